@@ -1,0 +1,264 @@
+---@meta
+--- What crosses between the editor and the program. Kept equal to src/nvim/wire.rs by a test.
+--- Lua sends notifications, method `caliban`, one table each, told apart by `kind`. The program calls
+--- `require('caliban.rpc').receive(message)` (a request: its answer is the back-pressure).
+
+--- A text crosses as one string, lines joined by '\n', with no newline at the end; `eol` says whether
+--- the file's last line ends in one. Lines are counted from 0 here, ranges are half open.
+
+--------------------------------------------------------------------------------------------- to the program
+
+---@class (exact) caliban.Excerpt
+---@field path string as the user would write it, relative to the project root where it lies within
+---@field lines? [integer, integer] first and last line, from 1, inclusive
+---@field filetype string
+---@field kind 'file'|'folder'|'selection'
+---@field text string
+
+--- The handshake, sent once, first. The answer is `welcome`.
+---@class (exact) caliban.Hello
+---@field kind 'hello'
+---@field version string the plugin's
+---@field nvim string
+---@field cwd string
+---@field config caliban.WireConfig
+
+---@class (exact) caliban.WireConfig
+---@field model? string
+---@field providers? table<string, caliban.ProviderConfig>
+---@field mode string
+---@field resume boolean|'open'
+---@field debug boolean
+---@field system? string
+---@field system_file? string
+---@field no_system boolean
+---@field probe boolean look for a model server on this machine when nothing is configured
+
+---@class (exact) caliban.ProviderConfig
+---@field dialect 'anthropic'|'openai-chat'
+---@field base_url string
+---@field key? string `env:NAME`, or `cmd:COMMAND`
+---@field models? string[]
+
+--- Opens a session (its transcript is painted, a `session` message comes first). Without a name: the last one
+--- used in this project, else `main`.
+---@class (exact) caliban.Open
+---@field kind 'open'
+---@field session? string
+
+--- A new conversation; the old one stays. Without a name one is made.
+---@class (exact) caliban.New
+---@field kind 'new'
+---@field name? string
+---@field ephemeral boolean never saved
+
+---@class (exact) caliban.Send
+---@field kind 'send'
+---@field session string
+---@field text string
+---@field context caliban.Excerpt[]
+---@field steer boolean with the next request of the running turn
+
+---@class (exact) caliban.Unqueue
+---@field kind 'unqueue'
+---@field session string
+---@field id integer
+
+--- What stands unsent in the composer.
+---@class (exact) caliban.Draft
+---@field kind 'draft'
+---@field session string
+---@field text string
+---@field context caliban.Excerpt[]
+
+---@class (exact) caliban.Stop
+---@field kind 'stop'
+---@field session string
+
+---@class (exact) caliban.Rule
+---@field kind 'rule'
+---@field session string
+---@field call string
+---@field ruling 'once'|'session'|'deny'
+---@field reason string
+
+--- Opens or closes a block of the transcript.
+---@class (exact) caliban.Toggle
+---@field kind 'toggle'
+---@field session string
+---@field block integer
+
+--- Retry now, while a failed request waits.
+---@class (exact) caliban.Retry
+---@field kind 'retry'
+---@field session string
+
+---@class (exact) caliban.SetModel
+---@field kind 'model'
+---@field session string
+---@field model string
+
+--- What became of a proposal on its way into the buffer.
+---@class (exact) caliban.Arrived
+---@field kind 'arrived'
+---@field id integer
+---@field state 'entered'|'moved'|'refused'|'stopped'
+---@field hunks integer pending hunks of this proposal (state `entered`)
+---@field text? string the text as it is now (state `moved`; absent: there is no such file)
+---@field eol? boolean
+---@field dos? boolean 'fileformat' is dos (state `moved`)
+---@field bom? boolean
+---@field why? string one sentence for the model (state `refused`)
+
+--- A file's review is settled: nothing of it is pending any more.
+---@class (exact) caliban.Reviewed
+---@field kind 'reviewed'
+---@field proposals integer[] ids of the proposals it held, oldest first
+---@field path string absolute
+---@field gone boolean the file or its buffer is no more (wiped, deleted): read as undone
+---@field text? string the resulting text; absent where it is on disk as it stands (`saved`)
+---@field eol boolean
+---@field saved boolean
+---@field unsaved string why it was not saved; '' where it was
+---@field reasons caliban.Reason[]
+
+---@class (exact) caliban.Reason
+---@field lines string[] the proposed lines the reason is about (as they stood when rejected)
+---@field reason string
+
+--------------------------------------------------------------------------------------------- to the editor
+
+---@class (exact) caliban.Welcome
+---@field kind 'welcome'
+---@field version string the program's
+---@field model string e.g. `anthropic/claude-sonnet-4-5`
+---@field origin string where the model's key came from, in a few words
+---@field tour boolean
+
+--- A session is open here: make its buffers. Its transcript follows as `paint`.
+---@class (exact) caliban.SessionOpened
+---@field kind 'session'
+---@field session string
+---@field root string
+---@field ephemeral boolean
+---@field draft string
+---@field draft_context caliban.Excerpt[]
+
+---@class (exact) caliban.Paint
+---@field kind 'paint'
+---@field session string
+---@field reset boolean empty the transcript first
+---@field updates caliban.BlockUpdate[]
+
+--- A change to one block of the transcript. An unknown `id` is a new block: it goes to the end. Either `append`
+--- (text put at the block's very end; it may hold newlines) or `lines` (which replace the block's lines from
+--- index `at` to its end). A block's lines include the empty line that sets it off from the one before.
+---@class (exact) caliban.BlockUpdate
+---@field id integer
+---@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'
+---@field at integer
+---@field lines? string[]
+---@field append? string
+---@field final boolean no more will be appended: the last line may be highlighted
+---@field right? string a virtual note at the right end of the block's first non-empty line
+---@field below? string[] virtual lines under the block (a user message's context)
+---@field call? string the question's call (shape `ask`)
+---@field remove? boolean the block is gone
+
+---@class (exact) caliban.Status
+---@field kind 'status'
+---@field session string
+---@field phase 'idle'|'sending'|'streaming'|'running'|'asking'|'reviewing'|'retrying'|'offline'
+---@field waiting_for? 'permission'|'question'|'review'
+---@field turn integer the running turn, or the last one
+---@field tool? string the running tool
+---@field model string
+---@field mode string
+---@field tour boolean
+---@field input integer tokens of this session, all told
+---@field output integer
+---@field cached integer
+---@field context integer tokens of the last request and its reply
+---@field window integer the model's context window, 0 where unknown
+---@field queue caliban.QueuedMessage[]
+---@field retry_ms? integer time to the next try
+
+---@class (exact) caliban.QueuedMessage
+---@field id integer
+---@field text string
+---@field context caliban.Excerpt[]
+---@field steer boolean
+
+--- Puts proposals before the user; answered at once, each one's way is told by `arrived`.
+---@class (exact) caliban.Propose
+---@field kind 'propose'
+---@field session string
+---@field turn integer
+---@field proposals caliban.WireProposal[]
+
+---@class (exact) caliban.WireProposal
+---@field id integer
+---@field path string absolute
+---@field create boolean the file is new
+---@field sha string SHA-256, hex, of the text it was made from ('' for a new file)
+---@field hunks caliban.WireHunk[] ascending
+---@field eol boolean whether the proposed text's last line ends in a newline
+
+---@class (exact) caliban.WireHunk
+---@field start integer first line replaced
+---@field count integer how many
+---@field text string the new lines
+---@field n integer how many (0: none; `text` is then '')
+
+--- Asks for a buffer's text; the answer is a `caliban.BufferText`.
+---@class (exact) caliban.Read
+---@field kind 'read'
+---@field path string absolute
+
+---@class (exact) caliban.BufferText
+---@field loaded boolean
+---@field pending integer
+---@field text? string where it is loaded and modified
+---@field eol? boolean
+---@field dos? boolean
+---@field bom? boolean
+
+--- Asks for the paths of loaded, modified file buffers; the answer is a list.
+---@class (exact) caliban.Changed
+---@field kind 'changed'
+
+--- Asks to save these files if they are modified and nothing in them is pending; the answer lists those still unsaved.
+---@class (exact) caliban.Save
+---@field kind 'save'
+---@field paths string[]
+
+--- The program has stopped a turn: what has not entered a buffer must not.
+---@class (exact) caliban.Halt
+---@field kind 'halt'
+---@field session string
+---@field turn integer
+
+--- A message came back unsent: its text belongs in the composer again.
+---@class (exact) caliban.Bounce
+---@field kind 'bounce'
+---@field session string
+---@field text string
+---@field context caliban.Excerpt[]
+---@field why string
+
+---@class (exact) caliban.Notice
+---@field kind 'notice'
+---@field level 'info'|'warn'|'error'
+---@field text string
+
+--- A `User` autocommand for scripts.
+---@class (exact) caliban.UserEvent
+---@field kind 'event'
+---@field name string e.g. `CalibanTurnStart`
+---@field data table
+
+--- A command's process group began or ended: the editor ends it if the program dies.
+---@class (exact) caliban.Process
+---@field kind 'process'
+---@field group integer
+---@field running boolean

@@ -1,0 +1,80 @@
+//! What a model asks of a file, what it becomes, and what the user made of it. Pure.
+
+use crate::message::CallId;
+use crate::text::Text;
+use std::path::PathBuf;
+
+/// One edit call, parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub call: CallId,
+    /// Absolute, or as the model gave it until it is resolved.
+    pub path: PathBuf,
+    pub change: Change,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// Several replacements, each applied to the result of the one before; all or nothing.
+    Replace(Vec<Replacement>),
+    /// The whole text of a new or an existing file.
+    Write { text: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    pub old: String,
+    pub new: String,
+    pub everywhere: bool,
+}
+
+/// Why an edit does not fit. `said` explains it to the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misfit {
+    /// `old` is nowhere; the nearest line (from 1) that shares a rare line with it.
+    Absent { nearest: Option<u32> },
+    /// `old` stands at each of these lines (from 1).
+    Ambiguous { at: Vec<u32> },
+    /// `old` and `new` are the same, or the written text is the file's.
+    Unchanged,
+    /// `old` is absent and `new` is there already, at this line (from 1).
+    AlreadyApplied { at: u32 },
+    /// `old` is empty and the file is not.
+    EmptyOld,
+    /// The file does not exist.
+    NoFile,
+    /// A whole-file write over a text the model has not read.
+    Unread,
+    /// A whole-file write over a text that changed since the model read it; what changed, as a small diff.
+    Stale { diff: String },
+    /// The file cannot be changed, and why: read-only, not modifiable, open elsewhere, a folder …
+    Refused(String),
+}
+
+/// A change that waits for the user. All edits of one reply to one file make one proposal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// Each call's own part: the text before it and after it. Never empty; each begins where the one before ended.
+    pub parts: Vec<Part>,
+    /// Absolute.
+    pub path: PathBuf,
+    /// `None`: the file is new.
+    pub before: Option<Text>,
+    pub after: Text,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub call: CallId,
+    pub before: Text,
+    pub after: Text,
+}
+
+/// What became of one part's hunks in the text the user settled on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub kept: u32,
+    pub undone: u32,
+    /// Hunks that are neither: the lines that stand there now.
+    pub reworked: Vec<String>,
+}

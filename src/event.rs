@@ -1,0 +1,155 @@
+//! The facts of a session, in order (the only thing that is journalled), and the passing signs of
+//! life between them.
+
+use crate::message::{CallId, Excerpt, Reply, ToolAnswer};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// A session's name: `[A-Za-z0-9_-]{1,64}`, unique within its project.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(pub String);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Counts the turns of a session from 1. A late result carries the id of its turn and does nothing after it.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct TurnId(pub u32);
+
+/// A message the user has sent and the model has not seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Queued {
+    pub id: u32,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<Excerpt>,
+    /// Goes with the next request of the running turn instead of waiting for its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub steer: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    Opened { system: String, model: String, root: PathBuf },
+    Queued { message: Queued },
+    /// A queued message was removed by the user, or taken back to be edited.
+    Unqueued { id: u32 },
+    /// The turn begins with this message (which leaves the queue, if it stood there).
+    Prompted { turn: TurnId, message: Queued },
+    /// A queued message joined the running turn.
+    Steered { turn: TurnId, message: Queued },
+    /// A whole reply, or what had arrived of one when the turn was stopped or failed.
+    Replied { turn: TurnId, reply: Reply, plans: Vec<Plan> },
+    Asked { turn: TurnId, call: CallId, question: String },
+    Ruled { turn: TurnId, call: CallId, ruling: Ruling },
+    /// The call's work began: from here on it "may have run".
+    Started { turn: TurnId, call: CallId },
+    /// The call's change is in the user's buffer, for them to decide.
+    Proposed { turn: TurnId, call: CallId, path: PathBuf, hunks: u32 },
+    Answered { turn: TurnId, answer: ToolAnswer },
+    /// Something the model is to be told with the next request.
+    Noted { text: String },
+    /// A sentence for the user alone.
+    Told { text: String },
+    /// A failed request will be tried again.
+    Retried { turn: TurnId, failure: Failure, wait_ms: u64 },
+    ModelChosen { model: String },
+    Ended { turn: TurnId, why: End },
+}
+
+/// How one call of a reply will be treated, decided from the tool table when the reply is complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub call: CallId,
+    pub step: PlanStep,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanStep {
+    /// Runs at once, together with the other reads of the reply.
+    Read,
+    /// A read that needs the user's consent first; the question is for the chat.
+    AskedRead(String),
+    /// Proposed together with the other edits of the reply.
+    Edit,
+    /// Runs in order after all reads and edits, once the user consents; the question is for the chat, and
+    /// `grant` is what "for this session" would allow.
+    Act { question: String, grant: String },
+    /// Not run: unknown tool, broken or invalid input. The text is the answer.
+    Refused(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    Once,
+    Session,
+    Denied { reason: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    Done,
+    Cancelled,
+    Failed(Failure),
+    /// The reply ended in a way the user must know of: cut by `max_tokens`, refused, unknown stop reason.
+    Stopped(String),
+    /// The editor or the program went away in mid-turn; found when the session was opened again.
+    Interrupted,
+}
+
+/// Why a model gave no reply, told apart where the program or the user would act differently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// No key for this provider: the variable that would hold it.
+    NoKey { provider: String, variable: String },
+    /// No connection: the host, and what the system said.
+    Offline { host: String, why: String },
+    Unauthorized { provider: String, said: String },
+    Quota { said: String },
+    RateLimited { after_ms: Option<u64> },
+    Overloaded { after_ms: Option<u64> },
+    TooLong { said: String },
+    UnknownModel { model: String, said: String },
+    /// The provider refused the request: its own words.
+    Rejected { status: u16, said: String },
+    /// The stream ended before the reply did.
+    Cut,
+    /// No byte for this long.
+    Stalled { seconds: u64 },
+    /// Not the provider's protocol: HTML from a portal, broken JSON.
+    Protocol { said: String },
+}
+
+impl Failure {
+    /// Whether asking again unchanged can help.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut | Failure::Offline { .. }
+        )
+    }
+}
+
+/// Signs of life, shown at once and never saved.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delta {
+    Text(String),
+    Thinking(String),
+    /// A call's name is known; its arguments are still arriving.
+    CallBegun { id: CallId, tool: String },
+    /// A running command's output.
+    Output { call: CallId, text: String },
+}

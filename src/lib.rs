@@ -1,0 +1,19 @@
+//! Caliban: a coding agent that lives inside Neovim.
+//!
+//! The modules stand in dependency order: each imports only from those above it. The first
+//! group is pure (no I/O, no clock); the second touches the disk, the network and processes;
+//! the last is the editor. `doc/architecture.md` is the map.
+
+pub mod text;
+pub mod message;
+pub mod edit;
+pub mod event;
+pub mod session;
+pub mod view;
+pub mod store;
+pub mod context;
+pub mod provider;
+pub mod tool;
+pub mod agent;
+pub mod nvim;
+pub mod program;

@@ -1,0 +1,182 @@
+//! What a model reads and writes, in no provider's dialect. These types are also the session file:
+//! their JSON is meant to be read, edited and diffed by a person.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+/// A tool call's id as the provider gave it (or as we made it, where it gave none).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub String);
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    System,
+    User,
+    Assistant,
+    /// Shown in the chat, never sent to a model.
+    Note,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    pub role: Role,
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    Text { text: String },
+    /// A model's reasoning. `signature` is the provider's proof, replayed verbatim to the same model only.
+    Thinking {
+        text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+    /// A file, a range or a selection that goes along with a user's message.
+    Excerpt(Excerpt),
+    Call(ToolCall),
+    Answer(ToolAnswer),
+    /// Something the program tells the model between turns (a late verdict, an interruption).
+    Notice { text: String },
+    /// A provider's own block, kept verbatim for replay to the same provider.
+    Raw { provider: String, value: Value },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    pub id: CallId,
+    pub tool: String,
+    pub input: Input,
+}
+
+/// A call's arguments. Broken JSON is kept as it came: it is never executed and is shown as cut.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    Json(Value),
+    /// The text as it came, and what the parser said of it.
+    Broken { text: String, why: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolAnswer {
+    pub id: CallId,
+    /// What the model reads.
+    pub text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+}
+
+/// A labelled piece of text from a file, a buffer or a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpt {
+    /// As the user would write it: relative to the project root where it lies within.
+    pub path: String,
+    /// First and last line, from 1, inclusive; `None` for the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u32, u32)>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub filetype: String,
+    #[serde(default)]
+    pub kind: ExcerptKind,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExcerptKind {
+    #[default]
+    File,
+    Folder,
+    Selection,
+}
+
+/// Why a model stopped. Never maps the unknown to the ordinary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    EndTurn,
+    ToolUse,
+    MaxTokens,
+    StopSequence,
+    Pause,
+    Refusal,
+    ContextExceeded,
+    /// The user stopped the turn; what had arrived is kept.
+    Cancelled,
+    Unknown(String),
+}
+
+/// Tokens, as the provider counted them. `input` excludes what was read from or written to a cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+    #[serde(default)]
+    pub cache_read: u64,
+    #[serde(default)]
+    pub cache_write: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Usage) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    pub blocks: Vec<Block>,
+    pub stop: Stop,
+    #[serde(default)]
+    pub usage: Usage,
+    /// The model that answered, as the provider named it; empty where it said nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
+}
+
+impl Reply {
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// One request, ready for any dialect. `messages` never holds `Role::System` or `Role::Note`, every
+/// call in it is answered by the next message, in order, and no text is empty.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    pub model: String,
+    pub system: String,
+    pub messages: Vec<Message>,
+    pub tools: Vec<ToolSpec>,
+    /// Limit of the reply, in tokens.
+    pub max_tokens: u32,
+}
+
+/// A tool as a model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    pub name: &'static str,
+    pub purpose: &'static str,
+    /// JSON Schema of the arguments: an object.
+    pub schema: Value,
+}

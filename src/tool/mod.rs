@@ -1,0 +1,107 @@
+//! What the model can do: one file a tool, one table of all of them. The system prompt, the help and
+//! the schemas sent to the provider are projections of the table.
+
+use crate::edit::{Change, Misfit, Proposal};
+use crate::event::TurnId;
+use crate::message::CallId;
+use crate::text::Text;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// A tool's row in the table.
+pub struct Tool {
+    pub name: &'static str,
+    /// For the model: what it does, when to use it. The first sentence also stands in the system prompt and the help.
+    pub purpose: &'static str,
+    /// JSON Schema of the arguments.
+    pub schema: fn() -> Value,
+    pub work: Work,
+}
+
+/// What a tool does, and so how its calls are treated.
+pub enum Work {
+    /// Reads: run at once and together. `paths` are what it will touch, for the check of the workspace's bounds.
+    Read { paths: fn(&Value) -> Vec<String>, run: Run },
+    /// Edits: parsed here, resolved and proposed together by the agent. Gives the path as written and the change.
+    Edit { parse: fn(&Value) -> Result<(String, Change), String> },
+    /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.
+    Act { about: fn(&Desk, &Value) -> (String, String), run: Run },
+}
+
+/// Runs with arguments that fit the schema. An `Err` is text for the model: which argument, why, what is
+/// valid, what to try.
+pub type Run = for<'a> fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>>;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// For the model.
+    pub text: String,
+    /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
+    pub summary: String,
+}
+
+/// What a tool may touch.
+#[derive(Clone)]
+pub struct Desk {
+    /// Canonical.
+    pub root: PathBuf,
+    pub home: Option<PathBuf>,
+    pub workspace: Arc<dyn Workspace>,
+    /// A running command's output, for the chat.
+    pub output: mpsc::UnboundedSender<(CallId, String)>,
+    /// Where the whole of a clipped output is kept, readable by `read` without a question.
+    pub overflow: PathBuf,
+    /// Process groups of running commands, told to the editor, which ends them if the program dies.
+    pub processes: mpsc::UnboundedSender<ProcessNews>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessNews {
+    Began(u32),
+    Ended(u32),
+}
+
+/// A text as the user sees it now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    pub text: Text,
+    /// Hunks in it that wait for the user's decision.
+    pub pending: u32,
+}
+
+/// Why a file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreadable {
+    Absent,
+    Folder,
+    Binary,
+    NotUtf8,
+    /// Larger than `LIMIT`; its size in bytes.
+    TooLarge(u64),
+    Other(String),
+}
+
+/// What became of a proposal that was sent to the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arrival {
+    /// In the buffer, pending, with this many hunks.
+    Entered { hunks: u32 },
+    /// The text is no longer the one the proposal was made from; here is what it is. Match again.
+    Moved(Option<Text>),
+    Refused(Misfit),
+    /// The turn was stopped before it could enter.
+    Stopped,
+}
+
+/// The user's files: through the editor's buffers where a text is loaded and changed there, else the
+/// disk. The only way of file content to and from a tool.
+pub trait Workspace: Send + Sync {
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>>;
+    /// Puts proposals before the user, all at once; answers in the same order once each has arrived.
+    fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
+    /// Paths of loaded buffers within the root whose text differs from the disk: for searches, which walk the disk.
+    fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
+}
