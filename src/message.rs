@@ -35,7 +35,9 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
-    Text { text: String },
+    Text {
+        text: String,
+    },
     /// A model's reasoning. `signature` is the provider's proof, replayed verbatim to the same model only.
     Thinking {
         text: String,
@@ -47,9 +49,14 @@ pub enum Block {
     Call(ToolCall),
     Answer(ToolAnswer),
     /// Something the program tells the model between turns (a late verdict, an interruption).
-    Notice { text: String },
+    Notice {
+        text: String,
+    },
     /// A provider's own block, kept verbatim for replay to the same provider.
-    Raw { provider: String, value: Value },
+    Raw {
+        provider: String,
+        value: Value,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,7 +72,10 @@ pub struct ToolCall {
 pub enum Input {
     Json(Value),
     /// The text as it came, and what the parser said of it.
-    Broken { text: String, why: String },
+    Broken {
+        text: String,
+        why: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,15 @@
 //! A file's text as Neovim would show it, and the way back to its bytes: newline style, byte order
 //! mark and final newline are kept. Line differences between two texts.
 
+#[cfg(test)]
+mod tests;
+
+use imara_diff::{Algorithm, Diff, InternedInput};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::ops::Range;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Newline {
@@ -39,4 +47,94 @@ impl Text {
     pub fn new(content: impl Into<String>) -> Text {
         Text { content: content.into(), ..Text::default() }
     }
+
+    /// Reads a file's bytes as Neovim does with `fileformats=unix,dos`. `encode` gives them back.
+    pub fn decode(bytes: &[u8]) -> Result<Text, Undecodable> {
+        if bytes.contains(&0) {
+            return Err(Undecodable::Binary);
+        }
+        let whole = std::str::from_utf8(bytes)
+            .map_err(|fault| Undecodable::NotUtf8 { at: fault.valid_up_to() })?;
+        let bom = bytes.starts_with(BOM);
+        let body = if bom { &whole[BOM.len()..] } else { whole };
+        let ends = body.matches('\n').count();
+        if ends > 0 && body.matches("\r\n").count() == ends {
+            return Ok(Text { content: body.replace("\r\n", "\n"), newline: Newline::Dos, bom });
+        }
+        Ok(Text { content: body.to_owned(), newline: Newline::Unix, bom })
+    }
+
+    /// The file's bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let body = match self.newline {
+            Newline::Unix => Cow::Borrowed(self.content.as_str()),
+            Newline::Dos => Cow::Owned(self.content.replace('\n', "\r\n")),
+        };
+        let mut bytes = if self.bom { BOM.to_vec() } else { Vec::new() };
+        bytes.extend_from_slice(body.as_bytes());
+        bytes
+    }
+
+    /// A text that crossed from the editor: lines joined by `\n`, none at the end. A single empty
+    /// line is the empty file: what Neovim writes for an empty buffer.
+    pub fn from_lines_joined(joined: &str, eol: bool, dos: bool, bom: bool) -> Text {
+        let mut content = joined.to_owned();
+        if eol && !joined.is_empty() {
+            content.push('\n');
+        }
+        Text { content, newline: if dos { Newline::Dos } else { Newline::Unix }, bom }
+    }
+
+    /// The lines joined by `\n`, none at the end: what the editor sends, receives and hashes.
+    pub fn joined(&self) -> &str {
+        self.content.strip_suffix('\n').unwrap_or(&self.content)
+    }
+
+    /// Whether the last line ends in a newline. The empty file counts as ending in one, as in Neovim.
+    pub fn eol(&self) -> bool {
+        self.content.is_empty() || self.content.ends_with('\n')
+    }
+
+    /// The lines Neovim shows, without their ends; the empty file has one empty line.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.joined().split('\n')
+    }
+
+    /// Never 0.
+    pub fn line_count(&self) -> usize {
+        self.joined().bytes().filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    /// SHA-256, lower-case hex, of `joined`.
+    pub fn sha256_hex(&self) -> String {
+        format!("{:x}", Sha256::digest(self.joined()))
+    }
+}
+
+/// The hunks that make `new` of `old`, ascending, never adjacent. A final newline more or less is no
+/// change of a line: `eol` carries it.
+pub fn diff(old: &Text, new: &Text) -> Vec<Hunk> {
+    diff_lines(old.lines(), new.lines())
+}
+
+/// The same between any two runs of lines.
+pub fn diff_lines<'a>(
+    old: impl Iterator<Item = &'a str>,
+    new: impl Iterator<Item = &'a str>,
+) -> Vec<Hunk> {
+    let mut input = InternedInput::default();
+    input.update_before(old);
+    input.update_after(new);
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    diff.hunks().map(|hunk| Hunk { old: hunk.before, new: hunk.after }).collect()
+}
+
+/// How many lines must go and come to make `new` of `old`.
+pub fn distance(old: &[&str], new: &[&str]) -> usize {
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let diff = Diff::compute(Algorithm::Myers, &input);
+    (diff.count_additions() + diff.count_removals()) as usize
 }

@@ -1,5 +1,15 @@
 //! What a model asks of a file, what it becomes, and what the user made of it. Pure.
 
+mod misfit;
+mod nearest;
+mod outcome;
+mod resolve;
+#[cfg(test)]
+mod tests;
+
+pub use outcome::{concerns, outcome};
+pub use resolve::resolve;
+
 use crate::message::CallId;
 use crate::text::Text;
 use std::path::PathBuf;
@@ -23,17 +33,19 @@ pub enum Change {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
+    /// Must stand in the text exactly once, unless `everywhere`.
     pub old: String,
     pub new: String,
+    /// Replaces every place from the top, none overlapping the one before.
     pub everywhere: bool,
 }
 
-/// Why an edit does not fit. `said` explains it to the model.
+/// Why an edit does not fit. `say` explains it to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// `old` is nowhere; the nearest line (from 1) that shares a rare line with it.
-    Absent { nearest: Option<u32> },
-    /// `old` stands at each of these lines (from 1).
+    /// `old` is nowhere; the line (from 1) where the block nearest to it begins.
+    Absent { nearest: Option<u32>, old: String },
+    /// `old` begins at each of these lines (from 1, a line twice if it does so twice); the first hundred places.
     Ambiguous { at: Vec<u32> },
     /// `old` and `new` are the same, or the written text is the file's.
     Unchanged,
@@ -49,6 +61,8 @@ pub enum Misfit {
     Stale { diff: String },
     /// The file cannot be changed, and why: read-only, not modifiable, open elsewhere, a folder …
     Refused(String),
+    /// One of several replacements (`index` from 0) does not fit `text`, which those before it made.
+    Within { index: usize, text: Text, misfit: Box<Misfit> },
 }
 
 /// A change that waits for the user. All edits of one reply to one file make one proposal.

@@ -88,7 +88,9 @@ pub enum Unreadable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival {
     /// In the buffer, pending, with this many hunks.
-    Entered { hunks: u32 },
+    Entered {
+        hunks: u32,
+    },
     /// The text is no longer the one the proposal was made from; here is what it is. Match again.
     Moved(Option<Text>),
     Refused(Misfit),

@@ -1,0 +1,150 @@
+//! Misfits in words for the model: why, and what would fit.
+
+use super::Misfit;
+use crate::text::{Text, diff_lines};
+
+/// Sites of an ambiguous match, and lines of a diff, that are shown.
+const SITES: usize = 10;
+const DIFF: usize = 40;
+/// Characters of a line that are shown.
+const WIDE: usize = 200;
+
+impl Misfit {
+    /// `path` as the model wrote it; `text` is what the edit was matched against.
+    pub fn say(&self, path: &str, text: Option<&Text>) -> String {
+        let content = text.map_or("", |text| text.content.as_str());
+        match self {
+            Misfit::Absent { nearest, old } => absent(path, content, *nearest, old),
+            Misfit::Ambiguous { at } => ambiguous(path, content, at),
+            Misfit::Unchanged => format!("This would change nothing: {path} stays as it is."),
+            Misfit::AlreadyApplied { at } => format!(
+                "`old` is not in {path}, and `new` is there already, at line {at}. \
+                 If that is the change you meant, nothing is left to do."
+            ),
+            Misfit::EmptyOld => format!(
+                "`old` is empty, but {path} is not. Give the text to replace, or use write to \
+                 replace the whole file."
+            ),
+            Misfit::NoFile => format!("{path} does not exist. Use write to create it."),
+            Misfit::Unread => format!(
+                "{path} exists and you have not read it. Read it first, then write, or use edit."
+            ),
+            Misfit::Stale { diff } => format!(
+                "{path} changed since you read it, so it was not overwritten. What changed:\n\
+                 {diff}\nRead it again, or use edit."
+            ),
+            Misfit::Refused(why) => format!("{path} was not changed: {why}."),
+            Misfit::Within { index, text, misfit } => format!(
+                "edits[{index}] does not fit, so none was applied. {}",
+                misfit.say(path, Some(text))
+            ),
+        }
+    }
+}
+
+fn ambiguous(path: &str, content: &str, at: &[u32]) -> String {
+    let mut lines = at.to_vec();
+    lines.dedup();
+    let texts: Vec<&str> = content.lines().collect();
+    let sites: Vec<String> = lines
+        .iter()
+        .take(SITES)
+        .map(|line| format!("{line}: {}", shown(texts.get(*line as usize - 1).unwrap_or(&""))))
+        .collect();
+    let more = if lines.len() > SITES { "\n…" } else { "" };
+    let count = if at.len() < 100 { at.len().to_string() } else { "100 or more".to_owned() };
+    format!(
+        "`old` is at {count} places in {path} and must be at exactly one:\n{}{more}\n\
+         Add lines around it to `old` until it is unique, or set `everywhere`.",
+        sites.join("\n")
+    )
+}
+
+fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str) -> String {
+    let mut said = format!("`old` is not in {path}.");
+    let block = nearest.map_or(Vec::new(), |line| {
+        content.lines().skip(line as usize - 1).take(old.lines().count()).collect()
+    });
+    if let Some(hint) = hint(content, old, &block) {
+        said.push(' ');
+        said.push_str(hint);
+    }
+    match nearest {
+        Some(line) => {
+            let diff = differences(old, &block);
+            let head =
+                format!("\nThe nearest block begins at line {line} (- `old`, + the file):\n");
+            said.push_str(&head);
+            said.push_str(&diff);
+        }
+        None if content.is_empty() => said.push_str(" The file is empty."),
+        None => said.push_str(" Nothing in it is like it: read the file again."),
+    }
+    said
+}
+
+fn hint(content: &str, old: &str, block: &[&str]) -> Option<&'static str> {
+    let unescaped = || old.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"");
+    if old.contains('\\') && unescaped() != old && content.contains(&unescaped()) {
+        return Some("It is escaped twice: send line breaks, tabs and quotes themselves.");
+    }
+    if let Some(bare) = without_numbers(old)
+        && content.contains(&bare)
+    {
+        return Some("Leave out the line numbers and tabs that read shows.");
+    }
+    if old.strip_suffix('\n').is_some_and(|rest| content.ends_with(rest)) {
+        return Some("The file's last line has no newline at its end: leave it out.");
+    }
+    if content.contains('\r') && content.replace("\r\n", "\n").contains(old) {
+        return Some("The file mixes CR LF and LF: match within single lines.");
+    }
+    let same = |by: fn(&str) -> &str| old.lines().map(by).eq(block.iter().map(|line| by(line)));
+    if same(str::trim_end) {
+        return Some("Only blanks at line ends differ.");
+    }
+    if !same(str::trim) {
+        return None;
+    }
+    let tabs = |line: &str| line[..line.len() - line.trim_start().len()].contains('\t');
+    Some(match (old.lines().any(tabs), block.iter().any(|line| tabs(line))) {
+        (false, true) => "The file is indented with tabs, `old` with spaces.",
+        (true, false) => "The file is indented with spaces, `old` with tabs.",
+        _ => "Only the indentation differs.",
+    })
+}
+
+fn without_numbers(old: &str) -> Option<String> {
+    let bare = |line: &str| {
+        let (number, rest) = line.split_once('\t')?;
+        number.trim().parse::<u32>().is_ok().then(|| rest.to_owned())
+    };
+    Some(old.lines().map(bare).collect::<Option<Vec<_>>>()?.join("\n"))
+}
+
+fn differences(old: &str, block: &[&str]) -> String {
+    let sent: Vec<&str> = old.lines().collect();
+    let mut lines: Vec<String> = Vec::new();
+    let mut at = 0;
+    for hunk in diff_lines(sent.iter().copied(), block.iter().copied()) {
+        let (gone, come) = (hunk.old.start as usize, hunk.old.end as usize);
+        lines.extend(sent[at..gone].iter().map(|line| format!(" {}", shown(line))));
+        lines.extend(sent[gone..come].iter().map(|line| format!("-{}", shown(line))));
+        let new = &block[hunk.new.start as usize..hunk.new.end as usize];
+        lines.extend(new.iter().map(|line| format!("+{}", shown(line))));
+        at = come;
+    }
+    lines.extend(sent[at..].iter().map(|line| format!(" {}", shown(line))));
+    if lines.len() > DIFF {
+        lines.truncate(DIFF);
+        lines.push("…".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn shown(line: &str) -> String {
+    match line.char_indices().nth(WIDE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,61 @@
+//! The block of a text most like one that is not in it: found by rare lines, then by shared words.
+//! One pass over the text for each; never a comparison of every line with every other.
+
+use std::collections::{HashMap, HashSet};
+
+/// Lines of `old` that are looked at.
+const LINES: usize = 200;
+/// Places of its rarest line that are scored.
+const PLACES: usize = 50;
+/// Longer lines (in bytes) are no code: they are not compared.
+const LONG: usize = 2_000;
+
+/// The line, from 1, where the block most like `old` begins.
+pub(super) fn nearest(content: &str, old: &str) -> Option<u32> {
+    let lines: Vec<&str> = content.lines().map(short).collect();
+    let wanted: Vec<(usize, &str)> = old
+        .lines()
+        .take(LINES)
+        .map(short)
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+        .collect();
+    let start = by_line(&lines, &wanted).or_else(|| by_words(&lines, &wanted))?;
+    u32::try_from(start + 1).ok()
+}
+
+fn short(line: &str) -> &str {
+    if line.len() > LONG { "" } else { line.trim() }
+}
+
+fn by_line(lines: &[&str], wanted: &[(usize, &str)]) -> Option<usize> {
+    let mut places: HashMap<&str, Vec<usize>> =
+        wanted.iter().map(|(_, line)| (*line, Vec::new())).collect();
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(list) = places.get_mut(line) {
+            list.push(at);
+        }
+    }
+    let (index, rarest) = wanted
+        .iter()
+        .filter(|(_, line)| !places[line].is_empty() && line.chars().any(char::is_alphanumeric))
+        .min_by_key(|(_, line)| (places[line].len(), usize::MAX - line.len()))?;
+    let alike = |start: &usize| {
+        wanted.iter().filter(|(offset, line)| lines.get(start + offset) == Some(line)).count()
+    };
+    let starts = places[rarest].iter().take(PLACES).map(|at| at.saturating_sub(*index));
+    starts.rev().max_by_key(alike)
+}
+
+fn by_words(lines: &[&str], wanted: &[(usize, &str)]) -> Option<usize> {
+    let (index, longest) = wanted.iter().max_by_key(|(_, line)| line.len())?;
+    let sought: HashSet<&str> = words(longest).collect();
+    let shared = |line: &str| words(line).filter(|word| sought.contains(word)).count();
+    let scored = lines.iter().enumerate().map(|(at, line)| (shared(line), at));
+    let (score, at) = scored.rev().max_by_key(|(score, _)| *score)?;
+    (score > 0 && score * 2 >= sought.len()).then(|| at.saturating_sub(*index))
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 2)
+}
