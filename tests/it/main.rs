@@ -1,1 +1,9 @@
-//! The integration tests.
+//! The integration tests: a real Neovim with a UI attached, the program, a fake model server.
+
+#![expect(clippy::unwrap_used, reason = "a test says what it found by panicking")]
+
+pub mod kit;
+
+mod kit_test;
+mod lints;
+mod tidy;

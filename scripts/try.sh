@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Opens the plugin on a copy of the sample project. The copy is kept from one run to the next; `make try
+# FRESH=1` makes a new one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+command -v cargo >/dev/null || { echo "cargo is needed: install Rust." >&2; exit 1; }
+
+recent() { "$1" --headless --clean +'lua io.write(vim.fn.has("nvim-0.11"))' +qa! 2>/dev/null | grep -q 1; }
+nvim=${NVIM:-nvim}
+[ -f "$nvim" ] || nvim=$(command -v nvim || true)
+if [ -z "$nvim" ] || ! recent "$nvim"; then nvim=$(bash scripts/nvim.sh); fi
+
+cargo build --release --locked
+
+sample=$root/target/try/sample
+[ "${FRESH:-}" != 1 ] || rm -rf "$sample"
+if [ ! -d "$sample" ]; then
+  mkdir -p "$(dirname "$sample")"
+  cp -R examples/sample "$sample.new"
+  # Its own project root, not this repository.
+  git -C "$sample.new" init --quiet 2>/dev/null || mkdir -p "$sample.new/.git"
+  mv "$sample.new" "$sample"
+fi
+cd "$sample"
+CALIBAN_ROOT=$root NVIM_APPNAME=caliban-try exec "$nvim" -u "$root/scripts/try_init.lua"

@@ -1,0 +1,13 @@
+-- What `make try` starts Neovim with: the plugin from this checkout and nothing of the user's.
+local root = vim.env.CALIBAN_ROOT
+vim.env.CALIBAN_ROOT = nil
+vim.opt.runtimepath:prepend(root)
+vim.g.mapleader = ' '
+vim.o.number = true
+vim.o.termguicolors = true
+vim.g.caliban = { bin = root .. '/target/release/caliban' }
+vim.api.nvim_create_autocmd('VimEnter', {
+  callback = function()
+    vim.cmd.Caliban()
+  end,
+})

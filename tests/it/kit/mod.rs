@@ -1,0 +1,28 @@
+//! What the integration tests are made with. `Setup` is a home and a project on disk, `Nvim` a real
+//! Neovim in it, `Server` a model that says what the test tells it to.
+
+pub mod grid;
+pub mod nvim;
+pub mod setup;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long anything awaited may take. Long, since the machine may be busy: nothing waits it out but a failure.
+pub const LIMIT: Duration = Duration::from_secs(30);
+
+/// The checkout.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The Neovim under test: `$NVIM` where it is a file (inside Neovim's terminal it is a socket), else the one
+/// that `scripts/nvim.sh` lays out.
+pub fn nvim_bin() -> PathBuf {
+    if let Some(named) = std::env::var_os("NVIM").map(PathBuf::from).filter(|path| path.is_file()) {
+        return named;
+    }
+    let laid_out = root().join("target/nvim/0.11/bin/nvim");
+    assert!(laid_out.exists(), "no Neovim to test with: run scripts/nvim.sh, or set NVIM to one");
+    laid_out
+}

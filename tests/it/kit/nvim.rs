@@ -1,0 +1,358 @@
+//! A real Neovim, driven through its RPC as a user would: keys in, the screen out.
+
+use super::LIMIT;
+use super::grid::Grid;
+use super::setup::{Setup, kill};
+use rmpv::Value;
+use std::cell::{Cell, RefCell};
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How long to listen before a condition is looked at again.
+const TICK: Duration = Duration::from_millis(10);
+/// So many looks in a row at a blocked Neovim, and it is believed to wait for a key.
+const BLOCKED: u32 = 100;
+
+/// One running Neovim. It is killed, with all that was started from it, when it goes out of scope.
+pub struct Nvim {
+    /// Home and project; more can be read from it while Neovim runs.
+    pub setup: Setup,
+    child: RefCell<Child>,
+    stdin: RefCell<ChildStdin>,
+    incoming: Receiver<Value>,
+    answers: RefCell<Vec<(u64, Result<Value, String>)>>,
+    last_id: Cell<u64>,
+    /// The screen as it was painted last.
+    pub grid: RefCell<Grid>,
+    stderr: PathBuf,
+}
+
+impl Nvim {
+    /// Starts and waits until the first screen stands.
+    pub fn start(setup: &Setup) -> Nvim {
+        let stderr = setup.dir().join("stderr");
+        let mut child = setup
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&stderr).unwrap())
+            .spawn()
+            .unwrap();
+        let stdin = child.stdin.take().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, incoming) = channel();
+        std::thread::spawn(move || {
+            while let Ok(message) = rmpv::decode::read_value(&mut stdout) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let nvim = Nvim {
+            setup: setup.clone(),
+            child: RefCell::new(child),
+            stdin: RefCell::new(stdin),
+            incoming,
+            answers: RefCell::default(),
+            last_id: Cell::new(0),
+            grid: RefCell::default(),
+            stderr,
+        };
+        if let Some((columns, rows)) = setup.size {
+            let options = ["rgb", "ext_linegrid", "ext_hlstate"];
+            let options = options.map(|name| (Value::from(name), Value::from(true))).to_vec();
+            nvim.request("nvim_ui_attach", vec![columns.into(), rows.into(), Value::Map(options)]);
+        }
+        nvim.request("nvim_eval", vec!["1".into()]);
+        nvim
+    }
+
+    /// Types, in `<Esc>` notation, and returns once the keys were taken (or Neovim waits for more of them).
+    pub fn keys(&self, keys: &str) {
+        let mut rest = keys;
+        while !rest.is_empty() {
+            let taken = self.request("nvim_input", vec![rest.into()]).as_u64().unwrap();
+            rest = &rest[usize::try_from(taken).unwrap()..];
+        }
+        let id = self.send("nvim_eval", vec!["1".into()]);
+        let _ = self.answer(id, 3);
+    }
+
+    /// Runs Lua (`...` are the arguments) and gives what it returns; an error in it is a panic.
+    pub fn lua(&self, code: &str, arguments: &[Value]) -> Value {
+        self.request("nvim_exec_lua", vec![code.into(), Value::Array(arguments.to_vec())])
+    }
+
+    /// As `lua`, with an error as a value.
+    pub fn try_lua(&self, code: &str, arguments: &[Value]) -> Result<Value, String> {
+        self.try_request("nvim_exec_lua", vec![code.into(), Value::Array(arguments.to_vec())])
+    }
+
+    /// `tostring` of what the code returns.
+    pub fn lua_str(&self, code: &str) -> String {
+        let code = format!("return tostring((function() {code} end)())");
+        self.lua(&code, &[]).as_str().unwrap().to_owned()
+    }
+
+    /// What the code returns, by way of JSON.
+    pub fn lua_json(&self, code: &str) -> serde_json::Value {
+        let code = format!("return vim.json.encode((function() {code} end)())");
+        serde_json::from_str(self.lua(&code, &[]).as_str().unwrap()).unwrap()
+    }
+
+    /// An Ex command; an error is a panic.
+    pub fn command(&self, command: &str) {
+        self.request("nvim_command", vec![command.into()]);
+    }
+
+    /// The screen's rows, trailing blanks cut.
+    pub fn screen(&self) -> String {
+        self.listen(Duration::ZERO);
+        self.grid.borrow().text()
+    }
+
+    /// The screen with the text coloured by groups of this prefix as `⟦Group|text⟧`. Caliban's groups are
+    /// named as themselves, not by what they link to.
+    pub fn screen_marked(&self, prefix: &str) -> String {
+        self.listen(Duration::ZERO);
+        self.grid.borrow().marked(prefix)
+    }
+
+    /// The names of the highlight groups at a cell, from 0.
+    pub fn hl_at(&self, row: usize, column: usize) -> Vec<String> {
+        self.listen(Duration::ZERO);
+        self.grid.borrow().at(row, column)
+    }
+
+    /// The names of the groups that cover the whole of `text`, where it stands first on the screen.
+    pub fn hl_of(&self, text: &str) -> Vec<String> {
+        self.listen(Duration::ZERO);
+        let names = self.grid.borrow().of(text);
+        names.unwrap_or_else(|| self.fail(&format!("{text:?} is not on the screen")))
+    }
+
+    /// For groups defined after the start: see `screen_marked`.
+    pub fn name_groups(&self) {
+        self.lua("KitNameGroups()", &[]);
+    }
+
+    /// Waits for a text on the screen (within one row).
+    pub fn wait_screen(&self, text: &str) {
+        self.wait(
+            |nvim| nvim.grid.borrow().find(text).is_some(),
+            &format!("{text:?} on the screen"),
+        );
+    }
+
+    /// Waits until a text is on the screen no more.
+    pub fn wait_gone(&self, text: &str) {
+        self.wait(|nvim| nvim.grid.borrow().find(text).is_none(), &format!("{text:?} gone"));
+    }
+
+    /// Waits for a condition. Where it does not come, the panic tells what was awaited, the screen,
+    /// `:messages`, and the end of the program's debug log.
+    pub fn wait(&self, condition: impl Fn(&Nvim) -> bool, awaited: &str) {
+        let start = Instant::now();
+        loop {
+            self.listen(Duration::ZERO);
+            if condition(self) {
+                return;
+            }
+            if start.elapsed() > LIMIT {
+                self.fail(&format!("waited in vain for {awaited}"));
+            }
+            if !self.listen(TICK) && self.exited().is_some() {
+                self.fail(&format!("Neovim ended before {awaited}"));
+            }
+        }
+    }
+
+    /// The text of the one buffer whose name ends with `name`.
+    pub fn buffer(&self, name: &str) -> String {
+        let code = "local found = {}
+            for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+              if vim.endswith(vim.api.nvim_buf_get_name(buf), ...) then found[#found + 1] = buf end
+            end
+            assert(#found == 1, #found .. ' buffers are named ' .. ...)
+            return table.concat(vim.api.nvim_buf_get_lines(found[1], 0, -1, false), '\\n')";
+        self.lua(code, &[name.into()]).as_str().unwrap().to_owned()
+    }
+
+    /// Whether Neovim waits for a key and runs no request meanwhile: a hit-enter prompt, a pending `f`.
+    pub fn is_blocked(&self) -> bool {
+        let mode = self.request("nvim_get_mode", vec![]);
+        let fields = mode.as_map().unwrap();
+        fields.iter().any(|(key, value)| key.as_str() == Some("blocking") && value == &true.into())
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.borrow().id()
+    }
+
+    /// SIGKILL, to Neovim alone.
+    pub fn kill(&self) {
+        kill(self.pid());
+        self.wait_exit();
+    }
+
+    /// Types what makes Neovim leave, and waits for its end.
+    pub fn quit_with(&self, keys: &str) -> ExitStatus {
+        self.send("nvim_input", vec![keys.into()]);
+        self.wait_exit()
+    }
+
+    fn wait_exit(&self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.exited() {
+                return status;
+            }
+            assert!(
+                start.elapsed() < LIMIT,
+                "Neovim did not end; the screen:\n{}",
+                self.grid.borrow().text()
+            );
+            self.listen(TICK);
+        }
+    }
+
+    fn exited(&self) -> Option<ExitStatus> {
+        self.child.borrow_mut().try_wait().unwrap()
+    }
+
+    /// A request of Neovim's API; an error is a panic.
+    pub fn request(&self, method: &str, arguments: Vec<Value>) -> Value {
+        self.try_request(method, arguments)
+            .unwrap_or_else(|error| self.fail(&format!("{method}: {error}")))
+    }
+
+    pub fn try_request(&self, method: &str, arguments: Vec<Value>) -> Result<Value, String> {
+        let id = self.send(method, arguments);
+        let fast = ["nvim_input", "nvim_get_mode"].contains(&method);
+        let answer = self.answer(id, if fast { u32::MAX } else { BLOCKED });
+        answer.unwrap_or_else(|| {
+            self.fail(&format!("{method} is not answered: Neovim waits for a key"))
+        })
+    }
+
+    fn send(&self, method: &str, arguments: Vec<Value>) -> u64 {
+        let id = self.last_id.get() + 1;
+        self.last_id.set(id);
+        let message = vec![0.into(), id.into(), method.into(), Value::Array(arguments)];
+        let mut bytes = Vec::new();
+        rmpv::encode::write_value(&mut bytes, &Value::Array(message)).unwrap();
+        // Fails where Neovim has ended, which who waits for the answer finds out.
+        let _ = self.stdin.borrow_mut().write_all(&bytes);
+        id
+    }
+
+    /// The answer to a request; `None` once Neovim was seen blocked `patience` times in a row.
+    fn answer(&self, id: u64, patience: u32) -> Option<Result<Value, String>> {
+        let start = Instant::now();
+        let mut blocked = 0;
+        loop {
+            let mut answers = self.answers.borrow_mut();
+            if let Some(at) = answers.iter().position(|(of, _)| *of == id) {
+                return Some(answers.swap_remove(at).1);
+            }
+            drop(answers);
+            if self.listen(TICK) {
+                continue;
+            }
+            if self.exited().is_some() || start.elapsed() > LIMIT {
+                self.fail("Neovim ended, or hangs");
+            }
+            if patience < u32::MAX {
+                blocked = if self.is_blocked() { blocked + 1 } else { 0 };
+            }
+            if blocked >= patience {
+                return None;
+            }
+        }
+    }
+
+    /// Takes what came, waiting at most so long for the first of it; false where nothing came.
+    fn listen(&self, limit: Duration) -> bool {
+        let mut any = false;
+        loop {
+            match self.incoming.recv_timeout(if any { Duration::ZERO } else { limit }) {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => return any,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // Nothing comes any more: the caller's loop must not spin.
+                    if !any {
+                        std::thread::sleep(limit);
+                    }
+                    return any;
+                }
+            }
+            any = true;
+        }
+    }
+
+    fn take(&self, message: Value) {
+        let Value::Array(mut parts) = message else { return };
+        match parts[0].as_u64() {
+            Some(1) => {
+                let result = parts.pop().unwrap();
+                let error = parts.pop().unwrap();
+                let answer = if error.is_nil() { Ok(result) } else { Err(error_text(&error)) };
+                self.answers.borrow_mut().push((parts[1].as_u64().unwrap(), answer));
+            }
+            Some(2) if parts[1].as_str() == Some("redraw") => {
+                self.grid.borrow_mut().redraw(parts[2].as_array().unwrap());
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the test with all that is known. Asks Neovim nothing but by its way of answering when blocked.
+    fn fail(&self, what: &str) -> ! {
+        let messages = self.messages();
+        let stderr = std::fs::read_to_string(&self.stderr).unwrap_or_default();
+        let log = self.setup.debug_log();
+        let tail =
+            log.lines().skip(log.lines().count().saturating_sub(30)).collect::<Vec<_>>().join("\n");
+        panic!(
+            "{what}\n──── screen\n{}\n──── :messages\n{messages}\n──── stderr\n{stderr}\n──── debug log\n{tail}\n────",
+            self.grid.borrow().text()
+        )
+    }
+
+    fn messages(&self) -> String {
+        if self.exited().is_some() {
+            return "(Neovim has ended)".into();
+        }
+        let command = Value::Map(vec![("output".into(), true.into())]);
+        let id = self.send("nvim_exec2", vec!["messages".into(), command]);
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(2) {
+            self.listen(TICK);
+            let answers = self.answers.borrow();
+            if let Some((_, Ok(Value::Map(fields)))) = answers.iter().find(|(of, _)| *of == id) {
+                let output = fields.first().and_then(|(_, text)| text.as_str());
+                return output.unwrap_or_default().to_owned();
+            }
+        }
+        "(Neovim does not answer)".into()
+    }
+}
+
+impl Drop for Nvim {
+    fn drop(&mut self) {
+        for (pid, _) in self.setup.processes() {
+            kill(pid);
+        }
+        let _ = self.child.borrow_mut().wait();
+    }
+}
+
+/// The message of an API error, `[type, message]`.
+fn error_text(error: &Value) -> String {
+    let text = error.as_array().and_then(|parts| parts.get(1)).and_then(Value::as_str);
+    text.map_or_else(|| error.to_string(), str::to_owned)
+}

@@ -1,0 +1,211 @@
+//! A home and a project in a temporary directory, and what Neovim is started with there.
+
+use super::{nvim_bin, root};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::rc::Rc;
+
+/// Built once per test; starting Neovim twice with it starts on the same home and project.
+#[derive(Clone)]
+pub struct Setup {
+    place: Rc<Place>,
+    config: String,
+    before: String,
+    environment: Vec<(String, String)>,
+    /// Columns and rows of the attached UI; `None`: no UI.
+    pub(super) size: Option<(u16, u16)>,
+}
+
+/// The directory; what still runs in it is killed before it goes.
+struct Place(tempfile::TempDir);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for (pid, _) in processes(self.0.path()) {
+            kill(pid);
+        }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup::new()
+    }
+}
+
+impl Setup {
+    /// An empty project (with a `.git` folder, so that it is its own root), no configuration, no keys.
+    pub fn new() -> Setup {
+        let parent = std::env::temp_dir().canonicalize().unwrap();
+        let place = tempfile::Builder::new().prefix("caliban-it-").tempdir_in(parent).unwrap();
+        let setup = Setup {
+            place: Rc::new(Place(place)),
+            config: "{}".into(),
+            before: String::new(),
+            environment: vec![("CALIBAN_DEBUG".into(), "1".into())],
+            size: Some((120, 40)),
+        };
+        for dir in ["home", "config", "data", "state", "cache", "run", "tmp", "project/.git"] {
+            fs::create_dir_all(setup.dir().join(dir)).unwrap();
+        }
+        setup
+    }
+
+    /// A file of the project, with its folders.
+    #[must_use]
+    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Setup {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    /// `vim.g.caliban`, as the source of a Lua table. `bin` is set where it is left out.
+    #[must_use]
+    pub fn config(mut self, table: &str) -> Setup {
+        self.config = table.into();
+        self
+    }
+
+    /// Lua run at the end of the init file, before plugins load; several are run in order.
+    #[must_use]
+    pub fn before(mut self, lua: &str) -> Setup {
+        self.before.push_str(lua);
+        self.before.push('\n');
+        self
+    }
+
+    /// A variable of the environment, in which there is otherwise nothing but what Neovim needs.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Setup {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Takes a variable away again; `CALIBAN_DEBUG` is set to 1 by default.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Setup {
+        self.environment.retain(|(key, _)| key != name);
+        self
+    }
+
+    #[must_use]
+    pub fn size(mut self, columns: u16, rows: u16) -> Setup {
+        self.size = Some((columns, rows));
+        self
+    }
+
+    /// Starts without a UI: there is no screen then.
+    #[must_use]
+    pub fn headless(mut self) -> Setup {
+        self.size = None;
+        self
+    }
+
+    /// The temporary directory: `home`, `config`, `data`, `state`, `cache` and `project` lie in it.
+    pub fn dir(&self) -> &Path {
+        self.place.0.path()
+    }
+
+    /// A path in the project; "" is the project.
+    pub fn path(&self, path: &str) -> PathBuf {
+        let project = self.dir().join("project");
+        if path.is_empty() { project } else { project.join(path) }
+    }
+
+    /// A file of the project as it is on disk; `None` where there is none.
+    pub fn on_disk(&self, path: &str) -> Option<String> {
+        fs::read(self.path(path)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// What the program wrote to its debug log.
+    pub fn debug_log(&self) -> String {
+        let log = fs::read(self.dir().join("cache/caliban/debug.log")).unwrap_or_default();
+        String::from_utf8_lossy(&log).into_owned()
+    }
+
+    /// The processes started in this setup that live, whoever their parent is by now: id and command line.
+    pub fn processes(&self) -> Vec<(u32, String)> {
+        processes(self.dir())
+    }
+
+    pub(super) fn command(&self) -> Command {
+        let dir = self.dir();
+        let init = dir.join("setup.lua");
+        let source = format!(
+            "vim.g.caliban = vim.tbl_extend('keep', {}, {{ bin = vim.env.KIT_BIN }})\n{}",
+            self.config, self.before
+        );
+        fs::write(&init, source).unwrap();
+        let mut command = Command::new(nvim_bin());
+        command.arg("--embed").arg("-u").arg(root().join("tests/minimal_init.lua"));
+        if self.size.is_none() {
+            command.arg("--headless");
+        }
+        command.current_dir(self.path("")).env_clear();
+        for (name, value) in base_environment(dir) {
+            command.env(name, value);
+        }
+        command.env("KIT_ROOT", root()).env("KIT_SETUP", init);
+        command.env("KIT_BIN", env!("CARGO_BIN_EXE_caliban"));
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+fn base_environment(dir: &Path) -> Vec<(&'static str, OsString)> {
+    let at = |name: &str| dir.join(name).into_os_string();
+    vec![
+        ("PATH", std::env::var_os("PATH").unwrap_or_default()),
+        ("HOME", at("home")),
+        ("XDG_CONFIG_HOME", at("config")),
+        ("XDG_DATA_HOME", at("data")),
+        ("XDG_STATE_HOME", at("state")),
+        ("XDG_CACHE_HOME", at("cache")),
+        ("XDG_RUNTIME_DIR", at("run")),
+        ("TMPDIR", at("tmp")),
+        ("LANG", "C.UTF-8".into()),
+        ("TERM", "xterm-256color".into()),
+        ("SHELL", "/bin/sh".into()),
+    ]
+}
+
+/// Every process with `dir` in its environment: found so because commands leave their parent's group, and
+/// their parent may be dead.
+fn processes(dir: &Path) -> Vec<(u32, String)> {
+    let needle = dir.to_string_lossy().into_owned();
+    let Ok(entries) = fs::read_dir("/proc") else { return processes_of_ps(&needle) };
+    let mut found = Vec::new();
+    for entry in entries.flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+        if String::from_utf8_lossy(&environment).contains(&needle) {
+            let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ").trim_end().into()));
+        }
+    }
+    found.retain(|(_, line): &(u32, String)| !line.is_empty());
+    found
+}
+
+fn processes_of_ps(needle: &str) -> Vec<(u32, String)> {
+    let output = Command::new("ps").args(["axeww", "-o", "pid=,command="]).output().unwrap();
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    let matching = lines.lines().filter(|line| line.contains(needle));
+    matching
+        .filter_map(|line| {
+            let (pid, command) = line.trim_start().split_once(' ')?;
+            Some((pid.parse().ok()?, command.to_owned()))
+        })
+        .collect()
+}
+
+/// SIGKILL; a process that is gone already is no matter.
+pub(super) fn kill(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(pid) = pid {
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}

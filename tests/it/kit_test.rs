@@ -1,0 +1,91 @@
+//! The kit's own tests.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::setup::Setup;
+
+#[test]
+fn what_is_typed_is_on_the_screen() {
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "one\ntwo\n"));
+    nvim.keys(":edit a.txt<CR>Ahello<Esc>");
+    nvim.wait_screen("onehello");
+    assert_eq!(nvim.buffer("/a.txt"), "onehello\ntwo");
+    assert!(nvim.quit_with(":wq<CR>").success());
+    assert_eq!(nvim.setup.on_disk("a.txt").as_deref(), Some("onehello\ntwo\n"));
+}
+
+#[test]
+fn a_blocked_neovim_is_told_from_a_busy_one() {
+    let nvim = Nvim::start(&Setup::new());
+    nvim.keys("ione two<Esc>0");
+    assert!(!nvim.is_blocked());
+    nvim.keys("f");
+    assert!(nvim.is_blocked());
+    nvim.keys("t");
+    assert!(!nvim.is_blocked());
+    nvim.keys("x");
+    nvim.wait_screen("one wo");
+}
+
+#[test]
+fn the_screen_names_its_colours() {
+    let setup = Setup::new().before("vim.api.nvim_set_hl(0, 'CalibanAdd', { link = 'DiffAdd' })");
+    let nvim = Nvim::start(&setup);
+    nvim.keys("iwärme 漢字 end<Esc>");
+    nvim.lua(
+        "local ns = vim.api.nvim_create_namespace('kit')
+         vim.api.nvim_buf_set_extmark(0, ns, 0, 7, { end_col = 13, hl_group = 'CalibanAdd' })",
+        &[],
+    );
+    nvim.wait_screen("end");
+    nvim.wait(|nvim| nvim.screen_marked("Caliban").contains('⟦'), "the mark");
+    assert_eq!(nvim.screen_marked("Caliban").lines().next(), Some("wärme ⟦CalibanAdd|漢字⟧ end"));
+    assert_eq!(nvim.hl_of("漢字"), ["CalibanAdd"]);
+    assert_eq!(nvim.hl_at(0, 6), ["CalibanAdd"]);
+    assert!(nvim.hl_of("end").is_empty());
+}
+
+#[test]
+fn scrolling_keeps_the_screen_true() {
+    let lines: Vec<String> = (1..=200).map(|n| format!("line {n}")).collect();
+    let nvim = Nvim::start(&Setup::new().file("long.txt", lines.join("\n")).size(60, 12));
+    nvim.keys(":edit long.txt<CR>");
+    for (keys, first) in [("3<C-e>", 4), ("<C-d>", 9), ("5<C-y>", 4), ("<C-u>", 1), ("G", 191)] {
+        nvim.keys(keys);
+        let top = format!("line {first}");
+        nvim.wait(
+            |nvim| nvim.screen().lines().next() == Some(&top),
+            &format!("{top} after {keys}"),
+        );
+        let rows: Vec<String> = (first..first + 10).map(|n| format!("line {n}")).collect();
+        assert_eq!(nvim.screen().lines().take(10).collect::<Vec<_>>(), rows);
+    }
+}
+
+#[test]
+fn a_second_start_finds_the_same_home_and_no_process_is_left() {
+    let setup = Setup::new();
+    let nvim = Nvim::start(&setup);
+    nvim.lua("vim.fn.writefile({ 'kept' }, vim.fn.stdpath('data') .. '.txt')", &[]);
+    nvim.lua("vim.fn.jobstart({ 'sleep', '600' })", &[]);
+    assert_eq!(setup.processes().len(), 2);
+    nvim.kill();
+    drop(nvim);
+    assert_eq!(setup.processes(), []);
+    let nvim = Nvim::start(&setup);
+    assert_eq!(nvim.lua_str("return vim.fn.readfile(vim.fn.stdpath('data') .. '.txt')[1]"), "kept");
+}
+
+#[test]
+fn the_environment_is_the_tests_own() {
+    let setup = Setup::new().env("OPENAI_API_KEY", "k").config("{ mode = 'ask' }").headless();
+    let nvim = Nvim::start(&setup);
+    let names = nvim.lua_json("return vim.tbl_keys(vim.fn.environ())");
+    for name in names.as_array().unwrap() {
+        let name = name.as_str().unwrap();
+        assert!(!name.ends_with("_KEY") || name == "OPENAI_API_KEY", "{name}");
+        assert!(!name.ends_with("_BASE_URL") && !name.to_lowercase().ends_with("_proxy"), "{name}");
+    }
+    assert_eq!(nvim.lua_json("return vim.g.caliban")["mode"], "ask");
+    assert_eq!(nvim.lua_json("return vim.g.caliban")["bin"], env!("CARGO_BIN_EXE_caliban"));
+    assert!(nvim.try_lua("error('no')", &[]).unwrap_err().contains(": no"));
+}

@@ -1,0 +1,14 @@
+-- What the integration tests start Neovim with: this plugin, the test's own settings, nothing else.
+vim.opt.runtimepath:prepend(vim.env.KIT_ROOT)
+vim.o.termguicolors = true
+
+--- Gives each of Caliban's highlight groups a colour of its own in place of its link, so that the screen
+--- names the group itself.
+function _G.KitNameGroups()
+  for i, name in ipairs(vim.fn.getcompletion('Caliban', 'highlight')) do
+    vim.api.nvim_set_hl(0, name, { fg = i, bg = 0x100000 + i })
+  end
+end
+vim.api.nvim_create_autocmd('VimEnter', { callback = _G.KitNameGroups })
+
+dofile(vim.env.KIT_SETUP)
