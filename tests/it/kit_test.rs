@@ -1,4 +1,7 @@
-//! The kit's own tests.
+//! The kit's own tests: Neovim's driver here, the model server in the two files beside.
+
+mod refusals;
+mod server;
 
 use crate::kit::nvim::Nvim;
 use crate::kit::setup::Setup;

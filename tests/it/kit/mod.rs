@@ -2,7 +2,11 @@
 //! Neovim in it, `Server` a model that says what the test tells it to.
 
 pub mod grid;
+pub mod http;
 pub mod nvim;
+pub mod reply;
+pub mod rules;
+pub mod server;
 pub mod setup;
 
 use std::path::{Path, PathBuf};

@@ -2,13 +2,14 @@
 
 use super::LIMIT;
 use super::grid::Grid;
-use super::setup::{Setup, kill};
+use super::setup::{Setup, end_all, kill};
 use rmpv::Value;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(10);
 /// So many looks in a row at a blocked Neovim, and it is believed to wait for a key.
 const BLOCKED: u32 = 100;
+/// Tells one start from the next.
+static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// One running Neovim. It is killed, with all that was started from it, when it goes out of scope.
 pub struct Nvim {
@@ -29,14 +32,17 @@ pub struct Nvim {
     /// The screen as it was painted last.
     pub grid: RefCell<Grid>,
     stderr: PathBuf,
+    /// Stands in the environment of all that was started from it.
+    run: String,
 }
 
 impl Nvim {
     /// Starts and waits until the first screen stands.
     pub fn start(setup: &Setup) -> Nvim {
         let stderr = setup.dir().join("stderr");
+        let run = format!("{}#{}.", setup.dir().display(), RUNS.fetch_add(1, Ordering::Relaxed));
         let mut child = setup
-            .command()
+            .command(&run)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(&stderr).unwrap())
@@ -61,6 +67,7 @@ impl Nvim {
             last_id: Cell::new(0),
             grid: RefCell::default(),
             stderr,
+            run,
         };
         if let Some((columns, rows)) = setup.size {
             let options = ["rgb", "ext_linegrid", "ext_hlstate"];
@@ -344,10 +351,9 @@ impl Nvim {
 
 impl Drop for Nvim {
     fn drop(&mut self) {
-        for (pid, _) in self.setup.processes() {
-            kill(pid);
-        }
+        kill(self.pid());
         let _ = self.child.borrow_mut().wait();
+        end_all(&self.run);
     }
 }
 

@@ -1,11 +1,13 @@
 //! A home and a project in a temporary directory, and what Neovim is started with there.
 
+use super::server::Server;
 use super::{nvim_bin, root};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Built once per test; starting Neovim twice with it starts on the same home and project.
 #[derive(Clone)]
@@ -23,9 +25,7 @@ struct Place(tempfile::TempDir);
 
 impl Drop for Place {
     fn drop(&mut self) {
-        for (pid, _) in processes(self.0.path()) {
-            kill(pid);
-        }
+        end_all(&self.0.path().to_string_lossy());
     }
 }
 
@@ -91,6 +91,19 @@ impl Setup {
         self
     }
 
+    /// A key and the base URL, so that Anthropic is the provider that is found, at this server.
+    #[must_use]
+    pub fn anthropic(self, server: &Server) -> Setup {
+        self.env("ANTHROPIC_API_KEY", "key-of-the-test").env("ANTHROPIC_BASE_URL", &server.url())
+    }
+
+    /// The same for `OpenAI`'s Chat Completions.
+    #[must_use]
+    pub fn openai(self, server: &Server) -> Setup {
+        let url = format!("{}/v1", server.url());
+        self.env("OPENAI_API_KEY", "key-of-the-test").env("OPENAI_BASE_URL", &url)
+    }
+
     #[must_use]
     pub fn size(mut self, columns: u16, rows: u16) -> Setup {
         self.size = Some((columns, rows));
@@ -128,10 +141,11 @@ impl Setup {
 
     /// The processes started in this setup that live, whoever their parent is by now: id and command line.
     pub fn processes(&self) -> Vec<(u32, String)> {
-        processes(self.dir())
+        processes(&self.dir().to_string_lossy())
     }
 
-    pub(super) fn command(&self) -> Command {
+    /// The command that starts Neovim; what is started from it has `run` in its environment.
+    pub(super) fn command(&self, run: &str) -> Command {
         let dir = self.dir();
         let init = dir.join("setup.lua");
         let source = format!(
@@ -149,6 +163,7 @@ impl Setup {
             command.env(name, value);
         }
         command.env("KIT_ROOT", root()).env("KIT_SETUP", init);
+        command.env("KIT_RUN", run);
         command.env("KIT_BIN", env!("CARGO_BIN_EXE_caliban"));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
@@ -172,16 +187,15 @@ fn base_environment(dir: &Path) -> Vec<(&'static str, OsString)> {
     ]
 }
 
-/// Every process with `dir` in its environment: found so because commands leave their parent's group, and
+/// Every process with this in its environment: found so because commands leave their parent's group, and
 /// their parent may be dead.
-fn processes(dir: &Path) -> Vec<(u32, String)> {
-    let needle = dir.to_string_lossy().into_owned();
-    let Ok(entries) = fs::read_dir("/proc") else { return processes_of_ps(&needle) };
+fn processes(needle: &str) -> Vec<(u32, String)> {
+    let Ok(entries) = fs::read_dir("/proc") else { return processes_of_ps(needle) };
     let mut found = Vec::new();
     for entry in entries.flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        if String::from_utf8_lossy(&environment).contains(&needle) {
+        if String::from_utf8_lossy(&environment).contains(needle) {
             let line = fs::read(entry.path().join("cmdline")).unwrap_or_default();
             found.push((pid, String::from_utf8_lossy(&line).replace('\0', " ").trim_end().into()));
         }
@@ -200,6 +214,21 @@ fn processes_of_ps(needle: &str) -> Vec<(u32, String)> {
             Some((pid.parse().ok()?, command.to_owned()))
         })
         .collect()
+}
+
+/// Kills every process with this in its environment, and those they may start meanwhile, and waits for their
+/// end: the system takes a moment.
+pub(super) fn end_all(needle: &str) {
+    for _ in 0..200 {
+        let left = processes(needle);
+        if left.is_empty() {
+            return;
+        }
+        for (pid, _) in left {
+            kill(pid);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// SIGKILL; a process that is gone already is no matter.

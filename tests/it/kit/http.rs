@@ -1,0 +1,138 @@
+//! As much of HTTP/1.1 as a model server needs.
+
+use super::rules::Dialect;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Read as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    /// The body parsed; null where it is no JSON.
+    pub json: Value,
+}
+
+impl Request {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Which provider's protocol its path belongs to.
+    pub fn dialect(&self) -> Option<Dialect> {
+        match self.path.split('?').next() {
+            Some("/v1/messages") => Some(Dialect::Anthropic),
+            Some("/v1/chat/completions") => Some(Dialect::OpenAi),
+            _ => None,
+        }
+    }
+
+    /// The text of its last user message: strings and text blocks joined.
+    pub fn last_user_text(&self) -> String {
+        let messages = self.json["messages"].as_array().cloned().unwrap_or_default();
+        let last = messages.iter().rev().find(|message| message["role"] == "user");
+        last.map(|message| text_of(&message["content"])).unwrap_or_default()
+    }
+
+    /// The system text, wherever the dialect puts it.
+    pub fn system_text(&self) -> String {
+        let messages = self.json["messages"].as_array().cloned().unwrap_or_default();
+        let in_messages = messages
+            .iter()
+            .find(|message| message["role"] == "system" || message["role"] == "developer");
+        in_messages
+            .map_or_else(|| text_of(&self.json["system"]), |message| text_of(&message["content"]))
+    }
+}
+
+/// A `content` in either dialect: a string, or blocks of which the texts are taken.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> =
+                blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The next request of a connection; `None` where the client closed it, or `stopping` says so.
+pub(super) fn read(stream: &mut TcpStream, stopping: impl Fn() -> bool) -> Option<Request> {
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
+    let mut bytes = Vec::new();
+    let mut piece = vec![0; 65536];
+    loop {
+        if let Some(request) = parse(&bytes) {
+            return Some(request);
+        }
+        match stream.read(&mut piece) {
+            Ok(0) => return None,
+            Ok(count) => bytes.extend_from_slice(&piece[..count]),
+            Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
+                if stopping() {
+                    return None;
+                }
+            }
+            Err(_) => return None,
+        }
+    }
+}
+
+/// A whole request; `None` while bytes are missing.
+fn parse(bytes: &[u8]) -> Option<Request> {
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(&bytes[..end]).unwrap();
+    let mut lines = head.split("\r\n");
+    let mut first = lines.next()?.split(' ');
+    let (method, path) = (first.next()?.to_owned(), first.next()?.to_owned());
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length = length.map_or(0, |(_, value)| value.parse::<usize>().unwrap());
+    let body = bytes.get(end + 4..end + 4 + length)?.to_vec();
+    let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Some(Request { method, path, headers, body, json })
+}
+
+/// One chunk of a chunked body.
+pub(super) fn chunk(bytes: &[u8]) -> Vec<u8> {
+    let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
+    framed.extend_from_slice(bytes);
+    framed.extend_from_slice(b"\r\n");
+    framed
+}
+
+/// A whole response with a known length.
+pub(super) fn whole(status: u16, headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
+    let mut response = head(status, headers);
+    response.extend_from_slice(format!("content-length: {}\r\n\r\n", body.len()).as_bytes());
+    response.extend_from_slice(body);
+    response
+}
+
+/// The head of a stream of events, whose body is chunked.
+pub(super) fn stream_head(headers: &[(String, String)]) -> Vec<u8> {
+    let mut response = head(200, headers);
+    response.extend_from_slice(b"content-type: text/event-stream; charset=utf-8\r\n");
+    response.extend_from_slice(b"cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n");
+    response
+}
+
+fn head(status: u16, headers: &[(String, String)]) -> Vec<u8> {
+    let mut head = format!("HTTP/1.1 {status} Scripted\r\n");
+    for (name, value) in headers {
+        let _ = write!(head, "{name}: {value}\r\n");
+    }
+    head.into_bytes()
+}

@@ -1,0 +1,283 @@
+//! A fake model server on loopback. It answers what the test lays in its queue, keeps every request, and
+//! refuses what the real providers would refuse.
+
+use super::LIMIT;
+use super::http::{self, Request};
+use super::reply::{Reply, Step};
+use super::rules::{Dialect, error_body, refusal};
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// Lives as long as its test; where it goes out of scope it panics if a request came that was refused, or
+/// for which no reply was queued, and the test did not ask about it.
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<(Reply, usize)>,
+    requests: Vec<Request>,
+    /// For each request, whether the client closed the connection before the reply's end.
+    closed: Vec<bool>,
+    /// Releases not yet used, for each reply ever queued; `None`: all gates are open.
+    gates: Vec<Option<usize>>,
+    refusals: Vec<String>,
+    unexpected: Vec<String>,
+    stopping: bool,
+}
+
+/// Lets a gated reply go on.
+pub struct Gate {
+    shared: Arc<Shared>,
+    index: usize,
+}
+
+impl Gate {
+    /// Opens the next gate.
+    pub fn release(&self) {
+        if let Some(count) = &mut self.shared.lock().gates[self.index] {
+            *count += 1;
+        }
+        self.shared.changed.notify_all();
+    }
+
+    /// Opens all gates.
+    pub fn finish(&self) {
+        self.shared.lock().gates[self.index] = None;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Waits until `ready` gives something.
+    #[track_caller]
+    fn wait<T>(&self, awaited: &str, ready: impl Fn(&State) -> Option<T>) -> T {
+        let start = Instant::now();
+        let mut state = self.lock();
+        loop {
+            if let Some(value) = ready(&state) {
+                return value;
+            }
+            assert!(
+                start.elapsed() < LIMIT,
+                "waited in vain for {awaited}; {} requests came; refused: {:?}; unexpected: {:?}",
+                state.requests.len(),
+                state.refusals,
+                state.unexpected,
+            );
+            let waited = self.changed.wait_timeout(state, Duration::from_millis(100));
+            state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Server {
+    pub fn start() -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::<Shared>::default();
+        let theirs = shared.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                if theirs.lock().stopping {
+                    return;
+                }
+                let shared = theirs.clone();
+                std::thread::spawn(move || serve(stream, &shared));
+            }
+        });
+        Server { address, shared }
+    }
+
+    /// `http://127.0.0.1:PORT`: the base URL for Anthropic; for Chat Completions it has `/v1` behind it.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Queues a reply. The gate opens its `gate()`s; a reply without any needs none.
+    pub fn reply(&self, reply: Reply) -> Gate {
+        let mut state = self.shared.lock();
+        let index = state.gates.len();
+        state.gates.push(Some(0));
+        state.queue.push_back((reply, index));
+        Gate { shared: self.shared.clone(), index }
+    }
+
+    /// All requests so far, refused ones included.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.lock().requests.clone()
+    }
+
+    /// Waits until so many requests have come, and gives them.
+    #[track_caller]
+    pub fn wait_requests(&self, count: usize) -> Vec<Request> {
+        self.shared.wait(&format!("request {count}"), |state| {
+            (state.requests.len() >= count).then(|| state.requests.clone())
+        })
+    }
+
+    /// Waits until the client has closed the connection of its n-th request (from 1) before the reply's end.
+    #[track_caller]
+    pub fn wait_closed(&self, n: usize) {
+        self.shared.wait(&format!("the end of connection {n}"), |state| {
+            state.closed.get(n - 1).copied().unwrap_or(false).then_some(())
+        });
+    }
+
+    /// What was refused and why; taking them says that they were meant.
+    pub fn take_refusals(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared.lock().refusals)
+    }
+
+    /// The requests for which nothing was queued; taking them says that they were meant.
+    pub fn take_unexpected(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared.lock().unexpected)
+    }
+
+    /// Queued replies that nobody fetched.
+    pub fn unfetched(&self) -> usize {
+        self.shared.lock().queue.len()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.lock().stopping = true;
+        self.shared.changed.notify_all();
+        // Wakes the listener.
+        let _ = TcpStream::connect(self.address);
+        if std::thread::panicking() {
+            return;
+        }
+        let state = self.shared.lock();
+        let (refused, unexpected) = (state.refusals.clone(), state.unexpected.clone());
+        drop(state);
+        assert!(refused.is_empty(), "the model server refused: {refused:#?}");
+        assert!(unexpected.is_empty(), "no reply was queued for: {unexpected:#?}");
+    }
+}
+
+/// One connection, request after request.
+fn serve(mut stream: TcpStream, shared: &Shared) {
+    let _ = stream.set_nodelay(true);
+    while let Some(request) = http::read(&mut stream, || shared.lock().stopping) {
+        let (number, gate, steps) = answer(shared, request);
+        match play(&mut stream, shared, gate, steps) {
+            Played::Whole => {}
+            Played::Cut => return,
+            Played::Closed => {
+                shared.lock().closed[number] = true;
+                shared.changed.notify_all();
+                return;
+            }
+        }
+    }
+}
+
+/// Records a request and decides its answer: the steps, the number of the request, the gate of the reply.
+fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
+    let mut state = shared.lock();
+    let number = state.requests.len();
+    let (dialect, body) = (request.dialect(), request.json.clone());
+    let line = format!("{} {}", request.method, request.path);
+    let refused = refusal(&request);
+    state.requests.push(request);
+    state.closed.push(false);
+    shared.changed.notify_all();
+    let fail = |status, message: &str| {
+        let body =
+            error_body(dialect.unwrap_or(Dialect::OpenAi), status, None, message).to_string();
+        let headers = [("content-type".to_owned(), "application/json".to_owned())];
+        vec![Step::Bytes(http::whole(status, &headers, body.as_bytes()))]
+    };
+    if let Some((status, message)) = refused {
+        state.refusals.push(message.clone());
+        return (number, 0, fail(status, &message));
+    }
+    let Some((reply, gate)) = state.queue.pop_front() else {
+        state.unexpected.push(line);
+        return (number, 0, fail(500, "the test has queued no reply for this request"));
+    };
+    (number, gate, reply.render(dialect, &body))
+}
+
+enum Played {
+    Whole,
+    /// The server closes, as the reply says, or because the test is over.
+    Cut,
+    Closed,
+}
+
+fn play(stream: &mut TcpStream, shared: &Shared, gate: usize, steps: Vec<Step>) -> Played {
+    for step in steps {
+        match step {
+            Step::Cut => return Played::Cut,
+            Step::Bytes(bytes) => {
+                if is_closed(stream) || stream.write_all(&bytes).is_err() {
+                    return Played::Closed;
+                }
+            }
+            Step::Gate => {
+                while !pass(shared, gate) {
+                    if shared.lock().stopping {
+                        return Played::Cut;
+                    }
+                    if is_closed(stream) {
+                        return Played::Closed;
+                    }
+                }
+            }
+            Step::Endless(bytes) => {
+                while !shared.lock().stopping {
+                    if is_closed(stream) || stream.write_all(&bytes).is_err() {
+                        return Played::Closed;
+                    }
+                    // A fast model's pace, so that the client is not buried.
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                return Played::Cut;
+            }
+        }
+    }
+    Played::Whole
+}
+
+/// Uses a release if there is one; else waits a moment for it.
+fn pass(shared: &Shared, gate: usize) -> bool {
+    let mut state = shared.lock();
+    match &mut state.gates[gate] {
+        None => return true,
+        Some(0) => {}
+        Some(count) => {
+            *count -= 1;
+            return true;
+        }
+    }
+    let _ = shared.changed.wait_timeout(state, Duration::from_millis(5));
+    false
+}
+
+fn is_closed(stream: &TcpStream) -> bool {
+    let _ = stream.set_nonblocking(true);
+    let peeked = stream.peek(&mut [0]);
+    let _ = stream.set_nonblocking(false);
+    match peeked {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    }
+}
