@@ -56,6 +56,8 @@ pub enum Event {
     /// The call's change is in the user's buffer, for them to decide.
     Proposed { turn: TurnId, call: CallId, path: PathBuf, hunks: u32 },
     Answered { turn: TurnId, answer: ToolAnswer },
+    /// Agreed text of these files (as shown to the user) is in their buffers and not on disk.
+    Unsaved { paths: Vec<String> },
     /// Something the model is to be told with the next request.
     Noted { text: String },
     /// A sentence for the user alone.
@@ -63,6 +65,8 @@ pub enum Event {
     /// A failed request will be tried again.
     Retried { turn: TurnId, failure: Failure, wait_ms: u64 },
     ModelChosen { model: String },
+    /// The user took the newly built system prompt: a declared break of the request's prefix.
+    SystemChosen { system: String },
     Ended { turn: TurnId, why: End },
 }
 
@@ -138,7 +142,7 @@ impl Failure {
     pub fn is_passing(&self) -> bool {
         matches!(
             self,
-            Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut | Failure::Offline { .. }
+            Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut
         )
     }
 }

@@ -1,1 +1,7 @@
-//! context.
+//! What goes to the model besides its own words: the system prompt, mentioned files and selections,
+//! and the request made of a session.
+
+pub mod mention;
+pub mod prompt;
+pub mod request;
+pub mod slash;

@@ -1,1 +1,7 @@
-//! nvim.
+//! The editor: the only place that knows msgpack, the wire's messages and buffers.
+
+pub mod wire;
+pub mod link;
+pub mod screen;
+pub mod reviews;
+pub mod buffers;

@@ -1,1 +1,381 @@
-//! session.
+//! One conversation as a pure state machine: inputs become events, events change the state, and what
+//! must be done outside comes back as effects. `step` decides, `apply` (in `fold`) is the only change.
+
+mod acting;
+mod fold;
+mod say;
+#[cfg(test)]
+mod tests;
+
+use crate::event::{End, Event, Failure, Plan, PlanStep, Queued, Ruling, TurnId};
+use crate::message::{
+    Block, CallId, Excerpt, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
+};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Requests in one turn, after which it stops and says so.
+pub const MAX_REQUESTS: u32 = 100;
+/// Tries of one request: the first and the retries.
+const MAX_TRIES: u32 = 6;
+/// The same call with the same answer: from this many on it is refused, and at `LOOP_END` the turn ends.
+const LOOP_REFUSED: usize = 3;
+const LOOP_END: usize = 5;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// Opens a fresh session.
+    Open { system: String, model: String, root: PathBuf },
+    Send { text: String, context: Vec<Excerpt>, steer: bool },
+    Unqueue { id: u32 },
+    /// The user stops the turn; what had arrived of a reply.
+    Cancel { partial: Option<Reply> },
+    Rule { call: CallId, ruling: Ruling },
+    Replied { turn: TurnId, reply: Reply, plans: Vec<Plan> },
+    /// The request failed; `dice` (0..1000) is the jitter of a retry's wait.
+    Failed { turn: TurnId, failure: Failure, partial: Option<Reply>, dice: u32 },
+    /// The pause before a retry is over, or the user wants it now.
+    Rested { turn: TurnId },
+    Entered { turn: TurnId, call: CallId, path: PathBuf, hunks: u32 },
+    Answered { turn: TurnId, answer: ToolAnswer },
+    /// A review is settled: answers of the calls it held, now or long after their turn.
+    Reviewed { answers: Vec<ToolAnswer> },
+    /// Agreed text of these files is not on disk.
+    Unsaved { paths: Vec<String> },
+    Note { text: String },
+    Tell { text: String },
+    ChooseModel { model: String },
+    ChooseSystem { system: String },
+    /// The session was read from disk with a turn under way.
+    Repair,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Ask the model: build the request from the session as it is now.
+    Sample { turn: TurnId },
+    /// Run one read or command.
+    Run { turn: TurnId, call: ToolCall },
+    /// Resolve and propose these edits together.
+    Propose { turn: TurnId, calls: Vec<ToolCall> },
+    /// Wait, then `Rested`.
+    Rest { turn: TurnId, time: Duration },
+    /// End all work of the turn.
+    Abort { turn: TurnId },
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub struct Step {
+    pub events: Vec<Event>,
+    pub effects: Vec<Effect>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Session {
+    /// The system prompt first (unless there is none), then the conversation, notes for the user included.
+    pub messages: Vec<Message>,
+    pub queue: Vec<Queued>,
+    /// What the model is to be told with the next request.
+    pub notes: Vec<String>,
+    /// `provider/model`.
+    pub model: String,
+    pub root: PathBuf,
+    /// All tokens of the session.
+    pub usage: Usage,
+    /// Tokens of the last request and its reply: what the context holds.
+    pub context: u64,
+    /// The number of turns begun.
+    pub turns: u32,
+    /// Ids given to queued messages so far.
+    pub queued: u32,
+    /// What the user allowed for the session. Never saved: a session file grants nothing.
+    pub granted: Vec<String>,
+    /// Files whose agreed text is not on disk: a command's question names them. Never saved.
+    pub unsaved: Vec<String>,
+    pub phase: Phase,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Phase {
+    #[default]
+    Idle,
+    /// A request is out. `requests` counts those of the turn, `tries` those of this one.
+    Sampling { turn: TurnId, requests: u32, tries: u32 },
+    /// A failed request waits for its next try.
+    Resting { turn: TurnId, requests: u32, tries: u32 },
+    /// The calls of a reply are being answered.
+    Acting { turn: TurnId, requests: u32, open: Vec<Open> },
+}
+
+/// A call on its way to its one answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Open {
+    pub call: ToolCall,
+    pub step: PlanStep,
+    pub state: State,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum State {
+    Ready,
+    Asking { question: String },
+    /// Consent was given; not begun.
+    Allowed,
+    Running,
+    /// In the user's buffer, undecided.
+    Reviewing { path: PathBuf, hunks: u32 },
+    Done(ToolAnswer),
+}
+
+impl Session {
+    /// Takes one input to its consequences. Late results of an ended turn change nothing.
+    pub fn step(&mut self, input: Input) -> Step {
+        let mut step = Step::default();
+        match input {
+            Input::Open { system, model, root } => {
+                self.record(Event::Opened { system, model, root }, &mut step);
+            }
+            Input::Send { text, context, steer } => self.send(text, context, steer, &mut step),
+            Input::Unqueue { id } if self.queue.iter().any(|it| it.id == id) => {
+                self.record(Event::Unqueued { id }, &mut step);
+            }
+            Input::Cancel { partial } => self.cancel(partial, &mut step),
+            Input::Rule { call, ruling } => self.rule(&call, ruling, &mut step),
+            Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
+                self.replied(turn, reply, plans, &mut step);
+            }
+            Input::Failed { turn, failure, partial, dice } if self.is_sampling(turn) => {
+                self.failed(turn, failure, partial, dice, &mut step);
+            }
+            Input::Rested { turn } => self.rested(turn, &mut step),
+            Input::Entered { turn, call, path, hunks } if self.is_running(turn, &call) => {
+                self.record(Event::Proposed { turn, call, path, hunks }, &mut step);
+            }
+            Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
+                self.record(Event::Answered { turn, answer }, &mut step);
+                self.advance(turn, &mut step);
+            }
+            Input::Reviewed { answers } => self.reviewed(answers, &mut step),
+            Input::Unsaved { paths } if paths != self.unsaved => {
+                self.record(Event::Unsaved { paths }, &mut step);
+            }
+            Input::Note { text } => self.record(Event::Noted { text }, &mut step),
+            Input::Tell { text } => self.record(Event::Told { text }, &mut step),
+            Input::ChooseModel { model } => self.record(Event::ModelChosen { model }, &mut step),
+            Input::ChooseSystem { system } if self.phase == Phase::Idle => {
+                self.record(Event::SystemChosen { system }, &mut step);
+            }
+            Input::Repair => self.repair(&mut step),
+            Input::Unqueue { .. }
+            | Input::Replied { .. }
+            | Input::Failed { .. }
+            | Input::Entered { .. }
+            | Input::Answered { .. }
+            | Input::Unsaved { .. }
+            | Input::ChooseSystem { .. } => (),
+        }
+        step
+    }
+
+    /// Whether the user has said nothing in it yet: not worth a file.
+    pub fn is_blank(&self) -> bool {
+        self.turns == 0 && self.queue.is_empty()
+    }
+
+    /// The running turn.
+    pub fn turn(&self) -> Option<TurnId> {
+        match &self.phase {
+            Phase::Idle => None,
+            Phase::Sampling { turn, .. }
+            | Phase::Resting { turn, .. }
+            | Phase::Acting { turn, .. } => Some(*turn),
+        }
+    }
+
+    /// The calls of the last reply and how far each is.
+    pub fn open(&self) -> &[Open] {
+        match &self.phase {
+            Phase::Acting { open, .. } => open,
+            _ => &[],
+        }
+    }
+
+    /// The question that waits for the user.
+    pub fn asking(&self) -> Option<&Open> {
+        self.open().iter().find(|it| matches!(it.state, State::Asking { .. }))
+    }
+
+    /// Whether the turn waits for nothing but the user's review.
+    pub fn awaits_review_only(&self) -> bool {
+        let mut reviewing = false;
+        for it in self.open() {
+            match it.state {
+                State::Reviewing { .. } => reviewing = true,
+                State::Done(_) => (),
+                State::Ready if matches!(it.step, PlanStep::Act { .. }) => (),
+                _ => return false,
+            }
+        }
+        reviewing
+    }
+
+    fn send(&mut self, text: String, context: Vec<Excerpt>, steer: bool, step: &mut Step) {
+        let is_empty = text.trim().is_empty() && context.is_empty();
+        if !is_empty {
+            let id = self.queued + 1;
+            let steer = steer && self.phase != Phase::Idle;
+            let message = Queued { id, text, context, steer };
+            self.record(Event::Queued { message }, step);
+        }
+        match self.turn() {
+            None => self.prompt_next(step),
+            Some(turn) if !is_empty && self.awaits_review_only() => {
+                self.leave_review(turn, step);
+            }
+            Some(_) => (),
+        }
+    }
+
+    fn prompt_next(&mut self, step: &mut Step) {
+        let Some(message) = self.queue.first().cloned() else { return };
+        let turn = TurnId(self.turns + 1);
+        self.record(Event::Prompted { turn, message }, step);
+        step.effects.push(Effect::Sample { turn });
+    }
+
+    fn cancel(&mut self, partial: Option<Reply>, step: &mut Step) {
+        let Some(turn) = self.turn() else { return };
+        step.effects.push(Effect::Abort { turn });
+        self.keep(turn, partial, step);
+        self.record(Event::Ended { turn, why: End::Cancelled }, step);
+    }
+
+    /// Keeps the text of a reply that did not end. Calls in it were never whole, reasoning never signed.
+    fn keep(&mut self, turn: TurnId, partial: Option<Reply>, step: &mut Step) {
+        let Some(mut reply) = partial.filter(|_| self.is_sampling(turn)) else { return };
+        reply.blocks.retain(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
+        reply.stop = Stop::Cancelled;
+        if !reply.blocks.is_empty() {
+            self.record(Event::Replied { turn, reply, plans: Vec::new() }, step);
+        }
+    }
+
+    fn replied(&mut self, turn: TurnId, reply: Reply, plans: Vec<Plan>, step: &mut Step) {
+        let stop = say::stop(&reply);
+        let has_calls = reply.calls().next().is_some();
+        let plans = if has_calls { self.guard_loops(&reply, plans) } else { plans };
+        let runaway = self.is_runaway(&reply);
+        self.record(Event::Replied { turn, reply, plans }, step);
+        if let Some(why) = runaway {
+            return self.end(turn, End::Stopped(why), step);
+        }
+        if has_calls {
+            return self.advance(turn, step);
+        }
+        match stop {
+            Some(why) => self.end(turn, End::Stopped(why), step),
+            None => self.end(turn, End::Done, step),
+        }
+    }
+
+    fn failed(
+        &mut self,
+        turn: TurnId,
+        failure: Failure,
+        partial: Option<Reply>,
+        dice: u32,
+        step: &mut Step,
+    ) {
+        let Phase::Sampling { tries, .. } = self.phase else { return };
+        if failure.is_passing() && tries < MAX_TRIES {
+            let time = back_off(&failure, tries, dice);
+            let wait_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+            self.record(Event::Retried { turn, failure, wait_ms }, step);
+            step.effects.push(Effect::Rest { turn, time });
+            return;
+        }
+        self.keep(turn, partial, step);
+        self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
+    }
+
+    fn rested(&mut self, of: TurnId, step: &mut Step) {
+        if let Phase::Resting { turn, requests, tries } = self.phase
+            && turn == of
+        {
+            self.phase = Phase::Sampling { turn, requests, tries };
+            step.effects.push(Effect::Sample { turn });
+        }
+    }
+
+    /// Ends a turn that came to its own end, and begins the next one where a message waits.
+    fn end(&mut self, turn: TurnId, why: End, step: &mut Step) {
+        let goes_on = why == End::Done;
+        self.record(Event::Ended { turn, why }, step);
+        if goes_on {
+            self.prompt_next(step);
+        }
+    }
+
+    /// A verdict answers its call, or, where the call was answered before it came, joins the next request.
+    fn reviewed(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
+        let mut answered = None;
+        for answer in answers {
+            let reviewing = self.open().iter().any(|it| {
+                it.call.id == answer.id && matches!(it.state, State::Reviewing { .. })
+            });
+            match self.turn() {
+                Some(turn) if reviewing => {
+                    self.record(Event::Answered { turn, answer }, step);
+                    answered = Some(turn);
+                }
+                _ => self.record(Event::Noted { text: answer.text }, step),
+            }
+        }
+        if let Some(turn) = answered {
+            self.advance(turn, step);
+        }
+    }
+
+    /// Answers what a crash left open. Nothing runs again.
+    fn repair(&mut self, step: &mut Step) {
+        if let Some(turn) = self.turn() {
+            self.record(Event::Ended { turn, why: End::Interrupted }, step);
+        }
+    }
+
+    fn record(&mut self, event: Event, step: &mut Step) {
+        self.apply(&event);
+        step.events.push(event);
+    }
+
+    fn is_sampling(&self, of: TurnId) -> bool {
+        matches!(self.phase, Phase::Sampling { turn, .. } if turn == of)
+    }
+
+    fn is_running(&self, of: TurnId, call: &CallId) -> bool {
+        self.turn() == Some(of)
+            && self.open().iter().any(|it| it.call.id == *call && it.state == State::Running)
+    }
+}
+
+/// What the user reads at the end of a turn that did not end by itself.
+pub fn ending(why: &End) -> Option<String> {
+    say::ending(why)
+}
+
+/// Full jitter over an exponential wait from 0.5 s, capped at 30 s; a provider's own word counts, capped at
+/// two minutes (reference: harness.md §11.2).
+fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
+    let (Failure::RateLimited { after_ms } | Failure::Overloaded { after_ms }) = failure else {
+        return exponential(tries, dice);
+    };
+    match after_ms {
+        Some(ms) => Duration::from_millis((*ms).min(120_000)),
+        None => exponential(tries, dice),
+    }
+}
+
+fn exponential(tries: u32, dice: u32) -> Duration {
+    let cap = 500_u64.saturating_mul(1 << tries.min(10)).min(30_000);
+    Duration::from_millis(cap / 4 + cap * 3 / 4 * u64::from(dice.min(1000)) / 1000)
+}

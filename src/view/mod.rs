@@ -1,1 +1,448 @@
-//! view.
+//! Updates to blocks of lines for the chat. Pure: what is shown follows from the events and the signs of
+//! life alone; what was already painted is remembered, so a paint costs what is new.
+
+mod lines;
+mod paint;
+#[cfg(test)]
+mod tests;
+
+pub use paint::{BlockUpdate, Shape};
+
+use crate::event::{Delta, Event, End, Failure, Queued, Ruling};
+use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
+use crate::session::Session;
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+
+/// Live lines of a running command's output that are shown; the rest waits for its end.
+const LIVE_LINES: usize = 400;
+/// Lines of an opened result that are painted.
+const OPEN_LINES: usize = 2000;
+
+/// One block of the transcript.
+#[derive(Debug, Clone)]
+struct Block {
+    shape: Shape,
+    content: Content,
+    /// Virtual text at the right end of its first line.
+    right: String,
+    /// Virtual lines under it.
+    below: Vec<String>,
+    call: Option<CallId>,
+    done: bool,
+    sent: Sent,
+}
+
+#[derive(Debug, Clone)]
+enum Content {
+    /// Grows at its end only. Trailing newlines are held back until more comes.
+    Stream { text: String },
+    /// Reasoning: painted only while open.
+    Thinking { text: String, open: bool, began_ms: Option<u64>, took_ms: Option<u64> },
+    Tool(Box<Tool>),
+    Lines(Vec<String>),
+    Gone,
+}
+
+#[derive(Debug, Clone)]
+struct Tool {
+    call: Option<ToolCall>,
+    name: String,
+    answer: Option<ToolAnswer>,
+    live: String,
+    open: bool,
+    began_ms: Option<u64>,
+}
+
+/// What the editor has of a block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Sent {
+    exists: bool,
+    /// Bytes of a stream's text that are painted; for other contents only whether they are current.
+    bytes: usize,
+    current: bool,
+    done: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct View {
+    blocks: Vec<Block>,
+    dirty: BTreeSet<usize>,
+    /// The block that the model's words go to.
+    live: Option<usize>,
+    calls: HashMap<CallId, usize>,
+    /// Blocks of the reply that is arriving: replaced or taken back when it ends.
+    arriving: Vec<usize>,
+    /// Updates handed out and not yet acknowledged.
+    out: Vec<(usize, Sent)>,
+    reset: bool,
+}
+
+impl View {
+    /// The chat of a session as it was saved.
+    pub fn of(session: &Session, intro: Vec<String>) -> View {
+        let mut view = View { reset: true, ..View::default() };
+        if session.messages.iter().all(|it| it.role == Role::System) {
+            view.push_lines(Shape::Intro, intro);
+        }
+        for message in &session.messages {
+            view.message(message);
+        }
+        for open in session.open() {
+            view.calls_of(std::slice::from_ref(&Part::Call(open.call.clone())), None);
+        }
+        view
+    }
+
+    fn message(&mut self, message: &Message) {
+        match message.role {
+            Role::System => (),
+            Role::Note => {
+                for block in &message.blocks {
+                    if let Part::Text { text } = block {
+                        self.notice(text);
+                    }
+                }
+            }
+            Role::User => {
+                for block in &message.blocks {
+                    match block {
+                        Part::Answer(answer) => self.answered(answer, None),
+                        Part::Notice { text } => self.notice(text),
+                        _ => (),
+                    }
+                }
+                self.user(&message.blocks);
+            }
+            Role::Assistant => self.calls_of(&message.blocks, None),
+        }
+    }
+
+    /// Shows an event. `now_ms` is any monotonic clock, in milliseconds.
+    pub fn event(&mut self, event: &Event, now_ms: u64) {
+        match event {
+            Event::Prompted { message, .. } | Event::Steered { message, .. } => {
+                self.prompted(message);
+            }
+            Event::Replied { reply, .. } => self.replied(reply, now_ms),
+            Event::Asked { call, question, .. } => self.asked(call, question),
+            Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
+            Event::Started { call, .. } => self.started(call, now_ms),
+            Event::Proposed { call, hunks, .. } => {
+                self.set_right(call, &format!("{hunks} {} to review", lines::hunks(*hunks)));
+            }
+            Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
+            Event::Noted { text } | Event::Told { text } => self.notice(text),
+            Event::Retried { failure, wait_ms, .. } => self.retried(failure, *wait_ms),
+            Event::ModelChosen { model } => self.notice(&format!("Model: {model}.")),
+            Event::SystemChosen { .. } => {
+                self.notice("The system prompt was replaced: the model reads the conversation anew.");
+            }
+            Event::Ended { why, .. } => self.ended(why),
+            Event::Opened { .. } | Event::Unsaved { .. } | Event::Queued { .. } | Event::Unqueued { .. } => (),
+        }
+    }
+
+    /// Shows a sign of life.
+    pub fn delta(&mut self, delta: &Delta, now_ms: u64) {
+        match delta {
+            Delta::Text(text) => self.grow(text, false, now_ms),
+            Delta::Thinking(text) => self.grow(text, true, now_ms),
+            Delta::CallBegun { id, tool } => {
+                self.close_live(now_ms);
+                let at = self.push_tool(id.clone(), tool, None, None);
+                self.arriving.push(at);
+            }
+            Delta::Output { call, text } => self.output(call, text),
+        }
+    }
+
+    /// Opens or closes a block's folded part.
+    pub fn toggle(&mut self, id: u32) {
+        let at = id as usize;
+        let Some(block) = self.blocks.get_mut(at) else { return };
+        match &mut block.content {
+            Content::Thinking { open, .. } => *open = !*open,
+            Content::Tool(tool) => tool.open = !tool.open,
+            Content::Stream { .. } | Content::Lines(_) | Content::Gone => return,
+        }
+        self.changed(at);
+    }
+
+    fn prompted(&mut self, message: &Queued) {
+        let mut blocks: Vec<Part> = message.context.iter().cloned().map(Part::Excerpt).collect();
+        blocks.push(Part::Text { text: message.text.clone() });
+        self.user(&blocks);
+    }
+
+    fn user(&mut self, blocks: &[Part]) {
+        let (lines, below) = lines::user(blocks);
+        if lines.is_empty() && below.is_empty() {
+            return;
+        }
+        let at = self.push_lines(Shape::User, lines);
+        self.blocks[at].below = below;
+    }
+
+    /// The whole reply is here: what was shown of it while it arrived is completed in place.
+    fn replied(&mut self, reply: &Reply, now_ms: u64) {
+        self.close_live(now_ms);
+        let arriving = std::mem::take(&mut self.arriving);
+        if arriving.is_empty() {
+            self.calls_of(&reply.blocks, Some(now_ms));
+            return;
+        }
+        for call in reply.calls() {
+            match self.calls.get(&call.id).copied().filter(|at| arriving.contains(at)) {
+                Some(at) => self.complete(at, call),
+                None => drop(self.push_tool(call.id.clone(), &call.tool, Some(call), None)),
+            }
+        }
+        for at in arriving {
+            let unfinished = matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
+            if unfinished {
+                self.remove(at);
+            }
+        }
+    }
+
+    fn calls_of(&mut self, blocks: &[Part], now_ms: Option<u64>) {
+        for block in blocks {
+            match block {
+                Part::Text { text } => {
+                    let text = lines::clean(text);
+                    if !text.trim().is_empty() {
+                        let at = self.push(Shape::Text, Content::Stream { text });
+                        self.blocks[at].done = true;
+                    }
+                }
+                Part::Thinking { text, .. } if !text.trim().is_empty() => {
+                    let text = lines::clean(text);
+                    let thinking =
+                        Content::Thinking { text, open: false, began_ms: None, took_ms: None };
+                    let at = self.push(Shape::Thinking, thinking);
+                    self.blocks[at].done = true;
+                }
+                Part::Call(call) => {
+                    self.push_tool(call.id.clone(), &call.tool, Some(call), now_ms);
+                }
+                _ => (),
+            }
+        }
+    }
+
+    fn grow(&mut self, text: &str, thinking: bool, now_ms: u64) {
+        let fits = |block: &Block| match block.content {
+            Content::Stream { .. } => !thinking,
+            Content::Thinking { .. } => thinking,
+            _ => false,
+        };
+        let at = match self.live {
+            Some(at) if fits(&self.blocks[at]) => at,
+            _ => {
+                self.close_live(now_ms);
+                let at = if thinking {
+                    let began_ms = Some(now_ms);
+                    let thinking =
+                        Content::Thinking { text: String::new(), open: false, began_ms, took_ms: None };
+                    self.push(Shape::Thinking, thinking)
+                } else if text.trim().is_empty() {
+                    return;
+                } else {
+                    self.push(Shape::Text, Content::Stream { text: String::new() })
+                };
+                self.live = Some(at);
+                self.arriving.push(at);
+                at
+            }
+        };
+        match &mut self.blocks[at].content {
+            Content::Stream { text: whole } => {
+                let text = if whole.is_empty() { text.trim_start_matches('\n') } else { text };
+                lines::push_clean(whole, text);
+                self.dirty.insert(at);
+            }
+            Content::Thinking { text: whole, open, .. } => {
+                lines::push_clean(whole, text);
+                if *open {
+                    self.changed(at);
+                }
+            }
+            _ => (),
+        }
+    }
+
+    fn close_live(&mut self, now_ms: u64) {
+        let Some(at) = self.live.take() else { return };
+        let block = &mut self.blocks[at];
+        block.done = true;
+        if let Content::Thinking { began_ms, took_ms, .. } = &mut block.content {
+            *took_ms = began_ms.map(|began| now_ms.saturating_sub(began));
+            self.changed(at);
+        } else {
+            self.dirty.insert(at);
+        }
+    }
+
+    fn complete(&mut self, at: usize, call: &ToolCall) {
+        if let Content::Tool(tool) = &mut self.blocks[at].content {
+            tool.call = Some(call.clone());
+        }
+        self.changed(at);
+    }
+
+    fn asked(&mut self, call: &CallId, question: &str) {
+        let at = self.push_lines(Shape::Ask, lines::question(question));
+        self.blocks[at].call = Some(call.clone());
+    }
+
+    fn ruled(&mut self, call: &CallId, ruling: &Ruling) {
+        self.forget_question(Some(call));
+        if let Ruling::Denied { .. } = ruling {
+            self.set_right(call, "denied");
+        }
+    }
+
+    fn forget_question(&mut self, call: Option<&CallId>) {
+        let asked: Vec<usize> = (0..self.blocks.len())
+            .rev()
+            .take(400)
+            .filter(|at| {
+                let it = &self.blocks[*at];
+                it.shape == Shape::Ask
+                    && !matches!(it.content, Content::Gone)
+                    && (call.is_none() || it.call.as_ref() == call)
+            })
+            .collect();
+        for at in asked {
+            self.remove(at);
+        }
+    }
+
+    fn started(&mut self, call: &CallId, now_ms: u64) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        if let Content::Tool(tool) = &mut self.blocks[at].content {
+            tool.began_ms = Some(now_ms);
+        }
+        self.set_right(call, "running");
+    }
+
+    fn output(&mut self, call: &CallId, text: &str) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        let Content::Tool(tool) = &mut self.blocks[at].content else { return };
+        if tool.answer.is_some() {
+            return;
+        }
+        let first = tool.live.is_empty();
+        if lines::push_live(&mut tool.live, text, LIVE_LINES) {
+            if first && !tool.open {
+                tool.open = true;
+                self.changed(at);
+            } else if tool.open {
+                self.dirty.insert(at);
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: &ToolAnswer, now_ms: Option<u64>) {
+        let Some(at) = self.calls.get(&answer.id).copied() else { return };
+        let block = &mut self.blocks[at];
+        let Content::Tool(tool) = &mut block.content else { return };
+        let took = now_ms.zip(tool.began_ms).map(|(now, began)| now.saturating_sub(began));
+        block.right = lines::result(answer, took);
+        block.done = true;
+        tool.open = false;
+        tool.live = String::new();
+        tool.answer = Some(answer.clone());
+        self.changed(at);
+    }
+
+    fn retried(&mut self, failure: &Failure, wait_ms: u64) {
+        self.take_back();
+        let why = lines::passing(failure);
+        let seconds = wait_ms.div_ceil(1000);
+        self.notice(&format!("{why} Retrying in {seconds} s (r now, <C-c> stop)."));
+    }
+
+    /// Removes what had arrived of a reply that will be asked for again.
+    fn take_back(&mut self) {
+        self.live = None;
+        for at in std::mem::take(&mut self.arriving) {
+            self.remove(at);
+        }
+    }
+
+    fn ended(&mut self, why: &End) {
+        self.forget_question(None);
+        for at in std::mem::take(&mut self.arriving) {
+            let unfinished = matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
+            if unfinished {
+                self.remove(at);
+            }
+        }
+        if let Some(at) = self.live.take() {
+            self.blocks[at].done = true;
+            self.dirty.insert(at);
+        }
+        if let Some(text) = crate::session::ending(why) {
+            let shape = if matches!(why, End::Failed(_)) { Shape::Error } else { Shape::Notice };
+            self.push_lines(shape, lines::notice(&text));
+        }
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.push_lines(Shape::Notice, lines::notice(text));
+    }
+
+    fn set_right(&mut self, call: &CallId, right: &str) {
+        if let Some(at) = self.calls.get(call).copied() {
+            right.clone_into(&mut self.blocks[at].right);
+            self.changed(at);
+        }
+    }
+
+    fn push_tool(
+        &mut self,
+        id: CallId,
+        name: &str,
+        call: Option<&ToolCall>,
+        began_ms: Option<u64>,
+    ) -> usize {
+        let tool = Tool {
+            call: call.cloned(),
+            name: name.to_owned(),
+            answer: None,
+            live: String::new(),
+            open: false,
+            began_ms,
+        };
+        let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
+        self.calls.insert(id, at);
+        at
+    }
+
+    fn push_lines(&mut self, shape: Shape, lines: Vec<String>) -> usize {
+        let at = self.push(shape, Content::Lines(lines));
+        self.blocks[at].done = true;
+        at
+    }
+
+    fn push(&mut self, shape: Shape, content: Content) -> usize {
+        let at = self.blocks.len();
+        let (right, below) = (String::new(), Vec::new());
+        let sent = Sent::default();
+        self.blocks.push(Block { shape, content, right, below, call: None, done: false, sent });
+        self.dirty.insert(at);
+        at
+    }
+
+    fn remove(&mut self, at: usize) {
+        self.blocks[at].content = Content::Gone;
+        self.changed(at);
+    }
+
+    fn changed(&mut self, at: usize) {
+        self.blocks[at].sent.current = false;
+        self.dirty.insert(at);
+    }
+}

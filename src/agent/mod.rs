@@ -1,0 +1,527 @@
+//! The owner of one session. It takes what comes (the user's acts, a model's words, the results of tools),
+//! steps the session, and then, in this order, saves, shows and acts.
+
+pub mod models;
+mod edits;
+mod status;
+mod work;
+
+use crate::context::{mention, prompt, request, slash};
+use crate::event::{Delta, Event, Failure, Queued, Ruling, SessionId, TurnId};
+use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, Usage};
+use crate::nvim::link::Editor;
+use crate::nvim::screen::Show;
+use crate::nvim::wire::{Level, ToNvim};
+use crate::provider::Sampled;
+use crate::session::{Effect, Input, Phase, Session};
+use crate::store::{Draft, Store};
+use crate::tool::{self, Desk};
+use crate::view::View;
+use models::Models;
+use slash::{Parsed, Slash};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{AbortHandle, JoinSet};
+
+/// What the program tells an agent.
+pub enum Command {
+    Send { text: String, context: Vec<Excerpt>, steer: bool },
+    Unqueue(u32),
+    Draft(Draft),
+    Stop,
+    Rule { call: CallId, ruling: Ruling },
+    Toggle(u32),
+    Retry,
+    ChooseModel(String),
+    /// Verdicts of a settled review; and whether the file's agreed text is only in its buffer.
+    Reviewed { answers: Vec<ToolAnswer>, path: PathBuf, saved: bool },
+    Note(String),
+    /// The editor wants the session's state and transcript (again).
+    Present,
+    /// Save everything and end.
+    Quit(oneshot::Sender<()>),
+}
+
+/// What an agent asks of the program.
+pub enum Wish {
+    New { name: Option<String> },
+}
+
+/// Everything an agent is made of.
+pub struct Setup {
+    pub id: SessionId,
+    pub editor: Editor,
+    pub desk: Desk,
+    pub screen: mpsc::UnboundedSender<Show>,
+    pub store: Option<Store>,
+    pub session: Session,
+    pub draft: Draft,
+    pub models: Models,
+    pub choice: prompt::Choice,
+    pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
+    pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    /// Four lines for an empty chat.
+    pub intro: Vec<String>,
+    /// Sentences for the user about the opening.
+    pub warnings: Vec<String>,
+}
+
+pub struct Agent {
+    setup: Setup,
+    /// Runs of tools and proposals of the turn; each tells its end as an `Input`.
+    work: JoinSet<()>,
+    results: mpsc::UnboundedSender<Input>,
+    samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
+    sampling: Option<AbortHandle>,
+    resting: Option<AbortHandle>,
+    /// Prompts whose mentions are being read, in the order in which they were sent.
+    prompts: mpsc::UnboundedSender<work::Prompt>,
+    /// What has arrived of the running reply.
+    partial: Reply,
+    /// A prompt that was given back for its mentions: sent again unchanged, it goes.
+    bounced: Option<String>,
+    /// The hash of each file's text as the model last knew it.
+    known: HashMap<PathBuf, String>,
+    knowing: mpsc::UnboundedSender<(PathBuf, String)>,
+    unsaved: Vec<PathBuf>,
+    status: Option<crate::nvim::wire::Status>,
+    retry_ms: Option<u64>,
+    disk_warned: bool,
+}
+
+struct Ends {
+    results: mpsc::UnboundedReceiver<Input>,
+    samples: mpsc::UnboundedReceiver<(TurnId, Sampled)>,
+    prepared: mpsc::UnboundedReceiver<work::Prepared>,
+    knowing: mpsc::UnboundedReceiver<(PathBuf, String)>,
+    outputs: mpsc::UnboundedReceiver<(CallId, String)>,
+}
+
+/// Lives until it is told to quit or nobody can tell it anything any more.
+pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
+    let (mut agent, mut ends) = Agent::new(setup);
+    agent.begin();
+    loop {
+        tokio::select! {
+            biased;
+            command = inbox.recv() => match command {
+                Some(Command::Quit(done)) => {
+                    agent.quit();
+                    let _ = done.send(());
+                    return;
+                }
+                Some(command) => agent.command(command),
+                None => return agent.quit(),
+            },
+            Some(input) = ends.results.recv() => agent.take(input),
+            Some((turn, sampled)) = ends.samples.recv() => agent.sampled(turn, sampled),
+            Some((call, text)) = ends.outputs.recv() => {
+                agent.show(Show::Delta(Delta::Output { call, text }));
+            }
+            Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
+            Some((path, hash)) = ends.knowing.recv() => drop(agent.known.insert(path, hash)),
+            Some(_) = agent.work.join_next(), if !agent.work.is_empty() => (),
+        }
+    }
+}
+
+impl Agent {
+    fn new(mut setup: Setup) -> (Agent, Ends) {
+        let (results, results_end) = mpsc::unbounded_channel();
+        let (samples, samples_end) = mpsc::unbounded_channel();
+        let (prompts, prompts_end) = mpsc::unbounded_channel();
+        let (prepared, prepared_end) = mpsc::unbounded_channel();
+        let (knowing, knowing_end) = mpsc::unbounded_channel();
+        let (_, no_outputs) = mpsc::unbounded_channel();
+        let outputs = std::mem::replace(&mut setup.outputs, no_outputs);
+        tokio::spawn(work::prepare(setup.desk.clone(), prompts_end, prepared));
+        let agent = Agent {
+            setup,
+            work: JoinSet::new(),
+            results,
+            samples,
+            sampling: None,
+            resting: None,
+            prompts,
+            partial: nothing(),
+            bounced: None,
+            known: HashMap::new(),
+            knowing,
+            unsaved: Vec::new(),
+            status: None,
+            retry_ms: None,
+            disk_warned: false,
+        };
+        let ends = Ends {
+            results: results_end,
+            samples: samples_end,
+            prepared: prepared_end,
+            knowing: knowing_end,
+            outputs,
+        };
+        (agent, ends)
+    }
+
+    /// Brings a session that was left in mid-turn to rest, and shows it.
+    fn begin(&mut self) {
+        let root = self.setup.desk.root.clone();
+        let built = prompt::choose(&self.setup.choice, &root, &tool::specs());
+        let mut told = std::mem::take(&mut self.setup.warnings);
+        let is_fresh = self.setup.session.messages.is_empty() && self.setup.session.turns == 0;
+        let mut inputs = vec![Input::Repair];
+        match built {
+            Ok(system) if is_fresh => {
+                let model = self.setup.session.model.clone();
+                inputs.push(Input::Open { system, model, root });
+            }
+            Ok(system) if system != self.system() => told.push(
+                "The settings, the tools or the folder changed since this conversation began: its system prompt \
+                 is the old one. `/system new` takes the new one."
+                    .into(),
+            ),
+            Ok(_) => (),
+            Err(why) => told.push(why),
+        }
+        let notices = told.into_iter().filter(|it| !self.was_told(it));
+        inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
+        for input in inputs {
+            let step = self.setup.session.step(input);
+            self.save(&step.events, false);
+        }
+        self.present();
+    }
+
+    /// Whether this was the last thing the chat said: reopening does not repeat it.
+    fn was_told(&self, text: &str) -> bool {
+        self.setup.session.messages.iter().rev().take(3).any(|it| {
+            it.blocks.iter().any(|it| matches!(it, Block::Text { text: told } if told == text))
+        })
+    }
+
+    fn system(&self) -> &str {
+        let first = self.setup.session.messages.first();
+        match first.filter(|it| it.role == crate::message::Role::System).map(|it| &it.blocks[..]) {
+            Some([Block::Text { text }, ..]) => text,
+            _ => "",
+        }
+    }
+
+    fn present(&mut self) {
+        let (session, id) = (&self.setup.session, &self.setup.id);
+        self.setup.editor.tell(ToNvim::Session {
+            session: id.clone(),
+            root: self.setup.desk.root.clone(),
+            ephemeral: self.setup.store.is_none(),
+            draft: self.setup.draft.text.clone(),
+            draft_context: self.setup.draft.context.clone(),
+        });
+        let view = View::of(session, self.setup.intro.clone());
+        self.show(Show::View(Box::new(view)));
+        self.status = None;
+        self.show_status();
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Send { text, context, steer } => self.sent(text, context, steer),
+            Command::Unqueue(id) => self.take(Input::Unqueue { id }),
+            Command::Draft(draft) => self.keep_draft(draft),
+            Command::Stop => {
+                let partial = std::mem::replace(&mut self.partial, nothing());
+                self.take(Input::Cancel { partial: Some(partial) });
+            }
+            Command::Rule { call, ruling } => self.take(Input::Rule { call, ruling }),
+            Command::Toggle(block) => self.show(Show::Toggle(block)),
+            Command::Retry => {
+                if let Some(turn) = self.setup.session.turn() {
+                    self.take(Input::Rested { turn });
+                }
+            }
+            Command::ChooseModel(model) => self.choose_model(model),
+            Command::Reviewed { answers, path, saved } => {
+                self.unsaved.retain(|it| *it != path);
+                if !saved {
+                    self.unsaved.push(path);
+                }
+                self.take(Input::Unsaved { paths: self.unsaved_shown() });
+                self.take(Input::Reviewed { answers });
+            }
+            Command::Note(text) => self.take(Input::Note { text }),
+            Command::Present => self.present(),
+            Command::Quit(_) => (),
+        }
+    }
+
+    fn unsaved_shown(&self) -> Vec<String> {
+        let root = &self.setup.desk.root;
+        self.unsaved.iter().map(|it| tool::path::show(root, it)).collect()
+    }
+
+    fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
+        match slash::parse(&text) {
+            Parsed::Prompt => {
+                let _ = self.prompts.send(work::Prompt { text, context, steer });
+            }
+            Parsed::Unknown(why) => self.bounce(text, context, why),
+            Parsed::Known(slash, rest) => self.slash(slash, rest),
+        }
+    }
+
+    fn slash(&mut self, slash: Slash, rest: &str) {
+        match slash {
+            Slash::Help => self.take(Input::Tell { text: slash::help() }),
+            Slash::System if rest == "new" => self.new_system(),
+            Slash::System => {
+                let system = self.system();
+                let text = if system.is_empty() { "There is no system prompt." } else { system };
+                self.take(Input::Tell { text: text.to_owned() });
+            }
+            Slash::New => {
+                let name = (!rest.is_empty()).then(|| rest.to_owned());
+                let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::New { name }));
+            }
+            Slash::Clear => self.clear(),
+        }
+    }
+
+    fn new_system(&mut self) {
+        let root = self.setup.desk.root.clone();
+        match prompt::choose(&self.setup.choice, &root, &tool::specs()) {
+            Ok(_) if self.setup.session.phase != Phase::Idle => self.refuse_while_running(),
+            Ok(system) => self.take(Input::ChooseSystem { system }),
+            Err(why) => self.notice(Level::Error, why),
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.setup.session.phase != Phase::Idle {
+            return self.refuse_while_running();
+        }
+        if let Some(store) = &mut self.setup.store
+            && let Err(error) = store.trash(&self.setup.session)
+        {
+            let text = format!("Nothing was cleared: the old text could not be moved to the trash ({error}).");
+            return self.notice(Level::Error, text);
+        }
+        let model = self.setup.session.model.clone();
+        self.setup.session = Session { model, ..Session::default() };
+        self.begin();
+    }
+
+    fn refuse_while_running(&self) {
+        self.notice(Level::Warn, "A turn is running. Stop it first (<C-c>).".into());
+    }
+
+    fn notice(&self, level: Level, text: String) {
+        self.setup.editor.tell(ToNvim::Notice { level, text });
+    }
+
+    fn bounce(&self, text: String, context: Vec<Excerpt>, why: String) {
+        let session = self.setup.id.clone();
+        self.setup.editor.tell(ToNvim::Bounce { session, text, context, why });
+    }
+
+    /// The files of a prompt are read: it goes, or comes back where one could not be.
+    fn prepared(&mut self, prepared: work::Prepared) {
+        let work::Prepared { prompt, found, problems } = prepared;
+        let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
+        if !problems.is_empty() && !insists {
+            self.bounced = Some(prompt.text.clone());
+            let why = format!("{} Nothing was sent; send it again to send it as it is.", problems.join(" "));
+            return self.bounce(prompt.text, prompt.context, why);
+        }
+        let mut context = prompt.context;
+        context.extend(found);
+        self.take(Input::Send { text: prompt.text, context, steer: prompt.steer });
+    }
+
+    fn choose_model(&mut self, model: String) {
+        match self.setup.models.resolve(&model) {
+            Ok(chosen) => self.take(Input::ChooseModel { model: models::full_name(&chosen) }),
+            Err(why) => self.notice(Level::Error, why),
+        }
+    }
+
+    fn keep_draft(&mut self, draft: Draft) {
+        if draft == self.setup.draft {
+            return;
+        }
+        self.setup.draft = draft;
+        if let Some(store) = &self.setup.store
+            && let Err(error) = store.save_draft(&self.setup.draft)
+        {
+            self.warn_of_disk(&error);
+        }
+    }
+
+    fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
+        let current = matches!(self.setup.session.phase, Phase::Sampling { turn: it, .. } if it == turn);
+        if !current {
+            return;
+        }
+        match sampled {
+            Sampled::Delta(delta) => {
+                work::gather(&mut self.partial, &delta);
+                self.show(Show::Delta(delta));
+                self.show_status();
+            }
+            Sampled::Done(reply) => {
+                self.sampling = None;
+                self.partial = nothing();
+                let reply = work::sound(reply, &self.setup.session);
+                let plans = work::plans(&self.setup.desk, &reply);
+                self.warn_of_model(&reply);
+                self.take(Input::Replied { turn, reply, plans });
+            }
+            Sampled::Failed(failure) => self.failed(turn, failure),
+        }
+    }
+
+    fn failed(&mut self, turn: TurnId, failure: Failure) {
+        self.sampling = None;
+        let partial = Some(std::mem::replace(&mut self.partial, nothing()));
+        self.take(Input::Failed { turn, failure, partial, dice: work::dice() });
+    }
+
+    fn warn_of_model(&mut self, reply: &Reply) {
+        if let Some(text) = models::substituted(&self.setup.session.model, &reply.model)
+            && !self.was_told(&text)
+        {
+            self.take(Input::Tell { text });
+        }
+    }
+
+    /// One input to its end: save, show, act.
+    fn take(&mut self, input: Input) {
+        let step = self.setup.session.step(input);
+        let acts = step.effects.iter().any(|it| {
+            matches!(it, Effect::Run { .. } | Effect::Propose { .. })
+        });
+        self.save(&step.events, acts);
+        for event in step.events {
+            self.announce(&event);
+            if let Event::Retried { wait_ms, .. } = event {
+                self.retry_ms = Some(wait_ms);
+            }
+            self.show(Show::Event(event));
+        }
+        for effect in step.effects {
+            self.act(effect);
+        }
+        self.show_status();
+    }
+
+    /// While a turn runs the events go to the journal; at rest the whole session is written.
+    fn save(&mut self, events: &[Event], sync: bool) {
+        let Some(store) = &mut self.setup.store else { return };
+        if events.is_empty() {
+            return;
+        }
+        let saved = if self.setup.session.phase == Phase::Idle && !self.setup.session.is_blank() {
+            store.save(&self.setup.session)
+        } else {
+            store.append(events, sync)
+        };
+        match saved {
+            Ok(()) => self.disk_warned = false,
+            Err(error) => self.warn_of_disk(&error),
+        }
+    }
+
+    /// The conversation goes on in memory; the user is told once.
+    fn warn_of_disk(&mut self, error: &std::io::Error) {
+        if !std::mem::replace(&mut self.disk_warned, true) {
+            let text = format!("The conversation cannot be saved ({error}). It goes on in memory only.");
+            self.notice(Level::Error, text);
+        }
+    }
+
+    fn show(&self, show: Show) {
+        // The screen lives as long as the agent; a failed send means that the editor is gone.
+        let _ = self.setup.screen.send(show);
+    }
+
+    fn act(&mut self, effect: Effect) {
+        match effect {
+            Effect::Sample { turn } => self.sample(turn),
+            Effect::Run { turn, call } => {
+                let job = work::Job {
+                    desk: self.setup.desk.clone(),
+                    editor: self.setup.editor.clone(),
+                    results: self.results.clone(),
+                    knowing: self.knowing.clone(),
+                    unsaved: self.unsaved.clone(),
+                };
+                self.work.spawn(work::run(job, turn, call));
+            }
+            Effect::Propose { turn, calls } => {
+                let job = edits::Job {
+                    desk: self.setup.desk.clone(),
+                    results: self.results.clone(),
+                    knowing: self.knowing.clone(),
+                    known: self.known.clone(),
+                };
+                self.work.spawn(edits::propose(job, turn, calls));
+            }
+            Effect::Rest { turn, time } => {
+                let results = self.results.clone();
+                self.resting = Some(self.work.spawn(async move {
+                    tokio::time::sleep(time).await;
+                    let _ = results.send(Input::Rested { turn });
+                }));
+            }
+            Effect::Abort { turn } => self.abort(turn),
+        }
+    }
+
+    fn sample(&mut self, turn: TurnId) {
+        self.retry_ms = None;
+        self.partial = nothing();
+        if let Some(resting) = self.resting.take() {
+            resting.abort();
+        }
+        let (provider, chosen) = match self.setup.models.provider(&self.setup.session.model) {
+            Ok(found) => found,
+            Err(failure) => {
+                let _ = self.samples.send((turn, Sampled::Failed(failure)));
+                return;
+            }
+        };
+        let limit = chosen.limits.max_output.min(models::MAX_REPLY);
+        let request = request::build(&self.setup.session, &chosen.model, tool::specs(), limit);
+        let samples = self.samples.clone();
+        self.sampling = Some(self.work.spawn(work::sample(provider, request, turn, samples)));
+    }
+
+    /// Ends all work of the turn: connections close, children are killed, the editor lets nothing more in.
+    fn abort(&mut self, turn: TurnId) {
+        self.work.abort_all();
+        self.sampling = None;
+        self.resting = None;
+        self.retry_ms = None;
+        let session = self.setup.id.clone();
+        self.setup.editor.tell(ToNvim::Halt { session, turn: turn.0 });
+    }
+
+    /// The editor is going: the turn is stopped, and everything is on disk when this returns.
+    fn quit(&mut self) {
+        self.command(Command::Stop);
+        if let Some(store) = &mut self.setup.store
+            && !self.setup.session.is_blank()
+            && let Err(error) = store.save(&self.setup.session)
+        {
+            tracing::error!("the session could not be saved: {error}");
+        }
+    }
+
+    fn announce(&self, event: &Event) {
+        if let Some(message) = status::announcement(&self.setup.id, event) {
+            self.setup.editor.tell(message);
+        }
+    }
+}
+
+fn nothing() -> Reply {
+    Reply { blocks: Vec::new(), stop: Stop::Cancelled, usage: Usage::default(), model: String::new() }
+}

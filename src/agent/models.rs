@@ -1,0 +1,73 @@
+//! Which model answers: the choice by name, and the provider behind it.
+
+use crate::event::Failure;
+use crate::provider::endpoint::{self, Chosen, Unresolved, UserProvider};
+use crate::provider::http::Http;
+use crate::provider::{Provider, tour};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Tokens a reply may have at most, where the model allows more: enough for any edit, and a bound on a runaway.
+pub const MAX_REPLY: u32 = 32_000;
+
+/// The models there are. Providers are kept, so that a conversation keeps its connection.
+#[derive(Clone, Default)]
+pub struct Models {
+    pub users: BTreeMap<String, UserProvider>,
+    providers: BTreeMap<String, Arc<dyn Provider>>,
+}
+
+impl Models {
+    pub fn new(users: BTreeMap<String, UserProvider>) -> Models {
+        Models { users, providers: BTreeMap::new() }
+    }
+
+    pub fn is_tour(&self, model: &str) -> bool {
+        model == tour::NAME
+    }
+
+    /// The endpoint and model of a full name, or one sentence.
+    pub fn resolve(&self, model: &str) -> Result<Chosen, String> {
+        if self.is_tour(model) {
+            return Ok(tour::chosen());
+        }
+        let env = |name: &str| std::env::var(name).ok();
+        endpoint::resolve(Some(model), &self.users, &env).map_err(|why| match why {
+            Unresolved::Nothing => "No model is chosen. Choose one with :Caliban model.".to_owned(),
+            Unresolved::Wrong(text) => text,
+        })
+    }
+
+    /// The provider for a full name.
+    pub fn provider(&mut self, model: &str) -> Result<(Arc<dyn Provider>, Chosen), Failure> {
+        let chosen = self
+            .resolve(model)
+            .map_err(|said| Failure::UnknownModel { model: model.to_owned(), said })?;
+        let name = chosen.endpoint.name.clone();
+        let provider = self.providers.entry(name).or_insert_with(|| {
+            if model == tour::NAME {
+                Arc::new(tour::Tour)
+            } else {
+                Arc::new(Http::new(chosen.endpoint.clone()))
+            }
+        });
+        Ok((provider.clone(), chosen))
+    }
+}
+
+/// `provider/model`.
+pub fn full_name(chosen: &Chosen) -> String {
+    format!("{}/{}", chosen.endpoint.name, chosen.model)
+}
+
+/// A sentence where another model answered than was asked. Dated versions of a model are that model.
+pub fn substituted(asked: &str, answered: &str) -> Option<String> {
+    let (_, asked) = asked.split_once('/')?;
+    let plain = |name: &str| -> String {
+        let name = name.rsplit('/').next().unwrap_or(name).to_lowercase();
+        name.chars().filter(char::is_ascii_alphanumeric).collect()
+    };
+    let (wanted, got) = (plain(asked), plain(answered));
+    let same = got.is_empty() || got.starts_with(&wanted) || wanted.starts_with(&got);
+    (!same).then(|| format!("The provider answered with the model `{answered}`, not with `{asked}`."))
+}

@@ -1,0 +1,90 @@
+//! What the winbar and scripts are told.
+
+use super::{Agent, Event, Show};
+use crate::event::SessionId;
+use crate::nvim::wire::{Status, ToNvim, WireQueued};
+use crate::session::{Phase, State};
+use std::collections::BTreeMap;
+
+impl Agent {
+    pub(super) fn show_status(&mut self) {
+        let status = self.status_now();
+        if self.status.as_ref() != Some(&status) {
+            self.status = Some(status.clone());
+            self.show(Show::Status(status));
+        }
+    }
+
+    fn status_now(&self) -> Status {
+        let session = &self.setup.session;
+        let (phase, waiting_for) = self.phase();
+        let running = session.open().iter().find(|it| it.state == State::Running);
+        let chosen = self.setup.models.resolve(&session.model).ok();
+        Status {
+            session: self.setup.id.clone(),
+            phase,
+            waiting_for,
+            turn: session.turns,
+            tool: running.map(|it| it.call.tool.clone()),
+            model: session.model.clone(),
+            mode: "ask",
+            tour: self.setup.models.is_tour(&session.model),
+            input: session.usage.input + session.usage.cache_read + session.usage.cache_write,
+            output: session.usage.output,
+            cached: session.usage.cache_read,
+            context: session.context,
+            window: chosen.map_or(0, |it| u64::from(it.limits.window)),
+            queue: session.queue.iter().map(WireQueued::from).collect(),
+            retry_ms: self.retry_ms.filter(|_| matches!(session.phase, Phase::Resting { .. })),
+        }
+    }
+
+    fn phase(&self) -> (&'static str, Option<&'static str>) {
+        let session = &self.setup.session;
+        match &session.phase {
+            Phase::Idle => ("idle", None),
+            Phase::Sampling { .. } if self.partial.blocks.is_empty() => ("sending", None),
+            Phase::Sampling { .. } => ("streaming", None),
+            Phase::Resting { .. } => ("retrying", None),
+            Phase::Acting { open, .. } => {
+                let running = open.iter().any(|it| it.state == State::Running);
+                if session.asking().is_some() {
+                    ("asking", Some("permission"))
+                } else if running {
+                    ("running", None)
+                } else {
+                    ("reviewing", Some("review"))
+                }
+            }
+        }
+    }
+}
+
+/// The `User` autocommand of an event, if it has one.
+pub(super) fn announcement(session: &SessionId, event: &Event) -> Option<ToNvim> {
+    let mut data = BTreeMap::from([("session", session.0.clone())]);
+    let name = match event {
+        Event::Prompted { .. } => "CalibanTurnStart",
+        Event::Ended { why, .. } => {
+            let failed = crate::session::ending(why).unwrap_or_default();
+            data.insert("why", failed);
+            "CalibanTurnEnd"
+        }
+        Event::Started { call, .. } => {
+            data.insert("call", call.0.clone());
+            "CalibanToolStart"
+        }
+        Event::Answered { answer, .. } => {
+            data.insert("call", answer.id.0.clone());
+            data.insert("failed", answer.failed.to_string());
+            "CalibanToolEnd"
+        }
+        Event::Asked { call, question, .. } => {
+            data.insert("call", call.0.clone());
+            data.insert("question", question.clone());
+            "CalibanAsk"
+        }
+        _ => return None,
+    };
+    Some(ToNvim::Event { name, data })
+}

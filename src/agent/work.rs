@@ -1,0 +1,187 @@
+//! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`.
+
+use super::mention;
+use crate::event::{Delta, Plan, TurnId};
+use crate::message::{Block, CallId, Excerpt, Reply, Request, ToolAnswer, ToolCall};
+use crate::nvim::link::Editor;
+use crate::nvim::wire::ToNvim;
+use crate::provider::{Provider, Sampled};
+use crate::session::{Input, Session};
+use crate::tool::{self, Arrival, Desk, Source, Unreadable, Workspace};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
+use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc;
+
+pub(super) struct Prompt {
+    pub(super) text: String,
+    pub(super) context: Vec<Excerpt>,
+    pub(super) steer: bool,
+}
+
+pub(super) struct Prepared {
+    pub(super) prompt: Prompt,
+    pub(super) found: Vec<Excerpt>,
+    pub(super) problems: Vec<String>,
+}
+
+/// Reads what prompts mention, one prompt after the other, so that they keep their order.
+pub(super) async fn prepare(
+    desk: Desk,
+    mut prompts: mpsc::UnboundedReceiver<Prompt>,
+    prepared: mpsc::UnboundedSender<Prepared>,
+) {
+    while let Some(prompt) = prompts.recv().await {
+        let (found, problems) = mention::resolve(&desk, &prompt.text).await;
+        if prepared.send(Prepared { prompt, found, problems }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Carries a model's words to the agent.
+pub(super) async fn sample(
+    provider: Arc<dyn Provider>,
+    request: Request,
+    turn: TurnId,
+    samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
+) {
+    let mut stream = provider.sample(request);
+    while let Some(sampled) = stream.next().await {
+        if samples.send((turn, sampled)).is_err() {
+            return;
+        }
+    }
+}
+
+pub(super) struct Job {
+    pub(super) desk: Desk,
+    pub(super) editor: Editor,
+    pub(super) results: mpsc::UnboundedSender<Input>,
+    pub(super) knowing: mpsc::UnboundedSender<(PathBuf, String)>,
+    /// Files to save before a command, which sees the disk.
+    pub(super) unsaved: Vec<PathBuf>,
+}
+
+/// Runs one read or command. Whatever happens in it, the call gets its answer.
+pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
+    let id = call.id.clone();
+    let mut still_unsaved = Vec::new();
+    let acts = tool::acts(&call.tool);
+    if acts && !job.unsaved.is_empty() {
+        still_unsaved = save(&job.editor, &job.unsaved).await;
+        let root = &job.desk.root;
+        let paths = still_unsaved.iter().map(|it| tool::path::show(root, it)).collect();
+        let _ = job.results.send(Input::Unsaved { paths });
+    }
+    let inner = job.desk.workspace.clone();
+    let workspace = Arc::new(Noting { inner, knowing: job.knowing });
+    let desk = Desk { workspace, ..job.desk };
+    let ran = AssertUnwindSafe(tool::run(&desk, call)).catch_unwind().await;
+    let mut answer = ran.unwrap_or_else(|_| broken(&id));
+    if !still_unsaved.is_empty() {
+        let names: Vec<String> =
+            still_unsaved.iter().map(|it| tool::path::show(&desk.root, it)).collect();
+        answer.text.push_str(&format!("\n(Not on disk as the editor has it: {}.)", names.join(", ")));
+    }
+    let _ = job.results.send(Input::Answered { turn, answer });
+}
+
+async fn save(editor: &Editor, paths: &[PathBuf]) -> Vec<PathBuf> {
+    let asked = editor.call(ToNvim::Save { paths: paths.to_vec() }).await;
+    asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
+}
+
+fn broken(id: &CallId) -> ToolAnswer {
+    ToolAnswer {
+        id: id.clone(),
+        text: "The tool failed inside Caliban; this is not your fault. Try another way.".into(),
+        failed: true,
+        summary: "failed".into(),
+    }
+}
+
+/// A workspace that tells which texts the model has seen.
+struct Noting {
+    inner: Arc<dyn Workspace>,
+    knowing: mpsc::UnboundedSender<(PathBuf, String)>,
+}
+
+impl Workspace for Noting {
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
+        Box::pin(async move {
+            let source = self.inner.read(path).await?;
+            let _ = self.knowing.send((path.to_owned(), source.text.sha256_hex()));
+            Ok(source)
+        })
+    }
+
+    fn propose(
+        &self,
+        turn: TurnId,
+        proposals: Vec<crate::edit::Proposal>,
+    ) -> BoxFuture<'_, Vec<Arrival>> {
+        self.inner.propose(turn, proposals)
+    }
+
+    fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
+        self.inner.changed()
+    }
+}
+
+/// Adds a sign of life to what is kept of a reply that may never end.
+pub(super) fn gather(partial: &mut Reply, delta: &Delta) {
+    let Delta::Text(text) = delta else { return };
+    match partial.blocks.last_mut() {
+        Some(Block::Text { text: whole }) => whole.push_str(text),
+        _ => partial.blocks.push(Block::Text { text: text.clone() }),
+    }
+}
+
+/// A reply that can be sent back: ids that no other call of the session has, names that providers accept.
+pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
+    let mut taken: HashSet<CallId> = session
+        .messages
+        .iter()
+        .flat_map(|it| &it.blocks)
+        .filter_map(|it| match it {
+            Block::Call(call) => Some(call.id.clone()),
+            _ => None,
+        })
+        .collect();
+    for block in &mut reply.blocks {
+        let Block::Call(call) = block else { continue };
+        let base: String = call.id.0.chars().take(50).collect();
+        let mut n = 1;
+        while call.id.0.is_empty() || taken.contains(&call.id) {
+            n += 1;
+            call.id = CallId(format!("{base}-{n}"));
+        }
+        taken.insert(call.id.clone());
+        call.tool = call
+            .tool
+            .chars()
+            .take(64)
+            .map(|c| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' })
+            .collect();
+        if call.tool.is_empty() {
+            "unknown".clone_into(&mut call.tool);
+        }
+    }
+    reply
+}
+
+pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
+    let plan = |call: &ToolCall| Plan { call: call.id.clone(), step: tool::plan(desk, call) };
+    reply.calls().map(plan).collect()
+}
+
+/// A number from 0 to 999 for the jitter of retries; the clock's low digits are random enough.
+pub(super) fn dice() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.subsec_micros() % 1000
+}

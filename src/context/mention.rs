@@ -1,0 +1,199 @@
+//! `@path`, `@path:10-40` and `@dir/` in a prompt: found in the text, read through the workspace, and put
+//! beside it as labelled excerpts. The prompt keeps the plain path, so that the sentence still reads.
+
+use crate::message::{Excerpt, ExcerptKind};
+use crate::tool::{Desk, Unreadable, path};
+use std::collections::BTreeSet;
+
+/// Bytes of one mentioned file that go along; larger ones are to be read in parts.
+const LIMIT: usize = 256 * 1024;
+/// Entries of a mentioned folder.
+const ENTRIES: usize = 500;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mention {
+    pub path: String,
+    pub lines: Option<(u32, u32)>,
+}
+
+/// The mentions of a text. An `@` counts at the start of a word and outside of code spans; a path with
+/// blanks is written `@"a b.rs"`.
+pub fn find(text: &str) -> Vec<Mention> {
+    let mut found = BTreeSet::new();
+    let mut mentions = Vec::new();
+    for (at, _) in text.match_indices('@') {
+        let before = text[..at].chars().next_back();
+        if before.is_some_and(|c| !c.is_whitespace() && !"([{,;\"'".contains(c)) {
+            continue;
+        }
+        let Some(mention) = parse(&text[at + 1..]) else { continue };
+        if found.insert(mention.clone()) {
+            mentions.push(mention);
+        }
+    }
+    mentions
+}
+
+fn parse(rest: &str) -> Option<Mention> {
+    let (word, rest) = if let Some(quoted) = rest.strip_prefix('"') {
+        quoted.split_once('"')?
+    } else {
+        let end = rest.find(|c: char| c.is_whitespace() || "`\"'<>|()[]{},;".contains(c));
+        rest.split_at(end.unwrap_or(rest.len()))
+    };
+    let word = word.trim_end_matches(['.', '!', '?', ':']);
+    let tail = rest.split(char::is_whitespace).next().filter(|it| it.starts_with(':'));
+    let (path, lines) = match tail.and_then(|it| range(&it[1..])) {
+        Some(lines) => (word, Some(lines)),
+        None => word
+            .rsplit_once(':')
+            .and_then(|(path, lines)| Some((path, Some(range(lines)?))))
+            .unwrap_or((word, None)),
+    };
+    let path = path.to_owned();
+    (!path.is_empty()).then_some(Mention { path, lines })
+}
+
+/// `10-40` or `10`, from 1.
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    (1 <= first && first <= last).then_some((first, last))
+}
+
+/// Whether a word after an `@` that names no file was still meant as one.
+fn looks_like_path(path: &str) -> bool {
+    path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
+}
+
+/// Reads what a prompt mentions. Gives the excerpts, and one sentence for each mention that gave none.
+pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
+    let mut excerpts = Vec::new();
+    let mut problems = Vec::new();
+    for mention in find(text) {
+        match read(desk, &mention).await {
+            Ok(Some(excerpt)) => excerpts.push(excerpt),
+            Ok(None) => (),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    (excerpts, problems)
+}
+
+async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Excerpt>, String> {
+    let written = &mention.path;
+    let absolute = path::resolve(desk, written)
+        .map_err(|why| format!("`@{written}`: {why}"))?;
+    let shown = path::show(&desk.root, &absolute);
+    match desk.workspace.read(&absolute).await {
+        Ok(source) => cut(&source.text.content, mention, shown).map(Some),
+        Err(Unreadable::Folder) => {
+            let dir = absolute.clone();
+            let listing = tokio::task::spawn_blocking(move || list(&dir))
+                .await
+                .map_err(|error| format!("`@{written}`: {error}."))?;
+            Ok(Some(Excerpt {
+                path: format!("{}/", shown.trim_end_matches('/')),
+                lines: None,
+                filetype: String::new(),
+                kind: ExcerptKind::Folder,
+                text: listing,
+            }))
+        }
+        Err(Unreadable::Absent) if !looks_like_path(written) => Ok(None),
+        Err(why) => Err(format!("`@{written}` {}.", unreadable(&why))),
+    }
+}
+
+fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, String> {
+    let written = &mention.path;
+    let text = match mention.lines {
+        None => content.to_owned(),
+        Some((first, last)) => {
+            let total = content.lines().count();
+            if first as usize > total.max(1) {
+                return Err(format!("`@{written}:{first}` is past the end: the file has {total} lines."));
+            }
+            let n = (last - first + 1) as usize;
+            content.lines().skip(first as usize - 1).take(n).collect::<Vec<_>>().join("\n")
+        }
+    };
+    if text.len() > LIMIT {
+        return Err(format!(
+            "`@{written}` has {} kB, more than fits ({} kB). Mention a part of it: `@{written}:1-400`.",
+            text.len() / 1024,
+            LIMIT / 1024
+        ));
+    }
+    Ok(Excerpt {
+        path: shown,
+        lines: mention.lines,
+        filetype: String::new(),
+        kind: ExcerptKind::File,
+        text,
+    })
+}
+
+/// Why a file gives no text, to follow its name in a sentence.
+pub fn unreadable(why: &Unreadable) -> String {
+    match why {
+        Unreadable::Absent => "does not exist".into(),
+        Unreadable::Folder => "is a folder".into(),
+        Unreadable::Binary => "is a binary file".into(),
+        Unreadable::NotUtf8 => "is not UTF-8 text".into(),
+        Unreadable::TooLarge(bytes) => format!("is too large ({} MB)", bytes / 1_000_000),
+        Unreadable::Other(why) => format!("cannot be read: {why}"),
+    }
+}
+
+/// The files below a folder, two levels deep, ignored ones left out.
+fn list(dir: &std::path::Path) -> String {
+    let walk = ignore::WalkBuilder::new(dir)
+        .hidden(false)
+        .filter_entry(|it| it.file_name() != ".git")
+        .max_depth(Some(2))
+        .sort_by_file_path(Ord::cmp)
+        .build();
+    let mut lines: Vec<String> = walk
+        .flatten()
+        .skip(1)
+        .take(ENTRIES + 1)
+        .map(|it| {
+            let path = it.path().strip_prefix(dir).unwrap_or(it.path()).display().to_string();
+            let is_dir = it.file_type().is_some_and(|it| it.is_dir());
+            if is_dir { format!("{path}/") } else { path }
+        })
+        .collect();
+    if lines.len() > ENTRIES {
+        lines.truncate(ENTRIES);
+        lines.push("… and more".into());
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expect: Expect) {
+        let found: Vec<String> = find(text)
+            .into_iter()
+            .map(|it| match it.lines {
+                Some((a, b)) => format!("{} {a}-{b}", it.path),
+                None => it.path,
+            })
+            .collect();
+        expect.assert_eq(&found.join(" | "));
+    }
+
+    #[test]
+    fn mentions_are_found_where_a_reader_would_see_them() {
+        check("look at @src/a.rs, and @src/b.rs:10-40.", expect!["src/a.rs | src/b.rs 10-40"]);
+        check("@dir/ (@a.rs:7) \"@b.rs\"", expect!["dir/ | a.rs 7-7 | b.rs"]);
+        check("mail me@example.com or `x@y`", expect![""]);
+        check("@\"with blank.rs\":3-4 @~/notes.md", expect!["with blank.rs 3-4 | ~/notes.md"]);
+        check("twice @a.rs @a.rs, ends @a.rs.", expect!["a.rs"]);
+        check("@ alone, @: too, backwards @a.rs:9-3", expect!["a.rs:9-3"]);
+    }
+}

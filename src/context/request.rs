@@ -1,0 +1,136 @@
+//! A session as a request: the one place that sees to it that no provider would refuse it.
+
+use crate::message::{
+    Block, CallId, Excerpt, ExcerptKind, Message, Request, Role, ToolAnswer, ToolSpec,
+};
+use crate::session::Session;
+use std::collections::HashSet;
+
+/// Builds the request for the session as it is. Every call is answered by the next message, in order;
+/// answers without a call, empty texts and notes for the user are left out; the first message is the user's.
+pub fn build(session: &Session, model: &str, tools: Vec<ToolSpec>, max_tokens: u32) -> Request {
+    let mut messages: Vec<Message> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut spoken = session.messages.iter().filter(|it| it.role != Role::Note).peekable();
+    let mut system = String::new();
+    while let Some(message) = spoken.next() {
+        match message.role {
+            Role::System => system = text_of(message),
+            Role::Note => (),
+            Role::User => {
+                let blocks: Vec<Block> = message
+                    .blocks
+                    .iter()
+                    .filter(|it| !matches!(it, Block::Answer(_)))
+                    .filter_map(spoken_block)
+                    .collect();
+                push(&mut messages, Role::User, blocks);
+            }
+            Role::Assistant => {
+                let mut message = message.clone();
+                message.blocks.retain(|it| match it {
+                    Block::Call(call) => seen.insert(call.id.clone()),
+                    Block::Text { text } => !text.trim().is_empty(),
+                    _ => true,
+                });
+                let answers = answers(&message, spoken.peek().copied());
+                if messages.is_empty() {
+                    let text = "(The conversation began before what is kept of it.)".to_owned();
+                    push(&mut messages, Role::User, vec![Block::Text { text }]);
+                }
+                push(&mut messages, Role::Assistant, message.blocks);
+                push(&mut messages, Role::User, answers);
+            }
+        }
+    }
+    Request { model: model.to_owned(), system, messages, tools, max_tokens }
+}
+
+fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
+    if !blocks.is_empty() {
+        messages.push(Message { role, blocks });
+    }
+}
+
+/// One answer for each call, taken from the message that follows.
+fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
+    let given: Vec<&ToolAnswer> = next
+        .filter(|it| it.role == Role::User)
+        .into_iter()
+        .flat_map(|it| &it.blocks)
+        .filter_map(|it| match it {
+            Block::Answer(answer) => Some(answer),
+            _ => None,
+        })
+        .collect();
+    message
+        .blocks
+        .iter()
+        .filter_map(|it| match it {
+            Block::Call(call) => Some(&call.id),
+            _ => None,
+        })
+        .map(|id| given.iter().find(|it| it.id == *id).map_or_else(|| lost(id), |it| filled(it)))
+        .map(Block::Answer)
+        .collect()
+}
+
+fn lost(id: &CallId) -> ToolAnswer {
+    let text = "The answer of this call was lost. It may have had effects.".to_owned();
+    ToolAnswer { id: id.clone(), text, failed: true, summary: String::new() }
+}
+
+fn filled(answer: &ToolAnswer) -> ToolAnswer {
+    let mut answer = answer.clone();
+    if answer.text.trim().is_empty() {
+        "(no output)".clone_into(&mut answer.text);
+    }
+    answer
+}
+
+fn spoken_block(block: &Block) -> Option<Block> {
+    let text = match block {
+        Block::Text { text } => text.clone(),
+        Block::Excerpt(excerpt) => fenced(excerpt),
+        Block::Notice { text } => format!("<notice>\n{text}\n</notice>"),
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then_some(Block::Text { text })
+}
+
+fn text_of(message: &Message) -> String {
+    let texts = message.blocks.iter().filter_map(|it| match it {
+        Block::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// An excerpt as a labelled block. The closing mark cannot be forged from within: where the text holds one,
+/// the marks carry a number that it does not hold.
+pub fn fenced(excerpt: &Excerpt) -> String {
+    let mut mark = "context".to_owned();
+    let mut n = 1;
+    while excerpt.text.contains(&format!("</{mark}>")) {
+        n += 1;
+        mark = format!("context-{n}");
+    }
+    let lines = excerpt.lines.map(|(a, b)| format!(" lines=\"{a}-{b}\"")).unwrap_or_default();
+    let kind = match excerpt.kind {
+        ExcerptKind::File => "file",
+        ExcerptKind::Folder => "folder",
+        ExcerptKind::Selection => "selection",
+    };
+    let filetype = if excerpt.filetype.is_empty() {
+        String::new()
+    } else {
+        format!(" filetype=\"{}\"", attribute(&excerpt.filetype))
+    };
+    let path = attribute(&excerpt.path);
+    let text = excerpt.text.trim_end_matches('\n');
+    format!("<{mark} kind=\"{kind}\" path=\"{path}\"{lines}{filetype}>\n{text}\n</{mark}>")
+}
+
+fn attribute(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,96 @@
+//! The slash commands: one table, from which the dispatch, the help and the suggestions come.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slash {
+    Help,
+    System,
+    New,
+    Clear,
+}
+
+pub struct Row {
+    pub name: &'static str,
+    pub slash: Slash,
+    /// One line for the help.
+    pub help: &'static str,
+}
+
+pub const TABLE: &[Row] = &[
+    Row { name: "help", slash: Slash::Help, help: "this list" },
+    Row {
+        name: "system",
+        slash: Slash::System,
+        help: "shows the system prompt; `/system new` takes the one the settings give now",
+    },
+    Row { name: "new", slash: Slash::New, help: "a new conversation, the old one stays: `/new [name]`" },
+    Row { name: "clear", slash: Slash::Clear, help: "empties this conversation; the old text goes to the trash folder" },
+];
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Parsed<'a> {
+    /// A command and what follows it.
+    Known(Slash, &'a str),
+    /// One sentence for the user: the text is no command and is not sent.
+    Unknown(String),
+    /// An ordinary prompt.
+    Prompt,
+}
+
+/// What a composer's text is. A path at the start of a prompt (`/usr/bin is …`) is no command.
+pub fn parse(text: &str) -> Parsed<'_> {
+    let text = text.trim();
+    let Some(line) = text.strip_prefix('/') else { return Parsed::Prompt };
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let is_word = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if !is_word || word.is_empty() {
+        return Parsed::Prompt;
+    }
+    match TABLE.iter().find(|it| it.name == word) {
+        Some(row) => Parsed::Known(row.slash, rest.trim()),
+        None => Parsed::Unknown(unknown(word)),
+    }
+}
+
+fn unknown(word: &str) -> String {
+    let nearest = TABLE.iter().min_by_key(|it| distance(it.name, word));
+    let hint = nearest
+        .filter(|it| distance(it.name, word) <= 2)
+        .map_or_else(|| "/help lists them".to_owned(), |it| format!("did you mean /{}", it.name));
+    format!("There is no command /{word}; {hint}. Nothing was sent.")
+}
+
+/// Edits between two short words (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let cost = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = cost.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+pub fn help() -> String {
+    let rows: Vec<String> =
+        TABLE.iter().map(|it| format!("/{:<8} {}", it.name, it.help)).collect();
+    format!("{}\n@path, @path:10-40 and @dir/ bring files along. g? lists the keys.", rows.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_prompts() {
+        assert_eq!(parse(" /new  name"), Parsed::Known(Slash::New, "name"));
+        assert_eq!(parse("/usr/bin is a folder"), Parsed::Prompt);
+        assert_eq!(parse("/"), Parsed::Prompt);
+        assert_eq!(parse("say /new"), Parsed::Prompt);
+        let Parsed::Unknown(said) = parse("/clera") else { panic!("taken for something else") };
+        assert_eq!(said, "There is no command /clera; did you mean /clear. Nothing was sent.");
+    }
+}

@@ -1,0 +1,64 @@
+//! The user's files through the editor: a buffer's text where one is loaded and changed, else the disk's;
+//! proposals go into the buffers.
+
+use super::link::Editor;
+use super::reviews::{Order, on_wire};
+use super::wire::{BufferText, ToNvim};
+use crate::edit::Proposal;
+use crate::event::{SessionId, TurnId};
+use crate::text::Text;
+use crate::tool::{Arrival, Source, Unreadable, Workspace, disk};
+use futures::future::{BoxFuture, join_all};
+use std::path::{Path, PathBuf};
+use tokio::sync::{mpsc, oneshot};
+
+pub struct Buffers {
+    pub editor: Editor,
+    pub session: SessionId,
+    pub reviews: mpsc::UnboundedSender<Order>,
+}
+
+impl Workspace for Buffers {
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
+        Box::pin(async move {
+            let asked = self.editor.call(ToNvim::Read { path: path.to_owned() }).await;
+            let buffer: BufferText =
+                asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
+            match buffer.text {
+                Some(text) => Ok(Source {
+                    text: Text::from_lines_joined(&text, buffer.eol, buffer.dos, buffer.bom),
+                    pending: buffer.pending,
+                }),
+                None => disk::read(path).await.map(|text| Source { text, pending: buffer.pending }),
+            }
+        })
+    }
+
+    fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
+        Box::pin(async move {
+            let mut waiters = Vec::new();
+            let mut sent = Vec::new();
+            for proposal in proposals {
+                let (id, given) = oneshot::channel();
+                let (waiter, arrival) = oneshot::channel();
+                let session = self.session.clone();
+                let order = Order::Register { session, proposal: Box::new(proposal.clone()), id, waiter };
+                let _ = self.reviews.send(order);
+                if let Ok(id) = given.await {
+                    sent.push(on_wire(id, &proposal));
+                }
+                waiters.push(arrival);
+            }
+            let session = self.session.clone();
+            self.editor.tell(ToNvim::Propose { session, turn: turn.0, proposals: sent });
+            join_all(waiters).await.into_iter().map(|it| it.unwrap_or(Arrival::Stopped)).collect()
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
+        Box::pin(async move {
+            let asked = self.editor.call(ToNvim::Changed).await;
+            asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! Proposals on their way into buffers and under review there, by id: who waits for the arrival, and what
+//! the verdict means for each call. One task owns them.
+
+use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal};
+use crate::edit::{self, Misfit, Proposal};
+use crate::event::SessionId;
+use crate::message::ToolAnswer;
+use crate::text::{self, Text};
+use crate::tool::Arrival;
+use std::collections::HashMap;
+use tokio::sync::{mpsc, oneshot};
+
+pub enum Order {
+    /// A proposal is about to be sent; its id, and the one who waits.
+    Register { session: SessionId, proposal: Box<Proposal>, id: oneshot::Sender<u32>, waiter: oneshot::Sender<Arrival> },
+    Arrived(Arrived),
+    Reviewed(Reviewed),
+}
+
+/// What a settled review means for its sessions.
+pub struct Verdict {
+    /// `None`: the proposals are of a program that ended since.
+    pub session: Option<SessionId>,
+    pub answers: Vec<ToolAnswer>,
+    /// For the model, where no call can be answered.
+    pub note: Option<String>,
+}
+
+struct Entry {
+    session: SessionId,
+    proposal: Box<Proposal>,
+    waiter: Option<oneshot::Sender<Arrival>>,
+}
+
+/// Runs until the sender is dropped. `first_id` differs from run to run, so that verdicts on a dead
+/// program's proposals are not taken for ours.
+pub async fn run(
+    first_id: u32,
+    root: std::path::PathBuf,
+    mut inbox: mpsc::UnboundedReceiver<Order>,
+    verdicts: mpsc::UnboundedSender<Verdict>,
+) {
+    let mut next = first_id;
+    let mut entries: HashMap<u32, Entry> = HashMap::new();
+    while let Some(order) = inbox.recv().await {
+        match order {
+            Order::Register { session, proposal, id, waiter } => {
+                next = next.wrapping_add(1);
+                entries.insert(next, Entry { session, proposal, waiter: Some(waiter) });
+                let _ = id.send(next);
+            }
+            Order::Arrived(arrived) => {
+                let id = arrived.id;
+                let entered = arrived.state == ArrivedState::Entered;
+                let waiter = entries.get_mut(&id).and_then(|it| it.waiter.take());
+                if !entered {
+                    entries.remove(&id);
+                }
+                if let Some(waiter) = waiter {
+                    let _ = waiter.send(arrival(arrived));
+                }
+            }
+            Order::Reviewed(reviewed) => {
+                for verdict in judge(&mut entries, reviewed, &root).await {
+                    let _ = verdicts.send(verdict);
+                }
+            }
+        }
+    }
+}
+
+fn arrival(it: Arrived) -> Arrival {
+    match it.state {
+        ArrivedState::Entered => Arrival::Entered { hunks: it.hunks },
+        ArrivedState::Moved => Arrival::Moved(
+            it.text.map(|text| Text::from_lines_joined(&text, it.eol, it.dos, it.bom)),
+        ),
+        ArrivedState::Refused => Arrival::Refused(Misfit::Refused(it.why)),
+        ArrivedState::Stopped => Arrival::Stopped,
+    }
+}
+
+/// A proposal as the editor needs it: the hunks, and the hash of what they were made from.
+pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
+    let empty = Text::default();
+    let before = proposal.before.as_ref().unwrap_or(&empty);
+    let lines: Vec<&str> = proposal.after.lines().collect();
+    let hunks = text::diff(before, &proposal.after)
+        .into_iter()
+        .map(|it| WireHunk {
+            start: it.old.start,
+            count: it.old.end - it.old.start,
+            text: lines[it.new.start as usize..it.new.end as usize].join("\n"),
+            n: it.new.end - it.new.start,
+        })
+        .collect();
+    WireProposal {
+        id,
+        path: proposal.path.clone(),
+        create: proposal.before.is_none(),
+        sha: proposal.before.as_ref().map(Text::sha256_hex).unwrap_or_default(),
+        hunks,
+        eol: proposal.after.eol(),
+    }
+}
+
+async fn judge(
+    entries: &mut HashMap<u32, Entry>,
+    reviewed: Reviewed,
+    root: &std::path::Path,
+) -> Vec<Verdict> {
+    let shown = crate::tool::path::show(root, &reviewed.path);
+    let settled = settled(&reviewed).await;
+    let reasons: Vec<String> = reviewed.reasons.iter().map(|it| it.reason.clone()).collect();
+    let mut verdicts = Vec::new();
+    for id in &reviewed.proposals {
+        let Some(entry) = entries.remove(id) else {
+            verdicts.push(Verdict { session: None, answers: Vec::new(), note: Some(orphan(&shown)) });
+            continue;
+        };
+        let answers = entry
+            .proposal
+            .parts
+            .iter()
+            .map(|part| {
+                let outcome = edit::outcome(part, settled.as_ref());
+                let mut text = outcome.say(&shown, &reasons);
+                text.push_str(&on_disk(&reviewed, &shown));
+                let failed = outcome.kept == 0 && outcome.reworked.is_empty();
+                ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome) }
+            })
+            .collect();
+        verdicts.push(Verdict { session: Some(entry.session), answers, note: None });
+    }
+    verdicts
+}
+
+/// The text the user settled on: the one that came along, else the disk's.
+async fn settled(reviewed: &Reviewed) -> Option<Text> {
+    if reviewed.gone {
+        return None;
+    }
+    match &reviewed.text {
+        Some(text) => Some(Text::from_lines_joined(text, reviewed.eol, false, false)),
+        None => Text::decode(&tokio::fs::read(&reviewed.path).await.ok()?).ok(),
+    }
+}
+
+fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
+    if reviewed.gone {
+        format!("\nThe user closed {shown} without keeping anything.")
+    } else if reviewed.saved {
+        String::new()
+    } else if reviewed.unsaved.is_empty() {
+        format!("\n{shown} is not saved: the disk does not have it yet.")
+    } else {
+        format!("\n{shown} is not saved ({}): the disk does not have it yet.", reviewed.unsaved)
+    }
+}
+
+fn orphan(shown: &str) -> String {
+    format!("The user settled the review of {shown} after Caliban was restarted. Read it before you go on.")
+}
+
+fn summary(outcome: &edit::Outcome) -> String {
+    let mut words = Vec::new();
+    let reworked = outcome.reworked.len();
+    if outcome.kept > 0 {
+        words.push(format!("{} accepted", outcome.kept));
+    }
+    if outcome.undone > 0 {
+        words.push(format!("{} rejected", outcome.undone));
+    }
+    if reworked > 0 {
+        words.push(format!("{reworked} reworked"));
+    }
+    words.join(" · ")
+}

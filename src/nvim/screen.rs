@@ -1,0 +1,111 @@
+//! One session's transcript on its way to the screen: all waiting updates are folded into the view, and at
+//! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
+
+use super::link::Editor;
+use super::wire::{Status, ToNvim};
+use crate::event::{Delta, Event, SessionId};
+use crate::view::View;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+/// The pause between two paints of streamed text, from the beginning of the one to the next: two frames at
+/// 60 Hz, below which a reader sees no difference and the editor pays for every call (DESIGN §7).
+const PACE: Duration = Duration::from_millis(33);
+/// The pause between the pieces of one large update, for the editor to live in.
+const BREATH: Duration = Duration::from_millis(8);
+/// The pause after a paint that the editor refused.
+const RETRY: Duration = Duration::from_millis(250);
+
+pub enum Show {
+    Event(Event),
+    Delta(Delta),
+    Toggle(u32),
+    Status(Status),
+    /// The transcript is new, or the editor lost it.
+    View(Box<View>),
+    Repaint,
+}
+
+/// Shows what comes until the sender is dropped.
+pub async fn run(editor: Editor, session: SessionId, mut inbox: mpsc::UnboundedReceiver<Show>) {
+    let began = Instant::now();
+    let mut screen = Screen { editor, session, view: View::default(), began };
+    let mut due = began;
+    loop {
+        let mut urgent = false;
+        if !screen.view.is_dirty() {
+            let Some(first) = inbox.recv().await else { return };
+            urgent = screen.fold(first);
+        }
+        // Text that comes before its time waits for it, together with what follows.
+        loop {
+            while let Ok(next) = inbox.try_recv() {
+                urgent |= screen.fold(next);
+            }
+            if urgent || Instant::now() >= due {
+                break;
+            }
+            tokio::select! {
+                () = sleep_until(due) => break,
+                next = inbox.recv() => match next {
+                    Some(next) => urgent |= screen.fold(next),
+                    None => break,
+                },
+            }
+        }
+        let started = Instant::now();
+        due = match screen.paint().await {
+            Painted::All => started + PACE,
+            Painted::Piece => Instant::now() + BREATH,
+            Painted::Failed if inbox.is_closed() => return,
+            Painted::Failed => Instant::now() + RETRY,
+        };
+    }
+}
+
+enum Painted {
+    All,
+    /// More of what was there already is to come.
+    Piece,
+    /// The editor refused or is gone; nothing counts as painted.
+    Failed,
+}
+
+struct Screen {
+    editor: Editor,
+    session: SessionId,
+    view: View,
+    began: Instant,
+}
+
+impl Screen {
+    /// Takes one update in. True where it should be seen at once.
+    fn fold(&mut self, show: Show) -> bool {
+        let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        match show {
+            Show::Event(event) => self.view.event(&event, now),
+            Show::Delta(delta) => {
+                self.view.delta(&delta, now);
+                return false;
+            }
+            Show::Toggle(block) => self.view.toggle(block),
+            Show::Status(status) => self.editor.tell(ToNvim::Status(status)),
+            Show::View(view) => self.view = *view,
+            Show::Repaint => self.view.repaint(),
+        }
+        true
+    }
+
+    async fn paint(&mut self) -> Painted {
+        let (reset, updates) = self.view.take();
+        if reset || !updates.is_empty() {
+            let session = self.session.clone();
+            if self.editor.call(ToNvim::Paint { session, reset, updates }).await.is_none() {
+                return Painted::Failed;
+            }
+        }
+        self.view.acknowledge();
+        if self.view.is_dirty() { Painted::Piece } else { Painted::All }
+    }
+}

@@ -1,0 +1,269 @@
+//! What crosses between the editor and the program; the twin of `lua/caliban/wire.lua`, which says what
+//! each field means. A test keeps the two equal.
+
+use crate::event::{Queued, SessionId};
+use crate::message::Excerpt;
+use crate::view::BlockUpdate;
+use rmpv::Value;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Everything the editor says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FromNvim {
+    Hello(Hello),
+    Open { session: Option<SessionId> },
+    New { name: Option<String>, ephemeral: bool },
+    Send { session: SessionId, text: String, #[serde(default)] context: Vec<Excerpt>, steer: bool },
+    Unqueue { session: SessionId, id: u32 },
+    Draft { session: SessionId, text: String, #[serde(default)] context: Vec<Excerpt> },
+    Stop { session: SessionId },
+    Rule { session: SessionId, call: String, ruling: WireRuling, #[serde(default)] reason: String },
+    Toggle { session: SessionId, block: u32 },
+    Retry { session: SessionId },
+    Model { session: SessionId, model: String },
+    Arrived(Arrived),
+    Reviewed(Reviewed),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Hello {
+    pub version: String,
+    pub nvim: String,
+    pub cwd: PathBuf,
+    pub config: WireConfig,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct WireConfig {
+    pub model: Option<String>,
+    #[serde(default, deserialize_with = "map")]
+    pub providers: BTreeMap<String, ProviderConfig>,
+    pub mode: String,
+    #[serde(default)]
+    pub resume: Resume,
+    #[serde(default)]
+    pub debug: bool,
+    pub system: Option<String>,
+    pub system_file: Option<PathBuf>,
+    #[serde(default)]
+    pub no_system: bool,
+    #[serde(default)]
+    pub probe: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct ProviderConfig {
+    pub dialect: String,
+    pub base_url: String,
+    pub key: Option<String>,
+    #[serde(default)]
+    pub models: Vec<String>,
+}
+
+/// `true`, `false` or `'open'`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Resume {
+    #[default]
+    Last,
+    Open,
+    Fresh,
+}
+
+impl<'de> Deserialize<'de> for Resume {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Resume, D::Error> {
+        Ok(match Value::deserialize(from)? {
+            Value::Boolean(false) => Resume::Fresh,
+            Value::String(text) if text.as_str() == Some("open") => Resume::Open,
+            _ => Resume::Last,
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WireRuling {
+    Once,
+    Session,
+    Deny,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Arrived {
+    pub id: u32,
+    pub state: ArrivedState,
+    #[serde(default)]
+    pub hunks: u32,
+    pub text: Option<String>,
+    #[serde(default)]
+    pub eol: bool,
+    #[serde(default)]
+    pub dos: bool,
+    #[serde(default)]
+    pub bom: bool,
+    #[serde(default)]
+    pub why: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrivedState {
+    Entered,
+    Moved,
+    Refused,
+    Stopped,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Reviewed {
+    pub proposals: Vec<u32>,
+    pub path: PathBuf,
+    pub gone: bool,
+    pub text: Option<String>,
+    pub eol: bool,
+    pub saved: bool,
+    #[serde(default)]
+    pub unsaved: String,
+    #[serde(default)]
+    pub reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Reason {
+    pub lines: Vec<String>,
+    pub reason: String,
+}
+
+/// Everything the program says.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ToNvim {
+    Welcome { version: String, model: String, origin: String, tour: bool },
+    Session {
+        session: SessionId,
+        root: PathBuf,
+        ephemeral: bool,
+        draft: String,
+        draft_context: Vec<Excerpt>,
+    },
+    Paint { session: SessionId, reset: bool, updates: Vec<BlockUpdate> },
+    Status(Status),
+    Propose { session: SessionId, turn: u32, proposals: Vec<WireProposal> },
+    Read { path: PathBuf },
+    Changed,
+    Save { paths: Vec<PathBuf> },
+    Halt { session: SessionId, turn: u32 },
+    Bounce { session: SessionId, text: String, context: Vec<Excerpt>, why: String },
+    Notice { level: Level, text: String },
+    Event { name: &'static str, data: BTreeMap<&'static str, String> },
+    Process { group: u32, running: bool },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Info,
+    Warn,
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Status {
+    pub session: SessionId,
+    pub phase: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<&'static str>,
+    pub turn: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    pub model: String,
+    pub mode: &'static str,
+    pub tour: bool,
+    pub input: u64,
+    pub output: u64,
+    pub cached: u64,
+    pub context: u64,
+    pub window: u64,
+    pub queue: Vec<WireQueued>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_ms: Option<u64>,
+}
+
+/// A queued message as the editor sees it: every field is there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WireQueued {
+    pub id: u32,
+    pub text: String,
+    pub context: Vec<Excerpt>,
+    pub steer: bool,
+}
+
+impl From<&Queued> for WireQueued {
+    fn from(it: &Queued) -> WireQueued {
+        let Queued { id, text, context, steer } = it.clone();
+        WireQueued { id, text, context, steer }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WireProposal {
+    pub id: u32,
+    pub path: PathBuf,
+    pub create: bool,
+    pub sha: String,
+    pub hunks: Vec<WireHunk>,
+    pub eol: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WireHunk {
+    pub start: u32,
+    pub count: u32,
+    pub text: String,
+    pub n: u32,
+}
+
+/// The answer to `ToNvim::Read`.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct BufferText {
+    #[serde(default)]
+    pub loaded: bool,
+    #[serde(default)]
+    pub pending: u32,
+    pub text: Option<String>,
+    #[serde(default)]
+    pub eol: bool,
+    #[serde(default)]
+    pub dos: bool,
+    #[serde(default)]
+    pub bom: bool,
+}
+
+impl FromNvim {
+    /// Reads a notification's one argument.
+    pub fn decode(value: Value) -> Result<FromNvim, String> {
+        rmpv::ext::from_value(value).map_err(|error| error.to_string())
+    }
+}
+
+impl ToNvim {
+    /// As a map with names: `rmpv::ext::to_value` would make arrays of the structs.
+    pub fn encode(&self) -> Result<Value, String> {
+        let bytes = rmp_serde::to_vec_named(self).map_err(|error| error.to_string())?;
+        rmpv::decode::read_value(&mut bytes.as_slice()).map_err(|error| error.to_string())
+    }
+}
+
+/// An empty Lua table arrives as an array.
+fn map<'de, D, T>(from: D) -> Result<BTreeMap<String, T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: serde::de::DeserializeOwned,
+{
+    match Value::deserialize(from)? {
+        value @ Value::Map(_) => rmpv::ext::from_value(value).map_err(serde::de::Error::custom),
+        _ => Ok(BTreeMap::new()),
+    }
+}

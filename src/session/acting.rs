@@ -1,0 +1,198 @@
+//! The answering of a reply's calls: reads together, edits together, commands in order after both.
+
+use super::{
+    Effect, Event, LOOP_END, LOOP_REFUSED, MAX_REQUESTS, Open, Phase, Session, State, Step, say,
+};
+use crate::event::{End, Plan, PlanStep, Ruling, TurnId};
+use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
+
+impl Session {
+    /// Starts whatever can start now, and asks the model again once every call is answered.
+    pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
+        self.refuse_planned(turn, step);
+        self.start_reads(turn, step);
+        self.propose_edits(turn, step);
+        self.start_command(turn, step);
+        self.sample_if_answered(turn, step);
+    }
+
+    fn refuse_planned(&mut self, turn: TurnId, step: &mut Step) {
+        for it in self.open().to_vec() {
+            if let (State::Ready, PlanStep::Refused(text)) = (&it.state, it.step) {
+                let answer = ToolAnswer {
+                    id: it.call.id,
+                    text,
+                    failed: true,
+                    summary: "refused".into(),
+                };
+                self.record(Event::Answered { turn, answer }, step);
+            }
+        }
+    }
+
+    fn start_reads(&mut self, turn: TurnId, step: &mut Step) {
+        for it in self.open().to_vec() {
+            match (it.state, it.step) {
+                (State::Ready, PlanStep::Read) | (State::Allowed, PlanStep::AskedRead(_)) => {
+                    self.start(turn, it.call, step);
+                }
+                (State::Ready, PlanStep::AskedRead(question)) if self.asking().is_none() => {
+                    let call = it.call.id;
+                    self.record(Event::Asked { turn, call, question }, step);
+                }
+                _ => (),
+            }
+        }
+    }
+
+    fn propose_edits(&mut self, turn: TurnId, step: &mut Step) {
+        let calls: Vec<ToolCall> = self
+            .open()
+            .iter()
+            .filter(|it| it.state == State::Ready && it.step == PlanStep::Edit)
+            .map(|it| it.call.clone())
+            .collect();
+        if calls.is_empty() {
+            return;
+        }
+        for call in &calls {
+            self.record(Event::Started { turn, call: call.id.clone() }, step);
+        }
+        step.effects.push(Effect::Propose { turn, calls });
+    }
+
+    /// Commands wait for everything else of the reply, reviews included, and for each other.
+    fn start_command(&mut self, turn: TurnId, step: &mut Step) {
+        let is_act = |it: &Open| matches!(it.step, PlanStep::Act { .. });
+        let is_done = |it: &Open| matches!(it.state, State::Done(_));
+        if self.open().iter().any(|it| !is_act(it) && !is_done(it)) {
+            return;
+        }
+        let Some(next) = self.open().iter().find(|it| is_act(it) && !is_done(it)).cloned() else {
+            return;
+        };
+        let PlanStep::Act { question, grant } = next.step else { return };
+        match next.state {
+            State::Ready if self.granted.contains(&grant) => self.start(turn, next.call, step),
+            State::Ready => {
+                let question = say::with_unsaved(question, &self.unsaved);
+                self.record(Event::Asked { turn, call: next.call.id, question }, step);
+            }
+            State::Allowed => self.start(turn, next.call, step),
+            _ => (),
+        }
+    }
+
+    fn start(&mut self, turn: TurnId, call: ToolCall, step: &mut Step) {
+        self.record(Event::Started { turn, call: call.id.clone() }, step);
+        step.effects.push(Effect::Run { turn, call });
+    }
+
+    fn sample_if_answered(&mut self, turn: TurnId, step: &mut Step) {
+        if !self.is_sampling(turn) {
+            return;
+        }
+        if let Phase::Sampling { requests, .. } = self.phase
+            && requests > MAX_REQUESTS
+        {
+            let why = format!(
+                "Stopped after {MAX_REQUESTS} requests in one turn. Send a message to go on."
+            );
+            return self.end(turn, End::Stopped(why), step);
+        }
+        for message in self.queue.iter().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
+            self.record(Event::Steered { turn, message }, step);
+        }
+        step.effects.push(Effect::Sample { turn });
+    }
+
+    pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {
+        let Some(turn) = self.turn() else { return };
+        let asking = self
+            .open()
+            .iter()
+            .any(|it| it.call.id == *call && matches!(it.state, State::Asking { .. }));
+        if !asking {
+            return;
+        }
+        self.record(Event::Ruled { turn, call: call.clone(), ruling: ruling.clone() }, step);
+        if let Ruling::Denied { reason } = ruling {
+            let answer = say::denied(call, &reason, &self.unsaved);
+            self.record(Event::Answered { turn, answer }, step);
+        }
+        self.advance(turn, step);
+    }
+
+    /// The user wrote while only their review was awaited: the turn goes on without the verdict.
+    pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
+        for it in self.open().to_vec() {
+            let answer = match it.state {
+                State::Reviewing { hunks, .. } => say::undecided(&it.call.id, hunks),
+                State::Ready => say::not_run_undecided(&it.call.id),
+                _ => continue,
+            };
+            self.record(Event::Answered { turn, answer }, step);
+        }
+        for message in self.queue.clone() {
+            self.record(Event::Steered { turn, message }, step);
+        }
+        self.sample_if_answered(turn, step);
+    }
+
+    /// A call that was made over and over with the same answer is refused, and told why.
+    pub(super) fn guard_loops(&self, reply: &Reply, plans: Vec<Plan>) -> Vec<Plan> {
+        let calls: Vec<&ToolCall> = reply.calls().collect();
+        plans
+            .into_iter()
+            .map(|plan| {
+                let call = calls.iter().find(|it| it.id == plan.call);
+                match call {
+                    Some(call) if self.repeats(call) >= LOOP_REFUSED => Plan {
+                        step: PlanStep::Refused(say::looping(call, self.repeats(call))),
+                        ..plan
+                    },
+                    _ => plan,
+                }
+            })
+            .collect()
+    }
+
+    pub(super) fn is_runaway(&self, reply: &Reply) -> Option<String> {
+        let call = reply.calls().find(|it| self.repeats(it) >= LOOP_END)?;
+        Some(format!(
+            "Stopped: the model made the same `{}` call {} times. Send a message to go on.",
+            call.tool,
+            self.repeats(call) + 1
+        ))
+    }
+
+    /// How often the very same call came in this turn (as one of the last calls of that tool) with the very same
+    /// answer. A call whose answers differ is no loop.
+    fn repeats(&self, call: &ToolCall) -> usize {
+        let start = self
+            .messages
+            .iter()
+            .rposition(|it| it.role == Role::User && !say::is_answers(it))
+            .unwrap_or(0);
+        let mut last: Option<&str> = None;
+        let mut n = 0;
+        for pair in self.messages[start..].windows(2).rev() {
+            for block in &pair[0].blocks {
+                let Block::Call(made) = block else { continue };
+                if made.tool != call.tool || made.input != call.input {
+                    continue;
+                }
+                let answer = pair[1].blocks.iter().find_map(|it| match it {
+                    Block::Answer(answer) if answer.id == made.id => Some(answer.text.as_str()),
+                    _ => None,
+                });
+                let Some(answer) = answer else { continue };
+                if answer != *last.get_or_insert(answer) && !say::is_looping(answer) {
+                    return n;
+                }
+                n += 1;
+            }
+        }
+        n
+    }
+}

@@ -1,0 +1,191 @@
+//! The fold: how each event changes the state, for a live session and a replayed one alike.
+
+use super::{Message, Open, Phase, Role, Session, State, say};
+use crate::event::{End, Event, PlanStep, Plan, Queued, Ruling, TurnId};
+use crate::message::{Block, CallId, Reply, Stop};
+
+impl Session {
+    /// The state after these events, from an empty session.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Event>) -> Session {
+        let mut session = Session::default();
+        for event in events {
+            session.apply(event);
+        }
+        session
+    }
+
+    /// The only place where the state changes (but for the clock's `Rested`, which is no fact).
+    pub fn apply(&mut self, event: &Event) {
+        match event {
+            Event::Opened { system, model, root } => {
+                self.model.clone_from(model);
+                self.root.clone_from(root);
+                self.set_system(system);
+            }
+            Event::Queued { message } => {
+                self.queued = self.queued.max(message.id);
+                self.queue.push(message.clone());
+            }
+            Event::Unqueued { id } => self.queue.retain(|it| it.id != *id),
+            Event::Prompted { turn, message } => {
+                self.turns = turn.0;
+                self.say_user(message);
+                self.phase = Phase::Sampling { turn: *turn, requests: 1, tries: 1 };
+            }
+            Event::Steered { message, .. } => self.say_user(message),
+            Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
+            Event::Asked { call, question, .. } => {
+                self.set(call, State::Asking { question: question.clone() });
+            }
+            Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
+            Event::Started { call, .. } => self.set(call, State::Running),
+            Event::Proposed { call, path, hunks, .. } => {
+                self.set(call, State::Reviewing { path: path.clone(), hunks: *hunks });
+            }
+            Event::Answered { answer, .. } => {
+                self.set(&answer.id, State::Done(answer.clone()));
+                self.close();
+            }
+            Event::Unsaved { paths } => self.unsaved.clone_from(paths),
+            Event::Noted { text } => self.notes.push(text.clone()),
+            Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
+            Event::Retried { .. } => {
+                if let Phase::Sampling { turn, requests, tries } = self.phase {
+                    self.phase = Phase::Resting { turn, requests, tries: tries + 1 };
+                }
+            }
+            Event::ModelChosen { model } => self.model.clone_from(model),
+            Event::SystemChosen { system } => self.set_system(system),
+            Event::Ended { why, .. } => self.settle(why),
+        }
+    }
+
+    fn set_system(&mut self, system: &str) {
+        if self.messages.first().is_some_and(|it| it.role == Role::System) {
+            self.messages.remove(0);
+        }
+        if !system.is_empty() {
+            let blocks = vec![Block::Text { text: system.to_owned() }];
+            self.messages.insert(0, Message { role: Role::System, blocks });
+        }
+    }
+
+    fn say_user(&mut self, message: &Queued) {
+        self.queue.retain(|it| it.id != message.id);
+        self.queued = self.queued.max(message.id);
+        let mut blocks = self.take_notes();
+        blocks.extend(message.context.iter().cloned().map(Block::Excerpt));
+        if !message.text.trim().is_empty() {
+            blocks.push(Block::Text { text: message.text.clone() });
+        }
+        self.say(Role::User, blocks);
+    }
+
+    fn apply_reply(&mut self, of: TurnId, reply: &Reply, plans: &[Plan]) {
+        self.usage += reply.usage;
+        let usage = &reply.usage;
+        let total = usage.input + usage.output + usage.cache_read + usage.cache_write;
+        if total > 0 {
+            self.context = total;
+        }
+        let (Phase::Sampling { requests, .. } | Phase::Resting { requests, .. }) = self.phase else {
+            return;
+        };
+        if !reply.blocks.is_empty() {
+            self.say(Role::Assistant, reply.blocks.clone());
+        }
+        if reply.stop == Stop::Cancelled {
+            return;
+        }
+        let open: Vec<Open> = reply
+            .calls()
+            .map(|call| Open { call: call.clone(), step: step_of(plans, &call.id), state: State::Ready })
+            .collect();
+        if !open.is_empty() {
+            self.phase = Phase::Acting { turn: of, requests, open };
+        }
+    }
+
+    fn apply_ruling(&mut self, id: &CallId, ruling: &Ruling) {
+        if *ruling == Ruling::Session
+            && let Some(grant) = self.open().iter().find_map(|it| match &it.step {
+                PlanStep::Act { grant, .. } if it.call.id == *id => Some(grant.clone()),
+                _ => None,
+            })
+        {
+            self.granted.push(grant);
+        }
+        self.set(id, State::Allowed);
+    }
+
+    fn set(&mut self, id: &CallId, state: State) {
+        if let Phase::Acting { open, .. } = &mut self.phase
+            && let Some(it) = open.iter_mut().find(|it| it.call.id == *id)
+        {
+            it.state = state;
+        }
+    }
+
+    /// Moves on to the model once every call is answered, in the order of the calls.
+    fn close(&mut self) {
+        let Phase::Acting { turn, requests, open } = &self.phase else { return };
+        let answers: Option<Vec<Block>> = open
+            .iter()
+            .map(|it| match &it.state {
+                State::Done(answer) => Some(Block::Answer(answer.clone())),
+                _ => None,
+            })
+            .collect();
+        if let Some(answers) = answers {
+            self.phase = Phase::Sampling { turn: *turn, requests: requests + 1, tries: 1 };
+            self.say_answers(answers);
+        }
+    }
+
+    /// Ends the turn with no call left unanswered, as every provider demands.
+    fn settle(&mut self, why: &End) {
+        if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
+            let answers = open
+                .into_iter()
+                .map(|it| match it.state {
+                    State::Done(answer) => answer,
+                    State::Running => say::cut_short(&it.call.id, why),
+                    State::Reviewing { hunks, .. } => say::left_reviewing(&it.call.id, hunks, why),
+                    State::Ready | State::Asking { .. } | State::Allowed => {
+                        say::never_begun(&it.call.id, why)
+                    }
+                })
+                .map(Block::Answer)
+                .collect();
+            self.say_answers(answers);
+        }
+        self.notes.extend(say::aftermath(why).map(str::to_owned));
+        if let Some(text) = say::ending(why) {
+            self.say(Role::Note, vec![Block::Text { text }]);
+        }
+    }
+
+    /// Answers stand alone in their message, as Anthropic's models want it; notes follow in one of their own.
+    fn say_answers(&mut self, answers: Vec<Block>) {
+        self.say(Role::User, answers);
+        let notes = self.take_notes();
+        if !notes.is_empty() {
+            self.say(Role::User, notes);
+        }
+    }
+
+    fn take_notes(&mut self) -> Vec<Block> {
+        std::mem::take(&mut self.notes).into_iter().map(|text| Block::Notice { text }).collect()
+    }
+
+    fn say(&mut self, role: Role, blocks: Vec<Block>) {
+        self.messages.push(Message { role, blocks });
+    }
+}
+
+fn step_of(plans: &[Plan], call: &CallId) -> PlanStep {
+    plans
+        .iter()
+        .find(|it| it.call == *call)
+        .map_or_else(|| PlanStep::Refused("Not run: no such tool.".into()), |it| it.step.clone())
+}

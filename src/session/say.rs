@@ -1,0 +1,196 @@
+//! What the machine itself says to the model and to the user.
+
+use crate::event::{End, Failure};
+use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
+
+/// Why a reply that asks for nothing more is not an ordinary end; for the user.
+pub(super) fn stop(reply: &Reply) -> Option<String> {
+    let has_text = reply
+        .blocks
+        .iter()
+        .any(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
+    Some(match &reply.stop {
+        Stop::EndTurn | Stop::StopSequence if has_text => return None,
+        Stop::EndTurn | Stop::StopSequence | Stop::ToolUse => {
+            "The model ended its turn without an answer. Send a message to go on.".into()
+        }
+        Stop::MaxTokens => {
+            "The answer was cut at the model's output limit. Send `go on` to have the rest.".into()
+        }
+        Stop::Pause => "The model paused. Send a message to go on.".into(),
+        Stop::Refusal => "The model refused to answer.".into(),
+        Stop::ContextExceeded => {
+            "The conversation is longer than the model's context. Start a new one with /new.".into()
+        }
+        Stop::Cancelled => return None,
+        Stop::Unknown(reason) => {
+            format!("The model stopped for a reason Caliban does not know: `{reason}`.")
+        }
+    })
+}
+
+/// A command sees the disk, so its consent covers saving what it should see.
+pub(super) fn with_unsaved(question: String, unsaved: &[String]) -> String {
+    if unsaved.is_empty() {
+        return question;
+    }
+    format!("{question}\n{} will be saved first.", unsaved.join(", "))
+}
+
+pub(super) fn denied(call: &CallId, reason: &str, unsaved: &[String]) -> ToolAnswer {
+    let mut text = if reason.is_empty() {
+        "Not run: the user refused. Do not try it another way; ask what they want instead.".into()
+    } else {
+        format!("Not run: the user refused, and says: {reason}")
+    };
+    if !unsaved.is_empty() {
+        text.push_str(&format!("\nAgreed text that is not on disk: {}.", unsaved.join(", ")));
+    }
+    failed(call, text, "denied")
+}
+
+pub(super) fn undecided(call: &CallId, hunks: u32) -> ToolAnswer {
+    ToolAnswer {
+        id: call.clone(),
+        text: format!(
+            "Not decided yet: {hunks} {} of this edit stand in the user's buffer under review, not on disk. \
+             The user wrote a message first; their verdict follows.",
+            plural(hunks, "hunk", "hunks")
+        ),
+        failed: false,
+        summary: "under review".into(),
+    }
+}
+
+pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
+    let text = "Not run: the edits before it are still under the user's review.".to_owned();
+    failed(call, text, "not run")
+}
+
+pub(super) fn looping(call: &ToolCall, times: usize) -> String {
+    format!(
+        "{LOOPING} `{}` with these arguments {times} times and got the same answer. Do something else, \
+         or tell the user what stands in the way.",
+        call.tool
+    )
+}
+
+const LOOPING: &str = "Not run: you have called";
+
+pub(super) fn is_looping(answer: &str) -> bool {
+    answer.starts_with(LOOPING)
+}
+
+pub(super) fn is_answers(message: &Message) -> bool {
+    message.blocks.iter().any(|it| matches!(it, Block::Answer(_)))
+}
+
+pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
+    failed(call, format!("Not run: {}.", ended(why)), "not run")
+}
+
+pub(super) fn cut_short(call: &CallId, why: &End) -> ToolAnswer {
+    let text =
+        format!("Stopped while it ran: {}. It may have had effects; look before you repeat it.", ended(why));
+    failed(call, text, "stopped")
+}
+
+pub(super) fn left_reviewing(call: &CallId, hunks: u32, why: &End) -> ToolAnswer {
+    ToolAnswer {
+        id: call.clone(),
+        text: format!(
+            "{} still under the user's review: {}. Their verdict follows.",
+            count(hunks, "hunk is", "hunks are"),
+            ended(why)
+        ),
+        failed: false,
+        summary: "under review".into(),
+    }
+}
+
+/// What the model is told of a turn that did not end by itself.
+pub(super) fn aftermath(why: &End) -> Option<&'static str> {
+    match why {
+        End::Cancelled => Some("The user stopped the turn before it was finished."),
+        End::Interrupted => Some(
+            "The turn was interrupted because the editor or Caliban ended. What ran then may have had effects.",
+        ),
+        End::Done | End::Failed(_) | End::Stopped(_) => None,
+    }
+}
+
+/// What the user reads at the end of a turn that did not end by itself.
+pub(super) fn ending(why: &End) -> Option<String> {
+    match why {
+        End::Done => None,
+        End::Cancelled => Some("Stopped.".into()),
+        End::Stopped(text) => Some(text.clone()),
+        End::Failed(failure) => Some(failure.to_string()),
+        End::Interrupted => {
+            Some("Interrupted: Neovim or the program ended in mid-turn. Send a message to go on.".into())
+        }
+    }
+}
+
+fn ended(why: &End) -> &'static str {
+    match why {
+        End::Cancelled => "the user stopped the turn",
+        End::Interrupted => "the editor or Caliban ended",
+        End::Done | End::Failed(_) | End::Stopped(_) => "the turn ended",
+    }
+}
+
+fn failed(call: &CallId, text: String, summary: &str) -> ToolAnswer {
+    ToolAnswer { id: call.clone(), text, failed: true, summary: summary.into() }
+}
+
+fn count(n: u32, one: &str, many: &str) -> String {
+    format!("{n} {}", plural(n, one, many))
+}
+
+fn plural<'a>(n: u32, one: &'a str, many: &'a str) -> &'a str {
+    if n == 1 { one } else { many }
+}
+
+/// One sentence for the user: what happened, and what to do.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::NoKey { provider, variable } => {
+                write!(f, "No key for {provider}. Set {variable} and restart Neovim, or choose another model with :Caliban model.")
+            }
+            Failure::Offline { host, why } => {
+                write!(f, "No connection to {host}: {why}. Check the network or the address, then send again.")
+            }
+            Failure::Unauthorized { provider, said } => {
+                write!(f, "{provider} refused the key{}. Check the key, then send again.", quoted(said))
+            }
+            Failure::Quota { said } => {
+                write!(f, "The account's quota or credit is used up{}. Nothing is retried.", quoted(said))
+            }
+            Failure::RateLimited { .. } => write!(f, "Rate limited by the provider. Wait a little, then send again."),
+            Failure::Overloaded { .. } => write!(f, "The provider is overloaded. Wait a little, then send again."),
+            Failure::TooLong { said } => {
+                write!(f, "The conversation is too long for the model{}. Start a new one with /new.", quoted(said))
+            }
+            Failure::UnknownModel { model, said } => {
+                write!(f, "The provider does not know the model `{model}`{}. Choose another with :Caliban model.", quoted(said))
+            }
+            Failure::Rejected { status, said } => {
+                write!(f, "The provider rejected the request ({status}){}.", quoted(said))
+            }
+            Failure::Cut => write!(f, "The connection ended in the middle of the answer. Send again to go on."),
+            Failure::Stalled { seconds } => {
+                write!(f, "The provider sent nothing for {seconds} s. Send again to retry.")
+            }
+            Failure::Protocol { said } => {
+                write!(f, "What answered does not speak the provider's protocol{}. Check the address of the provider.", quoted(said))
+            }
+        }
+    }
+}
+
+fn quoted(said: &str) -> String {
+    let said = said.trim();
+    if said.is_empty() { String::new() } else { format!(": \u{201c}{said}\u{201d}") }
+}

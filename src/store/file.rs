@@ -1,0 +1,129 @@
+//! The session file: a person's file, with stable keys, that loads after a hand edit and keeps what it does not know.
+
+use super::Barred;
+use crate::event::Queued;
+use crate::message::{Excerpt, Message, Usage};
+use crate::session::Session;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The version of the format that this program writes.
+pub const SCHEMA: u32 = 1;
+
+/// What stands unsent in the composer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<Excerpt>,
+}
+
+impl Draft {
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.context.is_empty()
+    }
+}
+
+/// Everything in the file but the messages.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct SessionFile {
+    schema: u32,
+    name: String,
+    #[serde(default)]
+    root: PathBuf,
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    created: String,
+    #[serde(default)]
+    updated: String,
+    /// Counts the saves: a journal belongs to the save it was begun after.
+    #[serde(default)]
+    pub(super) saves: u64,
+    #[serde(default)]
+    turns: u32,
+    #[serde(default)]
+    usage: Usage,
+    /// Tokens of the last request and its reply.
+    #[serde(default)]
+    context: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    queue: Vec<Queued>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// Fields of other programs and other versions.
+    #[serde(flatten)]
+    extra: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    header: &'a SessionFile,
+    messages: &'a [Message],
+}
+
+impl SessionFile {
+    pub(super) fn new(name: &str, root: &Path) -> SessionFile {
+        SessionFile {
+            schema: SCHEMA,
+            name: name.to_owned(),
+            root: root.to_owned(),
+            model: String::new(),
+            created: now(),
+            updated: String::new(),
+            saves: 0,
+            turns: 0,
+            usage: Usage::default(),
+            context: 0,
+            queue: Vec::new(),
+            notes: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    pub(super) fn parse(bytes: &[u8]) -> Result<(SessionFile, Session), Barred> {
+        let damaged = |error: serde_json::Error| Barred::Damaged(error.to_string());
+        let value: Value = serde_json::from_slice(bytes).map_err(damaged)?;
+        if let Some(schema) = value["schema"].as_u64().filter(|it| *it > u64::from(SCHEMA)) {
+            return Err(Barred::Newer(u32::try_from(schema).unwrap_or(u32::MAX)));
+        }
+        let mut header: SessionFile = serde_json::from_value(value).map_err(damaged)?;
+        let messages = header.extra.remove("messages").unwrap_or(Value::Array(Vec::new()));
+        let messages: Vec<Message> = serde_json::from_value(messages).map_err(damaged)?;
+        let session = Session {
+            messages,
+            queue: header.queue.clone(),
+            notes: header.notes.clone(),
+            model: header.model.clone(),
+            root: header.root.clone(),
+            usage: header.usage,
+            context: header.context,
+            turns: header.turns,
+            queued: header.queue.iter().map(|it| it.id).max().unwrap_or(0),
+            ..Session::default()
+        };
+        Ok((header, session))
+    }
+
+    pub(super) fn render(&mut self, session: &Session) -> serde_json::Result<Vec<u8>> {
+        self.updated = now();
+        self.model.clone_from(&session.model);
+        self.root.clone_from(&session.root);
+        self.turns = session.turns;
+        self.usage = session.usage;
+        self.context = session.context;
+        self.queue.clone_from(&session.queue);
+        self.notes.clone_from(&session.notes);
+        let mut json =
+            serde_json::to_vec_pretty(&Whole { header: self, messages: &session.messages })?;
+        json.push(b'\n');
+        Ok(json)
+    }
+}
+
+fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}

@@ -1,0 +1,245 @@
+//! The lines of each kind of block.
+
+use super::Tool;
+use crate::event::Failure;
+use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
+use serde_json::Value;
+
+/// Characters of one argument on a tool's line.
+const ARGUMENT: usize = 60;
+/// Characters of one painted line of a result.
+const LINE: usize = 2000;
+
+pub(super) fn hunks(n: u32) -> &'static str {
+    if n == 1 { "hunk" } else { "hunks" }
+}
+
+/// Text fit for a buffer: no carriage returns, no control characters but tab and newline.
+pub(super) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    push_clean(&mut out, text);
+    out
+}
+
+pub(super) fn push_clean(out: &mut String, text: &str) {
+    let is_plain = |c: char| !c.is_control() || c == '\n' || c == '\t';
+    if text.chars().all(is_plain) {
+        out.push_str(text);
+    } else {
+        out.extend(text.chars().filter(|c| is_plain(*c)));
+    }
+}
+
+/// A user's message: its lines, and the chips of its context.
+pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
+    let mut lines = Vec::new();
+    let mut below = Vec::new();
+    for block in blocks {
+        match block {
+            Part::Text { text } => lines.extend(clean(text).trim_end().lines().map(str::to_owned)),
+            Part::Excerpt(excerpt) => below.push(chip(excerpt)),
+            _ => (),
+        }
+    }
+    if lines.is_empty() && !below.is_empty() {
+        lines.push("(context)".into());
+    }
+    (lines, below)
+}
+
+fn chip(excerpt: &Excerpt) -> String {
+    let tokens = excerpt.text.len().div_ceil(4);
+    let lines = excerpt.text.lines().count();
+    let name = match (excerpt.kind, excerpt.lines) {
+        (ExcerptKind::Selection, Some((a, b))) => format!("selection  {}:{a}-{b}", excerpt.path),
+        (_, Some((a, b))) => format!("{}:{a}-{b}", excerpt.path),
+        (_, None) => excerpt.path.clone(),
+    };
+    format!("▏{name}  {lines} {}  {} tokens", if lines == 1 { "line" } else { "lines" }, count(tokens))
+}
+
+/// `1234` as `1.2k`.
+pub(super) fn count(n: usize) -> String {
+    if n < 1000 { n.to_string() } else { format!("{}.{}k", n / 1000, n % 1000 / 100) }
+}
+
+pub(super) fn notice(text: &str) -> Vec<String> {
+    let text = clean(text);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    if let Some(first) = lines.first_mut() {
+        *first = format!("! {first}");
+    }
+    lines
+}
+
+pub(super) fn question(question: &str) -> Vec<String> {
+    let question = clean(question);
+    let mut lines: Vec<String> = question
+        .lines()
+        .enumerate()
+        .map(|(i, it)| if i == 0 { format!("? {it}") } else { format!("  {it}") })
+        .collect();
+    lines.push("  y once   s this session   n no   e no, because …".into());
+    lines
+}
+
+pub(super) fn thought(open: bool, took_ms: Option<u64>) -> String {
+    let mark = mark(open);
+    match took_ms {
+        Some(ms) => format!("{mark} Thought for {}", time(ms)),
+        None => format!("{mark} Thinking"),
+    }
+}
+
+fn mark(open: bool) -> &'static str {
+    if open { "▾" } else { "▸" }
+}
+
+/// Milliseconds for a reader: `12 ms`, `4 s`, `2 min`.
+fn time(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..120_000 => format!("{} s", ms / 1000),
+        _ => format!("{} min", ms / 60_000),
+    }
+}
+
+/// A call in one line, made from its parsed arguments. Broken ones are shown cut, and said to be.
+pub(super) fn tool(tool: &Tool) -> String {
+    let Some(call) = &tool.call else { return format!("{} {} …", mark(tool.open), tool.name) };
+    let mut line = format!("{} {}", mark(tool.open), call.tool);
+    match &call.input {
+        Input::Broken { text, .. } => {
+            line.push_str(&format!("  {}  (arguments cut off)", clip(&flat(text), ARGUMENT)));
+        }
+        Input::Json(Value::Object(map)) => {
+            let main = main_argument(call);
+            if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
+                line.push_str(&format!("  {}", clip(&flat(value), 2 * ARGUMENT)));
+            } else {
+                line.push(' ');
+            }
+            for (key, value) in map.iter().filter(|(key, _)| Some(key.as_str()) != main) {
+                if let Some(value) = argument(key, value) {
+                    line.push_str(&format!(" {value}"));
+                }
+            }
+        }
+        Input::Json(other) => line.push_str(&format!("  {}", clip(&other.to_string(), ARGUMENT))),
+    }
+    line
+}
+
+/// The argument that needs no name.
+fn main_argument(call: &ToolCall) -> Option<&'static str> {
+    match call.tool.as_str() {
+        "edit" | "write" => Some("path"),
+        "shell" => Some("command"),
+        _ => None,
+    }
+}
+
+fn argument(key: &str, value: &Value) -> Option<String> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Array(_) | Value::Object(_) if key == "edits" => return None,
+        Value::String(_) if key == "text" => return None,
+        Value::Array(items) => format!("{key}={}", items.len()),
+        Value::Object(_) => format!("{key}={{…}}"),
+        Value::String(text) => format!("{key}={}", Value::String(clip(text, ARGUMENT))),
+        other => format!("{key}={other}"),
+    })
+}
+
+fn flat(text: &str) -> String {
+    clean(text).replace('\n', "⏎").replace('\t', " ")
+}
+
+fn clip(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// What stands under an opened tool line.
+pub(super) fn opened(tool: &Tool, limit: usize) -> Vec<String> {
+    let mut lines = tool.call.as_ref().map(diff).unwrap_or_default();
+    match &tool.answer {
+        Some(answer) => lines.extend(clean(&answer.text).lines().map(str::to_owned)),
+        None => lines.extend(tool.live.lines().map(str::to_owned)),
+    }
+    if lines.len() > limit {
+        let more = lines.len() - limit;
+        lines.truncate(limit);
+        lines.push(format!("… {more} more lines"));
+    }
+    lines.iter().map(|it| format!("    {}", clip(it, LINE))).collect()
+}
+
+/// An edit call as removed and added lines.
+fn diff(call: &ToolCall) -> Vec<String> {
+    let Input::Json(input) = &call.input else { return Vec::new() };
+    let side = |mark: char, text: &Value| -> Vec<String> {
+        let text = clean(text.as_str().unwrap_or_default());
+        text.lines().map(|it| format!("{mark}{it}")).collect()
+    };
+    let mut lines = Vec::new();
+    for edit in input["edits"].as_array().into_iter().flatten() {
+        lines.extend(side('-', &edit["old"]));
+        lines.extend(side('+', &edit["new"]));
+    }
+    if call.tool == "write" {
+        lines.extend(side('+', &input["text"]));
+    }
+    lines
+}
+
+/// A running command's further output, ready to be appended under its line.
+pub(super) fn indented(text: &str) -> String {
+    text.trim_end_matches('\n').split('\n').filter(|_| !text.is_empty()).fold(
+        String::new(),
+        |mut out, line| {
+            out.push_str("\n    ");
+            out.push_str(&clip(line, LINE));
+            out
+        },
+    )
+}
+
+/// Adds whole lines of output until `limit` are shown. False where nothing is to be shown of it.
+pub(super) fn push_live(live: &mut String, text: &str, limit: usize) -> bool {
+    let shown = live.lines().count();
+    if shown > limit {
+        return false;
+    }
+    for line in clean(text).lines().take(limit + 1 - shown) {
+        live.push_str(line);
+        live.push('\n');
+    }
+    if live.lines().count() > limit {
+        live.push_str("… the rest is shown when the command ends\n");
+    }
+    true
+}
+
+/// The words at the right end of an answered call.
+pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
+    let mut words = match (answer.summary.as_str(), answer.failed) {
+        ("", true) => "failed".to_owned(),
+        ("", false) => "done".to_owned(),
+        (summary, _) => summary.to_owned(),
+    };
+    if let Some(ms) = took_ms {
+        words.push_str(&format!(" · {}", time(ms)));
+    }
+    words
+}
+
+pub(super) fn passing(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::RateLimited { .. } => "Rate limited by the provider.",
+        Failure::Overloaded { .. } => "The provider is overloaded.",
+        _ => "The connection broke.",
+    }
+}

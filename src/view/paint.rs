@@ -1,0 +1,212 @@
+//! From blocks to the changes that the editor has to make.
+
+use super::{Block, Content, OPEN_LINES, Sent, View, lines};
+use serde::Serialize;
+
+/// Bytes of one paint: larger messages hold the editor up (DESIGN §7).
+const PIECE: usize = 8 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    User,
+    Text,
+    Thinking,
+    Tool,
+    Ask,
+    Notice,
+    Error,
+    Intro,
+}
+
+/// A change to one block; see `caliban.BlockUpdate` in `lua/caliban/wire.lua`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BlockUpdate {
+    pub id: u32,
+    pub shape: Shape,
+    pub at: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub append: Option<String>,
+    #[serde(rename = "final")]
+    pub done: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub right: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub remove: bool,
+}
+
+impl View {
+    pub fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty() || self.reset
+    }
+
+    /// The next piece to paint, at most about `PIECE` bytes, and whether the transcript is to be emptied first.
+    /// Nothing counts as painted before `acknowledge`.
+    pub fn take(&mut self) -> (bool, Vec<BlockUpdate>) {
+        let mut updates = Vec::new();
+        let mut room = PIECE;
+        self.out.clear();
+        for at in self.dirty.iter().copied() {
+            if room == 0 {
+                break;
+            }
+            let first_shown = at == 0;
+            if let Some((update, sent, size)) = update(at, &self.blocks[at], first_shown, room) {
+                room = room.saturating_sub(size.max(64));
+                updates.push(update);
+                self.out.push((at, sent));
+            } else {
+                self.out.push((at, self.blocks[at].sent));
+            }
+        }
+        (self.reset, updates)
+    }
+
+    /// The last piece is on the screen.
+    pub fn acknowledge(&mut self) {
+        self.reset = false;
+        for (at, sent) in std::mem::take(&mut self.out) {
+            let block = &mut self.blocks[at];
+            block.sent = sent;
+            if is_painted(block) {
+                self.dirty.remove(&at);
+            }
+        }
+    }
+
+    /// The editor lost the transcript: everything is to be painted again.
+    pub fn repaint(&mut self) {
+        self.reset = true;
+        self.out.clear();
+        for (at, block) in self.blocks.iter_mut().enumerate() {
+            block.sent = Sent::default();
+            if !matches!(block.content, Content::Gone) {
+                self.dirty.insert(at);
+            }
+        }
+    }
+}
+
+/// The change that brings a block nearer to what it should be; how it stands then; its size in bytes.
+fn update(at: usize, block: &Block, first: bool, room: usize) -> Option<(BlockUpdate, Sent, usize)> {
+    let mut update = BlockUpdate {
+        id: u32::try_from(at).unwrap_or(u32::MAX),
+        shape: block.shape,
+        at: 0,
+        lines: None,
+        append: None,
+        done: block.done,
+        right: None,
+        below: None,
+        call: None,
+        remove: false,
+    };
+    let mut sent = Sent { exists: true, ..block.sent };
+    match &block.content {
+        Content::Gone => {
+            if !block.sent.exists {
+                return None;
+            }
+            update.remove = true;
+            return Some((update, Sent { current: true, ..Sent::default() }, 64));
+        }
+        Content::Stream { text } => {
+            let piece = piece(text, block.sent.bytes, block.done, room);
+            if piece.is_empty() && block.sent.exists && block.sent.done == block.done {
+                return None;
+            }
+            let gap = if block.sent.exists || first { "" } else { "\n" };
+            sent.bytes += piece.len();
+            update.done = block.done && sent.bytes == shown(text, true);
+            update.append = Some(format!("{gap}{piece}"));
+        }
+        Content::Tool(tool) if block.sent.exists && block.sent.current => {
+            let rest = lines::indented(tool.live.get(block.sent.bytes..).unwrap_or_default());
+            if rest.is_empty() {
+                return None;
+            }
+            sent.bytes = tool.live.len();
+            update.append = Some(rest);
+        }
+        content => {
+            let (whole, live) = painted(content, first);
+            sent.bytes = live;
+            sent.current = true;
+            update.lines = Some(whole);
+            update.right = Some(block.right.clone());
+            if !block.below.is_empty() {
+                update.below = Some(block.below.clone());
+            }
+            update.call = block.call.as_ref().map(|it| it.0.clone());
+        }
+    }
+    sent.done = update.done;
+    let size = update.append.as_ref().map_or(0, String::len)
+        + update.lines.iter().flatten().map(|it| it.len() + 2).sum::<usize>();
+    Some((update, sent, size))
+}
+
+/// The whole lines of a block that is not a stream, and how much of a running command's output is in them.
+fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
+    let mut whole = if first { Vec::new() } else { vec![String::new()] };
+    let mut live = 0;
+    match content {
+        Content::Lines(lines) => whole.extend(lines.iter().cloned()),
+        Content::Thinking { text, open, took_ms, .. } => {
+            whole.push(lines::thought(*open, *took_ms));
+            if *open {
+                whole.extend(text.trim_end().lines().take(OPEN_LINES).map(|it| format!("  {it}")));
+            }
+        }
+        Content::Tool(tool) => {
+            whole.push(lines::tool(tool));
+            if tool.open {
+                whole.extend(lines::opened(tool, OPEN_LINES));
+                live = tool.live.len();
+            }
+        }
+        Content::Stream { .. } | Content::Gone => (),
+    }
+    (whole, live)
+}
+
+/// What of a growing text goes out now: whole code points, no newlines that nothing follows.
+fn piece(text: &str, from: usize, done: bool, room: usize) -> &str {
+    let to = shown(text, done);
+    let mut end = to.min(from + room);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    if end < to
+        && let Some(line) = text.get(from..end).and_then(|it| it.rfind('\n'))
+    {
+        end = from + line;
+    }
+    text.get(from..end).unwrap_or_default()
+}
+
+/// Trailing blank space waits until something follows it.
+fn shown(text: &str, done: bool) -> usize {
+    if done { text.trim_end().len() } else { text.trim_end_matches('\n').len() }
+}
+
+fn is_painted(block: &Block) -> bool {
+    match &block.content {
+        Content::Gone => !block.sent.exists,
+        Content::Stream { text } => {
+            block.sent.exists
+                && block.sent.bytes >= shown(text, block.done)
+                && block.sent.done == block.done
+        }
+        Content::Tool(tool) => {
+            block.sent.current && (!tool.open || block.sent.bytes >= tool.live.len())
+        }
+        Content::Lines(_) | Content::Thinking { .. } => block.sent.current,
+    }
+}
