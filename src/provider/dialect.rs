@@ -22,6 +22,7 @@ pub enum Dialect {
 
 /// Where an endpoint departs from its dialect. The default is what most of them accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Quirks {
     /// The limit of the reply is called `max_completion_tokens`; `max_tokens` is refused by newer models.
     pub completion_tokens: bool,

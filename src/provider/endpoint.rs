@@ -265,12 +265,12 @@ fn overlay(endpoint: &mut Endpoint, user: &UserProvider) -> Result<(), String> {
 /// A base URL as people write it, with or without `/v1`, in the one form the dialect's path fits.
 fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     let url = checked(text)?;
-    let bare = url.path() == "/";
+    let at_root = url.path() == "/";
     let base = url.as_str().trim_end_matches('/');
     let base = base.strip_suffix(dialect.path()).unwrap_or(base);
     Ok(match dialect {
         Dialect::Anthropic => base.strip_suffix("/v1").unwrap_or(base).to_owned(),
-        Dialect::OpenAiChat if bare => format!("{base}/v1"),
+        Dialect::OpenAiChat if at_root => format!("{base}/v1"),
         Dialect::OpenAiChat => base.to_owned(),
     })
 }

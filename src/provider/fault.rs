@@ -188,7 +188,7 @@ fn retry_delay(error: &Value) -> Option<u64> {
     millis(delay.strip_suffix('s')?.parse::<f64>().ok()? * 1000.0)
 }
 
-/// OpenAI's and Groq's words: `Please try again in 1.3s`, `… in 20ms`, `… in 1m30s`.
+/// As `OpenAI` and Groq say it: `Please try again in 1.3s`, `… in 20ms`, `… in 1m30s`.
 fn try_again_in(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once("try again in ")?;
     let mut total = 0.0;
@@ -222,13 +222,11 @@ pub fn retry_after(ms: Option<&str>, after: Option<&str>, now: SystemTime) -> Op
         return Some(wait);
     }
     let after = after?.trim();
-    match after.parse::<f64>() {
-        Ok(seconds) => millis(seconds * 1000.0),
-        Err(_) => {
-            let wait = http_date(after)?.duration_since(now).unwrap_or_default();
-            millis(wait.as_secs_f64() * 1000.0)
-        }
-    }
+    let seconds = after.parse().ok().or_else(|| {
+        let wait = http_date(after)?.duration_since(now).unwrap_or_default();
+        Some(wait.as_secs_f64())
+    });
+    millis(seconds? * 1000.0)
 }
 
 #[expect(

@@ -54,12 +54,12 @@ pub struct Http {
 
 impl Provider for Http {
     fn sample(&self, request: Request) -> BoxStream<'static, Sampled> {
-        stream::unfold(Stage::Begin(self.clone(), request), step).boxed()
+        stream::unfold(Stage::Begin(Box::new((self.clone(), request))), step).boxed()
     }
 }
 
 enum Stage {
-    Begin(Http, Request),
+    Begin(Box<(Http, Request)>),
     Body(Box<Body>),
     Over,
 }
@@ -67,7 +67,7 @@ enum Stage {
 async fn step(mut stage: Stage) -> Option<(Sampled, Stage)> {
     loop {
         stage = match stage {
-            Stage::Begin(http, request) => match http.open(&request).await {
+            Stage::Begin(begin) => match begin.0.open(&begin.1).await {
                 Ok(body) => Stage::Body(Box::new(body)),
                 Err(failure) => return Some((Sampled::Failed(failure), Stage::Over)),
             },
@@ -89,7 +89,7 @@ impl Http {
     /// With other clocks, and keys from another environment than the program's.
     #[must_use]
     pub fn with(self, clocks: Clocks, env: Env) -> Http {
-        Http { clocks, env, ..self }
+        Http { env, clocks, ..self }
     }
 
     async fn open(&self, request: &Request) -> Result<Body, Failure> {
@@ -309,11 +309,8 @@ async fn read_some(mut response: Response, clock: Duration) -> String {
 fn reason(error: &reqwest::Error) -> String {
     let causes: Vec<&dyn Error> =
         std::iter::successors(error.source(), |&cause| cause.source()).collect();
-    let kind = causes
-        .iter()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .map(io::Error::kind)
-        .last();
+    let io = causes.iter().rev().find_map(|cause| cause.downcast_ref::<io::Error>());
+    let kind = io.map(io::Error::kind);
     let texts: Vec<String> = causes.iter().map(ToString::to_string).collect();
     let says = |text: &str| texts.iter().any(|said| said.contains(text));
     if says("dns error") || says("failed to lookup address") {

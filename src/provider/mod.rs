@@ -13,6 +13,8 @@ pub mod http;
 pub mod probe;
 #[cfg(test)]
 mod recut;
+#[cfg(test)]
+mod sample_request;
 
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Excerpt, Reply, Request};

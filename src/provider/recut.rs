@@ -13,8 +13,13 @@ pub(super) fn read<'a>(
     quirks: Quirks,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Vec<Sampled> {
-    let request =
-        Request { model: "m".into(), system: String::new(), messages: vec![], tools: vec![], max_tokens: 9 };
+    let request = Request {
+        model: "m".into(),
+        system: String::new(),
+        messages: vec![],
+        tools: vec![],
+        max_tokens: 9,
+    };
     let mut reading = Reading::new(dialect, Asked::new("them", &request, 0xabc), quirks);
     let mut out = Vec::new();
     for piece in pieces {
@@ -70,7 +75,12 @@ fn shown(sampled: &[Sampled]) -> String {
                 let usage = reply.usage;
                 format!(
                     "{:?}, {} in, {} out, {} read, {} written, by {:?}",
-                    reply.stop, usage.input, usage.output, usage.cache_read, usage.cache_write, reply.model
+                    reply.stop,
+                    usage.input,
+                    usage.output,
+                    usage.cache_read,
+                    usage.cache_write,
+                    reply.model
                 )
             }
         };

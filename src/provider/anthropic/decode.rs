@@ -110,7 +110,7 @@ impl Decoder {
         match event.kind.as_str() {
             "message_start" => self.begin(&event.message.unwrap_or_default()),
             "content_block_start" => {
-                self.open(event.index, event.content_block.unwrap_or_default(), out)
+                self.open(event.index, event.content_block.unwrap_or_default(), out);
             }
             "content_block_delta" => {
                 if let Some(piece) = event.delta {

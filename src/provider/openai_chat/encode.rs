@@ -6,7 +6,7 @@ use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id,
 use crate::provider::plain_text;
 use serde_json::{Value, json};
 
-/// Longest call id OpenAI takes.
+/// Longest call id `OpenAI` takes.
 const ID: usize = 40;
 
 pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {

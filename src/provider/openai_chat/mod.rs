@@ -1,4 +1,4 @@
-//! OpenAI Chat Completions and its many relatives.
+//! `OpenAI` Chat Completions and its many relatives.
 
 mod calls;
 mod decode;

@@ -1,12 +1,20 @@
-use crate::message::{Block, CallId, Excerpt, ExcerptKind, Input, Message, Request, Role, ToolAnswer, ToolCall, ToolSpec};
+#![expect(clippy::needless_raw_string_hashes, reason = "the form in which expect-test writes them")]
+#![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
+
+use crate::message::Request;
 use crate::provider::dialect::{Asked, Dialect, Quirks, Reading};
+use crate::provider::sample_request::{self as sample, assistant};
 use crate::provider::{Sampled, recut};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 
-const GEMINI: Quirks =
-    Quirks { completion_tokens: false, no_stream_options: false, signed_calls: true, short_ids: false };
+const GEMINI: Quirks = Quirks {
+    completion_tokens: false,
+    no_stream_options: false,
+    signed_calls: true,
+    short_ids: false,
+};
 
 macro_rules! streams {
     ($($name:ident: $expected:expr;)*) => {
@@ -210,4 +218,103 @@ proptest! {
             prop_assert_eq!(ids.len(), reply.calls().count());
         }
     }
+}
+
+const OPENAI: Quirks = Quirks {
+    completion_tokens: true,
+    no_stream_options: false,
+    signed_calls: false,
+    short_ids: false,
+};
+
+#[track_caller]
+fn check(request: &Request, quirks: Quirks, expected: Expect) {
+    let body = Dialect::OpenAiChat.body(request, quirks);
+    expected.assert_eq(&sample::shown(&body));
+}
+
+#[test]
+fn a_turn_of_two_tools() {
+    check(&sample::two_tools(), OPENAI, expect![[r#"
+        model: "m-1"
+        messages:
+          {"role":"system","content":"You are Caliban."}
+          {"role":"user","content":"<excerpt path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</excerpt>\n\nWhat is it?"}
+          {"role":"assistant","content":"I read it.","tool_calls":[{"id":"toolu_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"src/a.rs\"}"}},{"id":"call_950c1f6952735fb74ab07908","type":"function","function":{"name":"functions_list","arguments":"{}"}}]}
+          {"role":"tool","tool_call_id":"toolu_1","content":"fn a() {}"}
+          {"role":"tool","tool_call_id":"call_950c1f6952735fb74ab07908","content":"No such folder."}
+          {"role":"user","content":"2 hunks were kept."}
+        stream: true
+        max_completion_tokens: 1000
+        stream_options: {"include_usage":true}
+        tools:
+          {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+          {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+    "#]]);
+}
+
+#[test]
+fn a_cancelled_turn() {
+    check(&sample::cancelled(), OPENAI, expect![[r#"
+        model: "m-1"
+        messages:
+          {"role":"system","content":"You are Caliban."}
+          {"role":"user","content":"Go."}
+          {"role":"assistant","content":"I go","tool_calls":[{"id":"call_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"call_2","type":"function","function":{"name":"list","arguments":"{\"broken_json\":\"{\\\"path\\\": \\\"sr\"}"}}]}
+          {"role":"tool","tool_call_id":"call_1","content":"a"}
+          {"role":"tool","tool_call_id":"call_2","content":"stopped before it ran"}
+          {"role":"user","content":"Go on."}
+          {"role":"user","content":"Well?"}
+        stream: true
+        max_completion_tokens: 1000
+        stream_options: {"include_usage":true}
+        tools:
+          {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+          {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+    "#]]);
+}
+
+#[test]
+fn quirks() {
+    let body = |quirks| Dialect::OpenAiChat.body(&sample::two_tools(), quirks);
+    let signed = body(GEMINI);
+    assert_eq!(signed["max_tokens"], 1000);
+    let call = &signed["messages"][2]["tool_calls"][0];
+    assert_eq!(call["extra_content"], json!({ "google": { "thought_signature": "s" } }));
+    let mistral = body(Quirks { short_ids: true, no_stream_options: true, ..Quirks::default() });
+    assert_eq!(mistral.get("stream_options"), None);
+    let id = mistral["messages"][2]["tool_calls"][0]["id"].as_str().unwrap();
+    assert!(id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()), "{id}");
+    assert_eq!(mistral["messages"][3]["tool_call_id"], id);
+}
+
+#[test]
+fn an_id_of_an_earlier_turn_is_not_taken_again() {
+    let stream = include_str!("../../../tests/data/streams/openai_call.sse");
+    let request = sample::request(vec![assistant(vec![sample::call("call_a", "read", json!({}))])]);
+    let mut reading =
+        Reading::new(Dialect::OpenAiChat, Asked::new("them", &request, 0xdef), OPENAI);
+    let mut out = Vec::new();
+    reading.push(stream.as_bytes(), &mut out);
+    let Some(Sampled::Done(reply)) = out.last() else { panic!("{out:?}") };
+    assert_eq!(reply.calls().next().unwrap().id.0, "call_0000000000000def_1");
+}
+
+#[test]
+fn a_page_is_quoted() {
+    let sampled = recut::read(
+        Dialect::OpenAiChat,
+        OPENAI,
+        [&b" <!DOCTYPE html><html><title>Sign in\nto Wi-Fi</title><body>x"[..]],
+    );
+    expect![[r#"
+        [
+            Failed(
+                Protocol {
+                    said: "Sign in to Wi-Fi",
+                },
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&sampled);
 }

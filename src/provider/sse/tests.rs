@@ -1,8 +1,12 @@
+#![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
+
 use super::*;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-fn frames<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<(String, String)>, TooLarge> {
+fn frames<'a>(
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Vec<(String, String)>, TooLarge> {
     let mut sse = Sse::default();
     let mut frames = Vec::new();
     for piece in pieces {
@@ -15,7 +19,11 @@ fn frames<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<(String,
 #[track_caller]
 fn check(text: &[u8], expected: Expect) {
     let whole = frames([text]).unwrap();
-    expected.assert_eq(&whole.iter().map(|(event, data)| format!("{event}: {data:?}\n")).collect::<String>());
+    expected.assert_eq(
+        &whole
+            .iter()
+            .fold(String::new(), |text, (event, data)| text + &format!("{event}: {data:?}\n")),
+    );
     for at in 0..=text.len() {
         assert_eq!(frames([&text[..at], &text[at..]]).unwrap(), whole, "cut at {at}");
     }
@@ -49,16 +57,22 @@ fn fields() {
 
 #[test]
 fn events_without_data_and_without_an_end_are_not_dispatched() {
-    check(b": only\n\nevent: gone\n\ndata: kept\n\ndata: cut\n", expect![[r#"
+    check(
+        b": only\n\nevent: gone\n\ndata: kept\n\ndata: cut\n",
+        expect![[r#"
         : "kept"
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn broken_utf8_is_replaced_not_fatal() {
-    check(b"data: a\xFFb\n\n", expect![[r#"
+    check(
+        b"data: a\xFFb\n\n",
+        expect![[r#"
         : "a�b"
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
