@@ -105,7 +105,9 @@ pub(super) fn shown(body: &Value) -> String {
             match item["content"].as_array() {
                 Some(blocks) => {
                     writeln!(text, "  {}:", item["role"]).unwrap();
-                    blocks.iter().for_each(|block| writeln!(text, "    {block}").unwrap());
+                    for block in blocks {
+                        writeln!(text, "    {block}").unwrap();
+                    }
                 }
                 None => writeln!(text, "  {item}").unwrap(),
             }

@@ -161,7 +161,9 @@ fn check(request: &Request, expected: Expect) {
 
 #[test]
 fn a_turn_of_two_tools() {
-    check(&sample::two_tools(), expect![[r#"
+    check(
+        &sample::two_tools(),
+        expect![[r#"
         model: "m-1"
         max_tokens: 1000
         stream: true
@@ -185,12 +187,15 @@ fn a_turn_of_two_tools() {
             {"type":"tool_result","tool_use_id":"toolu_1","content":"fn a() {}"}
             {"type":"tool_result","tool_use_id":"call_950c1f6952735fb74ab07908","content":"No such folder.","is_error":true}
             {"type":"text","text":"2 hunks were kept.","cache_control":{"type":"ephemeral"}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_cancelled_turn() {
-    check(&sample::cancelled(), expect![[r#"
+    check(
+        &sample::cancelled(),
+        expect![[r#"
         model: "m-1"
         max_tokens: 1000
         stream: true
@@ -213,7 +218,8 @@ fn a_cancelled_turn() {
             {"type":"text","text":"Go on."}
           "user":
             {"type":"text","text":"Well?","cache_control":{"type":"ephemeral"}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

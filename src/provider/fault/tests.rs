@@ -11,15 +11,10 @@ fn check(status: u16, body: &str, expected: &str) {
 }
 
 #[test]
-fn statuses_and_kinds() {
+fn of_anthropic() {
     let anthropic = |kind: &str, text: &str| {
         format!(
             r#"{{"type":"error","error":{{"type":"{kind}","message":"{text}"}},"request_id":"req_1"}}"#
-        )
-    };
-    let openai = |code: &str, text: &str| {
-        format!(
-            r#"{{"error":{{"message":"{text}","type":"invalid_request_error","param":null,"code":"{code}"}}}}"#
         )
     };
     check(
@@ -48,6 +43,15 @@ fn statuses_and_kinds() {
         &anthropic("invalid_request_error", "messages.1: `tool_use` ids were found"),
         "Rejected { status: 400, said: \"messages.1",
     );
+}
+
+#[test]
+fn of_chat_completions_and_of_none() {
+    let openai = |code: &str, text: &str| {
+        format!(
+            r#"{{"error":{{"message":"{text}","type":"invalid_request_error","param":null,"code":"{code}"}}}}"#
+        )
+    };
     check(401, &openai("invalid_api_key", "Incorrect API key provided: sk-a***z"), "Unauthorized");
     check(429, &openai("insufficient_quota", "You exceeded your current quota"), "Quota");
     check(

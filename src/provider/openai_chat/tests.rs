@@ -235,7 +235,10 @@ fn check(request: &Request, quirks: Quirks, expected: Expect) {
 
 #[test]
 fn a_turn_of_two_tools() {
-    check(&sample::two_tools(), OPENAI, expect![[r#"
+    check(
+        &sample::two_tools(),
+        OPENAI,
+        expect![[r#"
         model: "m-1"
         messages:
           {"role":"system","content":"You are Caliban."}
@@ -250,12 +253,16 @@ fn a_turn_of_two_tools() {
         tools:
           {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
           {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_cancelled_turn() {
-    check(&sample::cancelled(), OPENAI, expect![[r#"
+    check(
+        &sample::cancelled(),
+        OPENAI,
+        expect![[r#"
         model: "m-1"
         messages:
           {"role":"system","content":"You are Caliban."}
@@ -271,7 +278,8 @@ fn a_cancelled_turn() {
         tools:
           {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
           {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
