@@ -39,35 +39,89 @@ pub struct Queued {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    Opened { system: String, model: String, root: PathBuf },
-    Queued { message: Queued },
+    Opened {
+        system: String,
+        model: String,
+        root: PathBuf,
+    },
+    Queued {
+        message: Queued,
+    },
     /// A queued message was removed by the user, or taken back to be edited.
-    Unqueued { id: u32 },
+    Unqueued {
+        id: u32,
+    },
     /// The turn begins with this message (which leaves the queue, if it stood there).
-    Prompted { turn: TurnId, message: Queued },
+    Prompted {
+        turn: TurnId,
+        message: Queued,
+    },
     /// A queued message joined the running turn.
-    Steered { turn: TurnId, message: Queued },
+    Steered {
+        turn: TurnId,
+        message: Queued,
+    },
     /// A whole reply, or what had arrived of one when the turn was stopped or failed.
-    Replied { turn: TurnId, reply: Reply, plans: Vec<Plan> },
-    Asked { turn: TurnId, call: CallId, question: String },
-    Ruled { turn: TurnId, call: CallId, ruling: Ruling },
+    Replied {
+        turn: TurnId,
+        reply: Reply,
+        plans: Vec<Plan>,
+    },
+    Asked {
+        turn: TurnId,
+        call: CallId,
+        question: String,
+    },
+    Ruled {
+        turn: TurnId,
+        call: CallId,
+        ruling: Ruling,
+    },
     /// The call's work began: from here on it "may have run".
-    Started { turn: TurnId, call: CallId },
+    Started {
+        turn: TurnId,
+        call: CallId,
+    },
     /// The call's change is in the user's buffer, for them to decide.
-    Proposed { turn: TurnId, call: CallId, path: PathBuf, hunks: u32 },
-    Answered { turn: TurnId, answer: ToolAnswer },
+    Proposed {
+        turn: TurnId,
+        call: CallId,
+        path: PathBuf,
+        hunks: u32,
+    },
+    Answered {
+        turn: TurnId,
+        answer: ToolAnswer,
+    },
     /// Agreed text of these files (as shown to the user) is in their buffers and not on disk.
-    Unsaved { paths: Vec<String> },
+    Unsaved {
+        paths: Vec<String>,
+    },
     /// Something the model is to be told with the next request.
-    Noted { text: String },
+    Noted {
+        text: String,
+    },
     /// A sentence for the user alone.
-    Told { text: String },
+    Told {
+        text: String,
+    },
     /// A failed request will be tried again.
-    Retried { turn: TurnId, failure: Failure, wait_ms: u64 },
-    ModelChosen { model: String },
+    Retried {
+        turn: TurnId,
+        failure: Failure,
+        wait_ms: u64,
+    },
+    ModelChosen {
+        model: String,
+    },
     /// The user took the newly built system prompt: a declared break of the request's prefix.
-    SystemChosen { system: String },
-    Ended { turn: TurnId, why: End },
+    SystemChosen {
+        system: String,
+    },
+    Ended {
+        turn: TurnId,
+        why: End,
+    },
 }
 
 /// How one call of a reply will be treated, decided from the tool table when the reply is complete.
@@ -118,32 +172,56 @@ pub enum End {
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
     /// No key for this provider: the variable that would hold it.
-    NoKey { provider: String, variable: String },
+    NoKey {
+        provider: String,
+        variable: String,
+    },
     /// No connection: the host, and what the system said.
-    Offline { host: String, why: String },
-    Unauthorized { provider: String, said: String },
-    Quota { said: String },
-    RateLimited { after_ms: Option<u64> },
-    Overloaded { after_ms: Option<u64> },
-    TooLong { said: String },
-    UnknownModel { model: String, said: String },
+    Offline {
+        host: String,
+        why: String,
+    },
+    Unauthorized {
+        provider: String,
+        said: String,
+    },
+    Quota {
+        said: String,
+    },
+    RateLimited {
+        after_ms: Option<u64>,
+    },
+    Overloaded {
+        after_ms: Option<u64>,
+    },
+    TooLong {
+        said: String,
+    },
+    UnknownModel {
+        model: String,
+        said: String,
+    },
     /// The provider refused the request: its own words.
-    Rejected { status: u16, said: String },
+    Rejected {
+        status: u16,
+        said: String,
+    },
     /// The stream ended before the reply did.
     Cut,
     /// No byte for this long.
-    Stalled { seconds: u64 },
+    Stalled {
+        seconds: u64,
+    },
     /// Not the provider's protocol: HTML from a portal, broken JSON.
-    Protocol { said: String },
+    Protocol {
+        said: String,
+    },
 }
 
 impl Failure {
     /// Whether asking again unchanged can help.
     pub fn is_passing(&self) -> bool {
-        matches!(
-            self,
-            Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut
-        )
+        matches!(self, Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut)
     }
 }
 
@@ -153,7 +231,13 @@ pub enum Delta {
     Text(String),
     Thinking(String),
     /// A call's name is known; its arguments are still arriving.
-    CallBegun { id: CallId, tool: String },
+    CallBegun {
+        id: CallId,
+        tool: String,
+    },
     /// A running command's output.
-    Output { call: CallId, text: String },
+    Output {
+        call: CallId,
+        text: String,
+    },
 }

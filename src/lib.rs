@@ -14,6 +14,7 @@ pub mod store;
 pub mod provider;
 pub mod tool;
 pub mod context;
-pub mod agent;
 pub mod nvim;
+pub mod agent;
+pub mod log;
 pub mod program;

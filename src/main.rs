@@ -1,3 +1,35 @@
 //! Caliban's program: started by the editor as its RPC child.
 
-fn main() {}
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let asks_version = std::env::args().nth(1).is_some_and(|it| it == "--version" || it == "-V");
+    if asks_version || std::io::stdin().is_terminal() {
+        return introduce(asks_version);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime {
+        Ok(runtime) => {
+            let code = runtime.block_on(caliban::program::run());
+            // Standard input's reader and a slow disk must not hold up the end.
+            runtime.shutdown_background();
+            code
+        }
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// For a person who starts it by hand.
+fn introduce(asks_version: bool) -> ExitCode {
+    let version = env!("CARGO_PKG_VERSION");
+    let text = if asks_version {
+        format!("caliban {version}\n")
+    } else {
+        format!("caliban {version} is started by its Neovim plugin. In Neovim, type :Caliban\n")
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

@@ -1,1 +1,414 @@
-//! The program.
+//! The whole: what the editor says goes to the session it is about, sessions are opened as they are asked for,
+//! and everything is on disk when the editor goes.
+
+use crate::agent::models::{Models, full_name};
+use crate::agent::{self, Command, Wish};
+use crate::context::prompt;
+use crate::event::{Ruling, SessionId};
+use crate::log;
+use crate::message::CallId;
+use crate::nvim::buffers::Buffers;
+use crate::nvim::link::{self, Editor};
+use crate::nvim::reviews::{self, Verdict};
+use crate::nvim::screen;
+use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
+use crate::provider::endpoint::{self, Unresolved, UserProvider};
+use crate::provider::key::Key;
+use crate::provider::{probe, tour};
+use crate::store::{self, Draft, Opened, Project};
+use crate::tool::{Desk, ProcessNews};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
+
+/// How long the sessions may take to be on disk when the editor goes: Neovim waits two seconds.
+const FAREWELL: Duration = Duration::from_millis(1500);
+
+/// Runs until the editor goes.
+pub async fn run() -> ExitCode {
+    let Ok((editor, mut from_nvim)) = link::connect() else { return ExitCode::FAILURE };
+    let Some(FromNvim::Hello(hello)) = from_nvim.recv().await else { return ExitCode::FAILURE };
+    let (mut program, mut ends) = Program::new(editor, hello);
+    // At `:qa` the signal comes together with the end of input: what the editor still says is read first.
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
+    let mut is_terminated = false;
+    loop {
+        tokio::select! {
+            message = from_nvim.recv() => match message {
+                Some(message) => program.handle(message).await,
+                None => break,
+            },
+            Some((session, wish)) = ends.wishes.recv() => program.wish(&session, wish).await,
+            Some(verdict) = ends.verdicts.recv() => program.verdict(verdict),
+            Some(news) = ends.processes.recv() => program.process(news),
+            _ = terminated.recv(), if !is_terminated => is_terminated = true,
+            () = tokio::time::sleep(FAREWELL), if is_terminated => break,
+        }
+    }
+    program.quit().await;
+    ExitCode::SUCCESS
+}
+
+struct Program {
+    editor: Editor,
+    project: Project,
+    root: PathBuf,
+    config: WireConfig,
+    models: Models,
+    /// The model of new sessions, and where its key comes from; found when the first session opens.
+    model: Option<(String, String)>,
+    agents: HashMap<SessionId, mpsc::UnboundedSender<Command>>,
+    /// The session that was opened last.
+    current: Option<SessionId>,
+    reviews: mpsc::UnboundedSender<reviews::Order>,
+    wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    processes: mpsc::UnboundedSender<ProcessNews>,
+}
+
+struct Ends {
+    wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
+    verdicts: mpsc::UnboundedReceiver<Verdict>,
+    processes: mpsc::UnboundedReceiver<ProcessNews>,
+}
+
+impl Program {
+    fn new(editor: Editor, hello: Hello) -> (Program, Ends) {
+        let config = hello.config;
+        let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
+        if (config.debug || asked)
+            && let Err(error) = log::begin(&cache_dir())
+        {
+            let text = format!("The debug log cannot be written: {error}.");
+            editor.tell(ToNvim::Notice { level: Level::Warn, text });
+        }
+        tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
+        let root = project_root(&hello.cwd);
+        let project = Project::new(&data_dir().join("sessions"), &root);
+        let users = config.providers.iter().map(|(name, it)| (name.clone(), user_provider(it)));
+        let models = Models::new(users.collect());
+        let (reviews, review_orders) = mpsc::unbounded_channel();
+        let (verdicts, verdicts_end) = mpsc::unbounded_channel();
+        let (wishes, wishes_end) = mpsc::unbounded_channel();
+        let (processes, processes_end) = mpsc::unbounded_channel();
+        tokio::spawn(reviews::run(first_id(), root.clone(), review_orders, verdicts));
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let model = config.model.clone().unwrap_or_default();
+        editor.tell(ToNvim::Welcome { version, model, origin: String::new(), tour: false });
+        let (agents, current, model) = (HashMap::new(), None, None);
+        let program = Program {
+            editor,
+            project,
+            root,
+            config,
+            models,
+            model,
+            agents,
+            current,
+            reviews,
+            wishes,
+            processes,
+        };
+        (program, Ends { wishes: wishes_end, verdicts: verdicts_end, processes: processes_end })
+    }
+
+    async fn handle(&mut self, message: FromNvim) {
+        match message {
+            FromNvim::Hello(_) => (),
+            FromNvim::Open { session } => self.open(session).await,
+            FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral).await,
+            FromNvim::Send { session, text, context, steer } => {
+                self.tell(&session, Command::Send { text, context, steer });
+            }
+            FromNvim::Unqueue { session, id } => self.tell(&session, Command::Unqueue(id)),
+            FromNvim::Draft { session, text, context } => {
+                self.tell(&session, Command::Draft(Draft { text, context }));
+            }
+            FromNvim::Stop { session } => self.tell(&session, Command::Stop),
+            FromNvim::Rule { session, call, ruling, reason } => {
+                let ruling = match ruling {
+                    WireRuling::Once => Ruling::Once,
+                    WireRuling::Session => Ruling::Session,
+                    WireRuling::Deny => Ruling::Denied { reason },
+                };
+                self.tell(&session, Command::Rule { call: CallId(call), ruling });
+            }
+            FromNvim::Toggle { session, block } => self.tell(&session, Command::Toggle(block)),
+            FromNvim::Retry { session } => self.tell(&session, Command::Retry),
+            FromNvim::Model { session, model } => self.tell(&session, Command::ChooseModel(model)),
+            FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
+            FromNvim::Reviewed(reviewed) => {
+                let _ = self.reviews.send(reviews::Order::Reviewed(reviewed));
+            }
+        }
+    }
+
+    fn tell(&self, session: &SessionId, command: Command) {
+        match self.agents.get(session) {
+            Some(agent) => drop(agent.send(command)),
+            None => self.notice(Level::Error, format!("The conversation `{session}` is not open.")),
+        }
+    }
+
+    fn notice(&self, level: Level, text: String) {
+        self.editor.tell(ToNvim::Notice { level, text });
+    }
+
+    async fn open(&mut self, session: Option<SessionId>) {
+        let resumes = self.config.resume != Resume::Fresh;
+        let asked = session.or_else(|| self.current.clone());
+        let id = match asked.or_else(|| resumes.then(|| self.project.last()).flatten()) {
+            Some(id) if !store::is_name(&id.0) => return self.bad_name(&id.0),
+            Some(id) => id,
+            None if resumes => SessionId("main".into()),
+            None => SessionId(self.project.free_name("main")),
+        };
+        match self.agents.get(&id) {
+            Some(agent) => {
+                self.current = Some(id);
+                drop(agent.send(Command::Present));
+            }
+            None => self.load(id).await,
+        }
+    }
+
+    async fn new_session(&mut self, name: Option<String>, ephemeral: bool) {
+        let base = name.unwrap_or_else(|| "main".to_owned());
+        if !store::is_name(&base) {
+            return self.bad_name(&base);
+        }
+        let mut name = self.project.free_name(&base);
+        let mut n = 1;
+        while self.agents.contains_key(&SessionId(name.clone())) {
+            n += 1;
+            name = format!("{base}-{n}");
+        }
+        let id = SessionId(name);
+        if ephemeral { self.start(id, None, Vec::new()).await } else { self.load(id).await }
+    }
+
+    fn bad_name(&self, name: &str) {
+        let text = format!(
+            "`{name}` cannot name a conversation: 1 to 64 letters, digits, `-` and `_` can."
+        );
+        self.notice(Level::Error, text);
+    }
+
+    /// Opens a session from disk; where it is barred, a new one beside it.
+    async fn load(&mut self, id: SessionId) {
+        match self.project.open(&id) {
+            Ok(opened) => self.start(id, Some(opened), Vec::new()).await,
+            Err(barred) => {
+                let other = SessionId(self.project.free_name(&id.0));
+                let warning = format!("{} This is a new one, `{other}`.", barred.say(&id.0));
+                match self.project.open(&other) {
+                    Ok(opened) => self.start(other, Some(opened), vec![warning]).await,
+                    Err(barred) => {
+                        let why = barred.say(&other.0);
+                        let warning = format!("{warning} {why} It goes on in memory only.");
+                        self.start(other, None, vec![warning]).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn start(&mut self, id: SessionId, opened: Option<Opened>, mut warnings: Vec<String>) {
+        let (model, origin) = self.default_model().await;
+        let (store, session, draft) = match opened {
+            Some(opened) => {
+                warnings.extend(opened.warnings);
+                (Some(opened.store), opened.session, opened.draft)
+            }
+            None => (None, None, Draft::default()),
+        };
+        let mut session = session.unwrap_or_default();
+        if session.model.is_empty()
+            || self.models.is_tour(&session.model)
+            || self.models.resolve(&session.model).is_err()
+        {
+            session.model.clone_from(&model);
+        }
+        let (output, outputs) = mpsc::unbounded_channel();
+        let (show, shown) = mpsc::unbounded_channel();
+        tokio::spawn(screen::run(self.editor.clone(), id.clone(), shown));
+        let workspace = Buffers {
+            editor: self.editor.clone(),
+            session: id.clone(),
+            reviews: self.reviews.clone(),
+        };
+        let desk = Desk {
+            root: self.root.clone(),
+            home: std::env::home_dir(),
+            workspace: Arc::new(workspace),
+            output,
+            overflow: cache_dir().join("outputs"),
+            processes: self.processes.clone(),
+        };
+        if store.is_some()
+            && let Err(error) = self.project.set_last(&id)
+        {
+            tracing::warn!("the last session could not be noted: {error}");
+        }
+        let setup = agent::Setup {
+            id: id.clone(),
+            editor: self.editor.clone(),
+            desk,
+            screen: show,
+            store,
+            session,
+            draft,
+            models: self.models.clone(),
+            choice: self.choice(),
+            outputs,
+            wishes: self.wishes.clone(),
+            intro: self.intro(&model, &origin),
+            warnings,
+        };
+        let (agent, inbox) = mpsc::unbounded_channel();
+        tokio::spawn(agent::run(setup, inbox));
+        self.agents.insert(id.clone(), agent);
+        self.current = Some(id);
+    }
+
+    fn choice(&self) -> prompt::Choice {
+        let WireConfig { system, system_file, no_system, .. } = &self.config;
+        let home = std::env::home_dir();
+        let system_file = system_file.as_ref().map(|it| match (it.strip_prefix("~"), home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => self.root.join(it),
+        });
+        prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
+    }
+
+    /// The configured model, else the first whose key is there, else a local server's, else the tour.
+    async fn default_model(&mut self) -> (String, String) {
+        if let Some(model) = &self.model {
+            return model.clone();
+        }
+        let env = |name: &str| std::env::var(name).ok();
+        let found = endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
+        let model = match (found, &self.config.model) {
+            (Ok(chosen), _) => (full_name(&chosen), origin(&chosen.endpoint.key)),
+            (Err(Unresolved::Wrong(text)), model) => {
+                self.notice(Level::Error, text);
+                (model.clone().unwrap_or_else(|| tour::NAME.to_owned()), String::new())
+            }
+            (Err(Unresolved::Nothing), _) => {
+                let local = if self.config.probe { probe::probe(&env).await } else { None };
+                match local {
+                    Some(chosen) => {
+                        let name = full_name(&chosen);
+                        self.models.remember(&chosen);
+                        (name, "a server on this machine".to_owned())
+                    }
+                    None => {
+                        (tour::NAME.to_owned(), "no model was found: the offline tour".to_owned())
+                    }
+                }
+            }
+        };
+        self.model.insert(model).clone()
+    }
+
+    fn intro(&self, model: &str, origin: &str) -> Vec<String> {
+        let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
+        let others = self.project.names().len();
+        let resume = match others {
+            0 => "`:help caliban` tells the rest.".to_owned(),
+            n => format!("{n} conversations of this project: `:Caliban resume <Tab>`"),
+        };
+        vec![
+            format!("Project  {}", self.root.display()),
+            format!("Model    {model}{origin}"),
+            "Keys     <CR> send · <C-c> stop · g? all keys · @path brings a file along".to_owned(),
+            format!("Before   {resume}"),
+        ]
+    }
+
+    async fn wish(&mut self, _session: &SessionId, wish: Wish) {
+        match wish {
+            Wish::New { name } => self.new_session(name, false).await,
+        }
+    }
+
+    fn verdict(&self, verdict: Verdict) {
+        let Verdict { session, answers, note, path, saved } = verdict;
+        match (session, note) {
+            (Some(session), _) => self.tell(&session, Command::Reviewed { answers, path, saved }),
+            (None, Some(note)) => {
+                if let Some(session) = &self.current {
+                    self.tell(session, Command::Note(note));
+                }
+            }
+            (None, None) => (),
+        }
+    }
+
+    fn process(&self, news: ProcessNews) {
+        let (group, running) = match news {
+            ProcessNews::Began(group) => (group, true),
+            ProcessNews::Ended(group) => (group, false),
+        };
+        self.editor.tell(ToNvim::Process { group, running });
+    }
+
+    async fn quit(self) {
+        let mut saved = Vec::new();
+        for agent in self.agents.values() {
+            let (done, is_done) = oneshot::channel();
+            let _ = agent.send(Command::Quit(done));
+            saved.push(is_done);
+        }
+        let _ = tokio::time::timeout(FAREWELL, futures::future::join_all(saved)).await;
+    }
+}
+
+/// Where a key comes from, in a few words.
+fn origin(key: &Key) -> String {
+    match key {
+        Key::None => "no key needed".to_owned(),
+        Key::Env(name) => format!("key from {name}"),
+        Key::Command(_) => "key from a command".to_owned(),
+    }
+}
+
+fn user_provider(it: &crate::nvim::wire::ProviderConfig) -> UserProvider {
+    UserProvider {
+        dialect: Some(it.dialect.clone()),
+        base_url: Some(it.base_url.clone()),
+        key: it.key.clone(),
+        models: it.models.clone(),
+    }
+}
+
+/// The nearest folder with `.git`, else the working directory; canonical.
+fn project_root(cwd: &Path) -> PathBuf {
+    let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
+    let root = cwd.ancestors().find(|it| it.join(".git").exists());
+    root.unwrap_or(&cwd).to_owned()
+}
+
+/// `$XDG_DATA_HOME/caliban`, else `~/.local/share/caliban`, on every Unix.
+fn data_dir() -> PathBuf {
+    base_dir("XDG_DATA_HOME", ".local/share")
+}
+
+fn cache_dir() -> PathBuf {
+    base_dir("XDG_CACHE_HOME", ".cache")
+}
+
+fn base_dir(variable: &str, below_home: &str) -> PathBuf {
+    let given = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
+    let home = || std::env::home_dir().unwrap_or_default().join(below_home);
+    given.unwrap_or_else(home).join("caliban")
+}
+
+/// Ids of proposals begin at another number in every run.
+fn first_id() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u32::try_from(now.as_millis() % 2_000_000).unwrap_or(0) * 1000
+}

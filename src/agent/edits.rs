@@ -2,7 +2,7 @@
 
 use crate::edit::{self, Change, Misfit, Part, Proposal};
 use crate::event::TurnId;
-use crate::message::{CallId, Input as Arguments, ToolAnswer, ToolCall};
+use crate::message::{CallId, ToolAnswer, ToolCall};
 use crate::session::Input;
 use crate::text::Text;
 use crate::tool::{self, Arrival, Desk, Unreadable};
@@ -70,7 +70,9 @@ impl Job {
             match self.parse(&call) {
                 Ok((path, change)) => match groups.iter_mut().find(|it| it.path == path) {
                     Some(group) => group.edits.push((call.id, change)),
-                    None => groups.push(Group { path, edits: vec![(call.id, change)], moved: None }),
+                    None => {
+                        groups.push(Group { path, edits: vec![(call.id, change)], moved: None })
+                    }
                 },
                 Err(text) => self.refuse(turn, call.id, text),
             }
@@ -79,8 +81,7 @@ impl Job {
     }
 
     fn parse(&self, call: &ToolCall) -> Result<(PathBuf, Change), String> {
-        let Arguments::Json(input) = &call.input else { return Err("broken arguments".into()) };
-        let (written, change) = tool::parse_edit(&call.tool, input)?;
+        let (written, change) = tool::edit_of(call)?;
         Ok((tool::path::resolve(&self.desk, &written)?, change))
     }
 

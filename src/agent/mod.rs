@@ -7,7 +7,7 @@ mod status;
 mod work;
 
 use crate::context::{mention, prompt, request, slash};
-use crate::event::{Delta, Event, Failure, Queued, Ruling, SessionId, TurnId};
+use crate::event::{Delta, Event, Failure, Ruling, SessionId, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, Usage};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
@@ -26,16 +26,27 @@ use tokio::task::{AbortHandle, JoinSet};
 
 /// What the program tells an agent.
 pub enum Command {
-    Send { text: String, context: Vec<Excerpt>, steer: bool },
+    Send {
+        text: String,
+        context: Vec<Excerpt>,
+        steer: bool,
+    },
     Unqueue(u32),
     Draft(Draft),
     Stop,
-    Rule { call: CallId, ruling: Ruling },
+    Rule {
+        call: CallId,
+        ruling: Ruling,
+    },
     Toggle(u32),
     Retry,
     ChooseModel(String),
     /// Verdicts of a settled review; and whether the file's agreed text is only in its buffer.
-    Reviewed { answers: Vec<ToolAnswer>, path: PathBuf, saved: bool },
+    Reviewed {
+        answers: Vec<ToolAnswer>,
+        path: PathBuf,
+        saved: bool,
+    },
     Note(String),
     /// The editor wants the session's state and transcript (again).
     Present,
@@ -301,12 +312,19 @@ impl Agent {
         if let Some(store) = &mut self.setup.store
             && let Err(error) = store.trash(&self.setup.session)
         {
-            let text = format!("Nothing was cleared: the old text could not be moved to the trash ({error}).");
+            let text = format!(
+                "Nothing was cleared: the old text could not be moved to the trash ({error})."
+            );
             return self.notice(Level::Error, text);
         }
         let model = self.setup.session.model.clone();
         self.setup.session = Session { model, ..Session::default() };
         self.begin();
+        if let Some(store) = &mut self.setup.store
+            && let Err(error) = store.save(&self.setup.session)
+        {
+            self.warn_of_disk(&error);
+        }
     }
 
     fn refuse_while_running(&self) {
@@ -328,7 +346,10 @@ impl Agent {
         let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
         if !problems.is_empty() && !insists {
             self.bounced = Some(prompt.text.clone());
-            let why = format!("{} Nothing was sent; send it again to send it as it is.", problems.join(" "));
+            let why = format!(
+                "{} Nothing was sent; send it again to send it as it is.",
+                problems.join(" ")
+            );
             return self.bounce(prompt.text, prompt.context, why);
         }
         let mut context = prompt.context;
@@ -356,7 +377,8 @@ impl Agent {
     }
 
     fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
-        let current = matches!(self.setup.session.phase, Phase::Sampling { turn: it, .. } if it == turn);
+        let current =
+            matches!(self.setup.session.phase, Phase::Sampling { turn: it, .. } if it == turn);
         if !current {
             return;
         }
@@ -395,9 +417,8 @@ impl Agent {
     /// One input to its end: save, show, act.
     fn take(&mut self, input: Input) {
         let step = self.setup.session.step(input);
-        let acts = step.effects.iter().any(|it| {
-            matches!(it, Effect::Run { .. } | Effect::Propose { .. })
-        });
+        let acts =
+            step.effects.iter().any(|it| matches!(it, Effect::Run { .. } | Effect::Propose { .. }));
         self.save(&step.events, acts);
         for event in step.events {
             self.announce(&event);
@@ -432,7 +453,8 @@ impl Agent {
     /// The conversation goes on in memory; the user is told once.
     fn warn_of_disk(&mut self, error: &std::io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
-            let text = format!("The conversation cannot be saved ({error}). It goes on in memory only.");
+            let text =
+                format!("The conversation cannot be saved ({error}). It goes on in memory only.");
             self.notice(Level::Error, text);
         }
     }
@@ -523,5 +545,10 @@ impl Agent {
 }
 
 fn nothing() -> Reply {
-    Reply { blocks: Vec::new(), stop: Stop::Cancelled, usage: Usage::default(), model: String::new() }
+    Reply {
+        blocks: Vec::new(),
+        stop: Stop::Cancelled,
+        usage: Usage::default(),
+        model: String::new(),
+    }
 }

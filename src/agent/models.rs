@@ -26,6 +26,12 @@ impl Models {
         model == tour::NAME
     }
 
+    /// A local server that was found by asking: what it is called from here on.
+    pub fn remember(&mut self, chosen: &Chosen) {
+        let name = chosen.endpoint.name.clone();
+        self.providers.insert(name, Arc::new(Http::new(chosen.endpoint.clone())));
+    }
+
     /// The endpoint and model of a full name, or one sentence.
     pub fn resolve(&self, model: &str) -> Result<Chosen, String> {
         if self.is_tour(model) {
@@ -69,5 +75,6 @@ pub fn substituted(asked: &str, answered: &str) -> Option<String> {
     };
     let (wanted, got) = (plain(asked), plain(answered));
     let same = got.is_empty() || got.starts_with(&wanted) || wanted.starts_with(&got);
-    (!same).then(|| format!("The provider answered with the model `{answered}`, not with `{asked}`."))
+    (!same)
+        .then(|| format!("The provider answered with the model `{answered}`, not with `{asked}`."))
 }

@@ -7,7 +7,7 @@ use crate::nvim::link::Editor;
 use crate::nvim::wire::ToNvim;
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
-use crate::tool::{self, Arrival, Desk, Source, Unreadable, Workspace};
+use crate::tool::{self, Arrival, Desk, Source, Unreadable, Work, Workspace};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use std::collections::HashSet;
@@ -71,7 +71,7 @@ pub(super) struct Job {
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let id = call.id.clone();
     let mut still_unsaved = Vec::new();
-    let acts = tool::acts(&call.tool);
+    let acts = matches!(tool::find(&call.tool).map(|it| &it.work), Some(Work::Act { .. }));
     if acts && !job.unsaved.is_empty() {
         still_unsaved = save(&job.editor, &job.unsaved).await;
         let root = &job.desk.root;
@@ -81,12 +81,14 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let inner = job.desk.workspace.clone();
     let workspace = Arc::new(Noting { inner, knowing: job.knowing });
     let desk = Desk { workspace, ..job.desk };
-    let ran = AssertUnwindSafe(tool::run(&desk, call)).catch_unwind().await;
+    let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
     let mut answer = ran.unwrap_or_else(|_| broken(&id));
     if !still_unsaved.is_empty() {
         let names: Vec<String> =
             still_unsaved.iter().map(|it| tool::path::show(&desk.root, it)).collect();
-        answer.text.push_str(&format!("\n(Not on disk as the editor has it: {}.)", names.join(", ")));
+        answer
+            .text
+            .push_str(&format!("\n(Not on disk as the editor has it: {}.)", names.join(", ")));
     }
     let _ = job.results.send(Input::Answered { turn, answer });
 }

@@ -82,8 +82,7 @@ pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
 
 async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Excerpt>, String> {
     let written = &mention.path;
-    let absolute = path::resolve(desk, written)
-        .map_err(|why| format!("`@{written}`: {why}"))?;
+    let absolute = path::resolve(desk, written).map_err(|why| format!("`@{written}`: {why}"))?;
     let shown = path::show(&desk.root, &absolute);
     match desk.workspace.read(&absolute).await {
         Ok(source) => cut(&source.text.content, mention, shown).map(Some),
@@ -112,7 +111,9 @@ fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, Strin
         Some((first, last)) => {
             let total = content.lines().count();
             if first as usize > total.max(1) {
-                return Err(format!("`@{written}:{first}` is past the end: the file has {total} lines."));
+                return Err(format!(
+                    "`@{written}:{first}` is past the end: the file has {total} lines."
+                ));
             }
             let n = (last - first + 1) as usize;
             content.lines().skip(first as usize - 1).take(n).collect::<Vec<_>>().join("\n")

@@ -15,7 +15,10 @@ pub struct Choice {
 pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String, String> {
     let given = [choice.system.is_some(), choice.system_file.is_some(), choice.no_system];
     if given.iter().filter(|it| **it).count() > 1 {
-        return Err("Only one of `system`, `system_file` and `no_system` can be set. Remove the others.".into());
+        return Err(
+            "Only one of `system`, `system_file` and `no_system` can be set. Remove the others."
+                .into(),
+        );
     }
     if choice.no_system {
         return Ok(String::new());
@@ -24,18 +27,17 @@ pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String
         return Ok(system.clone());
     }
     match &choice.system_file {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| format!("The `system_file` {} cannot be read: {error}.", path.display())),
+        Some(path) => std::fs::read_to_string(path).map_err(|error| {
+            format!("The `system_file` {} cannot be read: {error}.", path.display())
+        }),
         None => Ok(default(root, tools)),
     }
 }
 
 /// The default prompt. Nothing in it changes between the requests of a session.
 pub fn default(root: &Path, tools: &[ToolSpec]) -> String {
-    let list: String = tools
-        .iter()
-        .map(|it| format!("- {}: {}\n", it.name, first_sentence(it.purpose)))
-        .collect();
+    let list: String =
+        tools.iter().map(|it| format!("- {}: {}\n", it.name, first_sentence(it.purpose))).collect();
     format!(
         "You are Caliban, a coding agent inside the user's Neovim. You work on their project with the tools \
 below, and they watch and steer you in a chat beside their code.

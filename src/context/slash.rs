@@ -22,8 +22,16 @@ pub const TABLE: &[Row] = &[
         slash: Slash::System,
         help: "shows the system prompt; `/system new` takes the one the settings give now",
     },
-    Row { name: "new", slash: Slash::New, help: "a new conversation, the old one stays: `/new [name]`" },
-    Row { name: "clear", slash: Slash::Clear, help: "empties this conversation; the old text goes to the trash folder" },
+    Row {
+        name: "new",
+        slash: Slash::New,
+        help: "a new conversation, the old one stays: `/new [name]`",
+    },
+    Row {
+        name: "clear",
+        slash: Slash::Clear,
+        help: "empties this conversation; the old text goes to the trash folder",
+    },
 ];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -75,9 +83,11 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 pub fn help() -> String {
-    let rows: Vec<String> =
-        TABLE.iter().map(|it| format!("/{:<8} {}", it.name, it.help)).collect();
-    format!("{}\n@path, @path:10-40 and @dir/ bring files along. g? lists the keys.", rows.join("\n"))
+    let rows: Vec<String> = TABLE.iter().map(|it| format!("/{:<8} {}", it.name, it.help)).collect();
+    format!(
+        "{}\n@path, @path:10-40 and @dir/ bring files along. g? lists the keys.",
+        rows.join("\n")
+    )
 }
 
 #[cfg(test)]

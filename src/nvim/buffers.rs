@@ -29,7 +29,12 @@ impl Workspace for Buffers {
                     text: Text::from_lines_joined(&text, buffer.eol, buffer.dos, buffer.bom),
                     pending: buffer.pending,
                 }),
-                None => disk::read(path).await.map(|text| Source { text, pending: buffer.pending }),
+                None => {
+                    let path = path.to_owned();
+                    let loaded = tokio::task::spawn_blocking(move || disk::load(&path)).await;
+                    let text = loaded.map_err(|error| Unreadable::Other(error.to_string()))??;
+                    Ok(Source { text, pending: buffer.pending })
+                }
             }
         })
     }
@@ -42,7 +47,8 @@ impl Workspace for Buffers {
                 let (id, given) = oneshot::channel();
                 let (waiter, arrival) = oneshot::channel();
                 let session = self.session.clone();
-                let order = Order::Register { session, proposal: Box::new(proposal.clone()), id, waiter };
+                let order =
+                    Order::Register { session, proposal: Box::new(proposal.clone()), id, waiter };
                 let _ = self.reviews.send(order);
                 if let Ok(id) = given.await {
                     sent.push(on_wire(id, &proposal));

@@ -12,7 +12,12 @@ use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
     /// A proposal is about to be sent; its id, and the one who waits.
-    Register { session: SessionId, proposal: Box<Proposal>, id: oneshot::Sender<u32>, waiter: oneshot::Sender<Arrival> },
+    Register {
+        session: SessionId,
+        proposal: Box<Proposal>,
+        id: oneshot::Sender<u32>,
+        waiter: oneshot::Sender<Arrival>,
+    },
     Arrived(Arrived),
     Reviewed(Reviewed),
 }
@@ -24,6 +29,9 @@ pub struct Verdict {
     pub answers: Vec<ToolAnswer>,
     /// For the model, where no call can be answered.
     pub note: Option<String>,
+    pub path: std::path::PathBuf,
+    /// Whether what was agreed is on disk.
+    pub saved: bool,
 }
 
 struct Entry {
@@ -111,11 +119,14 @@ async fn judge(
 ) -> Vec<Verdict> {
     let shown = crate::tool::path::show(root, &reviewed.path);
     let settled = settled(&reviewed).await;
-    let reasons: Vec<String> = reviewed.reasons.iter().map(|it| it.reason.clone()).collect();
+    let verdict = |session, answers, note| {
+        let (path, saved) = (reviewed.path.clone(), reviewed.saved || reviewed.gone);
+        Verdict { session, answers, note, path, saved }
+    };
     let mut verdicts = Vec::new();
     for id in &reviewed.proposals {
         let Some(entry) = entries.remove(id) else {
-            verdicts.push(Verdict { session: None, answers: Vec::new(), note: Some(orphan(&shown)) });
+            verdicts.push(verdict(None, Vec::new(), Some(orphan(&shown))));
             continue;
         };
         let answers = entry
@@ -124,13 +135,19 @@ async fn judge(
             .iter()
             .map(|part| {
                 let outcome = edit::outcome(part, settled.as_ref());
+                let reasons: Vec<String> = reviewed
+                    .reasons
+                    .iter()
+                    .filter(|it| edit::concerns(part, &it.lines))
+                    .map(|it| it.reason.clone())
+                    .collect();
                 let mut text = outcome.say(&shown, &reasons);
                 text.push_str(&on_disk(&reviewed, &shown));
                 let failed = outcome.kept == 0 && outcome.reworked.is_empty();
                 ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome) }
             })
             .collect();
-        verdicts.push(Verdict { session: Some(entry.session), answers, note: None });
+        verdicts.push(verdict(Some(entry.session), answers, None));
     }
     verdicts
 }
@@ -159,7 +176,9 @@ fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
 }
 
 fn orphan(shown: &str) -> String {
-    format!("The user settled the review of {shown} after Caliban was restarted. Read it before you go on.")
+    format!(
+        "The user settled the review of {shown} after Caliban was restarted. Read it before you go on."
+    )
 }
 
 fn summary(outcome: &edit::Outcome) -> String {

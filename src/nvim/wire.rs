@@ -14,16 +14,51 @@ use std::path::PathBuf;
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FromNvim {
     Hello(Hello),
-    Open { session: Option<SessionId> },
-    New { name: Option<String>, ephemeral: bool },
-    Send { session: SessionId, text: String, #[serde(default)] context: Vec<Excerpt>, steer: bool },
-    Unqueue { session: SessionId, id: u32 },
-    Draft { session: SessionId, text: String, #[serde(default)] context: Vec<Excerpt> },
-    Stop { session: SessionId },
-    Rule { session: SessionId, call: String, ruling: WireRuling, #[serde(default)] reason: String },
-    Toggle { session: SessionId, block: u32 },
-    Retry { session: SessionId },
-    Model { session: SessionId, model: String },
+    Open {
+        session: Option<SessionId>,
+    },
+    New {
+        name: Option<String>,
+        ephemeral: bool,
+    },
+    Send {
+        session: SessionId,
+        text: String,
+        #[serde(default)]
+        context: Vec<Excerpt>,
+        steer: bool,
+    },
+    Unqueue {
+        session: SessionId,
+        id: u32,
+    },
+    Draft {
+        session: SessionId,
+        text: String,
+        #[serde(default)]
+        context: Vec<Excerpt>,
+    },
+    Stop {
+        session: SessionId,
+    },
+    Rule {
+        session: SessionId,
+        call: String,
+        ruling: WireRuling,
+        #[serde(default)]
+        reason: String,
+    },
+    Toggle {
+        session: SessionId,
+        block: u32,
+    },
+    Retry {
+        session: SessionId,
+    },
+    Model {
+        session: SessionId,
+        model: String,
+    },
     Arrived(Arrived),
     Reviewed(Reviewed),
 }
@@ -140,7 +175,12 @@ pub struct Reason {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ToNvim {
-    Welcome { version: String, model: String, origin: String, tour: bool },
+    Welcome {
+        version: String,
+        model: String,
+        origin: String,
+        tour: bool,
+    },
     Session {
         session: SessionId,
         root: PathBuf,
@@ -148,17 +188,46 @@ pub enum ToNvim {
         draft: String,
         draft_context: Vec<Excerpt>,
     },
-    Paint { session: SessionId, reset: bool, updates: Vec<BlockUpdate> },
+    Paint {
+        session: SessionId,
+        reset: bool,
+        updates: Vec<BlockUpdate>,
+    },
     Status(Status),
-    Propose { session: SessionId, turn: u32, proposals: Vec<WireProposal> },
-    Read { path: PathBuf },
+    Propose {
+        session: SessionId,
+        turn: u32,
+        proposals: Vec<WireProposal>,
+    },
+    Read {
+        path: PathBuf,
+    },
     Changed,
-    Save { paths: Vec<PathBuf> },
-    Halt { session: SessionId, turn: u32 },
-    Bounce { session: SessionId, text: String, context: Vec<Excerpt>, why: String },
-    Notice { level: Level, text: String },
-    Event { name: &'static str, data: BTreeMap<&'static str, String> },
-    Process { group: u32, running: bool },
+    Save {
+        paths: Vec<PathBuf>,
+    },
+    Halt {
+        session: SessionId,
+        turn: u32,
+    },
+    Bounce {
+        session: SessionId,
+        text: String,
+        context: Vec<Excerpt>,
+        why: String,
+    },
+    Notice {
+        level: Level,
+        text: String,
+    },
+    Event {
+        name: &'static str,
+        data: BTreeMap<&'static str, String>,
+    },
+    Process {
+        group: u32,
+        running: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -19,12 +19,8 @@ impl Session {
     fn refuse_planned(&mut self, turn: TurnId, step: &mut Step) {
         for it in self.open().to_vec() {
             if let (State::Ready, PlanStep::Refused(text)) = (&it.state, it.step) {
-                let answer = ToolAnswer {
-                    id: it.call.id,
-                    text,
-                    failed: true,
-                    summary: "refused".into(),
-                };
+                let answer =
+                    ToolAnswer { id: it.call.id, text, failed: true, summary: "refused".into() };
                 self.record(Event::Answered { turn, answer }, step);
             }
         }

@@ -1,7 +1,7 @@
 //! The fold: how each event changes the state, for a live session and a replayed one alike.
 
 use super::{Message, Open, Phase, Role, Session, State, say};
-use crate::event::{End, Event, PlanStep, Plan, Queued, Ruling, TurnId};
+use crate::event::{End, Event, Plan, PlanStep, Queued, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Stop};
 
 impl Session {
@@ -88,7 +88,8 @@ impl Session {
         if total > 0 {
             self.context = total;
         }
-        let (Phase::Sampling { requests, .. } | Phase::Resting { requests, .. }) = self.phase else {
+        let (Phase::Sampling { requests, .. } | Phase::Resting { requests, .. }) = self.phase
+        else {
             return;
         };
         if !reply.blocks.is_empty() {
@@ -99,7 +100,11 @@ impl Session {
         }
         let open: Vec<Open> = reply
             .calls()
-            .map(|call| Open { call: call.clone(), step: step_of(plans, &call.id), state: State::Ready })
+            .map(|call| Open {
+                call: call.clone(),
+                step: step_of(plans, &call.id),
+                state: State::Ready,
+            })
             .collect();
         if !open.is_empty() {
             self.phase = Phase::Acting { turn: of, requests, open };

@@ -25,27 +25,73 @@ const LOOP_END: usize = 5;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// Opens a fresh session.
-    Open { system: String, model: String, root: PathBuf },
-    Send { text: String, context: Vec<Excerpt>, steer: bool },
-    Unqueue { id: u32 },
+    Open {
+        system: String,
+        model: String,
+        root: PathBuf,
+    },
+    Send {
+        text: String,
+        context: Vec<Excerpt>,
+        steer: bool,
+    },
+    Unqueue {
+        id: u32,
+    },
     /// The user stops the turn; what had arrived of a reply.
-    Cancel { partial: Option<Reply> },
-    Rule { call: CallId, ruling: Ruling },
-    Replied { turn: TurnId, reply: Reply, plans: Vec<Plan> },
+    Cancel {
+        partial: Option<Reply>,
+    },
+    Rule {
+        call: CallId,
+        ruling: Ruling,
+    },
+    Replied {
+        turn: TurnId,
+        reply: Reply,
+        plans: Vec<Plan>,
+    },
     /// The request failed; `dice` (0..1000) is the jitter of a retry's wait.
-    Failed { turn: TurnId, failure: Failure, partial: Option<Reply>, dice: u32 },
+    Failed {
+        turn: TurnId,
+        failure: Failure,
+        partial: Option<Reply>,
+        dice: u32,
+    },
     /// The pause before a retry is over, or the user wants it now.
-    Rested { turn: TurnId },
-    Entered { turn: TurnId, call: CallId, path: PathBuf, hunks: u32 },
-    Answered { turn: TurnId, answer: ToolAnswer },
+    Rested {
+        turn: TurnId,
+    },
+    Entered {
+        turn: TurnId,
+        call: CallId,
+        path: PathBuf,
+        hunks: u32,
+    },
+    Answered {
+        turn: TurnId,
+        answer: ToolAnswer,
+    },
     /// A review is settled: answers of the calls it held, now or long after their turn.
-    Reviewed { answers: Vec<ToolAnswer> },
+    Reviewed {
+        answers: Vec<ToolAnswer>,
+    },
     /// Agreed text of these files is not on disk.
-    Unsaved { paths: Vec<String> },
-    Note { text: String },
-    Tell { text: String },
-    ChooseModel { model: String },
-    ChooseSystem { system: String },
+    Unsaved {
+        paths: Vec<String>,
+    },
+    Note {
+        text: String,
+    },
+    Tell {
+        text: String,
+    },
+    ChooseModel {
+        model: String,
+    },
+    ChooseSystem {
+        system: String,
+    },
     /// The session was read from disk with a turn under way.
     Repair,
 }
@@ -118,12 +164,17 @@ pub struct Open {
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
     Ready,
-    Asking { question: String },
+    Asking {
+        question: String,
+    },
     /// Consent was given; not begun.
     Allowed,
     Running,
     /// In the user's buffer, undecided.
-    Reviewing { path: PathBuf, hunks: u32 },
+    Reviewing {
+        path: PathBuf,
+        hunks: u32,
+    },
     Done(ToolAnswer),
 }
 
@@ -320,9 +371,10 @@ impl Session {
     fn reviewed(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
         let mut answered = None;
         for answer in answers {
-            let reviewing = self.open().iter().any(|it| {
-                it.call.id == answer.id && matches!(it.state, State::Reviewing { .. })
-            });
+            let reviewing = self
+                .open()
+                .iter()
+                .any(|it| it.call.id == answer.id && matches!(it.state, State::Reviewing { .. }));
             match self.turn() {
                 Some(turn) if reviewing => {
                     self.record(Event::Answered { turn, answer }, step);

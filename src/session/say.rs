@@ -5,10 +5,8 @@ use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 
 /// Why a reply that asks for nothing more is not an ordinary end; for the user.
 pub(super) fn stop(reply: &Reply) -> Option<String> {
-    let has_text = reply
-        .blocks
-        .iter()
-        .any(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
+    let has_text =
+        reply.blocks.iter().any(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
     Some(match &reply.stop {
         Stop::EndTurn | Stop::StopSequence if has_text => return None,
         Stop::EndTurn | Stop::StopSequence | Stop::ToolUse => {
@@ -90,8 +88,10 @@ pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
 }
 
 pub(super) fn cut_short(call: &CallId, why: &End) -> ToolAnswer {
-    let text =
-        format!("Stopped while it ran: {}. It may have had effects; look before you repeat it.", ended(why));
+    let text = format!(
+        "Stopped while it ran: {}. It may have had effects; look before you repeat it.",
+        ended(why)
+    );
     failed(call, text, "stopped")
 }
 
@@ -126,9 +126,9 @@ pub(super) fn ending(why: &End) -> Option<String> {
         End::Cancelled => Some("Stopped.".into()),
         End::Stopped(text) => Some(text.clone()),
         End::Failed(failure) => Some(failure.to_string()),
-        End::Interrupted => {
-            Some("Interrupted: Neovim or the program ended in mid-turn. Send a message to go on.".into())
-        }
+        End::Interrupted => Some(
+            "Interrupted: Neovim or the program ended in mid-turn. Send a message to go on.".into(),
+        ),
     }
 }
 
@@ -157,34 +157,66 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Failure::NoKey { provider, variable } => {
-                write!(f, "No key for {provider}. Set {variable} and restart Neovim, or choose another model with :Caliban model.")
+                write!(
+                    f,
+                    "No key for {provider}. Set {variable} and restart Neovim, or choose another model with :Caliban model."
+                )
             }
             Failure::Offline { host, why } => {
-                write!(f, "No connection to {host}: {why}. Check the network or the address, then send again.")
+                write!(
+                    f,
+                    "No connection to {host}: {why}. Check the network or the address, then send again."
+                )
             }
             Failure::Unauthorized { provider, said } => {
-                write!(f, "{provider} refused the key{}. Check the key, then send again.", quoted(said))
+                write!(
+                    f,
+                    "{provider} refused the key{}. Check the key, then send again.",
+                    quoted(said)
+                )
             }
             Failure::Quota { said } => {
-                write!(f, "The account's quota or credit is used up{}. Nothing is retried.", quoted(said))
+                write!(
+                    f,
+                    "The account's quota or credit is used up{}. Nothing is retried.",
+                    quoted(said)
+                )
             }
-            Failure::RateLimited { .. } => write!(f, "Rate limited by the provider. Wait a little, then send again."),
-            Failure::Overloaded { .. } => write!(f, "The provider is overloaded. Wait a little, then send again."),
+            Failure::RateLimited { .. } => {
+                write!(f, "Rate limited by the provider. Wait a little, then send again.")
+            }
+            Failure::Overloaded { .. } => {
+                write!(f, "The provider is overloaded. Wait a little, then send again.")
+            }
             Failure::TooLong { said } => {
-                write!(f, "The conversation is too long for the model{}. Start a new one with /new.", quoted(said))
+                write!(
+                    f,
+                    "The conversation is too long for the model{}. Start a new one with /new.",
+                    quoted(said)
+                )
             }
             Failure::UnknownModel { model, said } => {
-                write!(f, "The provider does not know the model `{model}`{}. Choose another with :Caliban model.", quoted(said))
+                write!(
+                    f,
+                    "The provider does not know the model `{model}`{}. Choose another with :Caliban model.",
+                    quoted(said)
+                )
             }
             Failure::Rejected { status, said } => {
                 write!(f, "The provider rejected the request ({status}){}.", quoted(said))
             }
-            Failure::Cut => write!(f, "The connection ended in the middle of the answer. Send again to go on."),
+            Failure::Cut => {
+                write!(f, "The connection ended in the middle of the answer. Send again to go on.")
+            }
             Failure::Stalled { seconds } => {
                 write!(f, "The provider sent nothing for {seconds} s. Send again to retry.")
             }
             Failure::Protocol { said } => {
-                write!(f, "What answered does not speak the provider's protocol{}. Check the address of the provider.", quoted(said))
+                write!(
+                    f,
+                    "What answered does not speak the provider's protocol{}. Check the address of the provider.",
+                    quoted(said)
+                )
             }
         }
     }

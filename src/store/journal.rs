@@ -57,7 +57,8 @@ impl Journal {
     /// Begins anew after a save.
     pub(super) fn restart(&mut self, saves: u64) -> io::Result<()> {
         self.file.set_len(0)?;
-        let header = serde_json::to_string(&Header { after_save: saves }).map_err(io::Error::other)?;
+        let header =
+            serde_json::to_string(&Header { after_save: saves }).map_err(io::Error::other)?;
         writeln!(self.file, "{header}")
     }
 }

@@ -67,7 +67,9 @@ impl Barred {
         match self {
             Barred::Held => format!("The conversation `{name}` is open in another Neovim."),
             Barred::Damaged(why) => {
-                format!("The file of the conversation `{name}` is damaged ({why}) and was left as it is.")
+                format!(
+                    "The file of the conversation `{name}` is damaged ({why}) and was left as it is."
+                )
             }
             Barred::Newer(version) => format!(
                 "The conversation `{name}` was written by a newer Caliban (format {version}) and was left as it is."
@@ -113,9 +115,7 @@ impl Project {
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
-            .filter_map(|it| {
-                Some(it.file_name().to_str()?.strip_suffix(".json")?.to_owned())
-            })
+            .filter_map(|it| Some(it.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
             .filter(|it| is_name(it))
             .collect();
         names.sort();
@@ -152,14 +152,15 @@ impl Project {
         };
         let mut warnings = Vec::new();
         let journal_path = self.dir.join(format!("{id}.journal"));
-        let (journal, events) = Journal::open(&journal_path, header.saves, &mut warnings)
-            .map_err(Barred::Io)?;
+        let (journal, events) =
+            Journal::open(&journal_path, header.saves, &mut warnings).map_err(Barred::Io)?;
         if !events.is_empty() {
             let session = session.get_or_insert_default();
             events.iter().for_each(|it| session.apply(it));
         }
         let draft = self.draft(id);
-        let store = Store { dir: self.dir.clone(), name: id.0.clone(), header, journal, _lock: lock };
+        let store =
+            Store { dir: self.dir.clone(), name: id.0.clone(), header, journal, _lock: lock };
         Ok(Opened { store, session, draft, warnings })
     }
 

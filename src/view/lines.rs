@@ -55,7 +55,11 @@ fn chip(excerpt: &Excerpt) -> String {
         (_, Some((a, b))) => format!("{}:{a}-{b}", excerpt.path),
         (_, None) => excerpt.path.clone(),
     };
-    format!("▏{name}  {lines} {}  {} tokens", if lines == 1 { "line" } else { "lines" }, count(tokens))
+    format!(
+        "▏{name}  {lines} {}  {} tokens",
+        if lines == 1 { "line" } else { "lines" },
+        count(tokens)
+    )
 }
 
 /// `1234` as `1.2k`.

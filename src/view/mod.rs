@@ -8,7 +8,7 @@ mod tests;
 
 pub use paint::{BlockUpdate, Shape};
 
-use crate::event::{Delta, Event, End, Failure, Queued, Ruling};
+use crate::event::{Delta, End, Event, Failure, Queued, Ruling};
 use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
 use crate::session::Session;
 use std::collections::BTreeSet;
@@ -36,9 +36,16 @@ struct Block {
 #[derive(Debug, Clone)]
 enum Content {
     /// Grows at its end only. Trailing newlines are held back until more comes.
-    Stream { text: String },
+    Stream {
+        text: String,
+    },
     /// Reasoning: painted only while open.
-    Thinking { text: String, open: bool, began_ms: Option<u64>, took_ms: Option<u64> },
+    Thinking {
+        text: String,
+        open: bool,
+        began_ms: Option<u64>,
+        took_ms: Option<u64>,
+    },
     Tool(Box<Tool>),
     Lines(Vec<String>),
     Gone,
@@ -136,10 +143,15 @@ impl View {
             Event::Retried { failure, wait_ms, .. } => self.retried(failure, *wait_ms),
             Event::ModelChosen { model } => self.notice(&format!("Model: {model}.")),
             Event::SystemChosen { .. } => {
-                self.notice("The system prompt was replaced: the model reads the conversation anew.");
+                self.notice(
+                    "The system prompt was replaced: the model reads the conversation anew.",
+                );
             }
             Event::Ended { why, .. } => self.ended(why),
-            Event::Opened { .. } | Event::Unsaved { .. } | Event::Queued { .. } | Event::Unqueued { .. } => (),
+            Event::Opened { .. }
+            | Event::Unsaved { .. }
+            | Event::Queued { .. }
+            | Event::Unqueued { .. } => (),
         }
     }
 
@@ -199,7 +211,8 @@ impl View {
             }
         }
         for at in arriving {
-            let unfinished = matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
+            let unfinished =
+                matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
             if unfinished {
                 self.remove(at);
             }
@@ -243,8 +256,12 @@ impl View {
                 self.close_live(now_ms);
                 let at = if thinking {
                     let began_ms = Some(now_ms);
-                    let thinking =
-                        Content::Thinking { text: String::new(), open: false, began_ms, took_ms: None };
+                    let thinking = Content::Thinking {
+                        text: String::new(),
+                        open: false,
+                        began_ms,
+                        took_ms: None,
+                    };
                     self.push(Shape::Thinking, thinking)
                 } else if text.trim().is_empty() {
                     return;
@@ -375,7 +392,8 @@ impl View {
     fn ended(&mut self, why: &End) {
         self.forget_question(None);
         for at in std::mem::take(&mut self.arriving) {
-            let unfinished = matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
+            let unfinished =
+                matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
             if unfinished {
                 self.remove(at);
             }

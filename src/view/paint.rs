@@ -94,7 +94,12 @@ impl View {
 }
 
 /// The change that brings a block nearer to what it should be; how it stands then; its size in bytes.
-fn update(at: usize, block: &Block, first: bool, room: usize) -> Option<(BlockUpdate, Sent, usize)> {
+fn update(
+    at: usize,
+    block: &Block,
+    first: bool,
+    room: usize,
+) -> Option<(BlockUpdate, Sent, usize)> {
     let mut update = BlockUpdate {
         id: u32::try_from(at).unwrap_or(u32::MAX),
         shape: block.shape,

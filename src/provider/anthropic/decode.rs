@@ -1,0 +1,283 @@
+//! Reading an answer of Anthropic Messages: typed blocks by index, each opened, extended and closed.
+
+use crate::event::Delta;
+use crate::message::{Block, CallId, Input, Reply, Stop, ToolCall, Usage};
+use crate::provider::dialect::{self, Asked, json, protocol};
+use crate::provider::sse::Frame;
+use crate::provider::{Sampled, fault};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    index: u64,
+    delta: Option<Piece>,
+    content_block: Option<Value>,
+    message: Option<Value>,
+    usage: Option<Value>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    text: Option<String>,
+    thinking: Option<String>,
+    signature: Option<String>,
+    partial_json: Option<String>,
+    stop_reason: Option<String>,
+}
+
+/// A block that is still arriving.
+struct Open {
+    index: u64,
+    closed: bool,
+    kind: Kind,
+}
+
+enum Kind {
+    Text(String),
+    Thinking {
+        text: String,
+        signature: String,
+    },
+    Call {
+        id: CallId,
+        tool: String,
+        whole: Value,
+        pieces: String,
+    },
+    /// A block this program does not know, built up as it came.
+    Raw {
+        value: Value,
+        pieces: String,
+    },
+}
+
+pub(crate) struct Decoder {
+    asked: Asked,
+    blocks: Vec<Open>,
+    stop: Option<Stop>,
+    usage: Usage,
+    model: String,
+}
+
+impl dialect::Decoder for Decoder {
+    fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>) {
+        match json::<Event>(frame.data) {
+            Ok(event) => self.event(event, frame.data, out),
+            Err(error) => {
+                let strange = json::<Value>(frame.data).is_ok_and(|value| {
+                    !KNOWN.contains(&value["type"].as_str().unwrap_or_default())
+                });
+                if !strange {
+                    out.push(protocol(&format!("{error}: {}", fault::snippet(frame.data))));
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) -> Sampled {
+        Sampled::Failed(crate::event::Failure::Cut)
+    }
+}
+
+/// Events whose shape must be right; others may look as they like.
+const KNOWN: [&str; 7] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "error",
+];
+
+impl Decoder {
+    pub(crate) fn new(asked: Asked) -> Decoder {
+        Decoder {
+            asked,
+            blocks: Vec::new(),
+            stop: None,
+            usage: Usage::default(),
+            model: String::new(),
+        }
+    }
+
+    fn event(&mut self, event: Event, data: &str, out: &mut Vec<Sampled>) {
+        match event.kind.as_str() {
+            "message_start" => self.begin(&event.message.unwrap_or_default()),
+            "content_block_start" => {
+                self.open(event.index, event.content_block.unwrap_or_default(), out);
+            }
+            "content_block_delta" => {
+                if let Some(piece) = event.delta {
+                    self.extend(event.index, piece, data, out);
+                }
+            }
+            "content_block_stop" => {
+                if let Some(block) = self.block(event.index) {
+                    block.closed = true;
+                }
+            }
+            "message_delta" => {
+                if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
+                    self.stop = Some(stop(reason));
+                }
+                self.count(&event.usage.unwrap_or_default());
+            }
+            "message_stop" => out.push(Sampled::Done(self.reply())),
+            "error" => {
+                let error = event.error.unwrap_or_default();
+                out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, message: &Value) {
+        if let Some(model) = message["model"].as_str() {
+            model.clone_into(&mut self.model);
+        }
+        self.count(&message["usage"]);
+    }
+
+    /// The counts are totals so far; absent and null ones leave what is known.
+    fn count(&mut self, usage: &Value) {
+        for (name, count) in [
+            ("input_tokens", &mut self.usage.input),
+            ("output_tokens", &mut self.usage.output),
+            ("cache_read_input_tokens", &mut self.usage.cache_read),
+            ("cache_creation_input_tokens", &mut self.usage.cache_write),
+        ] {
+            *count = usage[name].as_u64().unwrap_or(*count);
+        }
+    }
+
+    fn block(&mut self, index: u64) -> Option<&mut Open> {
+        self.blocks.iter_mut().rev().find(|block| block.index == index)
+    }
+
+    fn open(&mut self, index: u64, value: Value, out: &mut Vec<Sampled>) {
+        let string = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let kind = match value["type"].as_str().unwrap_or_default() {
+            "text" => {
+                let text = string("text");
+                tell(out, Delta::Text, &text);
+                Kind::Text(text)
+            }
+            "thinking" => {
+                let text = string("thinking");
+                tell(out, Delta::Thinking, &text);
+                Kind::Thinking { text, signature: string("signature") }
+            }
+            "tool_use" => {
+                let id = self.asked.claim(value["id"].as_str().unwrap_or_default());
+                let tool = string("name");
+                out.push(Sampled::Delta(Delta::CallBegun { id: id.clone(), tool: tool.clone() }));
+                Kind::Call { id, tool, whole: value["input"].clone(), pieces: String::new() }
+            }
+            _ => Kind::Raw { value, pieces: String::new() },
+        };
+        self.blocks.push(Open { index, closed: false, kind });
+    }
+
+    fn extend(&mut self, index: u64, piece: Piece, data: &str, out: &mut Vec<Sampled>) {
+        let Some(block) = self.block(index) else { return };
+        match &mut block.kind {
+            Kind::Text(text) => {
+                let more = piece.text.unwrap_or_default();
+                text.push_str(&more);
+                tell(out, Delta::Text, &more);
+            }
+            Kind::Thinking { text, signature } => {
+                let more = piece.thinking.unwrap_or_default();
+                text.push_str(&more);
+                signature.push_str(&piece.signature.unwrap_or_default());
+                tell(out, Delta::Thinking, &more);
+            }
+            Kind::Call { pieces, .. } => pieces.push_str(&piece.partial_json.unwrap_or_default()),
+            Kind::Raw { value, pieces } => match piece.partial_json {
+                Some(more) => pieces.push_str(&more),
+                None => merge(value, json(data).unwrap_or_default()),
+            },
+        }
+    }
+
+    fn reply(&mut self) -> Reply {
+        let stop = self.stop.take().unwrap_or_else(|| Stop::Unknown("no stop_reason".to_owned()));
+        let last = self.blocks.len().saturating_sub(1);
+        let may_cut = dialect::cuts_calls(&stop);
+        let blocks = std::mem::take(&mut self.blocks)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(at, block)| {
+                let cut = !block.closed || (may_cut && at == last);
+                finished(block.kind, cut)
+            })
+            .collect();
+        Reply { blocks, stop, usage: self.usage, model: std::mem::take(&mut self.model) }
+    }
+}
+
+fn tell(out: &mut Vec<Sampled>, delta: fn(String) -> Delta, text: &str) {
+    if !text.is_empty() {
+        out.push(Sampled::Delta(delta(text.to_owned())));
+    }
+}
+
+/// Adds an unknown delta to an unknown block: strings grow, everything else is replaced.
+fn merge(block: &mut Value, mut event: Value) {
+    let (Some(block), Some(delta)) = (block.as_object_mut(), event["delta"].as_object_mut()) else {
+        return;
+    };
+    for (name, more) in std::mem::take(delta) {
+        match (block.get_mut(&name), more) {
+            _ if name == "type" => {}
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
+            (_, more) => {
+                block.insert(name, more);
+            }
+        }
+    }
+}
+
+fn finished(kind: Kind, cut: bool) -> Option<Block> {
+    Some(match kind {
+        Kind::Text(text) if text.is_empty() => return None,
+        Kind::Text(text) => Block::Text { text },
+        Kind::Thinking { text, signature } if text.is_empty() && signature.is_empty() => {
+            return None;
+        }
+        Kind::Thinking { text, signature } => {
+            Block::Thinking { text, signature: (!signature.is_empty()).then_some(signature) }
+        }
+        Kind::Call { id, tool, whole, pieces } => {
+            let came_whole =
+                pieces.is_empty() && whole.as_object().is_some_and(|fields| !fields.is_empty());
+            let input = if came_whole { Input::Json(whole) } else { dialect::input(pieces, cut) };
+            Block::Call(ToolCall { id, tool, input })
+        }
+        Kind::Raw { mut value, pieces } => {
+            if let (Ok(input), true) = (serde_json::from_str(&pieces), value.is_object()) {
+                value["input"] = input;
+            }
+            Block::Raw { provider: "anthropic".to_owned(), value }
+        }
+    })
+}
+
+fn stop(reason: String) -> Stop {
+    match reason.as_str() {
+        "end_turn" => Stop::EndTurn,
+        "tool_use" => Stop::ToolUse,
+        "max_tokens" => Stop::MaxTokens,
+        "stop_sequence" => Stop::StopSequence,
+        "pause_turn" => Stop::Pause,
+        "refusal" => Stop::Refusal,
+        "model_context_window_exceeded" => Stop::ContextExceeded,
+        _ => Stop::Unknown(reason),
+    }
+}

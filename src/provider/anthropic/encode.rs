@@ -1,0 +1,97 @@
+//! A request in Anthropic Messages, with the cache marked where the next request will look for it.
+
+use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};
+use crate::provider::dialect::{fitting_id, fitting_name, replayed};
+use crate::provider::plain_text;
+use serde_json::{Value, json};
+
+/// Longest call id the API takes: its pattern is `^[a-zA-Z0-9_-]{1,64}$`.
+const ID: usize = 64;
+
+pub(crate) fn body(request: &Request) -> Value {
+    let mut body =
+        json!({ "model": request.model, "max_tokens": request.max_tokens, "stream": true });
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if !request.system.trim().is_empty() {
+        body["system"] = json!([{ "type": "text", "text": request.system }]);
+        mark(&mut body["system"]);
+    } else if !request.tools.is_empty() {
+        mark(&mut body["tools"]);
+    }
+    let mut messages: Vec<Value> = request.messages.iter().filter_map(message).collect();
+    mark_messages(&mut messages);
+    body["messages"] = messages.into();
+    body
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({ "name": spec.name, "description": spec.purpose, "input_schema": spec.schema })
+}
+
+/// Marks the end of this request and the end of the one before it, which is the last user message before
+/// the last reply: what was written then is read now.
+fn mark_messages(messages: &mut [Value]) {
+    let last = |messages: &[Value], role: &str| {
+        messages.iter().rposition(|message| message["role"] == role)
+    };
+    let Some(end) = last(messages, "user") else { return };
+    let before = last(messages, "assistant").and_then(|reply| last(&messages[..reply], "user"));
+    for at in before.into_iter().chain([end]) {
+        mark(&mut messages[at]["content"]);
+    }
+}
+
+/// Marks the last of a list of blocks.
+fn mark(blocks: &mut Value) {
+    if let Some(block) = blocks.as_array_mut().and_then(|blocks| blocks.last_mut()) {
+        block["cache_control"] = json!({ "type": "ephemeral" });
+    }
+}
+
+/// `None` for what no model is to see, and for a message with nothing in it.
+fn message(message: &Message) -> Option<Value> {
+    let role = match message.role {
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::System | Role::Note => return None,
+    };
+    let mut blocks = message.blocks.iter().collect::<Vec<_>>();
+    // Results of calls are refused behind other blocks; the sort is stable.
+    blocks.sort_by_key(|block| role == "user" && !matches!(block, Block::Answer(_)));
+    let content: Vec<Value> = blocks.into_iter().filter_map(self::block).collect();
+    (!content.is_empty()).then(|| json!({ "role": role, "content": content }))
+}
+
+fn block(block: &Block) -> Option<Value> {
+    match block {
+        Block::Thinking { text, signature } => {
+            let signature = signature.as_ref()?;
+            Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
+        }
+        Block::Call(call) => Some(json!({
+            "type": "tool_use",
+            "id": fitting_id(&call.id, ID),
+            "name": fitting_name(&call.tool),
+            "input": replayed(&call.input),
+        })),
+        Block::Answer(answer) => Some(self::answer(answer)),
+        Block::Raw { provider, value } => (provider == "anthropic").then(|| value.clone()),
+        Block::Text { .. } | Block::Excerpt(_) | Block::Notice { .. } => {
+            plain_text(block).map(|text| json!({ "type": "text", "text": text }))
+        }
+    }
+}
+
+fn answer(answer: &ToolAnswer) -> Value {
+    let mut block = json!({
+        "type": "tool_result",
+        "tool_use_id": fitting_id(&answer.id, ID),
+        "content": answer.text,
+    });
+    if answer.failed {
+        block["is_error"] = true.into();
+    }
+    block
+}

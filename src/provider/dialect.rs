@@ -1,0 +1,279 @@
+//! What the dialects share: which there are, how a request is addressed in each, and the reading of one
+//! answer from its first byte to its end.
+
+use super::sse::{Frame, Sse};
+use super::{Sampled, anthropic, fault, openai_chat};
+use crate::event::Failure;
+use crate::message::{Block, CallId, Input, Request, Stop};
+use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+use std::fmt::Write;
+
+/// A protocol spoken over HTTP. The names are those of `providers.*.dialect` in the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    Anthropic,
+    #[serde(rename = "openai-chat")]
+    OpenAiChat,
+}
+
+/// Where an endpoint departs from its dialect. The default is what most of them accept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+pub struct Quirks {
+    /// The limit of the reply is called `max_completion_tokens`; `max_tokens` is refused by newer models.
+    pub completion_tokens: bool,
+    /// Refuses `stream_options`; reports usage unasked.
+    pub no_stream_options: bool,
+    /// Signs calls in `extra_content`, and refuses them without it.
+    pub signed_calls: bool,
+    /// Call ids are exactly nine letters or digits.
+    pub short_ids: bool,
+}
+
+impl Dialect {
+    /// The name in the configuration.
+    pub fn named(name: &str) -> Option<Dialect> {
+        match name {
+            "anthropic" => Some(Dialect::Anthropic),
+            "openai-chat" | "openai" => Some(Dialect::OpenAiChat),
+            _ => None,
+        }
+    }
+
+    /// The request as the provider wants it: a pure function, the same bytes for the same request.
+    pub fn body(self, request: &Request, quirks: Quirks) -> Value {
+        match self {
+            Dialect::Anthropic => anthropic::body(request),
+            Dialect::OpenAiChat => openai_chat::body(request, quirks),
+        }
+    }
+
+    /// What stands behind the endpoint's base URL.
+    pub fn path(self) -> &'static str {
+        match self {
+            Dialect::Anthropic => "/v1/messages",
+            Dialect::OpenAiChat => "/chat/completions",
+        }
+    }
+
+    fn decoder(self, asked: Asked, quirks: Quirks) -> Box<dyn Decoder> {
+        match self {
+            Dialect::Anthropic => Box::new(anthropic::Decoder::new(asked)),
+            Dialect::OpenAiChat => Box::new(openai_chat::Decoder::new(asked, quirks)),
+        }
+    }
+}
+
+/// What a decoder must know of the request it reads the answer to.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// The endpoint's name, for failures.
+    pub provider: String,
+    pub model: String,
+    seed: u64,
+    taken: HashSet<String>,
+    made: u32,
+}
+
+impl Asked {
+    /// `seed` makes the ids of calls that came without one; it should differ with every request.
+    pub fn new(provider: &str, request: &Request, seed: u64) -> Asked {
+        let taken =
+            request.messages.iter().flat_map(|message| &message.blocks).filter_map(|block| {
+                match block {
+                    Block::Call(call) => Some(call.id.0.clone()),
+                    _ => None,
+                }
+            });
+        Asked {
+            provider: provider.to_owned(),
+            model: request.model.clone(),
+            seed,
+            taken: taken.collect(),
+            made: 0,
+        }
+    }
+
+    /// The id a call goes by: the provider's, unless it is missing or was used before in the conversation.
+    pub(super) fn claim(&mut self, given: &str) -> CallId {
+        let mut id = given.to_owned();
+        while id.is_empty() || self.taken.contains(&id) {
+            self.made += 1;
+            id = format!("call_{:016x}_{}", self.seed, self.made);
+        }
+        self.taken.insert(id.clone());
+        CallId(id)
+    }
+}
+
+/// Makes values of one dialect's frames.
+pub(super) trait Decoder: Send {
+    /// Adds what the frame says to `out`; a `Done` or `Failed` is the last thing it adds.
+    fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>);
+    /// The bytes ended with neither: whether that was a reply all the same.
+    fn end(&mut self) -> Sampled;
+}
+
+/// One answer being read. Pure: bytes in, values out.
+pub struct Reading {
+    sse: Sse,
+    decoder: Box<dyn Decoder>,
+    /// The first bytes, to quote if no event ever comes.
+    head: Vec<u8>,
+    framed: bool,
+    ended: bool,
+}
+
+/// Bytes kept to quote from an answer that is no event stream.
+const HEAD: usize = 512;
+
+impl Reading {
+    pub fn new(dialect: Dialect, asked: Asked, quirks: Quirks) -> Reading {
+        let decoder = dialect.decoder(asked, quirks);
+        Reading { sse: Sse::default(), decoder, head: Vec::new(), framed: false, ended: false }
+    }
+
+    /// Whether a `Done` or `Failed` was given: nothing follows.
+    pub fn is_over(&self) -> bool {
+        self.ended
+    }
+
+    /// Takes the next bytes and adds what they say to `out`.
+    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Sampled>) {
+        let Reading { sse, decoder, head, framed, ended } = self;
+        if *ended {
+            return;
+        }
+        if !*framed {
+            head.extend_from_slice(&bytes[..bytes.len().min(HEAD - head.len())]);
+        }
+        let read = sse.push(bytes, |frame| {
+            *framed = true;
+            if !*ended {
+                decoder.read(frame, out);
+                *ended = matches!(out.last(), Some(Sampled::Done(_) | Sampled::Failed(_)));
+            }
+        });
+        if read.is_err() && !*ended {
+            *ended = true;
+            out.push(protocol("an event of more than 16 MiB"));
+        }
+    }
+
+    /// The bytes have ended (or stopped coming): the reply, if it was complete, else why not.
+    pub fn end(&mut self) -> Sampled {
+        self.ended = true;
+        let head = String::from_utf8_lossy(&self.head);
+        if !self.framed
+            && head
+                .trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
+                .starts_with(['<', '{', '['])
+        {
+            return protocol(&fault::snippet(&head));
+        }
+        self.decoder.end()
+    }
+}
+
+pub(super) fn protocol(said: &str) -> Sampled {
+    Sampled::Failed(Failure::Protocol { said: said.to_owned() })
+}
+
+/// The JSON of a frame. A lone surrogate in an escape, which JavaScript servers cut out of emoji, becomes
+/// U+FFFD rather than the end of the turn.
+pub(super) fn json<T: serde::de::DeserializeOwned>(data: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str(data).or_else(|error| {
+        let mended = mend_surrogates(data);
+        if mended == data { Err(error) } else { serde_json::from_str(&mended) }
+    })
+}
+
+fn mend_surrogates(data: &str) -> String {
+    let mut mended = String::with_capacity(data.len());
+    let mut rest = data;
+    while let Some(at) = rest.find('\\') {
+        let escape = &rest[at..];
+        mended.push_str(&rest[..at]);
+        let taken = match (unit(escape), escape.get(6..).and_then(unit)) {
+            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => 12,
+            (Some(0xD800..0xE000), _) => 6,
+            _ => escape.char_indices().nth(2).map_or(escape.len(), |(end, _)| end),
+        };
+        let lone = taken == 6;
+        mended.push_str(if lone { "\\ufffd" } else { &escape[..taken] });
+        rest = &escape[taken..];
+    }
+    mended + rest
+}
+
+/// The code unit of an escape `\uXXXX` at the start.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+/// A call's arguments, parsed whole or not at all. Nothing at all stands for no arguments, except in a call
+/// that was `cut` off.
+pub(super) fn input(text: String, cut: bool) -> Input {
+    if text.trim().is_empty() {
+        return if cut {
+            Input::Broken { text, why: "cut off before its arguments".to_owned() }
+        } else {
+            Input::Json(Value::Object(serde_json::Map::new()))
+        };
+    }
+    match serde_json::from_str(&text) {
+        Ok(value) => Input::Json(value),
+        Err(error) => Input::Broken { text, why: error.to_string() },
+    }
+}
+
+/// Whether a reply that stopped so may end in half a call.
+pub(super) fn cuts_calls(stop: &Stop) -> bool {
+    !matches!(stop, Stop::EndTurn | Stop::ToolUse | Stop::StopSequence | Stop::Pause)
+}
+
+/// Arguments as an object, which is all that providers take back: what could not be parsed goes as a string.
+pub(super) fn replayed(input: &Input) -> Value {
+    match input {
+        Input::Json(value) if value.is_object() => value.clone(),
+        Input::Json(value) => serde_json::json!({ "not_an_object": value }),
+        Input::Broken { text, .. } => serde_json::json!({ "broken_json": text }),
+    }
+}
+
+/// The id as the target takes it: itself if it is of letters, digits, `_` and `-` and not over `longest`, else a
+/// digest of it, the same for a call and its answer.
+pub(super) fn fitting_id(id: &CallId, longest: usize) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !id.0.is_empty() && id.0.len() <= longest && id.0.chars().all(fits) {
+        return id.0.clone();
+    }
+    format!("call_{}", &digest(&id.0)[..24])
+}
+
+/// A tool's name as every provider takes it back; models also call tools that cannot exist.
+pub(super) fn fitting_name(name: &str) -> String {
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = name.chars().take(64).map(fits).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// For endpoints that want exactly nine letters or digits.
+pub(super) fn nine_letter_id(id: &CallId) -> String {
+    if id.0.len() == 9 && id.0.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return id.0.clone();
+    }
+    digest(&id.0)[..9].to_owned()
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

@@ -1,0 +1,358 @@
+//! Where models are: endpoints as data, the user's own among them, and the choice of one.
+
+use super::dialect::{Dialect, Quirks};
+use super::key::Key;
+use super::limits::Limits;
+use reqwest::Url;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A place that answers requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    pub name: String,
+    /// Without a slash at the end; the dialect's path follows.
+    pub base_url: String,
+    pub dialect: Dialect,
+    pub key: Key,
+    pub quirks: Quirks,
+    /// Models the user listed, or the one that is ours; the first is the default.
+    pub models: Vec<String>,
+    /// The user wrote its address in their configuration, so plain HTTP to it is what they want.
+    pub named_by_user: bool,
+}
+
+/// An endpoint, one of its models, and what is known of that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    pub endpoint: Endpoint,
+    pub model: String,
+    pub limits: Limits,
+}
+
+/// `providers.NAME` of the configuration. For a name of the table each field stands before the table's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct UserProvider {
+    /// `anthropic` or `openai-chat`.
+    pub dialect: Option<String>,
+    pub base_url: Option<String>,
+    /// `env:NAME`, `cmd:COMMAND`, or absent for none.
+    pub key: Option<String>,
+    #[serde(default)]
+    pub models: Vec<String>,
+}
+
+/// Why no endpoint was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unresolved {
+    /// Nothing is configured and no key is in the environment: look for a local server.
+    Nothing,
+    /// A sentence for the user.
+    Wrong(String),
+}
+
+struct Row {
+    name: &'static str,
+    base_url: &'static str,
+    /// The variable that holds the key; empty where none is needed.
+    key: &'static str,
+    /// The variable that moves the base URL; empty where there is none.
+    base_variable: &'static str,
+    dialect: Dialect,
+    quirks: Quirks,
+    model: &'static str,
+}
+
+const PLAIN: Quirks = Quirks {
+    completion_tokens: false,
+    no_stream_options: false,
+    signed_calls: false,
+    short_ids: false,
+};
+
+const fn row(
+    name: &'static str,
+    base_url: &'static str,
+    key: &'static str,
+    model: &'static str,
+) -> Row {
+    Row {
+        name,
+        base_url,
+        key,
+        base_variable: "",
+        dialect: Dialect::OpenAiChat,
+        quirks: PLAIN,
+        model,
+    }
+}
+
+/// In the order in which keys are looked for.
+const TABLE: [Row; 12] = [
+    Row {
+        base_variable: "ANTHROPIC_BASE_URL",
+        dialect: Dialect::Anthropic,
+        ..row("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-sonnet-4-5")
+    },
+    Row {
+        base_variable: "OPENAI_BASE_URL",
+        quirks: Quirks { completion_tokens: true, ..PLAIN },
+        ..row("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5")
+    },
+    Row {
+        base_variable: "GOOGLE_GEMINI_BASE_URL",
+        quirks: Quirks { signed_calls: true, ..PLAIN },
+        ..row(
+            "gemini",
+            "https://generativelanguage.googleapis.com",
+            "GEMINI_API_KEY",
+            "gemini-2.5-pro",
+        )
+    },
+    row(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        "anthropic/claude-sonnet-4.5",
+    ),
+    row("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b"),
+    row("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-chat"),
+    Row {
+        quirks: Quirks { no_stream_options: true, short_ids: true, ..PLAIN },
+        ..row("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "devstral-medium-latest")
+    },
+    row("xai", "https://api.x.ai/v1", "XAI_API_KEY", "grok-code-fast-1"),
+    row("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", "openai/gpt-oss-120b"),
+    Row { base_variable: "OLLAMA_HOST", ..row("ollama", "http://127.0.0.1:11434", "", "") },
+    row("llamacpp", "http://127.0.0.1:8080/v1", "", ""),
+    row("lmstudio", "http://127.0.0.1:1234/v1", "", ""),
+];
+
+/// The environment, or a test's.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Names of the table and the user's, each once, for completion and for errors.
+pub fn names(users: &BTreeMap<String, UserProvider>) -> Vec<String> {
+    let table = TABLE.iter().map(|row| row.name.to_owned());
+    let own = users.keys().filter(|name| TABLE.iter().all(|row| row.name != name.as_str()));
+    table.chain(own.cloned()).collect()
+}
+
+/// The endpoint and model for `choice` (`provider/model`, or a provider alone for its default), else for
+/// `CALIBAN_MODEL`, else the first of the user's providers with a model, else the first of the table whose key
+/// is there.
+pub fn resolve(
+    choice: Option<&str>,
+    users: &BTreeMap<String, UserProvider>,
+    env: Lookup<'_>,
+) -> Result<Chosen, Unresolved> {
+    let variable = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+    let choice = choice.map(str::to_owned).or_else(|| variable("CALIBAN_MODEL"));
+    if let Some(choice) = choice {
+        let choice = choice.trim();
+        let (name, model) = choice.split_once('/').unwrap_or((choice, ""));
+        let endpoint = named(name, users, env)?;
+        return chosen(endpoint, model);
+    }
+    let own = users.iter().find(|(_, user)| !user.models.is_empty()).map(|(name, _)| name.as_str());
+    let keyed = || {
+        TABLE
+            .iter()
+            .find(|row| !row.key.is_empty() && variable(row.key).is_some())
+            .map(|row| row.name)
+    };
+    let name = own.or_else(keyed).ok_or(Unresolved::Nothing)?;
+    chosen(named(name, users, env)?, "")
+}
+
+fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
+    let model = if model.is_empty() {
+        endpoint.models.first().cloned().unwrap_or_default()
+    } else {
+        model.to_owned()
+    };
+    if model.is_empty() {
+        let name = endpoint.name;
+        return Err(Unresolved::Wrong(format!(
+            "Which model of {name}? Write {name}/ and the model's name."
+        )));
+    }
+    // A local server gives its models whatever window it was started with.
+    let known = if endpoint.key == Key::None { Limits::of("") } else { Limits::of(&model) };
+    Ok(Chosen { endpoint, model, limits: known })
+}
+
+/// The endpoint of this name.
+pub fn named(
+    name: &str,
+    users: &BTreeMap<String, UserProvider>,
+    env: Lookup<'_>,
+) -> Result<Endpoint, Unresolved> {
+    let wrong = |text: String| Unresolved::Wrong(format!("Provider {name}: {text}."));
+    let row = TABLE.iter().find(|row| row.name == name);
+    let user = users.get(name);
+    if row.is_none() && user.is_none() {
+        let known = names(users).join(", ");
+        return Err(Unresolved::Wrong(format!(
+            "No provider is called {name}. There are: {known}."
+        )));
+    }
+    let mut endpoint = match row {
+        Some(row) => from_row(row, env).map_err(wrong)?,
+        None => Endpoint {
+            name: name.to_owned(),
+            base_url: String::new(),
+            dialect: Dialect::OpenAiChat,
+            key: Key::None,
+            quirks: PLAIN,
+            models: Vec::new(),
+            named_by_user: false,
+        },
+    };
+    if let Some(user) = user {
+        overlay(&mut endpoint, user).map_err(wrong)?;
+    }
+    if endpoint.base_url.is_empty() {
+        return Err(wrong("it needs a base_url".to_owned()));
+    }
+    match endpoint.exposes_key() {
+        Some(why) => Err(wrong(why)),
+        None => Ok(endpoint),
+    }
+}
+
+fn from_row(row: &Row, env: Lookup<'_>) -> Result<Endpoint, String> {
+    let moved = match row.base_variable {
+        "" => None,
+        variable => env(variable).filter(|value| !value.trim().is_empty()),
+    };
+    let base = moved.as_deref().unwrap_or(row.base_url);
+    let base_url = match row.name {
+        "ollama" => ollama_base(base)?,
+        "gemini" => gemini_base(base)?,
+        _ => base_url(base, row.dialect)?,
+    };
+    let mut quirks = row.quirks;
+    if moved.is_some() && !base_url.contains("//api.openai.com/") {
+        quirks.completion_tokens = false;
+    }
+    let key = if row.key.is_empty() { Key::None } else { Key::Env(row.key.to_owned()) };
+    let models = if row.model.is_empty() { Vec::new() } else { vec![row.model.to_owned()] };
+    let name = row.name.to_owned();
+    Ok(Endpoint { name, base_url, dialect: row.dialect, key, quirks, models, named_by_user: false })
+}
+
+fn overlay(endpoint: &mut Endpoint, user: &UserProvider) -> Result<(), String> {
+    if let Some(name) = &user.dialect {
+        endpoint.dialect = Dialect::named(name).ok_or_else(|| {
+            format!("no dialect is called {name}; there are anthropic and openai-chat")
+        })?;
+    }
+    if let Some(base) = &user.base_url {
+        endpoint.base_url = base_url(base, endpoint.dialect)?;
+        endpoint.named_by_user = true;
+        endpoint.quirks.completion_tokens = endpoint.base_url.contains("//api.openai.com/");
+    }
+    if let Some(key) = &user.key {
+        endpoint.key = Key::parse(key)?;
+    }
+    if !user.models.is_empty() {
+        endpoint.models.clone_from(&user.models);
+    }
+    Ok(())
+}
+
+/// A base URL as people write it, with or without `/v1`, in the one form the dialect's path fits.
+fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
+    let url = checked(text)?;
+    let at_root = url.path() == "/";
+    let base = url.as_str().trim_end_matches('/');
+    let base = base.strip_suffix(dialect.path()).unwrap_or(base);
+    Ok(match dialect {
+        Dialect::Anthropic => base.strip_suffix("/v1").unwrap_or(base).to_owned(),
+        Dialect::OpenAiChat if at_root => format!("{base}/v1"),
+        Dialect::OpenAiChat => base.to_owned(),
+    })
+}
+
+/// Google's own base URL is that of its own dialect; the compatible one lies beneath.
+fn gemini_base(text: &str) -> Result<String, String> {
+    let url = checked(text)?;
+    let base = url.as_str().trim_end_matches('/');
+    Ok(match url.path().trim_end_matches('/') {
+        "" => format!("{base}/v1beta/openai"),
+        path if path.ends_with("/v1beta") => format!("{base}/openai"),
+        _ => base.to_owned(),
+    })
+}
+
+/// `OLLAMA_HOST`: a host, a port or both, or a URL; also what the server itself listens on.
+fn ollama_base(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let (scheme, host) = text.split_once("://").unwrap_or(("http", text));
+    let host = host.trim_end_matches('/');
+    let host = if host.starts_with(':') {
+        format!("127.0.0.1{host}")
+    } else {
+        host.replacen("0.0.0.0", "127.0.0.1", 1)
+    };
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let port = if has_port || text.contains("://") { "" } else { ":11434" };
+    base_url(&format!("{scheme}://{host}{port}"), Dialect::OpenAiChat)
+}
+
+fn checked(text: &str) -> Result<Url, String> {
+    // The text is not quoted: it may hold a password.
+    let url = Url::parse(text.trim())
+        .map_err(|error| format!("its base URL cannot be read ({error})"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err("its base URL must begin with https:// or http://".to_owned());
+    }
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(
+            "its base URL must hold neither a password nor anything behind `?` or `#`".to_owned()
+        );
+    }
+    Ok(url)
+}
+
+impl Endpoint {
+    /// Why no key may be sent there: plain HTTP to another machine that the user did not write down themselves.
+    pub fn exposes_key(&self) -> Option<String> {
+        let url = Url::parse(&self.base_url).ok()?;
+        let open = url.scheme() == "http"
+            && !is_loopback(&url)
+            && self.key != Key::None
+            && !self.named_by_user;
+        open.then(|| {
+            let host = url.host_str().unwrap_or_default();
+            format!("plain HTTP would show the key on the way to {host}; use https, or set providers.{}.base_url", self.name)
+        })
+    }
+
+    /// Host and port, for messages.
+    pub fn host(&self) -> String {
+        let Ok(url) = Url::parse(&self.base_url) else { return self.name.clone() };
+        let host = url.host_str().unwrap_or(&self.name);
+        url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+
+    /// Whether it is on this machine.
+    pub fn is_local(&self) -> bool {
+        Url::parse(&self.base_url).is_ok_and(|url| is_loopback(&url))
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,332 @@
+//! The one shell around the dialects: sends a request, watches the clocks, and turns what the network and
+//! the provider do into values. Nothing runs but while its stream is polled.
+
+use super::dialect::{Asked, Reading};
+use super::endpoint::Endpoint;
+use super::fault::{self, Refusal, without_key};
+use super::key::{Env, Secret, environment};
+use super::{Provider, Sampled};
+use crate::event::Failure;
+use crate::message::Request;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
+use reqwest::{Client, Response, StatusCode};
+use rustls_platform_verifier::BuilderVerifierExt;
+use std::collections::VecDeque;
+use std::error::Error;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+use tokio::time::timeout;
+
+/// Most of an error's body that is read, in bytes.
+const ERROR_BODY: usize = 64 << 10;
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clocks {
+    pub connect: Duration,
+    /// From the request to the answer's first byte: a local model reads the whole prompt in this time.
+    pub first: Duration,
+    /// Between two bytes; comments and pings are bytes too.
+    pub between: Duration,
+}
+
+impl Default for Clocks {
+    fn default() -> Clocks {
+        let [connect, first, between] = [15, 300, 90].map(Duration::from_secs);
+        Clocks { connect, first, between }
+    }
+}
+
+/// Asks one endpoint over HTTP. Clones share the connections.
+#[derive(Debug, Clone)]
+pub struct Http {
+    endpoint: Endpoint,
+    env: Env,
+    clocks: Clocks,
+    client: Arc<OnceLock<Result<Client, String>>>,
+}
+
+impl Provider for Http {
+    fn sample(&self, request: Request) -> BoxStream<'static, Sampled> {
+        stream::unfold(Stage::Begin(Box::new((self.clone(), request))), step).boxed()
+    }
+}
+
+enum Stage {
+    Begin(Box<(Http, Request)>),
+    Body(Box<Body>),
+    Over,
+}
+
+async fn step(mut stage: Stage) -> Option<(Sampled, Stage)> {
+    loop {
+        stage = match stage {
+            Stage::Begin(begin) => match begin.0.open(&begin.1).await {
+                Ok(body) => Stage::Body(Box::new(body)),
+                Err(failure) => return Some((Sampled::Failed(failure), Stage::Over)),
+            },
+            Stage::Body(mut body) => {
+                let sampled = body.next().await;
+                let over = !matches!(sampled, Sampled::Delta(_));
+                return Some((sampled, if over { Stage::Over } else { Stage::Body(body) }));
+            }
+            Stage::Over => return None,
+        }
+    }
+}
+
+impl Http {
+    pub fn new(endpoint: Endpoint) -> Http {
+        Http { endpoint, env: environment, clocks: Clocks::default(), client: Arc::default() }
+    }
+
+    /// With other clocks, and keys from another environment than the program's.
+    #[must_use]
+    pub fn with(self, clocks: Clocks, env: Env) -> Http {
+        Http { env, clocks, ..self }
+    }
+
+    async fn open(&self, request: &Request) -> Result<Body, Failure> {
+        if let Some(said) = self.endpoint.exposes_key() {
+            return Err(Failure::Unauthorized { provider: self.endpoint.name.clone(), said });
+        }
+        let key = self.endpoint.key.read(&self.endpoint.name, self.env).await?;
+        let redact = |failure| match &key {
+            Some(key) => without_key(failure, key.expose()),
+            None => failure,
+        };
+        let response = self.send(request, key.as_ref()).await.map_err(redact)?;
+        let response = self.accepted(response, request).await.map_err(redact)?;
+        let asked = Asked::new(&self.endpoint.name, request, seed());
+        let reading = Reading::new(self.endpoint.dialect, asked, self.endpoint.quirks);
+        Ok(Body {
+            response,
+            reading,
+            waiting: VecDeque::new(),
+            key,
+            clocks: self.clocks,
+            begun: false,
+        })
+    }
+
+    async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Response, Failure> {
+        let body = self.endpoint.dialect.body(request, self.endpoint.quirks).to_string();
+        let url = format!("{}{}", self.endpoint.base_url, self.endpoint.dialect.path());
+        let sent = self.client()?.post(url).headers(self.headers(key)?).body(body).send();
+        match timeout(self.clocks.first, sent).await {
+            Err(_) => Err(stalled(self.clocks.first)),
+            Ok(Err(error)) => Err(self.unsent(&error)),
+            Ok(Ok(response)) => Ok(response),
+        }
+    }
+
+    fn headers(&self, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let anthropic = self.endpoint.dialect == super::dialect::Dialect::Anthropic;
+        if anthropic {
+            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+        }
+        if let Some(key) = key {
+            let (name, text) = if anthropic {
+                (HeaderName::from_static("x-api-key"), key.expose().to_owned())
+            } else {
+                (AUTHORIZATION, format!("Bearer {}", key.expose()))
+            };
+            let mut value = HeaderValue::try_from(text).map_err(|_| Failure::Unauthorized {
+                provider: self.endpoint.name.clone(),
+                said: "the key holds characters that no key can have".to_owned(),
+            })?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(headers)
+    }
+
+    fn client(&self) -> Result<&Client, Failure> {
+        let secure = self.endpoint.base_url.starts_with("https");
+        let built = self
+            .client
+            .get_or_init(|| build(self.endpoint.is_local(), secure, self.clocks.connect));
+        built.as_ref().map_err(|why| self.offline(why.clone()))
+    }
+
+    fn offline(&self, why: String) -> Failure {
+        Failure::Offline { host: self.endpoint.host(), why }
+    }
+
+    /// Why there is no answer.
+    fn unsent(&self, error: &reqwest::Error) -> Failure {
+        if error.is_connect() && error.is_timeout() {
+            return self
+                .offline(format!("no connection within {} s", self.clocks.connect.as_secs()));
+        }
+        if error.is_connect() || error.is_builder() {
+            return self.offline(reason(error));
+        }
+        Failure::Cut
+    }
+
+    /// The response, if it is the beginning of an event stream.
+    async fn accepted(&self, response: Response, request: &Request) -> Result<Response, Failure> {
+        let status = response.status();
+        let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+        if status.is_redirection() {
+            let to = header(LOCATION.as_str()).unwrap_or_default();
+            return Err(Failure::Protocol {
+                said: fault::snippet(&format!("sent elsewhere: {to}")),
+            });
+        }
+        let kind = header(CONTENT_TYPE.as_str()).unwrap_or_default();
+        let foreign = kind.starts_with("text/html") || kind.starts_with("application/json");
+        if status.is_success() && !foreign {
+            return Ok(response);
+        }
+        let (ms, after) = (header("retry-after-ms"), header("retry-after"));
+        let after_ms = fault::retry_after(ms.as_deref(), after.as_deref(), SystemTime::now());
+        let body = read_some(response, self.clocks.between).await;
+        Err(self.refusal(status, &body, after_ms, &request.model))
+    }
+
+    fn refusal(
+        &self,
+        status: StatusCode,
+        body: &str,
+        after_ms: Option<u64>,
+        model: &str,
+    ) -> Failure {
+        if status.is_success() && !body.contains("\"error\"") {
+            return Failure::Protocol { said: fault::snippet(body) };
+        }
+        let provider = &self.endpoint.name;
+        fault::from_status(&Refusal { status: status.as_u16(), body, after_ms, provider, model })
+    }
+}
+
+/// An answer that is arriving.
+struct Body {
+    response: Response,
+    reading: Reading,
+    waiting: VecDeque<Sampled>,
+    key: Option<Secret>,
+    clocks: Clocks,
+    begun: bool,
+}
+
+impl Body {
+    async fn next(&mut self) -> Sampled {
+        let sampled = self.sampled().await;
+        match (sampled, &self.key) {
+            (Sampled::Failed(failure), Some(key)) => {
+                Sampled::Failed(without_key(failure, key.expose()))
+            }
+            (sampled, _) => sampled,
+        }
+    }
+
+    async fn sampled(&mut self) -> Sampled {
+        let mut read = Vec::new();
+        loop {
+            if let Some(sampled) = self.waiting.pop_front() {
+                return sampled;
+            }
+            let clock = if self.begun { self.clocks.between } else { self.clocks.first };
+            match timeout(clock, self.response.chunk()).await {
+                Ok(Ok(Some(bytes))) => {
+                    self.begun = true;
+                    self.reading.push(&bytes, &mut read);
+                    self.waiting.extend(read.drain(..));
+                }
+                // A broken connection is no worse than an early end: only the reply tells whether it was whole.
+                Ok(Ok(None) | Err(_)) => return self.reading.end(),
+                Err(_) => {
+                    return match self.reading.end() {
+                        Sampled::Done(reply) => Sampled::Done(reply),
+                        _ => Sampled::Failed(stalled(clock)),
+                    };
+                }
+            }
+        }
+    }
+}
+
+fn stalled(clock: Duration) -> Failure {
+    Failure::Stalled { seconds: clock.as_secs() }
+}
+
+/// Different with every request, so that ids made from it do not repeat across turns.
+fn seed() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+/// Loopback is never reached through a proxy. Certificates are read only where they are needed: a machine
+/// with a local model may have none.
+pub(super) fn build(local: bool, secure: bool, connect: Duration) -> Result<Client, String> {
+    let tls = tls(secure).map_err(|error| format!("no TLS on this machine: {error}"))?;
+    let builder = Client::builder()
+        .tls_backend_preconfigured(tls)
+        .connect_timeout(connect)
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("caliban/", env!("CARGO_PKG_VERSION")));
+    let builder = if local { builder.no_proxy() } else { builder };
+    builder.build().map_err(|error| reason(&error))
+}
+
+fn tls(secure: bool) -> Result<rustls::ClientConfig, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?;
+    let trusting = if secure {
+        builder.with_platform_verifier()?
+    } else {
+        builder.with_root_certificates(rustls::RootCertStore::empty())
+    };
+    let mut config = trusting.with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+/// The beginning of a body; what came of it, if it does not end in time.
+async fn read_some(mut response: Response, clock: Duration) -> String {
+    let mut body = Vec::new();
+    while let Ok(Ok(Some(bytes))) = timeout(clock, response.chunk()).await {
+        body.extend_from_slice(&bytes[..bytes.len().min(ERROR_BODY - body.len())]);
+        if body.len() == ERROR_BODY {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+/// The innermost cause in a person's words.
+fn reason(error: &reqwest::Error) -> String {
+    let causes: Vec<&dyn Error> =
+        std::iter::successors(error.source(), |&cause| cause.source()).collect();
+    let io = causes.iter().rev().find_map(|cause| cause.downcast_ref::<io::Error>());
+    let kind = io.map(io::Error::kind);
+    let texts: Vec<String> = causes.iter().map(ToString::to_string).collect();
+    let says = |text: &str| texts.iter().any(|said| said.contains(text));
+    if says("dns error") || says("failed to lookup address") {
+        return "its name could not be resolved".to_owned();
+    }
+    match kind {
+        Some(io::ErrorKind::ConnectionRefused) => {
+            "it refused the connection: nothing listens there".to_owned()
+        }
+        Some(io::ErrorKind::ConnectionReset) => "it reset the connection".to_owned(),
+        Some(io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable) => {
+            "there is no route to it".to_owned()
+        }
+        _ => fault::snippet(texts.last().map_or("the connection failed", String::as_str)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Where a key is, never the key itself: it is read at the moment of use and forgotten with the request.
+
+use crate::event::Failure;
+use std::fmt;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::Command;
+
+/// How long a key command may take: a person may have to unlock something.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks up an environment variable; tests give their own.
+pub type Env = fn(&str) -> Option<String>;
+
+/// The program's own environment.
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Where to find a key.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Key {
+    None,
+    /// In this environment variable.
+    Env(String),
+    /// The first line this shell command prints.
+    Command(String),
+}
+
+/// A key in use. Shows nothing of itself.
+pub struct Secret(String);
+
+impl Key {
+    /// `env:NAME` or `cmd:COMMAND`, as in the configuration; the error says what is wrong, without the text,
+    /// which may be a key put there by mistake.
+    pub fn parse(text: &str) -> Result<Key, String> {
+        match text.split_once(':') {
+            Some(("env", name)) if !name.trim().is_empty() => Ok(Key::Env(name.trim().to_owned())),
+            Some(("cmd", command)) if !command.trim().is_empty() => {
+                Ok(Key::Command(command.trim().to_owned()))
+            }
+            _ if text.is_empty() || text == "none" => Ok(Key::None),
+            _ => Err("a key is written `env:NAME` or `cmd:COMMAND`, never as itself".to_owned()),
+        }
+    }
+
+    /// The key, `None` where none is needed; else why there is none.
+    pub async fn read(&self, provider: &str, env: Env) -> Result<Option<Secret>, Failure> {
+        let text = match self {
+            Key::None => return Ok(None),
+            Key::Env(name) => env(name).unwrap_or_default(),
+            Key::Command(command) => {
+                first_line(command).await.map_err(|why| Failure::Unauthorized {
+                    provider: provider.to_owned(),
+                    said: format!("the key command {why}"),
+                })?
+            }
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            let variable = match self {
+                Key::Env(name) => name.clone(),
+                _ => "the key command's output".to_owned(),
+            };
+            return Err(Failure::NoKey { provider: provider.to_owned(), variable });
+        }
+        Ok(Some(Secret(text.to_owned())))
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Key::None => f.write_str("None"),
+            Key::Env(name) => write!(f, "Env({name})"),
+            Key::Command(_) => f.write_str("Command"),
+        }
+    }
+}
+
+impl Secret {
+    /// The key itself, for the request's header and for taking it out of texts.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// What the command prints first; its errors go nowhere, as they may quote the key.
+async fn first_line(command: &str) -> Result<String, String> {
+    let child = Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(PATIENCE, child)
+        .await
+        .map_err(|_| format!("gave nothing within {} s", PATIENCE.as_secs()))?
+        .map_err(|error| format!("did not start: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("failed ({})", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(name: &str) -> Option<String> {
+        (name == "MY_KEY").then(|| "  sk-secret-1\n".to_owned())
+    }
+
+    async fn read(key: &str) -> String {
+        match Key::parse(key).unwrap().read("mine", env).await {
+            Ok(secret) => secret.map(|secret| secret.expose().to_owned()).unwrap_or_default(),
+            Err(failure) => format!("{failure:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn keys_are_read_when_used() {
+        assert_eq!(read("env:MY_KEY").await, "sk-secret-1");
+        assert_eq!(read("cmd:printf 'sk-2\\nmore\\n'").await, "sk-2");
+        assert_eq!(read("").await, "");
+        assert_eq!(read("env:OTHER").await, r#"NoKey { provider: "mine", variable: "OTHER" }"#);
+        let failed = read("cmd:echo sk-3; echo sk-3 >&2; exit 3").await;
+        assert_eq!(
+            failed,
+            r#"Unauthorized { provider: "mine", said: "the key command failed (exit status: 3)" }"#
+        );
+    }
+
+    #[tokio::test]
+    async fn nothing_shows_a_key() {
+        let shown = |key: &Key| format!("{key:?}");
+        assert_eq!(shown(&Key::parse("cmd:echo sk-secret").unwrap()), "Command");
+        assert!(!Key::parse("sk-secret").unwrap_err().contains("secret"));
+        let secret = Key::Env("MY_KEY".into()).read("mine", env).await.unwrap();
+        assert_eq!(format!("{secret:?}"), "Some(Secret)");
+    }
+}

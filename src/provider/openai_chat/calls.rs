@@ -1,0 +1,145 @@
+//! Putting tool calls together from pieces. The documented key is `index`; what servers really send is
+//! several calls under one index, no index, no id, a name that comes late or again and again.
+
+use super::SIGNER;
+use crate::event::Delta;
+use crate::message::{Block, CallId, ToolCall};
+use crate::provider::Sampled;
+use crate::provider::dialect::{self, Asked};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+pub(super) struct Piece {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<Function>,
+    extra_content: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: Option<String>,
+    /// A piece of JSON text; from some servers an object.
+    arguments: Option<Value>,
+}
+
+#[derive(Default)]
+pub(super) struct Calls(Vec<Open>);
+
+struct Open {
+    index: Option<u64>,
+    /// The server's id; may be empty, or come late.
+    given: String,
+    /// The id it goes by, claimed once the name is known.
+    id: Option<CallId>,
+    name: String,
+    arguments: String,
+    extra: Option<Value>,
+}
+
+impl Open {
+    /// Whether its arguments can take no more.
+    fn is_finished(&self) -> bool {
+        serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+    }
+
+    /// Whether a piece that seems to continue this call begins another.
+    fn is_followed_by(&self, id: &str, name: &str, arguments: &str) -> bool {
+        if !id.is_empty() && !self.given.is_empty() {
+            return id != self.given;
+        }
+        if name.is_empty() || self.name.is_empty() {
+            return false;
+        }
+        let other_name = name != self.name;
+        (self.arguments.is_empty() && other_name)
+            || (self.is_finished() && (other_name || !arguments.trim().is_empty()))
+    }
+}
+
+impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn add(&mut self, piece: Piece, asked: &mut Asked, out: &mut Vec<Sampled>) {
+        let function = piece.function.unwrap_or(Function { name: None, arguments: None });
+        let id = piece.id.unwrap_or_default();
+        let name = function.name.unwrap_or_default();
+        let arguments = text_of(function.arguments);
+        let at = self.place(piece.index, &id, &name, &arguments);
+        let call = &mut self.0[at];
+        if call.given.is_empty() {
+            call.given = id;
+        }
+        if call.name.is_empty() {
+            call.name = name;
+        }
+        call.arguments.push_str(&arguments);
+        call.extra = piece.extra_content.or(call.extra.take());
+        if call.id.is_none() && !call.name.is_empty() {
+            let id = asked.claim(&call.given);
+            out.push(Sampled::Delta(Delta::CallBegun { id: id.clone(), tool: call.name.clone() }));
+            call.id = Some(id);
+        }
+    }
+
+    /// The place of the call this piece belongs to, which it may open.
+    fn place(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
+        let found = match index {
+            Some(_) => self.0.iter().rposition(|call| call.index == index).or_else(|| {
+                // The call was opened without an index, and its later pieces have one.
+                let last = self.0.last()?;
+                (last.index.is_none() && id.is_empty() && name.is_empty()).then(|| self.0.len() - 1)
+            }),
+            None if id.is_empty() => self.0.len().checked_sub(1),
+            None => self.0.iter().rposition(|call| call.given == id),
+        };
+        match found {
+            Some(at) if !self.0[at].is_followed_by(id, name, arguments) => {
+                self.0[at].index = self.0[at].index.or(index);
+                at
+            }
+            _ => {
+                self.0.push(Open {
+                    index,
+                    given: String::new(),
+                    id: None,
+                    name: String::new(),
+                    arguments: String::new(),
+                    extra: None,
+                });
+                self.0.len() - 1
+            }
+        }
+    }
+
+    /// The calls in order. `cut`: the reply ended where the last may be incomplete.
+    pub(super) fn finish(&mut self, cut: bool, signed: bool, asked: &mut Asked) -> Vec<Block> {
+        let last = self.0.len().saturating_sub(1);
+        let mut blocks = Vec::new();
+        for (at, call) in std::mem::take(&mut self.0).into_iter().enumerate() {
+            if call.name.is_empty() && call.arguments.is_empty() {
+                continue;
+            }
+            let id = call.id.unwrap_or_else(|| asked.claim(&call.given));
+            if let Some(extra) = call.extra.filter(|_| signed) {
+                let value = json!({ "call": id, "extra_content": extra });
+                blocks.push(Block::Raw { provider: SIGNER.to_owned(), value });
+            }
+            let input = dialect::input(call.arguments, cut && at == last);
+            blocks.push(Block::Call(ToolCall { id, tool: call.name, input }));
+        }
+        blocks
+    }
+}
+
+fn text_of(arguments: Option<Value>) -> String {
+    match arguments {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text,
+        Some(whole) => whole.to_string(),
+    }
+}

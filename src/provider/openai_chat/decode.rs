@@ -1,0 +1,208 @@
+//! Reading an answer of Chat Completions: deltas of one choice, a finish reason, usage, `[DONE]`.
+
+use super::calls::{Calls, Piece};
+use crate::event::{Delta, Failure};
+use crate::message::{Block, Reply, Stop, Usage};
+use crate::provider::dialect::{self, Asked, Quirks, json, protocol};
+use crate::provider::sse::Frame;
+use crate::provider::{Sampled, fault};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Chunk {
+    choices: Option<Vec<Choice>>,
+    usage: Option<Value>,
+    error: Option<Value>,
+    model: Option<String>,
+    object: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    index: Option<u64>,
+    delta: Option<Message>,
+    finish_reason: Option<String>,
+    usage: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    /// Text; from some a list of typed parts.
+    content: Option<Value>,
+    reasoning_content: Option<Value>,
+    reasoning: Option<Value>,
+    reasoning_text: Option<Value>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<Piece>>,
+}
+
+pub(crate) struct Decoder {
+    asked: Asked,
+    quirks: Quirks,
+    /// Text and reasoning, in order of arrival; the calls stand behind them.
+    said: Vec<Block>,
+    calls: Calls,
+    finish: Option<String>,
+    refused: bool,
+    usage: Usage,
+    model: String,
+}
+
+impl dialect::Decoder for Decoder {
+    fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>) {
+        if frame.data.trim() == "[DONE]" {
+            out.push(self.done());
+            return;
+        }
+        match json::<Chunk>(frame.data) {
+            Ok(chunk) => self.chunk(chunk, frame, out),
+            Err(error) => out.push(protocol(&format!("{error}: {}", fault::snippet(frame.data)))),
+        }
+    }
+
+    fn end(&mut self) -> Sampled {
+        if self.finish.is_some() { self.done() } else { Sampled::Failed(Failure::Cut) }
+    }
+}
+
+impl Decoder {
+    pub(crate) fn new(asked: Asked, quirks: Quirks) -> Decoder {
+        Decoder {
+            asked,
+            quirks,
+            said: Vec::new(),
+            calls: Calls::default(),
+            finish: None,
+            refused: false,
+            usage: Usage::default(),
+            model: String::new(),
+        }
+    }
+
+    fn chunk(&mut self, chunk: Chunk, frame: Frame<'_>, out: &mut Vec<Sampled>) {
+        let bare = chunk.choices.is_none()
+            && (frame.event == "error" || chunk.object.as_deref() == Some("error"));
+        let error = chunk.error.or_else(|| bare.then(|| json(frame.data).unwrap_or_default()));
+        if let Some(error) = error {
+            out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
+            return;
+        }
+        if let Some(model) = chunk.model.filter(|model| !model.is_empty()) {
+            self.model = model;
+        }
+        self.count(chunk.usage);
+        let choices = chunk.choices.unwrap_or_default();
+        // One choice was asked for.
+        for choice in choices.into_iter().filter(|choice| choice.index.unwrap_or(0) == 0) {
+            self.count(choice.usage);
+            if let Some(delta) = choice.delta {
+                self.message(delta, out);
+            }
+            self.finish =
+                choice.finish_reason.filter(|reason| !reason.is_empty()).or(self.finish.take());
+        }
+        if let Some(failure) = self.failed_finish() {
+            out.push(Sampled::Failed(failure));
+        }
+    }
+
+    /// Finish reasons that are no way to finish.
+    fn failed_finish(&self) -> Option<Failure> {
+        match self.finish.as_deref()? {
+            "error" => {
+                Some(Failure::Protocol { said: "the provider broke off with an error".to_owned() })
+            }
+            "insufficient_system_resource" => Some(Failure::Overloaded { after_ms: None }),
+            _ => None,
+        }
+    }
+
+    fn message(&mut self, delta: Message, out: &mut Vec<Sampled>) {
+        let reasoning = [delta.reasoning_content, delta.reasoning, delta.reasoning_text];
+        // Some send the same text under two names.
+        if let Some(text) =
+            reasoning.iter().flatten().filter_map(Value::as_str).find(|text| !text.is_empty())
+        {
+            self.think(text, out);
+        }
+        match delta.content {
+            Some(Value::String(text)) => self.say(&text, out),
+            Some(Value::Array(parts)) => parts.iter().for_each(|part| self.part(part, out)),
+            _ => {}
+        }
+        if let Some(refusal) = delta.refusal.filter(|text| !text.is_empty()) {
+            self.refused = true;
+            self.say(&refusal, out);
+        }
+        for piece in delta.tool_calls.unwrap_or_default() {
+            self.calls.add(piece, &mut self.asked, out);
+        }
+    }
+
+    /// A typed part of the content: text, or reasoning that holds texts in turn.
+    fn part(&mut self, part: &Value, out: &mut Vec<Sampled>) {
+        if let Some(text) = part["text"].as_str() {
+            self.say(text, out);
+        }
+        for text in part["thinking"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|part| part["text"].as_str())
+        {
+            self.think(text, out);
+        }
+    }
+
+    fn say(&mut self, more: &str, out: &mut Vec<Sampled>) {
+        if more.is_empty() {
+            return;
+        }
+        match self.said.last_mut() {
+            Some(Block::Text { text }) => text.push_str(more),
+            _ => self.said.push(Block::Text { text: more.to_owned() }),
+        }
+        out.push(Sampled::Delta(Delta::Text(more.to_owned())));
+    }
+
+    fn think(&mut self, more: &str, out: &mut Vec<Sampled>) {
+        match self.said.last_mut() {
+            Some(Block::Thinking { text, .. }) => text.push_str(more),
+            _ => self.said.push(Block::Thinking { text: more.to_owned(), signature: None }),
+        }
+        out.push(Sampled::Delta(Delta::Thinking(more.to_owned())));
+    }
+
+    /// The counts are totals: the last ones hold. What was read from the cache is part of the prompt's count.
+    fn count(&mut self, usage: Option<Value>) {
+        let Some(usage) = usage.filter(Value::is_object) else { return };
+        let cached = &usage["prompt_tokens_details"]["cached_tokens"];
+        let cached = cached.as_u64().or(usage["prompt_cache_hit_tokens"].as_u64()).unwrap_or(0);
+        self.usage.cache_read = cached;
+        self.usage.input = usage["prompt_tokens"].as_u64().unwrap_or(0).saturating_sub(cached);
+        self.usage.output = usage["completion_tokens"].as_u64().unwrap_or(0);
+    }
+
+    fn done(&mut self) -> Sampled {
+        let stop = self.stop();
+        let mut blocks = std::mem::take(&mut self.said);
+        let cut = dialect::cuts_calls(&stop);
+        blocks.extend(self.calls.finish(cut, self.quirks.signed_calls, &mut self.asked));
+        let model = std::mem::take(&mut self.model);
+        Sampled::Done(Reply { blocks, stop, usage: self.usage, model })
+    }
+
+    fn stop(&mut self) -> Stop {
+        let reason = self.finish.take().unwrap_or_else(|| "no finish_reason".to_owned());
+        match reason.as_str() {
+            _ if self.refused => Stop::Refusal,
+            "stop" | "eos" | "end_turn" if self.calls.is_empty() => Stop::EndTurn,
+            "stop" | "eos" | "end_turn" | "tool_calls" | "function_call" => Stop::ToolUse,
+            "length" => Stop::MaxTokens,
+            "model_length" => Stop::ContextExceeded,
+            "content_filter" => Stop::Refusal,
+            _ => Stop::Unknown(reason),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A request in Chat Completions.
+
+use super::SIGNER;
+use crate::message::{Block, CallId, Message, Request, Role, ToolCall, ToolSpec};
+use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
+use crate::provider::plain_text;
+use serde_json::{Value, json};
+
+/// Longest call id `OpenAI` takes.
+const ID: usize = 40;
+
+pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
+    let mut messages = Vec::new();
+    if !request.system.trim().is_empty() {
+        messages.push(json!({ "role": "system", "content": request.system }));
+    }
+    for message in &request.messages {
+        match message.role {
+            Role::User => user(message, quirks, &mut messages),
+            Role::Assistant => messages.extend(assistant(message, quirks)),
+            Role::System | Role::Note => {}
+        }
+    }
+    let mut body = json!({ "model": request.model, "messages": messages, "stream": true });
+    let limit = if quirks.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+    body[limit] = request.max_tokens.into();
+    if !quirks.no_stream_options {
+        body["stream_options"] = json!({ "include_usage": true });
+    }
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    body
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    let function =
+        json!({ "name": spec.name, "description": spec.purpose, "parameters": spec.schema });
+    json!({ "type": "function", "function": function })
+}
+
+/// A message for each answer, then one for the text.
+fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
+    for block in &message.blocks {
+        if let Block::Answer(answer) = block {
+            let id = fitting(&answer.id, quirks);
+            messages.push(json!({ "role": "tool", "tool_call_id": id, "content": answer.text }));
+        }
+    }
+    if let Some(content) = text(message) {
+        messages.push(json!({ "role": "user", "content": content }));
+    }
+}
+
+/// `None` for a reply of which nothing can be replayed, such as reasoning alone.
+fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
+    let calls: Vec<Value> = message
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Call(call) => Some(self::call(call, message, quirks)),
+            _ => None,
+        })
+        .collect();
+    let content = text(message);
+    if calls.is_empty() {
+        return content.map(|content| json!({ "role": "assistant", "content": content }));
+    }
+    Some(json!({ "role": "assistant", "content": content, "tool_calls": calls }))
+}
+
+fn call(call: &ToolCall, message: &Message, quirks: Quirks) -> Value {
+    let function =
+        json!({ "name": fitting_name(&call.tool), "arguments": replayed(&call.input).to_string() });
+    let mut value =
+        json!({ "id": fitting(&call.id, quirks), "type": "function", "function": function });
+    let signature = message.blocks.iter().find_map(|block| match block {
+        Block::Raw { provider, value }
+            if provider == SIGNER && value["call"] == call.id.0.as_str() =>
+        {
+            value.get("extra_content")
+        }
+        _ => None,
+    });
+    if let (Some(extra), true) = (signature, quirks.signed_calls) {
+        value["extra_content"] = extra.clone();
+    }
+    value
+}
+
+fn fitting(id: &CallId, quirks: Quirks) -> String {
+    if quirks.short_ids { nine_letter_id(id) } else { fitting_id(id, ID) }
+}
+
+fn text(message: &Message) -> Option<String> {
+    let texts: Vec<String> = message.blocks.iter().filter_map(plain_text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}

@@ -1,0 +1,328 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "the form in which expect-test writes them")]
+#![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
+
+use crate::message::Request;
+use crate::provider::dialect::{Asked, Dialect, Quirks, Reading};
+use crate::provider::sample_request::{self as sample, assistant};
+use crate::provider::{Sampled, recut};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
+
+const GEMINI: Quirks = Quirks {
+    completion_tokens: false,
+    no_stream_options: false,
+    signed_calls: true,
+    short_ids: false,
+};
+
+macro_rules! streams {
+    ($($name:ident: $expected:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            let stream = include_str!(concat!("../../../tests/data/streams/openai_", stringify!($name), ".sse"));
+            recut::check(Dialect::OpenAiChat, GEMINI, stream, &$expected);
+        })*
+    };
+}
+
+streams! {
+    broken_json: expect![[r#"
+        ~ text "So"
+        Protocol { said: "EOF while parsing a list at line 1 column 12: {\"choices\":[" }
+    "#]];
+    call: expect![[r#"
+        ~ call call_a read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a.rs"}}}
+        ToolUse, 36 in, 20 out, 64 read, 0 written, by "gpt-5"
+    "#]];
+    content_filter: expect![[r#"
+        ~ text "So"
+        {"type":"text","text":"So"}
+        Refusal, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    cut: expect![[r#"
+        ~ text "So"
+        Cut
+    "#]];
+    cut_before_arguments: expect![[r#"
+        ~ call call_a write
+        {"type":"call","id":"call_a","tool":"write","input":{"broken":{"text":"","why":"cut off before its arguments"}}}
+        MaxTokens, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    cut_call: expect![[r#"
+        ~ call call_a write
+        {"type":"call","id":"call_a","tool":"write","input":{"broken":{"text":"{\"content\":\"fn ma","why":"EOF while parsing a string at line 1 column 17"}}}
+        MaxTokens, 36 in, 20 out, 64 read, 0 written, by "gpt-5"
+    "#]];
+    error_bare: expect![[r#"
+        Overloaded { after_ms: None }
+    "#]];
+    error_length: expect![[r#"
+        TooLong { said: "too long" }
+    "#]];
+    error_openrouter: expect![[r#"
+        ~ text "So"
+        Overloaded { after_ms: None }
+    "#]];
+    error_quota: expect![[r#"
+        Quota { said: "You exceeded your current quota" }
+    "#]];
+    finish_error: expect![[r#"
+        ~ text "So"
+        Protocol { said: "the provider broke off with an error" }
+    "#]];
+    index_all_zero: expect![[r#"
+        ~ call call_a read
+        ~ call call_b read
+        ~ call call_0000000000000abc_1 list
+        ~ call call_0000000000000abc_2 list
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"call_b","tool":"read","input":{"json":{"path":"b"}}}
+        {"type":"call","id":"call_0000000000000abc_1","tool":"list","input":{"json":{}}}
+        {"type":"call","id":"call_0000000000000abc_2","tool":"list","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    keepalive: expect![[r#"
+        ~ text "So"
+        {"type":"text","text":"So"}
+        EndTurn, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    late_index: expect![[r#"
+        ~ call call_a read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    late_name: expect![[r#"
+        ~ call call_a read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    no_done: expect![[r#"
+        ~ text "So"
+        {"type":"text","text":"So"}
+        EndTurn, 36 in, 20 out, 64 read, 0 written, by "gpt-5"
+    "#]];
+    no_finish: expect![[r#"
+        ~ text "So"
+        {"type":"text","text":"So"}
+        Unknown("no finish_reason"), 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    no_id: expect![[r#"
+        ~ call call_0000000000000abc_1 read
+        ~ call call_0000000000000abc_2 list
+        {"type":"call","id":"call_0000000000000abc_1","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"call_0000000000000abc_2","tool":"list","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    no_index: expect![[r#"
+        ~ call call_a read
+        ~ call call_b grep
+        ~ call call_0000000000000abc_1 list
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"call_b","tool":"grep","input":{"json":{"pattern":"x"}}}
+        {"type":"call","id":"call_0000000000000abc_1","tool":"list","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    novel: expect![[r#"
+        ~ text "So"
+        {"type":"text","text":"So"}
+        Unknown("novel"), 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    parallel: expect![[r#"
+        ~ call call_a read
+        ~ call call_b grep
+        ~ call call_c list
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"call_b","tool":"grep","input":{"json":{"pattern":"x"}}}
+        {"type":"call","id":"call_c","tool":"list","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    parts: expect![[r#"
+        ~ thinking "Hm."
+        ~ text "Yes."
+        {"type":"thinking","text":"Hm."}
+        {"type":"text","text":"Yes."}
+        EndTurn, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    reasoning: expect![[r#"
+        ~ thinking "Let me "
+        ~ thinking "see"
+        ~ thinking "."
+        ~ text "Done."
+        {"type":"thinking","text":"Let me see."}
+        {"type":"text","text":"Done."}
+        EndTurn, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    refusal: expect![[r#"
+        ~ text "I cannot "
+        ~ text "do that."
+        {"type":"text","text":"I cannot do that."}
+        Refusal, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    same_id_twice: expect![[r#"
+        ~ call call_a read
+        ~ call call_0000000000000abc_1 read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"call_0000000000000abc_1","tool":"read","input":{"json":{"path":"b"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    signed: expect![[r#"
+        ~ call fc_1 read
+        ~ call fc_2 list
+        {"type":"raw","provider":"gemini","value":{"call":"fc_1","extra_content":{"google":{"thought_signature":"c2ln"}}}}
+        {"type":"call","id":"fc_1","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"fc_2","tool":"list","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    text: expect![[r#"
+        ~ text "Grüße, "
+        ~ text "wörld 🦀"
+        {"type":"text","text":"Grüße, wörld 🦀"}
+        EndTurn, 36 in, 20 out, 64 read, 0 written, by "gpt-5"
+    "#]];
+    usage_in_choice: expect![[r#"
+        ~ text "So"
+        {"type":"text","text":"So"}
+        EndTurn, 9 in, 2 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    whole_arguments: expect![[r#"
+        ~ call call_a read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let sampled = recut::read(Dialect::OpenAiChat, GEMINI, [&bytes[..]]);
+        prop_assert!(!sampled.is_empty());
+    }
+
+    #[test]
+    fn chunks_in_any_order_never_panic(picks in prop::collection::vec(0usize..60, 0..40)) {
+        let all = concat!(
+            include_str!("../../../tests/data/streams/openai_parallel.sse"),
+            include_str!("../../../tests/data/streams/openai_no_index.sse"),
+            include_str!("../../../tests/data/streams/openai_late_name.sse"),
+            include_str!("../../../tests/data/streams/openai_index_all_zero.sse"),
+        );
+        let chunks: Vec<&str> = all.split_inclusive("\n\n").collect();
+        let stream: String = picks.iter().map(|pick| chunks[pick % chunks.len()]).collect();
+        let sampled = recut::read(Dialect::OpenAiChat, GEMINI, [stream.as_bytes()]);
+        let ends: Vec<_> = sampled.iter().filter(|sampled| !matches!(sampled, Sampled::Delta(_))).collect();
+        prop_assert_eq!(ends.len(), 1);
+        if let Sampled::Done(reply) = ends[0] {
+            let ids: std::collections::HashSet<_> = reply.calls().map(|call| &call.id).collect();
+            prop_assert_eq!(ids.len(), reply.calls().count());
+        }
+    }
+}
+
+const OPENAI: Quirks = Quirks {
+    completion_tokens: true,
+    no_stream_options: false,
+    signed_calls: false,
+    short_ids: false,
+};
+
+#[track_caller]
+fn check(request: &Request, quirks: Quirks, expected: Expect) {
+    let body = Dialect::OpenAiChat.body(request, quirks);
+    expected.assert_eq(&sample::shown(&body));
+}
+
+#[test]
+fn a_turn_of_two_tools() {
+    check(
+        &sample::two_tools(),
+        OPENAI,
+        expect![[r#"
+        model: "m-1"
+        messages:
+          {"role":"system","content":"You are Caliban."}
+          {"role":"user","content":"<excerpt path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</excerpt>\n\nWhat is it?"}
+          {"role":"assistant","content":"I read it.","tool_calls":[{"id":"toolu_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"src/a.rs\"}"}},{"id":"call_950c1f6952735fb74ab07908","type":"function","function":{"name":"functions_list","arguments":"{}"}}]}
+          {"role":"tool","tool_call_id":"toolu_1","content":"fn a() {}"}
+          {"role":"tool","tool_call_id":"call_950c1f6952735fb74ab07908","content":"No such folder."}
+          {"role":"user","content":"2 hunks were kept."}
+        stream: true
+        max_completion_tokens: 1000
+        stream_options: {"include_usage":true}
+        tools:
+          {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+          {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+    "#]],
+    );
+}
+
+#[test]
+fn a_cancelled_turn() {
+    check(
+        &sample::cancelled(),
+        OPENAI,
+        expect![[r#"
+        model: "m-1"
+        messages:
+          {"role":"system","content":"You are Caliban."}
+          {"role":"user","content":"Go."}
+          {"role":"assistant","content":"I go","tool_calls":[{"id":"call_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a\"}"}},{"id":"call_2","type":"function","function":{"name":"list","arguments":"{\"broken_json\":\"{\\\"path\\\": \\\"sr\"}"}}]}
+          {"role":"tool","tool_call_id":"call_1","content":"a"}
+          {"role":"tool","tool_call_id":"call_2","content":"stopped before it ran"}
+          {"role":"user","content":"Go on."}
+          {"role":"user","content":"Well?"}
+        stream: true
+        max_completion_tokens: 1000
+        stream_options: {"include_usage":true}
+        tools:
+          {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+          {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+    "#]],
+    );
+}
+
+#[test]
+fn quirks() {
+    let body = |quirks| Dialect::OpenAiChat.body(&sample::two_tools(), quirks);
+    let signed = body(GEMINI);
+    assert_eq!(signed["max_tokens"], 1000);
+    let call = &signed["messages"][2]["tool_calls"][0];
+    assert_eq!(call["extra_content"], json!({ "google": { "thought_signature": "s" } }));
+    let mistral = body(Quirks { short_ids: true, no_stream_options: true, ..Quirks::default() });
+    assert_eq!(mistral.get("stream_options"), None);
+    let id = mistral["messages"][2]["tool_calls"][0]["id"].as_str().unwrap();
+    assert!(id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()), "{id}");
+    assert_eq!(mistral["messages"][3]["tool_call_id"], id);
+}
+
+#[test]
+fn an_id_of_an_earlier_turn_is_not_taken_again() {
+    let stream = include_str!("../../../tests/data/streams/openai_call.sse");
+    let request = sample::request(vec![assistant(vec![sample::call("call_a", "read", json!({}))])]);
+    let mut reading =
+        Reading::new(Dialect::OpenAiChat, Asked::new("them", &request, 0xdef), OPENAI);
+    let mut out = Vec::new();
+    reading.push(stream.as_bytes(), &mut out);
+    let Some(Sampled::Done(reply)) = out.last() else { panic!("{out:?}") };
+    assert_eq!(reply.calls().next().unwrap().id.0, "call_0000000000000def_1");
+}
+
+#[test]
+fn a_page_is_quoted() {
+    let sampled = recut::read(
+        Dialect::OpenAiChat,
+        OPENAI,
+        [&b" <!DOCTYPE html><html><title>Sign in\nto Wi-Fi</title><body>x"[..]],
+    );
+    expect![[r#"
+        [
+            Failed(
+                Protocol {
+                    said: "Sign in to Wi-Fi",
+                },
+            ),
+        ]
+    "#]]
+    .assert_debug_eq(&sampled);
+}

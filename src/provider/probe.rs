@@ -1,0 +1,88 @@
+//! Looking for a model server on this machine, by asking each well-known port at once and recognising the
+//! shape of the answer. For when nothing else is configured; never in tests.
+
+use super::endpoint::{Chosen, Lookup, named};
+use super::limits::Limits;
+use futures::future::join_all;
+use reqwest::Client;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long a server on this machine may take; a person is waiting.
+const PATIENCE: Duration = Duration::from_millis(150);
+/// Largest answer read, in bytes.
+const ANSWER: usize = 1 << 20;
+
+/// What to ask: the endpoint's name, the path from its origin, and the model in an answer of the right shape.
+type Question = (&'static str, &'static str, fn(&Value) -> Option<String>);
+
+const QUESTIONS: [Question; 3] = [
+    ("ollama", "/api/tags", ollama),
+    ("llamacpp", "/props", llamacpp),
+    ("lmstudio", "/v1/models", lmstudio),
+];
+
+/// The first local server that answers within 150 ms and has a model, in the order of the endpoint table.
+pub async fn probe(env: Lookup<'_>) -> Option<Chosen> {
+    let found = QUESTIONS.iter().filter_map(|(name, path, model)| {
+        let endpoint =
+            named(name, &BTreeMap::new(), env).ok().filter(super::endpoint::Endpoint::is_local)?;
+        let origin = endpoint.base_url.trim_end_matches("/v1").to_owned();
+        Some((endpoint, format!("{origin}{path}"), model))
+    });
+    let client = client()?;
+    let answers = found.map(|(endpoint, url, model)| {
+        let client = client.clone();
+        async move {
+            let model = model(&ask(&client, &url, PATIENCE).await?)?;
+            Some(Chosen { endpoint, model, limits: Limits::of("") })
+        }
+    });
+    let answers: Vec<_> = answers.collect();
+    join_all(answers).await.into_iter().flatten().next()
+}
+
+fn client() -> Option<Client> {
+    super::http::build(true, false, PATIENCE).ok()
+}
+
+async fn ask(client: &Client, url: &str, patience: Duration) -> Option<Value> {
+    let answer = async {
+        let mut response = client.get(url).send().await.ok()?;
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await.ok()? {
+            body.extend_from_slice(&bytes);
+            if body.len() > ANSWER {
+                return None;
+            }
+        }
+        serde_json::from_slice(&body).ok()
+    };
+    tokio::time::timeout(patience, answer).await.ok()?
+}
+
+fn ollama(answer: &Value) -> Option<String> {
+    first(answer["models"].as_array()?, "name")
+}
+
+fn llamacpp(answer: &Value) -> Option<String> {
+    answer.get("default_generation_settings")?;
+    let alias = answer["model_alias"].as_str().filter(|alias| !alias.is_empty());
+    let path = answer["model_path"].as_str()?;
+    let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty());
+    alias.or(file).map(str::to_owned)
+}
+
+fn lmstudio(answer: &Value) -> Option<String> {
+    first(answer["data"].as_array().filter(|_| answer["object"] == "list")?, "id")
+}
+
+/// The first model that talks.
+fn first(models: &[Value], name: &str) -> Option<String> {
+    let names = models.iter().filter_map(|model| model[name].as_str());
+    names.filter(|name| !name.contains("embed")).map(str::to_owned).next()
+}
+
+#[cfg(test)]
+mod tests;

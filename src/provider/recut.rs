@@ -1,0 +1,90 @@
+//! For tests of decoders: reads a stream in every way its bytes can be cut, and shows what it gave.
+
+use super::Sampled;
+use super::dialect::{Asked, Dialect, Quirks, Reading};
+use crate::event::{Delta, Failure};
+use crate::message::Request;
+use expect_test::Expect;
+use std::fmt::Write;
+
+/// What the pieces give, the end included.
+pub(super) fn read<'a>(
+    dialect: Dialect,
+    quirks: Quirks,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Vec<Sampled> {
+    let request = Request {
+        model: "m".into(),
+        system: String::new(),
+        messages: vec![],
+        tools: vec![],
+        max_tokens: 9,
+    };
+    let mut reading = Reading::new(dialect, Asked::new("them", &request, 0xabc), quirks);
+    let mut out = Vec::new();
+    for piece in pieces {
+        reading.push(piece, &mut out);
+    }
+    if !reading.is_over() {
+        out.push(reading.end());
+    }
+    out
+}
+
+/// What the stream gives, the same however it is cut, with CR LF for its line ends, and with comments
+/// between its lines. Every beginning of it ends in a failure, or for a dialect whose end is optional, a reply.
+#[track_caller]
+pub(super) fn check(dialect: Dialect, quirks: Quirks, stream: &str, expected: &Expect) {
+    let bytes = stream.as_bytes();
+    let whole = read(dialect, quirks, [bytes]);
+    expected.assert_eq(&shown(&whole));
+    for at in 0..=bytes.len() {
+        let (head, tail) = bytes.split_at(at);
+        assert_eq!(read(dialect, quirks, [head, tail]), whole, "cut at {at}");
+        let begun = read(dialect, quirks, [head]);
+        let (last, before) = begun.split_last().unwrap();
+        assert!(before.iter().all(|sampled| matches!(sampled, Sampled::Delta(_))), "cut at {at}");
+        let fits = match last {
+            Sampled::Failed(Failure::Cut) => true,
+            Sampled::Done(_) => dialect == Dialect::OpenAiChat || Some(last) == whole.last(),
+            other => Some(other) == whole.last(),
+        };
+        assert!(fits, "ended at {at} with {last:?}");
+    }
+    assert_eq!(read(dialect, quirks, bytes.chunks(1)), whole);
+    let crlf = stream.replace('\n', "\r\n");
+    assert_eq!(read(dialect, quirks, [crlf.as_bytes()]), whole);
+    assert_eq!(read(dialect, quirks, crlf.as_bytes().chunks(1)), whole);
+    let commented = stream.replace('\n', "\n: still here\n");
+    assert_eq!(read(dialect, quirks, [commented.as_bytes()]), whole);
+}
+
+fn shown(sampled: &[Sampled]) -> String {
+    let mut text = String::new();
+    for sampled in sampled {
+        let line = match sampled {
+            Sampled::Delta(Delta::Text(text)) => format!("~ text {text:?}"),
+            Sampled::Delta(Delta::Thinking(text)) => format!("~ thinking {text:?}"),
+            Sampled::Delta(Delta::CallBegun { id, tool }) => format!("~ call {id} {tool}"),
+            Sampled::Delta(other) => format!("~ {other:?}"),
+            Sampled::Failed(failure) => format!("{failure:?}"),
+            Sampled::Done(reply) => {
+                for block in &reply.blocks {
+                    writeln!(text, "{}", serde_json::to_string(block).unwrap()).unwrap();
+                }
+                let usage = reply.usage;
+                format!(
+                    "{:?}, {} in, {} out, {} read, {} written, by {:?}",
+                    reply.stop,
+                    usage.input,
+                    usage.output,
+                    usage.cache_read,
+                    usage.cache_write,
+                    reply.model
+                )
+            }
+        };
+        writeln!(text, "{line}").unwrap();
+    }
+    text
+}

@@ -1,0 +1,117 @@
+//! For tests of encoders: one conversation with everything in it that a dialect must place.
+
+use crate::message::{
+    Block, CallId, Excerpt, ExcerptKind, Input, Message, Request, Role, ToolAnswer, ToolCall,
+    ToolSpec,
+};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+pub(super) fn text(text: &str) -> Block {
+    Block::Text { text: text.into() }
+}
+
+pub(super) fn call(id: &str, tool: &str, input: Value) -> Block {
+    Block::Call(ToolCall { id: CallId(id.into()), tool: tool.into(), input: Input::Json(input) })
+}
+
+pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
+    let summary = "not for the model".into();
+    Block::Answer(ToolAnswer { id: CallId(id.into()), text: text.into(), failed, summary })
+}
+
+pub(super) fn user(blocks: Vec<Block>) -> Message {
+    Message { role: Role::User, blocks }
+}
+
+pub(super) fn assistant(blocks: Vec<Block>) -> Message {
+    Message { role: Role::Assistant, blocks }
+}
+
+pub(super) fn request(messages: Vec<Message>) -> Request {
+    let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+    let tools = vec![
+        ToolSpec { name: "read", purpose: "Reads a file.", schema: schema.clone() },
+        ToolSpec { name: "list", purpose: "Lists a folder.", schema },
+    ];
+    Request {
+        model: "m-1".into(),
+        system: "You are Caliban.".into(),
+        messages,
+        tools,
+        max_tokens: 1000,
+    }
+}
+
+/// A prompt with a file, a reply of two calls behind reasoning, their answers with a notice behind them.
+pub(super) fn two_tools() -> Request {
+    let excerpt = Excerpt {
+        path: "src/a.rs".into(),
+        lines: Some((3, 4)),
+        filetype: "rust".into(),
+        kind: ExcerptKind::Selection,
+        text: "fn a() {\n}".into(),
+    };
+    let raw = |provider: &str, value| Block::Raw { provider: provider.into(), value };
+    request(vec![
+        user(vec![Block::Excerpt(excerpt), text("What is it?")]),
+        assistant(vec![
+            Block::Thinking { text: "Look.".into(), signature: Some("c2ln".into()) },
+            Block::Thinking { text: String::new(), signature: Some("ZW1wdHk=".into()) },
+            Block::Thinking { text: "Unsigned.".into(), signature: None },
+            raw("anthropic", json!({ "type": "redacted_thinking", "data": "b3A=" })),
+            raw(
+                "gemini",
+                json!({ "call": "toolu_1", "extra_content": { "google": { "thought_signature": "s" } } }),
+            ),
+            text("I read it."),
+            text(" \n"),
+            call("toolu_1", "read", json!({ "path": "src/a.rs" })),
+            call("functions.list:1", "functions.list", json!({})),
+        ]),
+        user(vec![
+            Block::Notice { text: "2 hunks were kept.".into() },
+            answer("toolu_1", "fn a() {}", false),
+            answer("functions.list:1", "No such folder.", true),
+        ]),
+    ])
+}
+
+/// A turn that was stopped while its second call's input was arriving, and the prompt after it.
+pub(super) fn cancelled() -> Request {
+    let broken = Input::Broken { text: "{\"path\": \"sr".into(), why: "EOF".into() };
+    let broken =
+        Block::Call(ToolCall { id: CallId("call_2".into()), tool: "list".into(), input: broken });
+    request(vec![
+        user(vec![text("Go.")]),
+        assistant(vec![text("I go"), call("call_1", "read", json!({ "path": "a" })), broken]),
+        user(vec![answer("call_1", "a", false), answer("call_2", "stopped before it ran", true)]),
+        user(vec![text("Go on.")]),
+        assistant(vec![Block::Thinking { text: "Only thought.".into(), signature: None }]),
+        user(vec![text("Well?")]),
+    ])
+}
+
+/// A body with each item of its lists, and each block of a message, on a line of its own.
+pub(super) fn shown(body: &Value) -> String {
+    let mut text = String::new();
+    for (name, value) in body.as_object().unwrap() {
+        let Some(items) = value.as_array() else {
+            writeln!(text, "{name}: {value}").unwrap();
+            continue;
+        };
+        writeln!(text, "{name}:").unwrap();
+        for item in items {
+            match item["content"].as_array() {
+                Some(blocks) => {
+                    writeln!(text, "  {}:", item["role"]).unwrap();
+                    for block in blocks {
+                        writeln!(text, "    {block}").unwrap();
+                    }
+                }
+                None => writeln!(text, "  {item}").unwrap(),
+            }
+        }
+    }
+    text
+}

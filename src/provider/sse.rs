@@ -1,0 +1,116 @@
+//! Server-sent events, as the WHATWG describes them: bytes in, frames out. Lines are found by scanning
+//! and decoded only when whole, so it does not matter how the bytes were cut on their way.
+
+use std::mem;
+
+/// Largest event, in bytes; real ones are a few hundred.
+pub const LIMIT: usize = 16 << 20;
+
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// One dispatched event. `event` is empty where the sender named none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a> {
+    pub event: &'a str,
+    /// The `data:` lines, joined by `\n`.
+    pub data: &'a str,
+}
+
+/// An event grew beyond `LIMIT`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// The state between two pushes. An event that was not ended by a blank line is never dispatched.
+#[derive(Debug, Default)]
+pub struct Sse {
+    begun: bool,
+    /// The last byte was a CR, so a LF that follows belongs to it.
+    after_cr: bool,
+    /// The beginning of a line whose end has not come.
+    partial: Vec<u8>,
+    event: String,
+    data: String,
+    has_data: bool,
+}
+
+impl Sse {
+    /// Takes the next bytes and calls `each` for every event they complete.
+    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) -> Result<(), TooLarge> {
+        let mut rest = bytes;
+        while let Some(&first) = rest.first() {
+            if mem::take(&mut self.after_cr) && first == b'\n' {
+                rest = &rest[1..];
+                continue;
+            }
+            let Some(end) = memchr::memchr2(b'\r', b'\n', rest) else { return self.keep(rest) };
+            self.after_cr = rest[end] == b'\r';
+            self.end_line(&rest[..end], &mut each)?;
+            rest = &rest[end + 1..];
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), TooLarge> {
+        if self.partial.len() + self.data.len() + bytes.len() > LIMIT {
+            return Err(TooLarge);
+        }
+        self.partial.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self, tail: &[u8], each: &mut impl FnMut(Frame<'_>)) -> Result<(), TooLarge> {
+        if self.partial.is_empty() {
+            return self.line(tail, each);
+        }
+        self.keep(tail)?;
+        let mut line = mem::take(&mut self.partial);
+        self.line(&line, each)?;
+        line.clear();
+        self.partial = line;
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], each: &mut impl FnMut(Frame<'_>)) -> Result<(), TooLarge> {
+        let first = !mem::replace(&mut self.begun, true);
+        let line = if first { line.strip_prefix(BOM).unwrap_or(line) } else { line };
+        if line.is_empty() {
+            self.dispatch(each);
+            return Ok(());
+        }
+        let (field, value) = match memchr::memchr(b':', line) {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (line, &line[line.len()..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match field {
+            b"data" => self.append(value)?,
+            b"event" => self.event = String::from_utf8_lossy(value).into_owned(),
+            // Comments have an empty field; ids and retry times serve reconnection, which a reply cannot use.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, value: &[u8]) -> Result<(), TooLarge> {
+        if self.data.len() + value.len() > LIMIT {
+            return Err(TooLarge);
+        }
+        if self.has_data {
+            self.data.push('\n');
+        }
+        self.has_data = true;
+        self.data.push_str(&String::from_utf8_lossy(value));
+        Ok(())
+    }
+
+    fn dispatch(&mut self, each: &mut impl FnMut(Frame<'_>)) {
+        if mem::take(&mut self.has_data) {
+            each(Frame { event: &self.event, data: &self.data });
+        }
+        self.event.clear();
+        self.data.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+#![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
+
+use super::*;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+fn frames<'a>(
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Vec<(String, String)>, TooLarge> {
+    let mut sse = Sse::default();
+    let mut frames = Vec::new();
+    for piece in pieces {
+        sse.push(piece, |frame| frames.push((frame.event.to_owned(), frame.data.to_owned())))?;
+    }
+    Ok(frames)
+}
+
+/// The frames of `text`, the same at every cut and byte by byte.
+#[track_caller]
+fn check(text: &[u8], expected: Expect) {
+    let whole = frames([text]).unwrap();
+    expected.assert_eq(
+        &whole
+            .iter()
+            .fold(String::new(), |text, (event, data)| text + &format!("{event}: {data:?}\n")),
+    );
+    for at in 0..=text.len() {
+        assert_eq!(frames([&text[..at], &text[at..]]).unwrap(), whole, "cut at {at}");
+    }
+    assert_eq!(frames(text.chunks(1)).unwrap(), whole);
+}
+
+#[test]
+fn line_ends_may_be_mixed() {
+    check(
+        b"data: a\n\ndata: b\r\n\r\ndata: c\r\rdata: d\n\r\ndata: e\r\n\n",
+        expect![[r#"
+            : "a"
+            : "b"
+            : "c"
+            : "d"
+            : "e"
+        "#]],
+    );
+}
+
+#[test]
+fn fields() {
+    check(
+        "\u{feff}event: ping\ndata:x\ndata:  y\ndata\nid: 7\nretry: 10\nother: z\n: note\n\ndata: é\u{2028}\n\n".as_bytes(),
+        expect![[r#"
+            ping: "x\n y\n"
+            : "é\u{2028}"
+        "#]],
+    );
+}
+
+#[test]
+fn events_without_data_and_without_an_end_are_not_dispatched() {
+    check(
+        b": only\n\nevent: gone\n\ndata: kept\n\ndata: cut\n",
+        expect![[r#"
+        : "kept"
+    "#]],
+    );
+}
+
+#[test]
+fn broken_utf8_is_replaced_not_fatal() {
+    check(
+        b"data: a\xFFb\n\n",
+        expect![[r#"
+        : "a�b"
+    "#]],
+    );
+}
+
+#[test]
+fn an_event_has_a_limit() {
+    let half = vec![b'x'; LIMIT / 2 + 1];
+    assert_eq!(frames([&b"data: "[..], &half, &half]), Err(TooLarge));
+    assert_eq!(frames([&b"data:"[..], &half, b"\ndata:", &half, b"\n"]), Err(TooLarge));
+    let whole = [&b"data:"[..], &half, b"\n\n"].concat();
+    assert_eq!(frames([&whole[..], &whole, &whole]).map(|frames| frames.len()), Ok(3));
+}
+
+proptest! {
+    #[test]
+    fn cuts_never_matter(text in "[ad:t \\r\\n\u{feff}é]{0,60}", cuts in prop::collection::vec(1usize..9, 0..40)) {
+        let bytes = text.as_bytes();
+        let mut pieces = Vec::new();
+        let mut rest = bytes;
+        for cut in cuts {
+            let (piece, tail) = rest.split_at(cut.min(rest.len()));
+            pieces.push(piece);
+            rest = tail;
+        }
+        pieces.push(rest);
+        prop_assert_eq!(frames(pieces), frames([bytes]));
+    }
+}
