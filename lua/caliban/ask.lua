@@ -14,7 +14,8 @@ function M.ask(text, opts)
   if not context then
     local context_of = require('caliban.context')
     local named = opts.range or opts.buf
-    context = { named and context_of.of(opts) or context_of.visual() }
+    local excerpt = named and context_of.of(opts) or context_of.visual()
+    context = excerpt and { excerpt } or {}
   end
   local chats = require('caliban.chat')
   if vim.trim(text) == '' then
@@ -39,11 +40,12 @@ function M.add(excerpt, focus)
 end
 
 --- Asks for the question first.
-function M.prompt()
-  local selection = require('caliban.context').visual()
+---@param selection? caliban.Excerpt
+function M.prompt(selection)
+  selection = selection or require('caliban.context').visual()
   vim.ui.input({ prompt = 'Ask Caliban: ' }, function(text)
     if text and vim.trim(text) ~= '' then
-      M.ask(text, { context = { selection } })
+      M.ask(text, { context = selection and { selection } or {} })
     end
   end)
 end

@@ -17,7 +17,6 @@ local function say(text)
   vim.notify(text, vim.log.levels.WARN, { title = 'Caliban' })
 end
 
----@return table
 local function api()
   return require('caliban')
 end
@@ -46,10 +45,11 @@ local scopes = { 'hunk', 'file', 'all' }
 ---@param call caliban.Invocation
 ---@return caliban.ReviewOpts
 local function scope(call)
-  local word = call.words[1]
-  if vim.tbl_contains(scopes, word) then
+  local word = call.words[1] ---@as string?
+  if word and vim.tbl_contains(scopes, word) then
     local reason = vim.trim(call.rest:sub(#word + 1))
-    return { scope = word, range = call.range, reason = reason ~= '' and reason or nil }
+    local opts = { scope = word, range = call.range, reason = reason ~= '' and reason or nil }
+    return opts ---@as caliban.ReviewOpts
   end
   return { range = call.range, reason = word and call.rest or nil }
 end
@@ -62,9 +62,12 @@ local function models()
       table.insert(names, provider .. '/' .. model)
     end
   end
-  table.insert(names, api().state().model)
+  local current = api().state().model
+  if current and not vim.tbl_contains(names, current) then
+    table.insert(names, current)
+  end
   table.sort(names)
-  return vim.fn.uniq(names)
+  return names
 end
 
 ---@return string[]
@@ -86,10 +89,12 @@ end
 local subcommands = {
   ask = {
     run = function(call)
+      local ask, excerpt = require('caliban.ask'), selection(call)
       if call.rest == '' then
-        return api().prompt()
+        ask.prompt(excerpt)
+      else
+        ask.ask(call.rest, { context = excerpt and { excerpt } or {} })
       end
-      api().ask(call.rest, { context = { selection(call) } })
     end,
   },
   add = {
@@ -157,7 +162,7 @@ local subcommands = {
     run = function(call)
       local word = call.words[1] or 'once'
       if one_of(word, { 'once', 'session' }) then
-        api().approve(word)
+        require('caliban.chat').rule(word == 'session' and 'session' or 'once')
       end
     end,
     complete = function()
@@ -176,7 +181,7 @@ local subcommands = {
       if not chat then
         return
       end
-      local name = call.words[1]
+      local name = call.words[1] ---@as string?
       if name then
         chats.send(chat, { kind = 'model', model = name })
         return
@@ -227,6 +232,8 @@ end
 ---@param opts vim.api.keyset.create_user_command.command_args
 function M.run(opts)
   local name, mark, rest = opts.args:match('^%s*([^%s!]*)(!?)%s*(.-)%s*$')
+  ---@cast name string
+  ---@cast rest string
   local range = opts.range > 0 and { opts.line1, opts.line2 } or nil
   local call = {
     rest = rest,

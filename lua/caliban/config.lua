@@ -172,14 +172,13 @@ function M.check(given)
   end
   local good = sift('config', given, known, problems)
   one_system(good, problems)
-  if good.providers then
-    local providers = {}
-    for _, name in ipairs(keys(good.providers)) do
-      providers[name] = sift_provider(name, good.providers[name], problems)
-    end
-    good.providers = providers
+  local providers = {}
+  for _, name in ipairs(keys(good.providers or {})) do
+    providers[name] = sift_provider(name, good.providers[name], problems)
   end
-  return vim.tbl_extend('force', defaults, good), problems
+  good.providers = providers
+  local config = vim.tbl_extend('force', defaults, good) ---@as caliban.Config
+  return config, problems
 end
 
 ---@type caliban.Config?

@@ -46,13 +46,13 @@ end
 ---@param to [integer, integer]
 ---@return string[]
 local function ragged(from, to)
-  local left = math.min(vim.fn.virtcol(from, true)[1], vim.fn.virtcol(to, true)[1])
+  local left = math.min(vim.fn.virtcol(from, true)[1], vim.fn.virtcol(to, true)[1]) ---@as integer
   local first, last = math.min(from[1], to[1]), math.max(from[1], to[1])
   local text = {}
   for lnum = first, last do
-    local line = vim.fn.getline(lnum)
-    local col = vim.fn.virtcol({ lnum, '$' }) > left and vim.fn.virtcol2col(0, lnum, left)
-      or #line + 1
+    local line = api.nvim_buf_get_lines(0, lnum - 1, lnum, false)[1]
+    local reaches = vim.fn.virtcol({ lnum, '$' }) > left
+    local col = reaches and vim.fn.virtcol2col(0, lnum, left) or #line + 1
     table.insert(text, line:sub(col))
   end
   return text

@@ -5,22 +5,26 @@ local M = {}
 ---@param b string
 ---@return integer # letters to change, add, drop or swap
 local function distance(a, b)
-  local rows = { [0] = {} }
-  for j = 0, #b do
-    rows[0][j] = j
+  ---@type integer[], integer[], integer[]
+  local two_above, above, row = {}, {}, {}
+  for j = 1, #b + 1 do
+    row[j] = j - 1
   end
   for i = 1, #a do
-    local row, above = { [0] = i }, rows[i - 1]
+    two_above, above, row = above, row, {}
+    local left = i
+    row[1] = left
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
-      row[j] = math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + cost)
+      local best = math.min(above[j + 1] + 1, left + 1, above[j] + cost)
       if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
-        row[j] = math.min(row[j], rows[i - 2][j - 2] + 1)
+        best = math.min(best, two_above[j - 1] + 1)
       end
+      left = best
+      row[j + 1] = best
     end
-    rows[i] = row
   end
-  return rows[#a][#b]
+  return row[#b + 1]
 end
 
 ---@param word string

@@ -2,7 +2,8 @@
 --- Never `rpcrequest`: it would block the editor.
 local M = {}
 
-local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2))))
+local here = debug.getinfo(1, 'S').source:sub(2) ---@diagnostic disable-line: need-check-nil
+local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 
 ---@class caliban.Link
 ---@field job? integer nil while the program does not run
@@ -82,7 +83,7 @@ end
 ---@param message table
 local function transmit(message)
   -- the channel closes a moment before on_exit runs
-  if not pcall(vim.rpcnotify, link.job, 'caliban', message) then
+  if not pcall(vim.rpcnotify, link.job or 0, 'caliban', message) then
     table.insert(link.queue, message)
   end
 end
@@ -107,10 +108,11 @@ function M.start()
     return false, ('%s could not be started.'):format(path)
   end
   link.job = job
+  local v = vim.fn.api_info().version ---@as table<string, integer>
   transmit({
     kind = 'hello',
     version = require('caliban.version'),
-    nvim = tostring(vim.version()),
+    nvim = ('%d.%d.%d'):format(v.major, v.minor, v.patch),
     cwd = vim.fn.getcwd(),
     config = require('caliban.config').wire(),
   })
@@ -180,8 +182,9 @@ local function welcome(message)
   link.welcome = message
   local queue, kept = link.queue, link.kept
   link.queue, link.kept = {}, {}
-  vim.iter(queue):each(transmit)
-  vim.iter(vim.tbl_values(kept)):each(transmit)
+  for _, held in ipairs(vim.list_extend(queue, vim.tbl_values(kept))) do
+    transmit(held)
+  end
 end
 
 ---@type table<string, fun(message: any): any>

@@ -173,7 +173,7 @@ end
 
 local tests = {}
 local function test(name, run)
-  table.insert(tests, { name, run })
+  tests[name] = run
 end
 
 test('the command opens transcript and composer before the program answers', function()

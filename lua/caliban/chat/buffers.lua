@@ -60,7 +60,7 @@ end
 function M.ensure(chat)
   local usable = require('caliban.chat').usable
   if not usable(chat.transcript) then
-    local again = chat.transcript ~= nil
+    local again = chat.transcript > 0
     transcript(chat)
     if again and chat.session then
       require('caliban.rpc').notify({ kind = 'open', session = chat.session })

@@ -252,7 +252,9 @@ function M.attach(chat)
   api.nvim_create_autocmd('VimLeavePre', {
     group = api.nvim_create_augroup('caliban_draft', {}),
     callback = function()
-      vim.iter(require('caliban.chat').all):each(M.save)
+      for _, other in ipairs(require('caliban.chat').all) do
+        M.save(other)
+      end
     end,
   })
   show_chips(chat)

@@ -6,8 +6,8 @@ local api = vim.api
 ---@class caliban.Chat
 ---@field session? string nil until the program has said which
 ---@field root? string
----@field transcript? integer buffer
----@field composer? integer buffer
+---@field transcript integer buffer, -1 before it is made
+---@field composer integer buffer, -1 before it is made
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
 ---@field highlighting? boolean
@@ -22,11 +22,20 @@ M.all = {}
 ---@type caliban.Chat?
 M.current = nil
 --- The next session to open is to be shown: the user asked for it.
+---@type boolean
 M.wanted = false
 
 ---@return caliban.Chat
 local function new()
-  local chat = { blocks = {}, total = 0, context = {}, text = { '' }, outbox = {} }
+  local chat = {
+    transcript = -1,
+    composer = -1,
+    blocks = {},
+    total = 0,
+    context = {},
+    text = { '' },
+    outbox = {},
+  }
   table.insert(M.all, chat)
   return chat
 end
@@ -156,22 +165,15 @@ end
 ---@param unsent table[]
 function M.ended(why, unsent)
   for _, chat in ipairs(M.all) do
-    vim.list_extend(
-      unsent,
-      vim
-        .iter(chat.outbox)
-        :map(function(message)
-          return vim.tbl_extend('force', message, { chat = chat })
-        end)
-        :totable()
-    )
+    for _, message in ipairs(chat.outbox) do
+      message.chat = chat
+      table.insert(unsent, message)
+    end
     chat.outbox = {}
     if chat.status then
       chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
     end
-    local lines = { '', '! ' .. why }
-    local block = { id = 'ended', shape = 'error', at = 0, lines = lines, final = true }
-    require('caliban.chat.paint').paint(chat, { block })
+    require('caliban.chat.paint').ended(chat, why)
     require('caliban.chat.windows').decorate(chat)
   end
   for _, message in ipairs(unsent) do
@@ -209,16 +211,17 @@ end
 
 --- The open question: of the chat in use, else of any.
 ---@return caliban.Chat?, caliban.Block?
-function M.question()
-  local chats = vim.list_extend({ M.current }, M.all)
-  for _, chat in ipairs(chats) do
-    local block = require('caliban.chat.paint').last(chat, function(block)
-      return block.shape == 'ask' and block.call ~= nil
+local function question()
+  local found, of
+  for _, chat in ipairs(M.all) do
+    local block = require('caliban.chat.paint').last(chat, function(b)
+      return b.shape == 'ask' and b.call ~= nil
     end)
-    if block then
-      return chat, block
+    if block and (not found or chat == M.current) then
+      found, of = block, chat
     end
   end
+  return of, found
 end
 
 ---@param ruling 'once'|'session'|'deny'
@@ -227,7 +230,7 @@ end
 ---@param block? caliban.Block
 function M.rule(ruling, reason, chat, block)
   if not block then
-    chat, block = M.question()
+    chat, block = question()
   end
   if not (chat and block) then
     vim.notify('Nothing waits for your permission.', vim.log.levels.INFO, { title = 'Caliban' })
@@ -238,10 +241,10 @@ function M.rule(ruling, reason, chat, block)
 end
 
 --- A buffer is valid and holds its text (`:bdelete` empties it).
----@param buf? integer
+---@param buf integer
 ---@return boolean
 function M.usable(buf)
-  return buf ~= nil and api.nvim_buf_is_valid(buf) and api.nvim_buf_is_loaded(buf)
+  return api.nvim_buf_is_valid(buf) and api.nvim_buf_is_loaded(buf)
 end
 
 return M

@@ -150,11 +150,12 @@ end
 
 ---@param chat caliban.Chat
 local function go_to(chat)
-  local line, file = api.nvim_get_current_line(), vim.fn.expand('<cfile>')
+  local line = api.nvim_get_current_line()
+  local file = vim.fn.expand('<cfile>') ---@as string
   local at = line:find(file, 1, true)
   local after = at and line:sub(at + #file) or ''
   local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')
-  local name = vim.fn.expand(file:gsub(':%d+.*$', ''))
+  local name = vim.fs.normalize((file:gsub(':%d+.*$', '')))
   local path = name:find('^/') and name or vim.fs.joinpath(chat.root or vim.fn.getcwd(), name)
   if name == '' or not vim.uv.fs_stat(path) then
     vim.notify(("No file '%s'."):format(name), vim.log.levels.WARN, { title = 'Caliban' })

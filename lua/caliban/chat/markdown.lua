@@ -16,7 +16,7 @@ local set = api.nvim_buf_set_extmark
 ---@field source string
 ---@field lang string
 ---@field next? fun(): integer?, TSNode?
----@field names? string[]
+---@field names string[]
 
 local CODE_CAP = 65536 -- bytes; a longer block stays plain
 
@@ -50,8 +50,8 @@ end
 ---@param job caliban.CodeJob
 ---@return boolean
 local function parse(job)
-  local parser = vim.treesitter.get_string_parser(job.source, job.lang)
-  local tree = parser:parse()[1]
+  local trees = vim.treesitter.get_string_parser(job.source, job.lang):parse()
+  local tree = trees and trees[1]
   local query = vim.treesitter.query.get(job.lang, 'highlights')
   if not (tree and query) then
     return false
@@ -77,8 +77,8 @@ local function code(buf, block, row, deadline)
   end
   local top, n = row + job.from, 0
   for id, node in job.next do
-    local name = job.names[id]
-    if name:byte() ~= 95 and name ~= 'spell' then -- `_private`
+    local name = job.names[id] ---@as string
+    if not vim.startswith(name, '_') and name ~= 'spell' then
       local r0, c0, r1, c1 = node:range()
       local group = '@' .. name .. '.' .. job.lang
       local opts = { end_row = top + r1, end_col = c1, hl_group = group, strict = false }
@@ -96,13 +96,15 @@ end
 ---@param buf integer
 ---@param row integer
 ---@param s string
----@param pattern string with a position capture at each end
+---@param pattern string
 ---@param group string
 ---@return string # with the matches blanked, so that nothing is found inside them
 local function each(buf, row, s, pattern, group)
-  for from, to in s:gmatch(pattern) do
-    set(buf, ns, row, from - 1, { end_col = to - 1, hl_group = group })
-    s = s:sub(1, from - 1) .. (' '):rep(to - from) .. s:sub(to)
+  local from, to = s:find(pattern)
+  while from and to do
+    set(buf, ns, row, from - 1, { end_col = to, hl_group = group })
+    s = s:sub(1, from - 1) .. (' '):rep(to - from + 1) .. s:sub(to + 1)
+    from, to = s:find(pattern, to + 1)
   end
   return s
 end
@@ -115,19 +117,19 @@ local function inline(buf, row, s)
     return
   end
   if s:find('`', 1, true) then
-    s = each(buf, row, s, '()``[^`].-``()', '@markup.raw')
-    s = each(buf, row, s, '()`[^`]+`()', '@markup.raw')
+    s = each(buf, row, s, '``[^`].-``', '@markup.raw')
+    s = each(buf, row, s, '`[^`]+`', '@markup.raw')
   end
   if s:find('](', 1, true) then
-    s = each(buf, row, s, '()%[[^%]]*%]%([^)%s]*%)()', '@markup.link')
+    s = each(buf, row, s, '%[[^%]]*%]%([^)%s]*%)', '@markup.link')
   end
   if s:find('*', 1, true) then
-    s = each(buf, row, s, '()%*%*[^%s*][^*]*%*%*()', '@markup.strong')
-    s = each(buf, row, s, '()%*[^%s*][^*]*%*()', '@markup.italic')
+    s = each(buf, row, s, '%*%*[^%s*][^*]*%*%*', '@markup.strong')
+    s = each(buf, row, s, '%*[^%s*][^*]*%*', '@markup.italic')
   end
   if s:find('_', 1, true) then
-    s = each(buf, row, s, '%f[%w_]()__[^%s_][^_]*__()%f[^%w_]', '@markup.strong')
-    each(buf, row, s, '%f[%w_]()_[^%s_][^_]*_()%f[^%w_]', '@markup.italic')
+    s = each(buf, row, s, '%f[%w_]__[^%s_][^_]*__%f[^%w_]', '@markup.strong')
+    each(buf, row, s, '%f[%w_]_[^%s_][^_]*_%f[^%w_]', '@markup.italic')
   end
 end
 
@@ -146,15 +148,15 @@ local function plain(buf, row, s)
   if first == '>' then
     set(buf, ns, row, 0, { end_col = #s, hl_group = '@markup.quote' })
   elseif first == '-' or first == '*' or first == '+' then
-    local from, to = s:match('^%s*()[-*+]()%s')
-    if from then
-      set(buf, ns, row, from - 1, { end_col = to - 1, hl_group = '@markup.list' })
-      s = (' '):rep(to - 1) .. s:sub(to)
+    local _, to = s:find('^%s*[-*+]%s')
+    if to then
+      set(buf, ns, row, to - 2, { end_col = to - 1, hl_group = '@markup.list' })
+      s = (' '):rep(to) .. s:sub(to + 1)
     end
   elseif first:find('%d') then
-    local from, to = s:match('^%s*()%d+[.)]()%s')
-    if from then
-      set(buf, ns, row, from - 1, { end_col = to - 1, hl_group = '@markup.list' })
+    local _, to = s:find('^%s*%d+[.)]%s')
+    if to then
+      set(buf, ns, row, 0, { end_col = to - 1, hl_group = '@markup.list' })
     end
   end
   inline(buf, row, s)
@@ -168,15 +170,16 @@ end
 ---@param s string
 local function line(buf, block, row, i, s)
   local mark, info = s:match('^%s*(```+)([^`]*)$')
-  if not mark then
+  if not (mark and info) then
     mark, info = s:match('^%s*(~~~+)(.*)$')
   end
   local fence = block.fence
-  if not fence and not mark then
+  if not (fence or (mark and info)) then
     return plain(buf, row + i, s)
   end
   if fence then
     local closes = mark
+      and info
       and mark:byte() == fence.mark:byte()
       and #mark >= #fence.mark
       and vim.trim(info) == ''
@@ -189,10 +192,10 @@ local function line(buf, block, row, i, s)
       local lines = api.nvim_buf_get_lines(buf, row + fence.from, row + i, false)
       local source = table.concat(lines, '\n')
       if #source <= CODE_CAP then
-        block.code = { from = fence.from, source = source, lang = lang }
+        block.code = { from = fence.from, source = source, lang = lang, names = {} }
       end
     end
-  else
+  elseif mark and info then
     block.fence = { from = i + 1, mark = mark, info = info }
   end
   set(buf, ns, row + i, 0, { end_col = #s, hl_group = 'CalibanDim' })
@@ -231,7 +234,7 @@ end
 ---@param at integer index in them, from 1
 ---@return string[]?
 function M.code_at(lines, at)
-  local open, mark
+  local open, mark ---@type integer?, string
   for i, s in ipairs(lines) do
     local found = s:match('^%s*(```+)') or s:match('^%s*(~~~+)')
     if not open and found then

@@ -7,7 +7,7 @@ local ns = api.nvim_create_namespace('caliban_chat')
 M.ns = ns
 
 ---@class caliban.Block
----@field id integer|string the program's; a name for the two made here (`queue`, `ended`)
+---@field id integer the program's, or one of the two made here
 ---@field shape string
 ---@field n integer lines
 ---@field col integer bytes of the last line
@@ -33,10 +33,13 @@ local spans = {
 }
 local heads = { tool = 'CalibanTool', ask = 'CalibanAsk' }
 
-local BUDGET = 8e6 -- ns of highlighting in one go: half a frame
+--- Blocks made here: the messages that wait, and that the program has ended.
+local QUEUE, ENDED = -1, -2
+
+local BUDGET = 8000000 -- ns of highlighting in one go: half a frame
 
 ---@param chat caliban.Chat
----@param id integer|string
+---@param id integer
 ---@return caliban.Block?, integer index, integer row
 local function find(chat, id)
   local row = chat.total
@@ -233,7 +236,7 @@ local function later(chat)
   chat.highlighting = true
   vim.defer_fn(function()
     chat.highlighting = false
-    if not (chat.transcript and api.nvim_buf_is_loaded(chat.transcript)) then
+    if not require('caliban.chat').usable(chat.transcript) then
       return
     end
     local deadline, row = vim.uv.hrtime() + BUDGET, chat.total
@@ -247,7 +250,7 @@ local function later(chat)
 end
 
 ---@param chat caliban.Chat
----@param id integer|string
+---@param id integer
 ---@param shape string
 ---@return caliban.Block, integer row
 local function add(chat, id, shape)
@@ -261,7 +264,7 @@ local function add(chat, id, shape)
     marks = {},
   }
   local tail = chat.blocks[#chat.blocks]
-  if tail and tail.id == 'queue' then
+  if tail and tail.id == QUEUE then
     table.insert(chat.blocks, #chat.blocks, block)
     return block, chat.total - tail.n
   end
@@ -344,7 +347,7 @@ end
 ---@param updates caliban.BlockUpdate[]
 ---@param reset? boolean
 function M.paint(chat, updates, reset)
-  if not (chat.transcript and api.nvim_buf_is_loaded(chat.transcript)) then
+  if not require('caliban.chat').usable(chat.transcript) then
     return
   end
   write(chat, function()
@@ -373,15 +376,17 @@ function M.queue(queue)
     local how = message.steer and 'joins this turn' or 'queued'
     table.insert(lines, (' ◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, 120)))
   end
-  return {
-    id = 'queue',
-    shape = 'queue',
-    at = 0,
-    lines = #queue > 0 and lines or {},
-    final = true,
-    right = 'x removes · <CR> edits',
-    remove = #queue == 0,
-  }
+  local update = { id = QUEUE, shape = 'queue', at = 0, final = true, remove = #queue == 0 }
+  update.lines, update.right = lines, 'x removes · <CR> edits'
+  return update ---@as caliban.BlockUpdate
+end
+
+--- Says in the transcript that the program has ended.
+---@param chat caliban.Chat
+---@param why string
+function M.ended(chat, why)
+  local lines = { '', '! ' .. why }
+  M.paint(chat, { { id = ENDED, shape = 'error', at = 0, lines = lines, final = true } })
 end
 
 return M

@@ -110,9 +110,9 @@ end
 --- Sets the lines above the windows of a chat, where they have changed.
 ---@param chat caliban.Chat
 function M.decorate(chat)
-  local pairs_ = { { chat.transcript, bar(chat) }, { chat.composer, hint(chat) } }
-  for _, pair in ipairs(pairs_) do
-    for _, win in ipairs(pair[1] and vim.fn.win_findbuf(pair[1]) or {}) do
+  local lines = { { chat.transcript, bar(chat) }, { chat.composer, hint(chat) } }
+  for _, pair in ipairs(lines) do
+    for _, win in ipairs(vim.fn.win_findbuf(pair[1])) do
       if vim.wo[win].winbar ~= pair[2] then
         vim.wo[win][0].winbar = pair[2]
       end
