@@ -1,0 +1,76 @@
+--- The two buffers of a chat, made when needed and made again when somebody wiped them.
+local M = {}
+
+local api = vim.api
+
+---@param chat caliban.Chat
+---@param buf integer
+---@param filetype string
+---@param suffix string
+local function name(chat, buf, filetype, suffix)
+  if not chat.session or vim.b[buf].caliban_session then
+    return
+  end
+  vim.b[buf].caliban_session = chat.session
+  local full = 'caliban://' .. chat.session .. suffix
+  local old = vim.fn.bufnr('^' .. vim.fn.escape(full, '\\.*[]^$~?') .. '$')
+  if old > 0 and old ~= buf then
+    api.nvim_buf_delete(old, { force = true })
+  end
+  api.nvim_buf_set_name(buf, full)
+  vim.bo[buf].filetype = filetype
+end
+
+---@param chat caliban.Chat
+---@return integer
+local function make(chat)
+  local buf = api.nvim_create_buf(false, true) -- 'buftype' nofile, no swap file
+  vim.bo[buf].bufhidden = 'hide'
+  -- a window shows it: give the window what a chat needs
+  api.nvim_create_autocmd('BufWinEnter', {
+    buffer = buf,
+    callback = function()
+      require('caliban.chat.windows').entered(chat, buf)
+    end,
+  })
+  return buf
+end
+
+---@param chat caliban.Chat
+local function transcript(chat)
+  chat.transcript = make(chat)
+  chat.blocks, chat.total = {}, 0
+  vim.bo[chat.transcript].undolevels = -1
+  vim.bo[chat.transcript].modifiable = false
+  require('caliban.chat.keys').attach(chat, chat.transcript, 'transcript')
+end
+
+---@param chat caliban.Chat
+local function composer(chat)
+  chat.composer = make(chat)
+  api.nvim_buf_set_lines(chat.composer, 0, -1, false, chat.text)
+  -- no undo back to the empty buffer
+  vim.bo[chat.composer].undolevels = vim.bo[chat.composer].undolevels
+  require('caliban.chat.keys').attach(chat, chat.composer, 'composer')
+  require('caliban.chat.composer').attach(chat)
+end
+
+--- Makes what is missing.
+---@param chat caliban.Chat
+function M.ensure(chat)
+  local usable = require('caliban.chat').usable
+  if not usable(chat.transcript) then
+    local again = chat.transcript > 0
+    transcript(chat)
+    if again and chat.session then
+      require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+    end
+  end
+  if not usable(chat.composer) then
+    composer(chat)
+  end
+  name(chat, chat.transcript, 'caliban', '')
+  name(chat, chat.composer, 'caliban-prompt', '/prompt')
+end
+
+return M

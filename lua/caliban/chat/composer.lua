@@ -1,0 +1,263 @@
+--- The composer: sends, keeps what is unsent, shows the chips of context that will go along.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban_composer')
+
+--- What was sent in this editor, newest last; and where `<Up>` is in it.
+---@type string[]
+local history = {}
+---@type { at: integer, own: string[] }?
+local walk
+
+---@param chat caliban.Chat
+---@return string[]
+local function lines(chat)
+  if require('caliban.chat').usable(chat.composer) then
+    chat.text = api.nvim_buf_get_lines(chat.composer, 0, -1, false)
+  end
+  return chat.text
+end
+
+---@param chat caliban.Chat
+---@return string
+local function text(chat)
+  return (table.concat(lines(chat), '\n'):gsub('%s+$', ''))
+end
+
+--- Replaces the text, as an undo step of its own.
+---@param chat caliban.Chat
+---@param new string[]
+local function put(chat, new)
+  chat.text = new
+  if not require('caliban.chat').usable(chat.composer) then
+    return
+  end
+  local bo = vim.bo[chat.composer]
+  bo.undolevels = bo.undolevels -- closes the undo block of an insertion under way
+  api.nvim_buf_set_lines(chat.composer, 0, -1, false, new)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
+    api.nvim_win_set_cursor(win, { #new, vim.v.maxcol - 1 })
+  end
+  require('caliban.chat.windows').fit(chat)
+end
+
+---@param excerpt caliban.Excerpt
+---@return string
+function M.label(excerpt)
+  local where = excerpt.path
+  if excerpt.lines then
+    local first, last = excerpt.lines[1], excerpt.lines[2]
+    where = first == last and where .. ':' .. first or ('%s:%d-%d'):format(where, first, last)
+  end
+  local kind = excerpt.kind == 'selection' and 'selection  ' or ''
+  local size = math.ceil(#excerpt.text / 4)
+  local about = size < 1000 and tostring(size) or ('%.1fk'):format(size / 1000)
+  return ('%s%s  about %s tokens'):format(kind, where, about)
+end
+
+--- A virtual line above the first line is seen only where the view has room for it there.
+---@param chat caliban.Chat
+local function make_room(chat)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
+    api.nvim_win_call(win, function()
+      local view = vim.fn.winsaveview()
+      if view.topline == 1 and view.topfill ~= #chat.context then
+        view.topfill = #chat.context
+        vim.fn.winrestview(view)
+      end
+    end)
+  end
+end
+
+---@param chat caliban.Chat
+local function show_chips(chat)
+  if not require('caliban.chat').usable(chat.composer) then
+    return
+  end
+  api.nvim_buf_clear_namespace(chat.composer, ns, 0, -1)
+  if #chat.context > 0 then
+    local virtual = vim.tbl_map(function(excerpt)
+      return { { '▏' .. M.label(excerpt), 'CalibanChip' } }
+    end, chat.context)
+    table.insert(virtual[#virtual], { '  <C-x> removes', 'CalibanDim' })
+    local opts = { virt_lines = virtual, virt_lines_above = true, right_gravity = false }
+    api.nvim_buf_set_extmark(chat.composer, ns, 0, 0, opts)
+  end
+  require('caliban.chat.windows').fit(chat)
+  make_room(chat)
+end
+
+--- Tells the program what stands unsent, if that has changed.
+---@param chat caliban.Chat
+function M.save(chat)
+  local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
+  if not chat.session or vim.deep_equal(draft, chat.sent or { text = '', context = {} }) then
+    return
+  end
+  chat.sent = vim.deepcopy(draft)
+  require('caliban.rpc').notify({
+    kind = 'draft',
+    session = chat.session,
+    text = draft.text,
+    context = draft.context,
+  })
+end
+
+---@type table<caliban.Chat, uv.uv_timer_t>
+local timers = setmetatable({}, { __mode = 'k' })
+
+---@param chat caliban.Chat
+local function save_soon(chat)
+  local timer = timers[chat]
+  if not timer then
+    timer = assert(vim.uv.new_timer())
+    timers[chat] = timer
+  end
+  timer:start(
+    300,
+    0,
+    vim.schedule_wrap(function()
+      M.save(chat)
+    end)
+  )
+end
+
+--- Adds a piece of context as a chip; the same piece again replaces its older self.
+---@param chat caliban.Chat
+---@param excerpt caliban.Excerpt
+function M.chip(chat, excerpt)
+  local context = vim.tbl_filter(function(other)
+    return other.path ~= excerpt.path or not vim.deep_equal(other.lines, excerpt.lines)
+  end, chat.context)
+  table.insert(context, excerpt)
+  chat.context = context
+  show_chips(chat)
+  save_soon(chat)
+end
+
+--- Removes the last chip.
+---@param chat caliban.Chat
+---@return boolean # whether there was one
+function M.unchip(chat)
+  local had = table.remove(chat.context) ~= nil
+  if had then
+    show_chips(chat)
+    save_soon(chat)
+  end
+  return had
+end
+
+---@param chat caliban.Chat
+---@param steer boolean
+function M.send(chat, steer)
+  local message = text(chat)
+  if message == '' then
+    local what = #chat.context > 0 and 'Write what to do with it first.' or 'The message is empty.'
+    vim.notify('Nothing sent. ' .. what, vim.log.levels.INFO, { title = 'Caliban' })
+    return
+  end
+  local sent = { kind = 'send', text = message, context = chat.context, steer = steer }
+  if not require('caliban.chat').send(chat, sent) then
+    return
+  end
+  if history[#history] ~= message then
+    table.insert(history, message)
+  end
+  walk, chat.context = nil, {}
+  put(chat, { '' })
+  show_chips(chat)
+  M.save(chat)
+end
+
+--- Puts a text back that was not sent, before what was typed since.
+---@param chat caliban.Chat
+---@param message string
+---@param context caliban.Excerpt[]
+function M.give_back(chat, message, context)
+  local since = text(chat)
+  local all = since == '' and message or message .. '\n\n' .. since
+  put(chat, vim.split(all, '\n', { plain = true }))
+  chat.context = vim.list_extend(vim.deepcopy(context), chat.context)
+  show_chips(chat)
+  M.save(chat)
+end
+
+--- Takes up the draft of a session that was opened, unless something stands here already.
+---@param chat caliban.Chat
+---@param draft string
+---@param context caliban.Excerpt[]
+function M.restore(chat, draft, context)
+  if text(chat) == '' and #chat.context == 0 then
+    chat.context = context
+    if draft ~= '' then
+      put(chat, vim.split(draft, '\n', { plain = true }))
+    end
+    chat.sent = { text = table.concat(lines(chat), '\n'), context = vim.deepcopy(context) }
+    show_chips(chat)
+  else
+    M.save(chat)
+  end
+end
+
+--- Walks the history of prompts.
+---@param chat caliban.Chat
+---@param step -1|1
+---@return boolean # false where the key has its ordinary meaning
+function M.walk(chat, step)
+  local row, count = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
+  local edge = step < 0 and row == 1 or step > 0 and row == count
+  local at = (walk and walk.at or #history + 1) + step
+  if
+    vim.fn.pumvisible() == 1
+    or not edge
+    or at < 1
+    or at > #history + 1
+    or (step > 0 and not walk)
+  then
+    return false
+  end
+  walk = walk or { at = at, own = lines(chat) }
+  walk.at = at
+  local new = history[at] and vim.split(history[at], '\n', { plain = true }) or walk.own
+  if at > #history then
+    walk = nil
+  end
+  vim.schedule(function()
+    put(chat, new)
+    if step < 0 then
+      api.nvim_win_set_cursor(0, { 1, vim.v.maxcol - 1 })
+    end
+  end)
+  return true
+end
+
+--- Watches the composer's buffer.
+---@param chat caliban.Chat
+function M.attach(chat)
+  local function on(events, fn)
+    api.nvim_create_autocmd(events, { buffer = chat.composer, callback = fn })
+  end
+  on({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, function()
+    require('caliban.chat.windows').fit(chat)
+    make_room(chat)
+    save_soon(chat)
+  end)
+  on({ 'BufLeave', 'BufUnload' }, function()
+    M.save(chat)
+  end)
+  on('WinScrolled', function()
+    make_room(chat)
+  end)
+  api.nvim_create_autocmd('VimLeavePre', {
+    group = api.nvim_create_augroup('caliban_draft', {}),
+    callback = function()
+      for _, other in ipairs(require('caliban.chat').all) do
+        M.save(other)
+      end
+    end,
+  })
+  show_chips(chat)
+end
+
+return M

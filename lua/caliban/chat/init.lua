@@ -1,0 +1,250 @@
+--- The chats of this editor: which there are, which one is in use, and what the program says of each.
+local M = {}
+
+local api = vim.api
+
+---@class caliban.Chat
+---@field session? string nil until the program has said which
+---@field root? string
+---@field transcript integer buffer, -1 before it is made
+---@field composer integer buffer, -1 before it is made
+---@field blocks caliban.Block[]
+---@field total integer lines of all blocks
+---@field highlighting? boolean
+---@field status? caliban.Status
+---@field context caliban.Excerpt[] chips of the composer
+---@field text string[] the composer's text as last seen
+---@field sent? { text: string, context: caliban.Excerpt[] } the draft as the program has it
+---@field outbox table[] messages that wait for the session's name
+
+---@type caliban.Chat[]
+M.all = {}
+---@type caliban.Chat?
+M.current = nil
+--- The next session to open is to be shown: the user asked for it.
+---@type boolean
+M.wanted = false
+
+---@return caliban.Chat
+local function new()
+  local chat = {
+    transcript = -1,
+    composer = -1,
+    blocks = {},
+    total = 0,
+    context = {},
+    text = { '' },
+    outbox = {},
+  }
+  table.insert(M.all, chat)
+  return chat
+end
+
+---@param session? string
+---@return caliban.Chat?
+function M.find(session)
+  for _, chat in ipairs(M.all) do
+    if chat.session == session then
+      return chat
+    end
+  end
+end
+
+--- The chat a buffer belongs to.
+---@param buf integer
+---@return caliban.Chat?
+function M.of(buf)
+  for _, chat in ipairs(M.all) do
+    if chat.transcript == buf or chat.composer == buf then
+      return chat
+    end
+  end
+end
+
+--- The chat in use, begun where there is none. Nil (and the reason told) where the program cannot run.
+---@return caliban.Chat?
+function M.get()
+  if not M.current then
+    local fresh = require('caliban.config').get().resume == false
+    local message = fresh and { kind = 'new', ephemeral = false } or { kind = 'open' }
+    if not require('caliban.rpc').ask(message) then
+      return nil
+    end
+    M.current = new()
+  end
+  require('caliban.chat.buffers').ensure(M.current)
+  return M.current
+end
+
+--- Sends for a chat, as soon as its session has a name.
+---@param chat caliban.Chat
+---@param message table without `session`
+---@return boolean taken
+function M.send(chat, message)
+  if not chat.session then
+    table.insert(chat.outbox, message)
+    return true
+  end
+  message.session = chat.session
+  return require('caliban.rpc').ask(message)
+end
+
+---@param focus boolean
+---@return caliban.Chat?
+function M.show(focus)
+  local chat = M.get()
+  if chat then
+    require('caliban.chat.windows').open(chat, focus)
+  end
+  return chat
+end
+
+--- Asks for another session; it is shown when it comes.
+---@param message caliban.Open|caliban.New
+function M.switch(message)
+  if require('caliban.rpc').ask(message) then
+    M.wanted = true
+  end
+end
+
+---@param message caliban.SessionOpened
+function M.opened(message)
+  local chat = M.find(message.session) or M.find(nil) or new()
+  chat.session, chat.root = message.session, message.root
+  require('caliban.chat.buffers').ensure(chat)
+  require('caliban.chat.composer').restore(chat, message.draft, message.draft_context)
+  if M.wanted then
+    M.wanted, M.current = false, chat
+    require('caliban.chat.windows').open(chat, true)
+  end
+  M.current = M.current or chat
+  local outbox = chat.outbox
+  chat.outbox = {}
+  for _, held in ipairs(outbox) do
+    M.send(chat, held)
+  end
+end
+
+---@param message caliban.Paint
+function M.paint(message)
+  local chat = M.find(message.session)
+  if chat then
+    require('caliban.chat.paint').paint(chat, message.updates, message.reset)
+  end
+end
+
+---@param message caliban.Status
+function M.status(message)
+  local chat = M.find(message.session)
+  if not chat then
+    return
+  end
+  local before = chat.status
+  chat.status = message
+  if not vim.deep_equal(before and before.queue or {}, message.queue) then
+    local paint = require('caliban.chat.paint')
+    paint.paint(chat, { paint.queue(message.queue) })
+  end
+  require('caliban.chat.windows').decorate(chat)
+  require('caliban.status').changed(chat, before)
+end
+
+---@param message caliban.Bounce
+function M.bounce(message)
+  local chat = M.find(message.session)
+  if chat then
+    require('caliban.chat.composer').give_back(chat, message.text, message.context)
+    if message.why ~= '' then
+      vim.notify(message.why, vim.log.levels.WARN, { title = 'Caliban' })
+    end
+  end
+end
+
+--- The program has ended: says so, and gives back what had not reached it.
+---@param why string
+---@param unsent table[]
+function M.ended(why, unsent)
+  for _, chat in ipairs(M.all) do
+    for _, message in ipairs(chat.outbox) do
+      message.chat = chat
+      table.insert(unsent, message)
+    end
+    chat.outbox = {}
+    if chat.status then
+      chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
+    end
+    require('caliban.chat.paint').ended(chat, why)
+    require('caliban.chat.windows').decorate(chat)
+  end
+  for _, message in ipairs(unsent) do
+    local chat = message.chat or M.find(message.session)
+    if message.kind == 'send' and chat then
+      require('caliban.chat.composer').give_back(chat, message.text, message.context)
+    end
+  end
+  if not require('caliban.chat.windows').visible() then
+    vim.notify(why, vim.log.levels.ERROR, { title = 'Caliban' })
+  end
+end
+
+--- A new program: every chat is opened in it again.
+function M.reopen()
+  for _, chat in ipairs(M.all) do
+    require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+    chat.sent = nil
+    require('caliban.chat.composer').save(chat)
+  end
+end
+
+--- Stops the running turn. What of its proposals has not entered a buffer must not any more.
+function M.stop()
+  local chat = M.current
+  if not (chat and chat.session) then
+    return
+  end
+  local turn = chat.status and chat.status.turn
+  if turn then
+    require('caliban.buffers').stopped(chat.session, turn)
+  end
+  M.send(chat, { kind = 'stop' })
+end
+
+--- The open question: of the chat in use, else of any.
+---@return caliban.Chat?, caliban.Block?
+local function question()
+  local found, of
+  for _, chat in ipairs(M.all) do
+    local block = require('caliban.chat.paint').last(chat, function(b)
+      return b.shape == 'ask' and b.call ~= nil
+    end)
+    if block and (not found or chat == M.current) then
+      found, of = block, chat
+    end
+  end
+  return of, found
+end
+
+---@param ruling 'once'|'session'|'deny'
+---@param reason? string
+---@param chat? caliban.Chat
+---@param block? caliban.Block
+function M.rule(ruling, reason, chat, block)
+  if not block then
+    chat, block = question()
+  end
+  if not (chat and block) then
+    vim.notify('Nothing waits for your permission.', vim.log.levels.INFO, { title = 'Caliban' })
+    return
+  end
+  local call = block.call
+  M.send(chat, { kind = 'rule', call = call, ruling = ruling, reason = reason or '' })
+end
+
+--- A buffer is valid and holds its text (`:bdelete` empties it).
+---@param buf integer
+---@return boolean
+function M.usable(buf)
+  return api.nvim_buf_is_valid(buf) and api.nvim_buf_is_loaded(buf)
+end
+
+return M

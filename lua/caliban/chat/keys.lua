@@ -1,0 +1,379 @@
+--- The keys of the transcript and the composer, in one table; `g?` shows it.
+local M = {}
+
+local api = vim.api
+
+---@class caliban.Key
+---@field mode string
+---@field lhs string
+---@field desc string
+---@field run fun(chat: caliban.Chat): boolean? false: the key keeps its ordinary meaning
+---@field own? boolean the key has an ordinary meaning that must stay
+
+---@return integer # row of the cursor, from 0
+local function row()
+  return api.nvim_win_get_cursor(0)[1] - 1
+end
+
+---@param chat caliban.Chat
+---@param shapes string[]
+---@return caliban.Block?
+---@return integer index of the cursor's line in it
+local function under(chat, shapes)
+  local block, top = require('caliban.chat.paint').at(chat, row())
+  if block and vim.tbl_contains(shapes, block.shape) and row() >= top + (block.head or 0) then
+    return block, row() - top
+  end
+  return nil, 0
+end
+
+---@param chat caliban.Chat
+---@param message table
+local function send(chat, message)
+  vim.schedule(function()
+    require('caliban.chat').send(chat, message)
+  end)
+end
+
+---@param ruling 'once'|'session'|'deny'
+---@param ask? boolean for a reason
+---@return fun(chat: caliban.Chat): boolean
+local function rule(ruling, ask)
+  return function(chat)
+    local block = under(chat, { 'ask' })
+    if not (block and block.call) then
+      return false
+    end
+    vim.schedule(function()
+      local chats = require('caliban.chat')
+      if not ask then
+        return chats.rule(ruling, '', chat, block)
+      end
+      vim.ui.input({ prompt = 'No, because: ' }, function(reason)
+        if reason then
+          chats.rule(ruling, reason, chat, block)
+        end
+      end)
+    end)
+    return true
+  end
+end
+
+---@param chat caliban.Chat
+---@return caliban.QueuedMessage?
+local function queued(chat)
+  local block, index = under(chat, { 'queue' })
+  return block and chat.status and chat.status.queue[index]
+end
+
+---@param chat caliban.Chat
+---@return boolean
+local function unqueue(chat)
+  local message = queued(chat)
+  if message then
+    send(chat, { kind = 'unqueue', id = message.id })
+  end
+  return message ~= nil
+end
+
+---@param chat caliban.Chat
+---@return boolean
+local function toggle(chat)
+  local block = under(chat, { 'tool', 'thinking' })
+  if block then
+    send(chat, { kind = 'toggle', block = block.id })
+  end
+  return block ~= nil
+end
+
+---@param chat caliban.Chat
+---@return boolean
+local function enter(chat)
+  local message = queued(chat)
+  if not message then
+    return toggle(chat)
+  end
+  unqueue(chat)
+  vim.schedule(function()
+    require('caliban.chat.composer').give_back(chat, message.text, message.context)
+    require('caliban.chat.windows').open(chat, true)
+  end)
+  return true
+end
+
+---@param chat caliban.Chat
+---@return boolean
+local function retry(chat)
+  local block = under(chat, { 'notice', 'error' })
+  local retrying = block and chat.status and chat.status.phase == 'retrying'
+  if retrying then
+    send(chat, { kind = 'retry' })
+  end
+  return retrying or false
+end
+
+---@param step -1|1
+---@return fun(chat: caliban.Chat)
+local function jump(step)
+  return function(chat)
+    local rows = {}
+    require('caliban.chat.paint').last(chat, function(block, top)
+      if block.shape == 'user' then
+        table.insert(rows, 1, top + (block.head or 0))
+      end
+    end)
+    local at, count = row(), vim.v.count1
+    local ahead = vim.tbl_filter(function(r)
+      return (r - at) * step > 0
+    end, rows)
+    local target = step > 0 and ahead[math.min(count, #ahead)]
+      or ahead[math.max(1, #ahead - count + 1)]
+    if target then
+      vim.cmd("normal! m'")
+      api.nvim_win_set_cursor(0, { target + 1, 0 })
+    end
+  end
+end
+
+--- A window of this tab that shows a file, the last used first.
+---@return integer?
+local function code_window()
+  local wins = api.nvim_tabpage_list_wins(0)
+  table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
+  for _, win in ipairs(wins) do
+    local plain = win > 0 and vim.bo[api.nvim_win_get_buf(win)].buftype == ''
+    if plain and api.nvim_win_get_config(win).relative == '' and not vim.wo[win].winfixbuf then
+      return win
+    end
+  end
+end
+
+---@param chat caliban.Chat
+local function go_to(chat)
+  local line = api.nvim_get_current_line()
+  local file = vim.fn.expand('<cfile>') ---@as string
+  local at = line:find(file, 1, true)
+  local after = at and line:sub(at + #file) or ''
+  local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')
+  local name = vim.fs.normalize((file:gsub(':%d+.*$', '')))
+  local path = name:find('^/') and name or vim.fs.joinpath(chat.root or vim.fn.getcwd(), name)
+  if name == '' or not vim.uv.fs_stat(path) then
+    vim.notify(("No file '%s'."):format(name), vim.log.levels.WARN, { title = 'Caliban' })
+    return
+  end
+  local win = code_window()
+  if win then
+    api.nvim_set_current_win(win)
+    vim.cmd("normal! m'")
+  end
+  local opened = win and pcall(vim.cmd.edit, vim.fn.fnameescape(path))
+  if not opened then
+    vim.cmd('aboveleft split ' .. vim.fn.fnameescape(path))
+  end
+  if lnum then
+    local last = api.nvim_buf_line_count(0)
+    api.nvim_win_set_cursor(0, { math.min(math.max(tonumber(lnum) or 1, 1), last), 0 })
+  end
+end
+
+---@param chat caliban.Chat
+local function yank_code(chat)
+  local block, top = require('caliban.chat.paint').at(chat, row())
+  local lines = block and api.nvim_buf_get_lines(0, top, top + block.n, false)
+  local code = lines and require('caliban.chat.markdown').code_at(lines, row() - top + 1)
+  if not code then
+    vim.notify('No code block here.', vim.log.levels.INFO, { title = 'Caliban' })
+    return
+  end
+  vim.fn.setreg(vim.v.register, code, 'l')
+  vim.notify(('%d lines yanked'):format(#code), vim.log.levels.INFO, { title = 'Caliban' })
+end
+
+---@param chat caliban.Chat
+local function write(chat)
+  require('caliban.chat.windows').open(chat, true)
+  vim.cmd.startinsert({ bang = true })
+end
+
+---@param steer boolean
+---@return fun(chat: caliban.Chat)
+local function submit(steer)
+  return function(chat)
+    require('caliban.chat.composer').send(chat, steer)
+  end
+end
+
+---@param step -1|1
+---@return fun(chat: caliban.Chat): boolean
+local function walk(step)
+  return function(chat)
+    return require('caliban.chat.composer').walk(chat, step)
+  end
+end
+
+local function stop()
+  require('caliban.chat').stop()
+end
+
+---@type table<'transcript'|'composer', caliban.Key[]>
+local keys = {
+  transcript = {
+    { mode = 'n', lhs = 'y', desc = 'on a question: yes, once', run = rule('once'), own = true },
+    {
+      mode = 'n',
+      lhs = 's',
+      desc = 'on a question: yes, this session',
+      run = rule('session'),
+      own = true,
+    },
+    { mode = 'n', lhs = 'n', desc = 'on a question: no', run = rule('deny'), own = true },
+    {
+      mode = 'n',
+      lhs = 'e',
+      desc = 'on a question: no, because …',
+      run = rule('deny', true),
+      own = true,
+    },
+    {
+      mode = 'n',
+      lhs = '<CR>',
+      desc = 'open or close; on a queued message: edit it',
+      run = enter,
+      own = true,
+    },
+    { mode = 'n', lhs = 'za', desc = 'open or close a tool or thought', run = toggle, own = true },
+    { mode = 'n', lhs = 'x', desc = 'on a queued message: remove it', run = unqueue, own = true },
+    { mode = 'n', lhs = 'r', desc = 'on a retry: try now', run = retry, own = true },
+    { mode = 'n', lhs = ']]', desc = 'next message of yours', run = jump(1) },
+    { mode = 'n', lhs = '[[', desc = 'previous message of yours', run = jump(-1) },
+    { mode = 'n', lhs = 'gf', desc = 'go to the file under the cursor', run = go_to },
+    { mode = 'n', lhs = 'gy', desc = 'yank the code block', run = yank_code },
+    { mode = 'n', lhs = 'i', desc = 'write a message', run = write },
+    { mode = 'n', lhs = 'a', desc = 'write a message', run = write },
+    { mode = 'n', lhs = '<C-c>', desc = 'stop the turn', run = stop },
+  },
+  composer = {
+    { mode = 'n', lhs = '<CR>', desc = 'send (while a turn runs: queue)', run = submit(false) },
+    { mode = 'n', lhs = '<C-s>', desc = 'send', run = submit(false) },
+    { mode = 'i', lhs = '<C-s>', desc = 'send', run = submit(false) },
+    { mode = 'n', lhs = '<M-CR>', desc = 'send into the running turn', run = submit(true) },
+    { mode = 'i', lhs = '<M-CR>', desc = 'send into the running turn', run = submit(true) },
+    { mode = 'n', lhs = '<C-c>', desc = 'stop the turn', run = stop },
+    {
+      mode = 'n',
+      lhs = '<C-x>',
+      desc = 'remove the last piece of context',
+      own = true,
+      run = function(chat)
+        local has = #chat.context > 0
+        vim.schedule(function()
+          require('caliban.chat.composer').unchip(chat)
+        end)
+        return has
+      end,
+    },
+    {
+      mode = 'n',
+      lhs = '<Up>',
+      desc = 'on the first line: earlier prompts',
+      run = walk(-1),
+      own = true,
+    },
+    {
+      mode = 'i',
+      lhs = '<Up>',
+      desc = 'on the first line: earlier prompts',
+      run = walk(-1),
+      own = true,
+    },
+    {
+      mode = 'n',
+      lhs = '<Down>',
+      desc = 'on the last line: later prompts',
+      run = walk(1),
+      own = true,
+    },
+    {
+      mode = 'i',
+      lhs = '<Down>',
+      desc = 'on the last line: later prompts',
+      run = walk(1),
+      own = true,
+    },
+  },
+}
+
+--- Shows the keys of the buffer in a small window.
+---@param part 'transcript'|'composer'
+local function help(part)
+  local lines, seen = {}, {}
+  for _, key in ipairs(keys[part]) do
+    local line = (' %-7s %s '):format(key.lhs, key.desc)
+    if not seen[line] then
+      seen[line] = true
+      table.insert(lines, line)
+    end
+  end
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', false
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, api.nvim_strwidth(line))
+  end
+  local win = api.nvim_open_win(buf, true, {
+    relative = 'cursor',
+    row = 1,
+    col = 0,
+    width = width,
+    height = #lines,
+    style = 'minimal',
+    border = 'single',
+    title = ' Keys ',
+  })
+  local function close()
+    if api.nvim_win_is_valid(win) then
+      api.nvim_win_close(win, true)
+    end
+  end
+  for _, lhs in ipairs({ 'q', '<Esc>', 'g?' }) do
+    vim.keymap.set('n', lhs, close, { buffer = buf, nowait = true, desc = 'Close' })
+  end
+  api.nvim_create_autocmd(
+    'WinLeave',
+    { buffer = buf, once = true, callback = vim.schedule_wrap(close) }
+  )
+end
+
+---@param chat caliban.Chat
+---@param buf integer
+---@param key caliban.Key
+local function map(chat, buf, key)
+  local opts = { buffer = buf, desc = 'Caliban: ' .. key.desc, nowait = true }
+  if not key.own then
+    vim.keymap.set(key.mode, key.lhs, function()
+      key.run(chat)
+    end, opts)
+    return
+  end
+  -- an expression, so that count, register and operator stay with a key that is not for us
+  opts.expr = true
+  vim.keymap.set(key.mode, key.lhs, function()
+    return key.run(chat) and '' or key.lhs
+  end, opts)
+end
+
+--- Maps the keys in a buffer.
+---@param chat caliban.Chat
+---@param buf integer
+---@param part 'transcript'|'composer'
+function M.attach(chat, buf, part)
+  for _, key in ipairs(keys[part]) do
+    map(chat, buf, key)
+  end
+  vim.keymap.set('n', 'g?', function()
+    help(part)
+  end, { buffer = buf, desc = 'Caliban: keys', nowait = true })
+end
+
+return M

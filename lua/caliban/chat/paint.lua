@@ -1,0 +1,392 @@
+--- Puts the program's blocks into a transcript buffer. What a paint costs depends on the new text: a
+--- block's row is found from the end, and each line is highlighted once.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban_chat')
+M.ns = ns
+
+---@class caliban.Block
+---@field id integer the program's, or one of the two made here
+---@field shape string
+---@field n integer lines
+---@field col integer bytes of the last line
+---@field head? integer index of the first line that is not empty
+---@field final boolean
+---@field done integer lines highlighted so far
+---@field call? string
+---@field right? string
+---@field below? string[]
+---@field marks table<string, integer>
+---@field fence? caliban.Fence
+---@field code? caliban.CodeJob
+
+--- Shapes of one colour throughout. The others are Markdown, or a tool's.
+local spans = {
+  thinking = 'CalibanDim',
+  tool = 'CalibanDim',
+  ask = 'CalibanDim',
+  notice = 'CalibanNotice',
+  error = 'CalibanError',
+  intro = 'CalibanDim',
+  queue = 'CalibanDim',
+}
+local heads = { tool = 'CalibanTool', ask = 'CalibanAsk' }
+
+--- Blocks made here: the messages that wait, and that the program has ended.
+local QUEUE, ENDED = -1, -2
+
+local BUDGET = 8000000 -- ns of highlighting in one go: half a frame
+
+---@param chat caliban.Chat
+---@param id integer
+---@return caliban.Block?, integer index, integer row
+local function find(chat, id)
+  local row = chat.total
+  for i = #chat.blocks, 1, -1 do
+    local block = chat.blocks[i]
+    row = row - block.n
+    if block.id == id then
+      return block, i, row
+    end
+  end
+  return nil, 0, 0
+end
+
+--- The block that holds a row of the transcript.
+---@param chat caliban.Chat
+---@param at integer row, from 0
+---@return caliban.Block?
+---@return integer row its first row
+function M.at(chat, at)
+  local row = chat.total
+  for i = #chat.blocks, 1, -1 do
+    row = row - chat.blocks[i].n
+    if row <= at and at < row + chat.blocks[i].n then
+      return chat.blocks[i], row
+    end
+  end
+  return nil, 0
+end
+
+--- The last block that passes a test.
+---@param chat caliban.Chat
+---@param test fun(block: caliban.Block, row: integer): boolean?
+---@return caliban.Block?
+---@return integer row
+function M.last(chat, test)
+  local row = chat.total
+  for i = #chat.blocks, 1, -1 do
+    row = row - chat.blocks[i].n
+    if test(chat.blocks[i], row) then
+      return chat.blocks[i], row
+    end
+  end
+  return nil, 0
+end
+
+---@param chat caliban.Chat
+---@param first integer
+---@param last integer
+---@param lines string[]
+local function put(chat, first, last, lines)
+  if chat.total == 0 then
+    first, last = 0, -1 -- an empty buffer has one line all the same
+  end
+  api.nvim_buf_set_lines(chat.transcript, first, last, false, lines)
+end
+
+---@param lines string[]
+---@return integer? # index of the first that is not empty
+local function first_text(lines)
+  for i, line in ipairs(lines) do
+    if line ~= '' then
+      return i - 1
+    end
+  end
+end
+
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+---@param at integer
+---@param lines string[]
+local function replace(chat, block, row, at, lines)
+  at = math.min(at, block.n)
+  if chat.total > 0 and at < block.n then
+    api.nvim_buf_clear_namespace(chat.transcript, ns, row + at, row + block.n)
+  end
+  put(chat, row + at, row + block.n, lines)
+  chat.total = chat.total + at + #lines - block.n
+  if #lines > 0 then
+    block.col = #lines[#lines]
+  elseif at > 0 then
+    block.col = #api.nvim_buf_get_lines(chat.transcript, row + at - 1, row + at, false)[1]
+  end
+  block.n = at + #lines
+  if at == 0 then
+    block.head = first_text(lines)
+  end
+  if at < block.done then
+    -- whether a line stands in a fence is known from the block's start only
+    if at > 0 then
+      api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + at)
+    end
+    block.done, block.fence, block.marks = 0, nil, {}
+  end
+  block.code = nil
+end
+
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+---@param text string
+local function append(chat, block, row, text)
+  local lines = vim.split(text, '\n', { plain = true })
+  if block.n == 0 then
+    return replace(chat, block, row, 0, lines)
+  end
+  local last = row + block.n - 1
+  api.nvim_buf_set_text(chat.transcript, last, block.col, last, block.col, lines)
+  block.col = #lines == 1 and block.col + #text or #lines[#lines]
+  block.n = block.n + #lines - 1
+  chat.total = chat.total + #lines - 1
+  if not block.head then
+    block.head = first_text(api.nvim_buf_get_lines(chat.transcript, row, row + block.n, false))
+  end
+end
+
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param name string
+---@param row integer
+---@param col integer
+---@param opts vim.api.keyset.set_extmark
+local function mark(chat, block, name, row, col, opts)
+  opts.id = block.marks[name]
+  block.marks[name] = api.nvim_buf_set_extmark(chat.transcript, ns, row, col, opts)
+end
+
+--- The marks that cover a whole block or hang on it.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+local function dress(chat, block, row)
+  if block.n == 0 then
+    return
+  end
+  local span, head = spans[block.shape], heads[block.shape]
+  local last, top = row + block.n - 1, row + (block.head or 0)
+  if span then
+    mark(chat, block, 'span', row, 0, {
+      end_row = last,
+      end_col = block.col,
+      hl_group = span,
+      end_right_gravity = true,
+      priority = 100,
+    })
+  end
+  if head then
+    local width = #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
+    mark(chat, block, 'head', top, 0, { end_col = width, hl_group = head, priority = 110 })
+  end
+  if block.right then
+    mark(chat, block, 'right', top, 0, {
+      virt_text = { { block.right, 'CalibanDim' } },
+      virt_text_pos = 'eol_right_align',
+    })
+  end
+  if block.below then
+    local virtual = vim.tbl_map(function(line)
+      return { { '┃ ', 'CalibanUser' }, { line, 'CalibanChip' } }
+    end, block.below)
+    mark(chat, block, 'below', last, 0, { virt_lines = virtual, virt_lines_leftcol = true })
+  end
+end
+
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+local function bar(chat, block, row)
+  for r = row + math.max(block.head or 0, block.done), row + block.n - 1 do
+    local sign = { sign_text = '┃', sign_hl_group = 'CalibanUser' }
+    api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, sign)
+  end
+end
+
+--- Highlights the finished lines of a block that are not yet.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+---@param deadline integer
+---@return boolean # false where the time was up first
+local function highlight(chat, block, row, deadline)
+  if spans[block.shape] then
+    return true
+  end
+  return require('caliban.chat.markdown').advance(chat.transcript, block, row, deadline)
+end
+
+--- Goes on with the highlighting in pieces, newest block first, until none is left to do.
+---@param chat caliban.Chat
+local function later(chat)
+  if chat.highlighting then
+    return
+  end
+  chat.highlighting = true
+  vim.defer_fn(function()
+    chat.highlighting = false
+    if not require('caliban.chat').usable(chat.transcript) then
+      return
+    end
+    local deadline, row = vim.uv.hrtime() + BUDGET, chat.total
+    for i = #chat.blocks, 1, -1 do
+      row = row - chat.blocks[i].n
+      if not highlight(chat, chat.blocks[i], row, deadline) then
+        return later(chat)
+      end
+    end
+  end, 4)
+end
+
+---@param chat caliban.Chat
+---@param id integer
+---@param shape string
+---@return caliban.Block, integer row
+local function add(chat, id, shape)
+  local block = {
+    id = id,
+    shape = shape,
+    n = 0,
+    col = 0,
+    done = 0,
+    final = false,
+    marks = {},
+  }
+  local tail = chat.blocks[#chat.blocks]
+  if tail and tail.id == QUEUE then
+    table.insert(chat.blocks, #chat.blocks, block)
+    return block, chat.total - tail.n
+  end
+  table.insert(chat.blocks, block)
+  return block, chat.total
+end
+
+---@param chat caliban.Chat
+---@param update caliban.BlockUpdate
+---@param deadline integer
+local function apply(chat, update, deadline)
+  local block, index, row = find(chat, update.id)
+  if update.remove then
+    if block then
+      replace(chat, block, row, 0, {})
+      table.remove(chat.blocks, index)
+    end
+    return
+  end
+  if not block then
+    block, row = add(chat, update.id, update.shape)
+  end
+  if block.shape ~= update.shape then
+    api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + block.n)
+    block.shape, block.done, block.fence, block.marks = update.shape, 0, nil, {}
+  end
+  if update.lines then
+    replace(chat, block, row, update.at, update.lines)
+  end
+  if update.append and update.append ~= '' then
+    append(chat, block, row, update.append)
+  end
+  block.final, block.call = update.final, update.call
+  block.right, block.below = update.right or block.right, update.below or block.below
+  dress(chat, block, row)
+  if block.shape == 'user' then
+    bar(chat, block, row)
+  end
+  if not highlight(chat, block, row, deadline) then
+    later(chat)
+  end
+end
+
+--- Windows that follow the end: their cursor is on the last line and nobody is selecting there.
+---@param buf integer
+---@return integer[]
+local function followers(buf)
+  local last, windows = api.nvim_buf_line_count(buf), {}
+  local mode = vim.fn.mode(1)
+  local selecting = mode:find('^[vVsS\22\19]') or mode:find('^no')
+  local held = selecting and api.nvim_get_current_win()
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if win ~= held and api.nvim_win_get_cursor(win)[1] >= last then
+      table.insert(windows, win)
+    end
+  end
+  return windows
+end
+
+--- Changes the transcript through `fn`, and takes along the windows that follow its end.
+---@param chat caliban.Chat
+---@param fn fun()
+local function write(chat, fn)
+  local buf = chat.transcript
+  local following = followers(buf)
+  vim.bo[buf].modifiable = true
+  local ok, err = pcall(fn)
+  vim.bo[buf].modifiable = false
+  local last = api.nvim_buf_line_count(buf)
+  for _, win in ipairs(following) do
+    -- the column too: of a paragraph wider than the window its end is what is new
+    api.nvim_win_set_cursor(win, { last, vim.v.maxcol - 1 })
+  end
+  if not ok then
+    error(err, 0)
+  end
+end
+
+---@param chat caliban.Chat
+---@param updates caliban.BlockUpdate[]
+---@param reset? boolean
+function M.paint(chat, updates, reset)
+  if not require('caliban.chat').usable(chat.transcript) then
+    return
+  end
+  write(chat, function()
+    if reset then
+      api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
+      api.nvim_buf_set_lines(chat.transcript, 0, -1, false, {})
+      chat.blocks, chat.total = {}, 0
+      if chat.status then
+        updates = vim.list_extend({ M.queue(chat.status.queue) }, updates)
+      end
+    end
+    local deadline = vim.uv.hrtime() + BUDGET
+    for _, update in ipairs(updates) do
+      apply(chat, update, deadline)
+    end
+  end)
+end
+
+--- The messages that wait, as the block below all others: one line each, after an empty one.
+---@param queue caliban.QueuedMessage[]
+---@return caliban.BlockUpdate
+function M.queue(queue)
+  local lines = { '' }
+  for _, message in ipairs(queue) do
+    local text = message.text:gsub('%s*\n%s*', ' ')
+    local how = message.steer and 'joins this turn' or 'queued'
+    table.insert(lines, (' ◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, 120)))
+  end
+  local update = { id = QUEUE, shape = 'queue', at = 0, final = true, remove = #queue == 0 }
+  update.lines, update.right = lines, 'x removes · <CR> edits'
+  return update ---@as caliban.BlockUpdate
+end
+
+--- Says in the transcript that the program has ended.
+---@param chat caliban.Chat
+---@param why string
+function M.ended(chat, why)
+  local lines = { '', '! ' .. why }
+  M.paint(chat, { { id = ENDED, shape = 'error', at = 0, lines = lines, final = true } })
+end
+
+return M

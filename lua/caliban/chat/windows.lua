@@ -1,0 +1,304 @@
+--- Where a chat is shown. Only windows it has opened are ever resized or closed; options are set for the
+--- window and the buffer together, so that another buffer in the window brings its own.
+local M = {}
+
+local api = vim.api
+
+---@param win integer
+---@param options table<string, any>
+local function set(win, options)
+  for option, value in pairs(options) do
+    vim.wo[win][0][option] = value
+  end
+end
+
+local plain = {
+  wrap = true,
+  linebreak = true,
+  number = false,
+  relativenumber = false,
+  cursorline = false,
+  colorcolumn = '',
+  statuscolumn = '',
+  foldcolumn = '0',
+  foldenable = false,
+  list = false,
+  spell = false,
+}
+
+--- The windows a chat may be shown in already: this tab's, or all where it has a tab of its own.
+---@return integer[]
+local function candidates()
+  local own_tab = require('caliban.config').get().layout == 'tab'
+  return own_tab and api.nvim_list_wins() or api.nvim_tabpage_list_wins(0)
+end
+
+--- The window that shows one of the two buffers of any chat.
+---@param part 'transcript'|'composer'
+---@return integer? win
+---@return caliban.Chat? chat
+local function showing(part)
+  local chats = require('caliban.chat')
+  for _, win in ipairs(candidates()) do
+    local buf = api.nvim_win_get_buf(win)
+    local chat = chats.of(buf)
+    if chat and chat[part] == buf then
+      return win, chat
+    end
+  end
+end
+
+--- Whether this tab shows a transcript (of this chat, if one is given).
+---@param chat? caliban.Chat
+---@return boolean
+function M.visible(chat)
+  local chats = require('caliban.chat')
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local buf = api.nvim_win_get_buf(win)
+    local of = chats.of(buf)
+    if of and of.transcript == buf and (not chat or of == chat) then
+      return true
+    end
+  end
+  return false
+end
+
+---@param n integer
+---@return string
+local function tokens(n)
+  if n < 1000 then
+    return tostring(n)
+  end
+  return n < 1e6 and ('%.1fk'):format(n / 1e3) or ('%.1fM'):format(n / 1e6)
+end
+
+---@param chat caliban.Chat
+---@return string
+local function bar(chat)
+  local status = chat.status
+  if not status then
+    return ' ○ starting'
+  end
+  local line = { status.model, status.mode }
+  if status.tour then
+    table.insert(line, 'offline tour')
+  end
+  local words = require('caliban.status').words(status)
+  table.insert(line, (status.phase == 'idle' and '○ ' or '● ') .. words)
+  local left = (' ' .. table.concat(line, ' · ')):gsub('%%', '%%%%')
+  local right = tokens(status.context)
+  if status.window > 0 then
+    local share = math.floor(100 * status.context / status.window + 0.5)
+    right = ('%s/%s  %d%%%%'):format(right, tokens(status.window), share)
+  end
+  if status.cached > 0 and status.input > 0 then
+    local share = math.min(100, math.floor(100 * status.cached / status.input + 0.5))
+    right = ('%s · cached %d%%%%'):format(right, share)
+  end
+  return ('%s%%=%%<%s '):format(left, right)
+end
+
+---@param chat caliban.Chat
+---@return string
+local function hint(chat)
+  local phase = chat.status and chat.status.phase or 'idle'
+  local running = phase ~= 'idle' and phase ~= 'offline'
+  local keys = running and '<CR> queue · <M-CR> steer · <C-c> stop' or '<CR> send'
+  return '%=%#CalibanDim#' .. keys .. ' · g? keys '
+end
+
+--- Sets the lines above the windows of a chat, where they have changed.
+---@param chat caliban.Chat
+function M.decorate(chat)
+  local lines = { { chat.transcript, bar(chat) }, { chat.composer, hint(chat) } }
+  for _, pair in ipairs(lines) do
+    for _, win in ipairs(vim.fn.win_findbuf(pair[1])) do
+      if vim.wo[win].winbar ~= pair[2] then
+        vim.wo[win][0].winbar = pair[2]
+      end
+    end
+  end
+end
+
+--- A window has begun to show a buffer of a chat.
+---@param chat caliban.Chat
+---@param buf integer
+function M.entered(chat, buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if vim.wo[win].winbar == '' then
+      set(win, plain)
+      set(win, { signcolumn = buf == chat.transcript and 'yes:1' or 'no' })
+    end
+  end
+  M.decorate(chat)
+end
+
+---@return integer
+local function width()
+  return math.min(math.max(60, math.floor(vim.o.columns * 0.4)), vim.o.columns - 1)
+end
+
+---@return integer row, integer height
+local function float_rows()
+  local height = math.max(8, vim.o.lines - 8)
+  return math.floor((vim.o.lines - height) / 2) - 1, height
+end
+
+---@param part 'transcript'|'composer'
+---@param lines integer of the composer
+---@return vim.api.keyset.win_config
+local function float(part, lines)
+  local row, height = float_rows()
+  local columns = math.min(math.max(60, math.floor(vim.o.columns * 0.8)), vim.o.columns - 4)
+  local above = height - lines - 2
+  return {
+    relative = 'editor',
+    border = 'single',
+    col = math.floor((vim.o.columns - columns) / 2),
+    width = columns,
+    row = part == 'transcript' and row or row + above + 2,
+    height = part == 'transcript' and above or lines,
+  }
+end
+
+---@param layout string
+---@return vim.api.keyset.win_config
+local function place(layout)
+  if layout == 'float' then
+    return float('transcript', 3)
+  elseif layout == 'top' or layout == 'bottom' then
+    local split = layout == 'top' and 'above' or 'below'
+    return { split = split, win = -1, height = math.floor(vim.o.lines * 0.4) }
+  end
+  return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
+end
+
+---@param chat caliban.Chat
+---@return integer win
+local function open_transcript(chat)
+  local layout = require('caliban.config').get().layout
+  local here = api.nvim_get_current_win()
+  if layout == 'tab' then
+    vim.cmd('tab sbuffer ' .. chat.transcript)
+    local win = api.nvim_get_current_win()
+    api.nvim_set_current_win(here)
+    return win
+  elseif layout == 'current' and not vim.wo[here].winfixbuf then
+    api.nvim_win_set_buf(here, chat.transcript)
+    return here
+  end
+  local win = api.nvim_open_win(chat.transcript, false, place(layout))
+  set(win, { winfixwidth = layout == 'right' or layout == 'left' })
+  return win
+end
+
+---@param chat caliban.Chat
+---@param transcript integer
+---@return integer win
+local function open_composer(chat, transcript)
+  if api.nvim_win_get_config(transcript).relative ~= '' then
+    return api.nvim_open_win(chat.composer, false, float('composer', 3))
+  end
+  local config = { split = 'below', win = transcript, height = 3 }
+  local win = api.nvim_open_win(chat.composer, false, config)
+  set(win, { winfixheight = true })
+  return win
+end
+
+--- Shows another buffer in a window that shows a chat.
+---@param win integer
+---@param buf integer
+local function swap(win, buf)
+  if api.nvim_win_get_buf(win) ~= buf then
+    api.nvim_win_call(win, function()
+      vim.cmd('noautocmd keepalt keepjumps buffer ' .. buf)
+    end)
+  end
+end
+
+--- Shows a chat in this tab, opening what is not open.
+---@param chat caliban.Chat
+---@param focus boolean
+function M.open(chat, focus)
+  local upper, lower = showing('transcript'), showing('composer')
+  if upper then
+    swap(upper, chat.transcript)
+  else
+    upper = open_transcript(chat)
+    local last = api.nvim_buf_line_count(chat.transcript)
+    api.nvim_win_set_cursor(upper, { last, 0 })
+  end
+  if lower then
+    swap(lower, chat.composer)
+  else
+    lower = open_composer(chat, upper)
+  end
+  M.entered(chat, chat.transcript)
+  M.entered(chat, chat.composer)
+  M.fit(chat)
+  if focus then
+    api.nvim_set_current_win(lower)
+  end
+end
+
+--- Closes the chat's windows in this tab.
+function M.close()
+  local option = vim.o.equalalways
+  for _, part in ipairs({ 'composer', 'transcript' }) do
+    local win = showing(part)
+    while win do
+      -- the other windows keep their sizes
+      vim.cmd('noautocmd set noequalalways')
+      local ok = pcall(api.nvim_win_close, win, true)
+      vim.cmd('noautocmd let &equalalways = ' .. (option and 1 or 0))
+      if not ok then
+        -- the last window: what was in it before, else an empty buffer
+        api.nvim_win_call(win, function()
+          if
+            not pcall(vim.cmd.buffer, '#') or require('caliban.chat').of(api.nvim_get_current_buf())
+          then
+            vim.cmd.enew()
+          end
+        end)
+      end
+      win = showing(part)
+    end
+  end
+end
+
+---@param win integer
+---@return integer
+local function wanted(win)
+  local lines = api.nvim_win_text_height(win, {}).all
+  return math.max(3, math.min(10, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
+end
+
+--- Gives the composer the height of its text, out of the transcript above it.
+---@param chat caliban.Chat
+function M.fit(chat)
+  local lower, of = showing('composer')
+  local upper = showing('transcript')
+  if not (lower and upper and of == chat) then
+    return
+  end
+  local want, have = wanted(lower), api.nvim_win_get_height(lower)
+  if want == have then
+    return
+  end
+  if api.nvim_win_get_config(lower).relative ~= '' then
+    api.nvim_win_set_config(lower, float('composer', want))
+    api.nvim_win_set_config(upper, float('transcript', want))
+    return
+  end
+  local top, bottom = api.nvim_win_get_position(upper), api.nvim_win_get_position(lower)
+  local height = api.nvim_win_get_height(upper)
+  if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or height + have - want < 3 then
+    return -- the user has moved one of them
+  end
+  -- the upper one's height is set: what it gives or takes comes from the one below it, and from no other
+  set(lower, { winfixheight = false })
+  api.nvim_win_set_height(upper, height + have - want)
+  set(lower, { winfixheight = true })
+end
+
+return M

@@ -1,0 +1,278 @@
+--- `:Caliban {subcommand}`.
+local M = {}
+
+---@class caliban.Invocation
+---@field rest string what follows the subcommand, as typed
+---@field words string[] the same, split
+---@field bang boolean
+---@field range? [integer, integer]
+---@field visual boolean
+
+---@class caliban.Subcommand
+---@field run fun(call: caliban.Invocation)
+---@field complete? fun(): string[]
+
+---@param text string
+local function say(text)
+  vim.notify(text, vim.log.levels.WARN, { title = 'Caliban' })
+end
+
+local function api()
+  return require('caliban')
+end
+
+---@param call caliban.Invocation
+---@return caliban.Excerpt?
+local function selection(call)
+  local range = call.range
+  return range and require('caliban.context').range(range[1], range[2], call.visual)
+end
+
+---@param word string
+---@param words string[]
+---@return boolean
+local function one_of(word, words)
+  if vim.tbl_contains(words, word) then
+    return true
+  end
+  local hint = require('caliban.nearest').hint(word, words)
+  say(("'%s' is none of %s.%s"):format(word, table.concat(words, ', '), hint))
+  return false
+end
+
+local scopes = { 'hunk', 'file', 'all' }
+
+---@param call caliban.Invocation
+---@return caliban.ReviewOpts
+local function scope(call)
+  local word = call.words[1] ---@as string?
+  if word and vim.tbl_contains(scopes, word) then
+    local reason = vim.trim(call.rest:sub(#word + 1))
+    local opts = { scope = word, range = call.range, reason = reason ~= '' and reason or nil }
+    return opts ---@as caliban.ReviewOpts
+  end
+  return { range = call.range, reason = word and call.rest or nil }
+end
+
+---@return string[]
+local function models()
+  local names = {}
+  for provider, settings in pairs(require('caliban.config').get().providers or {}) do
+    for _, model in ipairs(settings.models or {}) do
+      table.insert(names, provider .. '/' .. model)
+    end
+  end
+  local current = api().state().model
+  if current and not vim.tbl_contains(names, current) then
+    table.insert(names, current)
+  end
+  table.sort(names)
+  return names
+end
+
+---@return string[]
+local function sessions()
+  local names = {}
+  for _, chat in ipairs(require('caliban.chat').all) do
+    table.insert(names, chat.session)
+  end
+  return names
+end
+
+---@return string
+local function log_path()
+  local cache = vim.env.XDG_CACHE_HOME or vim.fs.joinpath(vim.env.HOME or '~', '.cache')
+  return vim.fs.joinpath(cache, 'caliban', 'debug.log')
+end
+
+---@type table<string, caliban.Subcommand>
+local subcommands = {
+  ask = {
+    run = function(call)
+      local ask, excerpt = require('caliban.ask'), selection(call)
+      if call.rest == '' then
+        ask.prompt(excerpt)
+      else
+        ask.ask(call.rest, { context = excerpt and { excerpt } or {} })
+      end
+    end,
+  },
+  add = {
+    run = function(call)
+      local excerpt = selection(call) or require('caliban.context').of()
+      require('caliban.ask').add(excerpt, false)
+    end,
+  },
+  new = {
+    run = function(call)
+      local name = call.words[1]
+      require('caliban.chat').switch({ kind = 'new', name = name, ephemeral = call.bang })
+    end,
+  },
+  resume = {
+    run = function(call)
+      require('caliban.chat').switch({ kind = 'open', session = call.words[1] })
+    end,
+    complete = sessions,
+  },
+  stop = {
+    run = function()
+      api().stop()
+    end,
+  },
+  steer = {
+    run = function(call)
+      api().steer(call.rest ~= '' and call.rest or nil)
+    end,
+  },
+  accept = {
+    run = function(call)
+      if not call.words[1] or one_of(call.words[1], scopes) then
+        api().accept(scope(call))
+      end
+    end,
+    complete = function()
+      return scopes
+    end,
+  },
+  reject = {
+    run = function(call)
+      api().reject(scope(call))
+    end,
+    complete = function()
+      return scopes
+    end,
+  },
+  next = {
+    run = function()
+      api().next()
+    end,
+  },
+  prev = {
+    run = function()
+      api().prev()
+    end,
+  },
+  review = {
+    run = function()
+      require('caliban.buffers').quickfix()
+    end,
+  },
+  approve = {
+    run = function(call)
+      local word = call.words[1] or 'once'
+      if one_of(word, { 'once', 'session' }) then
+        require('caliban.chat').rule(word == 'session' and 'session' or 'once')
+      end
+    end,
+    complete = function()
+      return { 'once', 'session' }
+    end,
+  },
+  deny = {
+    run = function(call)
+      api().deny(call.rest)
+    end,
+  },
+  model = {
+    run = function(call)
+      local chats = require('caliban.chat')
+      local chat = chats.get()
+      if not chat then
+        return
+      end
+      local name = call.words[1] ---@as string?
+      if name then
+        chats.send(chat, { kind = 'model', model = name })
+        return
+      end
+      vim.ui.select(models(), { prompt = 'Model' }, function(choice)
+        if choice then
+          chats.send(chat, { kind = 'model', model = choice })
+        end
+      end)
+    end,
+    complete = models,
+  },
+  log = {
+    run = function()
+      local path = log_path()
+      if not vim.uv.fs_stat(path) then
+        return say(
+          'There is no log. Set vim.g.caliban.debug or CALIBAN_DEBUG=1, then :Caliban restart.'
+        )
+      end
+      vim.cmd.split(vim.fn.fnameescape(path))
+    end,
+  },
+  restart = {
+    run = function()
+      require('caliban.rpc').restart()
+    end,
+  },
+  close = {
+    run = function()
+      api().close()
+    end,
+  },
+  toggle = {
+    run = function()
+      api().toggle()
+    end,
+  },
+}
+
+---@return string[]
+local function names()
+  local list = vim.tbl_keys(subcommands)
+  table.sort(list)
+  return list
+end
+
+---@param opts vim.api.keyset.create_user_command.command_args
+function M.run(opts)
+  local name, mark, rest = opts.args:match('^%s*([^%s!]*)(!?)%s*(.-)%s*$')
+  ---@cast name string
+  ---@cast rest string
+  local range = opts.range > 0 and { opts.line1, opts.line2 } or nil
+  local call = {
+    rest = rest,
+    words = vim.split(rest, '%s+', { trimempty = true }),
+    bang = opts.bang or mark == '!',
+    range = range,
+    -- a range of two is two addresses; which, only the marks tell
+    visual = opts.range == 2,
+  }
+  if name == '' then
+    local excerpt = selection(call)
+    if excerpt then
+      return require('caliban.ask').add(excerpt, true)
+    end
+    return api().open()
+  end
+  local subcommand = subcommands[name]
+  if not subcommand then
+    local hint = require('caliban.nearest').hint(name, names())
+    return say((":Caliban has no subcommand '%s'.%s"):format(name, hint))
+  end
+  subcommand.run(call)
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local _, _, name = line:find('Caliban!?%s+([%w_]+)!?%s')
+  local list
+  if name then
+    local subcommand = subcommands[name]
+    list = subcommand and subcommand.complete and subcommand.complete() or {}
+  else
+    list = names()
+  end
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, list)
+end
+
+return M

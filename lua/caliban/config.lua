@@ -1,0 +1,222 @@
+--- The user's settings: `vim.g.caliban` or `setup{}`, checked key by key. What is wrong is reported with
+--- its path and replaced by the default; nothing else is lost with it.
+local M = {}
+
+---@class (exact) caliban.Config
+---@field model? string
+---@field providers? table<string, caliban.ProviderConfig>
+---@field mode string
+---@field resume boolean|'open'
+---@field bin? string the program, where it is not built in the plugin's own folder
+---@field debug boolean
+---@field system? string
+---@field system_file? string
+---@field no_system boolean
+---@field probe boolean
+---@field layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
+
+---@type caliban.Config
+local defaults = {
+  mode = 'ask',
+  resume = true,
+  debug = false,
+  no_system = false,
+  probe = true,
+  layout = 'right',
+}
+
+---@alias caliban.Check fun(value: any): string? what was expected, where it is not that
+
+---@param name string
+---@return caliban.Check
+local function is(name)
+  return function(value)
+    return type(value) ~= name and 'a ' .. name or nil
+  end
+end
+
+---@param words any[]
+---@return caliban.Check
+local function one_of(words)
+  return function(value)
+    if vim.tbl_contains(words, value) then
+      return nil
+    end
+    local names = vim.tbl_map(vim.inspect, words)
+    local last = table.remove(names)
+    return (table.concat(names, ', ') .. ' or ' .. last):gsub('"', "'")
+  end
+end
+
+---@param value any
+---@return string?
+local function strings(value)
+  local ok = type(value) == 'table' and vim.islist(value)
+  for _, item in ipairs(ok and value or {}) do
+    ok = ok and type(item) == 'string'
+  end
+  return not ok and 'a list of strings' or nil
+end
+
+---@type table<string, caliban.Check>
+local provider = {
+  dialect = one_of({ 'anthropic', 'openai-chat' }),
+  base_url = is('string'),
+  key = is('string'),
+  models = strings,
+}
+
+---@type table<string, caliban.Check>
+local known = {
+  model = is('string'),
+  providers = is('table'),
+  mode = one_of({ 'plan', 'ask', 'auto-edit', 'auto' }),
+  resume = one_of({ true, false, 'open' }),
+  bin = is('string'),
+  debug = is('boolean'),
+  system = is('string'),
+  system_file = is('string'),
+  no_system = is('boolean'),
+  probe = is('boolean'),
+  layout = one_of({ 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
+}
+
+---@param value any
+---@return string
+local function got(value)
+  if type(value) == 'string' then
+    return ("'%s'"):format(value)
+  end
+  return type(value) == 'table' and 'a table' or tostring(value)
+end
+
+---@param t table
+---@return any[] # keys, in the order of their names
+local function keys(t)
+  local list = vim.tbl_keys(t)
+  table.sort(list, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  return list
+end
+
+---@param path string
+---@param given table
+---@param checks table<string, caliban.Check>
+---@param problems string[]
+---@return table # what passed
+local function sift(path, given, checks, problems)
+  local good, names = {}, keys(checks)
+  for _, key in ipairs(keys(given)) do
+    local value = given[key]
+    local where = ('caliban: %s.%s: '):format(path, key)
+    local check = checks[key]
+    local expected = check and check(value)
+    if not check then
+      local hint = require('caliban.nearest').hint(tostring(key), names)
+      table.insert(problems, where .. 'there is no such setting.' .. hint)
+    elseif expected then
+      table.insert(problems, ('%sexpected %s, got %s'):format(where, expected, got(value)))
+    else
+      good[key] = value
+    end
+  end
+  return good
+end
+
+---@param name any
+---@param given any
+---@param problems string[]
+---@return table?
+local function sift_provider(name, given, problems)
+  local path = 'config.providers.' .. tostring(name)
+  if type(name) ~= 'string' or type(given) ~= 'table' then
+    table.insert(problems, ('caliban: %s: expected a table, got %s'):format(path, got(given)))
+    return nil
+  end
+  local before = #problems
+  local good = sift(path, given, provider, problems)
+  for _, key in ipairs({ 'dialect', 'base_url' }) do
+    if given[key] == nil then
+      table.insert(problems, ('caliban: %s.%s: missing'):format(path, key))
+    end
+  end
+  return #problems == before and good or nil
+end
+
+---@param good table
+---@param problems string[]
+local function one_system(good, problems)
+  local given = {}
+  for _, key in ipairs({ 'system', 'system_file', 'no_system' }) do
+    if good[key] then
+      table.insert(given, key)
+    end
+  end
+  if #given > 1 then
+    local names = table.concat(given, ' and ')
+    local say = 'caliban: config: %s exclude each other; none of them is used until one is left'
+    table.insert(problems, say:format(names))
+    good.system, good.system_file, good.no_system = nil, nil, nil
+  end
+end
+
+--- The settings in force for what the user gave, and what is wrong with it.
+---@param given any
+---@return caliban.Config, string[] problems
+function M.check(given)
+  local problems = {}
+  if type(given) ~= 'table' then
+    table.insert(problems, ('caliban: config: expected a table, got %s'):format(got(given)))
+    given = {}
+  end
+  local good = sift('config', given, known, problems)
+  one_system(good, problems)
+  local providers = {}
+  for _, name in ipairs(keys(good.providers or {})) do
+    providers[name] = sift_provider(name, good.providers[name], problems)
+  end
+  good.providers = providers
+  local config = vim.tbl_extend('force', defaults, good) ---@as caliban.Config
+  return config, problems
+end
+
+---@type caliban.Config?
+local current
+
+--- Takes the settings, reporting what is wrong with them.
+---@param given? table
+function M.set(given)
+  local problems
+  current, problems = M.check(given or {})
+  if #problems > 0 then
+    vim.notify(table.concat(problems, '\n'), vim.log.levels.ERROR, { title = 'Caliban' })
+  end
+end
+
+---@return caliban.Config
+function M.get()
+  if not current then
+    M.set(vim.g.caliban)
+  end
+  return current ---@as caliban.Config
+end
+
+---@return caliban.WireConfig
+function M.wire()
+  local c = M.get()
+  local providers = c.providers
+  return {
+    model = c.model,
+    providers = providers and next(providers) and providers or nil,
+    mode = c.mode,
+    resume = c.resume,
+    debug = c.debug or vim.env.CALIBAN_DEBUG == '1',
+    system = c.system,
+    system_file = c.system_file and vim.fs.normalize(c.system_file),
+    no_system = c.no_system,
+    probe = c.probe,
+  }
+end
+
+return M

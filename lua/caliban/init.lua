@@ -1,0 +1,156 @@
+--- The public API. Everything here may be called before the program runs, and returns at once.
+local M = {}
+
+--- Takes the settings (`vim.g.caliban` is the other way to give them).
+---@param opts? table
+function M.setup(opts)
+  require('caliban.config').set(opts)
+end
+
+--- Opens the chat, or focuses it.
+function M.open()
+  require('caliban.chat').show(true)
+end
+
+function M.close()
+  require('caliban.chat.windows').close()
+end
+
+function M.toggle()
+  if require('caliban.chat.windows').visible() then
+    M.close()
+  else
+    M.open()
+  end
+end
+
+--- Sends a message at once; shows the chat and leaves the focus where it is.
+---@param text string
+---@param opts? caliban.AskOpts
+function M.ask(text, opts)
+  require('caliban.ask').ask(text, opts)
+end
+
+--- Asks for a message with `vim.ui.input` and sends it, with the selection in visual mode.
+function M.prompt()
+  require('caliban.ask').prompt()
+end
+
+--- Adds context to the composer: a range or a buffer, else the selection, else the current buffer.
+---@param opts? caliban.AddOpts
+function M.add(opts)
+  require('caliban.ask').add(require('caliban.context').of(opts), false)
+end
+
+---@param kind 'line'|'char'|'block'
+function M._operator(kind)
+  require('caliban.ask').add(require('caliban.context').motion(kind), false)
+end
+
+--- Sends what stands in the composer.
+function M.send()
+  local chat = require('caliban.chat').get()
+  if chat then
+    require('caliban.chat.composer').send(chat, false)
+  end
+end
+
+--- Sends into the running turn: a text, else what stands in the composer.
+---@param text? string
+function M.steer(text)
+  if text then
+    return M.ask(text, { steer = true, context = {} })
+  end
+  local chat = require('caliban.chat').get()
+  if chat then
+    require('caliban.chat.composer').send(chat, true)
+  end
+end
+
+function M.stop()
+  require('caliban.chat').stop()
+end
+
+--- Removes the last piece of context from the composer.
+function M.unchip()
+  local chat = require('caliban.chat').current
+  if chat then
+    require('caliban.chat.composer').unchip(chat)
+  end
+end
+
+---@class caliban.ReviewOpts
+---@field scope? 'hunk'|'file'|'all' `hunk` unless a range is given
+---@field buf? integer
+---@field range? [integer, integer] lines, from 1
+---@field visual? boolean the range is the selection
+---@field reason? string
+
+---@param opts? caliban.ReviewOpts
+---@return caliban.ReviewOpts
+local function selected(opts)
+  opts = vim.deepcopy(opts or {})
+  if opts.visual then
+    local a, b = vim.fn.line('v'), vim.fn.line('.')
+    opts.range, opts.visual = { math.min(a, b), math.max(a, b) }, nil
+  end
+  return opts
+end
+
+---@param opts? caliban.ReviewOpts
+function M.accept(opts)
+  require('caliban.buffers').accept(selected(opts))
+end
+
+---@param opts? caliban.ReviewOpts
+function M.reject(opts)
+  require('caliban.buffers').reject(selected(opts))
+end
+
+function M.next()
+  require('caliban.buffers').next()
+end
+
+function M.prev()
+  require('caliban.buffers').prev()
+end
+
+--- The pending hunks of a buffer, or of all.
+---@param buf? integer
+---@return table[]
+function M.pending(buf)
+  return require('caliban.buffers').pending(buf)
+end
+
+--- Approves what is asked.
+---@param scope? 'once'|'session'
+function M.approve(scope)
+  require('caliban.chat').rule(scope or 'once')
+end
+
+--- Declines what is asked.
+---@param reason? string told to the model
+function M.deny(reason)
+  require('caliban.chat').rule('deny', reason)
+end
+
+---@return caliban.State
+function M.state()
+  return require('caliban.status').state()
+end
+
+--- A few words for a statusline; empty before the first chat.
+---@return string
+function M.status()
+  return require('caliban.status').status()
+end
+
+--- Calls `fn` with the data of an event (`CalibanTurnEnd`, or `TurnEnd`).
+---@param event string
+---@param fn fun(data: table)
+---@return integer autocmd
+function M.on(event, fn)
+  return require('caliban.status').on(event, fn)
+end
+
+return M

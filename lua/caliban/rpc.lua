@@ -1,0 +1,269 @@
+--- The link to the program: starts it, shakes hands, sends notifications, hands out what comes.
+--- Never `rpcrequest`: it would block the editor.
+local M = {}
+
+local here = debug.getinfo(1, 'S').source:sub(2) ---@diagnostic disable-line: need-check-nil
+local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
+
+---@class caliban.Link
+---@field job? integer nil while the program does not run
+---@field welcome? caliban.Welcome
+---@field queue table[] what waits for the welcome
+---@field kept table<string, table> what must outlive the program: reviews and drafts
+---@field groups table<integer, true> process groups of running commands
+---@field stderr string[] its last lines
+---@field ended? string why it does not run any more
+local link = { queue = {}, kept = {}, groups = {}, stderr = {} }
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  vim.notify(text, level or vim.log.levels.ERROR, { title = 'Caliban' })
+end
+
+---@return string? path, string? why
+local function program()
+  local bin = require('caliban.config').get().bin
+  if bin then
+    local path = vim.fs.normalize(bin)
+    if vim.fn.executable(path) == 1 then
+      return path
+    end
+    return nil, ('caliban: config.bin: %s is not a program that can be run.'):format(path)
+  end
+  for _, profile in ipairs({ 'release', 'debug' }) do
+    local path = ('%s/target/%s/caliban'):format(root, profile)
+    if vim.fn.executable(path) == 1 then
+      return path
+    end
+  end
+  local say_how = "Caliban's program is not built. Run: cargo build --release in %s"
+  return nil, say_how:format(vim.fn.fnamemodify(root, ':p:~'))
+end
+
+---@param data string[]
+local function on_stderr(_, data)
+  local lines = link.stderr
+  lines[math.max(#lines, 1)] = (lines[#lines] or '') .. data[1]
+  for i = 2, #data do
+    table.insert(lines, data[i])
+  end
+  while #lines > 50 do
+    table.remove(lines, 1)
+  end
+end
+
+--- Ends what the program's commands have left running.
+local function end_groups()
+  for group in pairs(link.groups) do
+    vim.uv.kill(-group, 'sigkill')
+  end
+  link.groups = {}
+end
+
+---@param why string
+local function dead(why)
+  local unsent = link.queue
+  link.job, link.welcome, link.queue, link.ended = nil, nil, {}, why
+  end_groups()
+  require('caliban.chat').ended(why, unsent)
+end
+
+---@param job integer
+---@param code integer
+local function on_exit(job, code)
+  if job ~= link.job then
+    return
+  end
+  local how = code > 128 and ('signal %d'):format(code - 128) or ('exit code %d'):format(code)
+  local say_so = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
+  dead(say_so:format(how))
+end
+
+---@param message table
+local function transmit(message)
+  -- the channel closes a moment before on_exit runs
+  if not pcall(vim.rpcnotify, link.job or 0, 'caliban', message) then
+    table.insert(link.queue, message)
+  end
+end
+
+--- Starts the program unless it runs.
+---@return boolean started, string? why not
+function M.start()
+  if link.job then
+    return true
+  end
+  local path, why = program()
+  if not path then
+    return false, why
+  end
+  link.stderr, link.ended = {}, nil
+  local ok, job = pcall(vim.fn.jobstart, { path }, {
+    rpc = true,
+    on_exit = on_exit,
+    on_stderr = on_stderr,
+  })
+  if not ok or job <= 0 then
+    return false, ('%s could not be started.'):format(path)
+  end
+  link.job = job
+  local v = vim.fn.api_info().version ---@as table<string, integer>
+  transmit({
+    kind = 'hello',
+    version = require('caliban.version'),
+    nvim = ('%d.%d.%d'):format(v.major, v.minor, v.patch),
+    cwd = vim.fn.getcwd(),
+    config = require('caliban.config').wire(),
+  })
+  return true
+end
+
+--- What outlives the program is kept, by what the next such message would replace.
+---@param message table
+---@return boolean # whether it is of that kind
+local function keep(message)
+  if message.kind == 'draft' then
+    link.kept['draft ' .. message.session] = message
+  elseif message.kind == 'reviewed' then
+    link.kept['reviewed ' .. table.concat(message.proposals, ' ')] = message
+  else
+    return false
+  end
+  return true
+end
+
+--- Sends a message to the program, starting it where it never ran. After it has ended only drafts and
+--- reviews are taken, for the program that comes after it.
+---@param message table
+---@return boolean taken
+---@return string? why why not
+function M.notify(message)
+  if not link.job and keep(message) then
+    return true
+  end
+  if link.ended then
+    return false, link.ended
+  end
+  local ok, why = M.start()
+  if not ok then
+    return false, why
+  end
+  if link.welcome then
+    transmit(message)
+  else
+    table.insert(link.queue, message)
+  end
+  return true
+end
+
+--- The same for what the user has asked for: a refusal is told.
+---@param message table
+---@return boolean taken
+function M.ask(message)
+  local ok, why = M.notify(message)
+  if not ok then
+    say(why or '')
+  end
+  return ok
+end
+
+---@param message caliban.Welcome
+local function welcome(message)
+  local own = require('caliban.version')
+  if message.version ~= own then
+    local job = link.job
+    local say_so =
+      'The plugin is version %s, its program %s. Run: cargo build --release in %s, then :Caliban restart'
+    dead(say_so:format(own, message.version, vim.fn.fnamemodify(root, ':p:~')))
+    vim.fn.jobstop(job or 0)
+    return
+  end
+  link.welcome = message
+  local queue, kept = link.queue, link.kept
+  link.queue, link.kept = {}, {}
+  for _, held in ipairs(vim.list_extend(queue, vim.tbl_values(kept))) do
+    transmit(held)
+  end
+end
+
+---@type table<string, fun(message: any): any>
+local handlers = {
+  welcome = welcome,
+  session = function(message)
+    require('caliban.chat').opened(message)
+  end,
+  paint = function(message)
+    require('caliban.chat').paint(message)
+  end,
+  status = function(message)
+    require('caliban.chat').status(message)
+  end,
+  bounce = function(message)
+    require('caliban.chat').bounce(message)
+  end,
+  propose = function(message)
+    return require('caliban.buffers').propose(message)
+  end,
+  read = function(message)
+    return require('caliban.buffers').read(message)
+  end,
+  changed = function()
+    return require('caliban.buffers').changed()
+  end,
+  save = function(message)
+    return require('caliban.buffers').save(message)
+  end,
+  halt = function(message)
+    return require('caliban.buffers').halt(message)
+  end,
+  notice = function(message)
+    say(message.text, vim.log.levels[message.level:upper()])
+  end,
+  event = function(message)
+    require('caliban.status').event(message)
+  end,
+  process = function(message)
+    link.groups[message.group] = message.running or nil
+  end,
+}
+
+--- Called by the program, as a request; the answer is its back-pressure. What a newer program may say
+--- beyond this is let pass.
+---@param message table
+---@return any
+function M.receive(message)
+  local handler = handlers[message.kind]
+  return handler and handler(message)
+end
+
+--- Starts the program anew; every chat is opened again, and its transcript comes back from the session.
+function M.restart()
+  local job = link.job
+  link.job, link.welcome, link.ended = nil, nil, nil
+  if job then
+    vim.fn.jobstop(job)
+    end_groups()
+  end
+  local ok, why = M.start()
+  if not ok then
+    return say(why or '')
+  end
+  local unsent = link.queue
+  link.queue = {}
+  require('caliban.chat').reopen()
+  vim.list_extend(link.queue, unsent)
+end
+
+--- For the health report and the log.
+---@return { running: boolean, welcome?: caliban.Welcome, ended?: string, stderr: string[] }
+function M.report()
+  return {
+    running = link.job ~= nil,
+    welcome = link.welcome,
+    ended = link.ended,
+    stderr = link.stderr,
+  }
+end
+
+return M

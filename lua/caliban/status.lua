@@ -1,0 +1,133 @@
+--- What is going on, for statuslines, scripts and the user who is elsewhere.
+local M = {}
+
+local api = vim.api
+
+local waits = {
+  permission = 'waiting for you',
+  question = 'waiting for you',
+  review = 'waiting for your review',
+}
+
+--- A status in words.
+---@param status caliban.Status
+---@return string
+function M.words(status)
+  if status.waiting_for then
+    return waits[status.waiting_for]
+  elseif status.phase == 'running' then
+    return 'running ' .. (status.tool or 'a tool')
+  elseif status.phase == 'retrying' then
+    return 'trying again soon'
+  elseif status.phase == 'sending' then
+    return 'thinking'
+  elseif status.phase == 'streaming' then
+    return 'answering'
+  end
+  return status.phase
+end
+
+---@class caliban.State
+---@field session? string
+---@field phase string
+---@field model? string
+---@field mode? string
+---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer }
+---@field queue caliban.QueuedMessage[]
+---@field waiting_for? 'permission'|'question'|'review'
+
+--- The state of the chat in use.
+---@return caliban.State
+function M.state()
+  local chat = package.loaded['caliban.chat'] and require('caliban.chat').current
+  local status = chat and chat.status
+  if not status then
+    local usage = { input = 0, output = 0, cached = 0, context = 0, window = 0 }
+    return { session = chat and chat.session, phase = 'offline', usage = usage, queue = {} }
+  end
+  return {
+    session = status.session,
+    phase = status.phase,
+    model = status.model,
+    mode = status.mode,
+    usage = {
+      input = status.input,
+      output = status.output,
+      cached = status.cached,
+      context = status.context,
+      window = status.window,
+    },
+    queue = vim.deepcopy(status.queue),
+    waiting_for = status.waiting_for,
+  }
+end
+
+--- For a statusline: empty before the first chat.
+---@return string
+function M.status()
+  local chat = package.loaded['caliban.chat'] and require('caliban.chat').current
+  local status = chat and chat.status
+  return status and ('caliban: ' .. M.words(status)) or ''
+end
+
+local focused = true
+
+--- Tells a user who is elsewhere: it needs them, or it has finished.
+---@param chat caliban.Chat
+---@param before? caliban.Status
+function M.changed(chat, before)
+  local now = chat.status ---@as caliban.Status
+  local text
+  if now.waiting_for and now.waiting_for ~= (before and before.waiting_for) then
+    text = ('Caliban is %s (%s).'):format(waits[now.waiting_for], now.session)
+  elseif
+    now.phase == 'idle'
+    and before
+    and before.phase ~= 'idle'
+    and before.phase ~= 'offline'
+  then
+    text = ('Caliban has finished (%s).'):format(now.session)
+  end
+  local here = focused and require('caliban.chat.windows').visible(chat)
+  if text and not here then
+    vim.notify(text, vim.log.levels.INFO, { title = 'Caliban' })
+  end
+  if vim.o.laststatus > 0 then
+    vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
+  end
+end
+
+--- Begins to watch whether the editor has the focus.
+function M.watch()
+  api.nvim_create_autocmd({ 'FocusLost', 'FocusGained' }, {
+    group = api.nvim_create_augroup('caliban_focus', {}),
+    callback = function(args)
+      focused = args.event == 'FocusGained'
+    end,
+  })
+end
+
+--- Fires a `User` autocommand. What goes wrong in somebody's is theirs, and is shown.
+---@param message caliban.UserEvent
+function M.event(message)
+  local opts = { pattern = message.name, modeline = false, data = message.data }
+  local ok, err = pcall(api.nvim_exec_autocmds, 'User', opts)
+  if not ok then
+    vim.notify(tostring(err), vim.log.levels.ERROR, { title = message.name })
+  end
+end
+
+--- Calls `fn` with an event's data. Returns what `nvim_del_autocmd` takes.
+---@param event string with or without `Caliban` before it
+---@param fn fun(data: table)
+---@return integer
+function M.on(event, fn)
+  return api.nvim_create_autocmd('User', {
+    pattern = event:find('^Caliban') and event or 'Caliban' .. event,
+    callback = function(args)
+      fn(args.data or {})
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,80 @@
+-- What must exist before the first use: one command, the <Plug> maps, the highlight groups.
+if vim.g.loaded_caliban then
+  return
+end
+vim.g.loaded_caliban = true
+
+if vim.fn.has('nvim-0.11') == 0 then
+  vim.notify('Caliban needs Neovim 0.11 or newer.', vim.log.levels.ERROR)
+  return
+end
+
+vim.api.nvim_create_user_command('Caliban', function(opts)
+  require('caliban.command').run(opts)
+end, {
+  nargs = '*',
+  range = true,
+  bang = true,
+  desc = 'The chat with Caliban, and all it can do',
+  complete = function(lead, line)
+    return require('caliban.command').complete(lead, line)
+  end,
+})
+
+---@param mode string|string[]
+---@param name string
+---@param call string what to call of the public API
+---@param desc string
+local function plug(mode, name, call, desc)
+  local rhs = '<Cmd>lua require("caliban").' .. call .. '<CR>'
+  vim.keymap.set(mode, '<Plug>(caliban-' .. name .. ')', rhs, { desc = 'Caliban: ' .. desc })
+end
+
+plug('n', 'open', 'open()', 'open or focus the chat')
+plug({ 'n', 'x' }, 'ask', 'prompt()', 'ask about this')
+plug('n', 'send', 'send()', 'send the message')
+plug('n', 'steer', 'steer()', 'send into the running turn')
+plug('n', 'stop', 'stop()', 'stop the turn')
+plug('n', 'accept', 'accept()', 'accept the change under the cursor')
+plug('x', 'accept', 'accept({ visual = true })', 'accept the changes in the selection')
+plug('n', 'reject', 'reject()', 'reject the change under the cursor')
+plug('x', 'reject', 'reject({ visual = true })', 'reject the changes in the selection')
+plug('n', 'accept-file', 'accept({ scope = "file" })', 'accept all changes in the file')
+plug('n', 'reject-file', 'reject({ scope = "file" })', 'reject all changes in the file')
+plug('n', 'accept-all', 'accept({ scope = "all" })', 'accept all changes everywhere')
+plug('n', 'next', 'next()', 'next change')
+plug('n', 'prev', 'prev()', 'previous change')
+plug('n', 'approve', 'approve("once")', 'approve what is asked')
+plug('n', 'deny', 'deny()', 'decline what is asked')
+plug('n', 'unchip', 'unchip()', 'remove the last piece of context')
+vim.keymap.set('n', '<Plug>(caliban-add)', function()
+  vim.go.operatorfunc = "v:lua.require'caliban'._operator"
+  return 'g@'
+end, { expr = true, desc = 'Caliban: add what a motion covers' })
+local add = '<Cmd>lua require("caliban").add()<CR><Esc>'
+vim.keymap.set('x', '<Plug>(caliban-add)', add, { desc = 'Caliban: add the selection' })
+
+local links = {
+  CalibanAdd = 'DiffAdd',
+  CalibanDelete = 'DiffDelete',
+  CalibanAddWord = 'DiffText',
+  CalibanDeleteWord = 'DiffText',
+  CalibanUser = 'Identifier',
+  CalibanTool = 'Function',
+  CalibanDim = 'Comment',
+  CalibanError = 'DiagnosticError',
+  CalibanAsk = 'DiagnosticWarn',
+  CalibanNotice = 'DiagnosticInfo',
+  CalibanSign = 'DiagnosticHint',
+  CalibanChip = 'Special',
+}
+local function highlight()
+  for group, target in pairs(links) do
+    vim.api.nvim_set_hl(0, group, { link = target, default = true })
+  end
+end
+highlight()
+vim.api.nvim_create_autocmd('ColorScheme', {
+  group = vim.api.nvim_create_augroup('caliban_highlight', {}),
+  callback = highlight,
+})

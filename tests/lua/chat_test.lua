@@ -1,0 +1,846 @@
+--- The chat in a real Neovim; only the program is a stub: what is sent to it lands in `sent`.
+local api, fn = vim.api, vim.fn
+
+local sent, told, exit = {}, {}, nil
+local jobs = 0
+
+---@diagnostic disable: duplicate-set-field
+vim.fn.jobstart = function(_, opts)
+  exit, jobs = opts.on_exit, jobs + 1
+  return 1000 + jobs
+end
+vim.fn.jobstop = function() end
+vim.rpcnotify = function(_, method, message)
+  assert(method == 'caliban')
+  table.insert(sent, vim.deepcopy(message))
+end
+vim.notify = function(text)
+  table.insert(told, text)
+end
+
+---@param got any
+---@param want any
+local function eq(got, want)
+  if not vim.deep_equal(got, want) then
+    error(('got %s\nwant %s'):format(vim.inspect(got), vim.inspect(want)), 2)
+  end
+end
+
+---@param kind string
+---@return table? # the last message of this kind
+local function last(kind)
+  for i = #sent, 1, -1 do
+    if sent[i].kind == kind then
+      return sent[i]
+    end
+  end
+end
+
+---@param kind string
+---@param fields table
+local function receive(kind, fields)
+  fields.kind = kind
+  return require('caliban.rpc').receive(fields)
+end
+
+---@param keys string
+local function type_keys(keys)
+  api.nvim_feedkeys(vim.keycode(keys), 'xt', false)
+  -- what a key has scheduled
+  vim.wait(1000, function()
+    return true
+  end)
+  vim.wait(0)
+end
+
+local function settle()
+  local done = false
+  vim.schedule(function()
+    done = true
+  end)
+  vim.wait(1000, function()
+    return done
+  end)
+end
+
+---@param config? table
+---@return caliban.Chat?
+local function fresh(config)
+  pcall(vim.cmd, 'silent! tabonly! | silent! only! | silent! %bwipeout!')
+  for name in pairs(package.loaded) do
+    if name:find('^caliban') then
+      package.loaded[name] = nil
+    end
+  end
+  package.loaded['caliban.buffers'] = {
+    stopped = function(session, turn)
+      table.insert(sent, { kind = 'stopped', session = session, turn = turn })
+    end,
+  }
+  vim.g.loaded_caliban = nil
+  vim.cmd.runtime('plugin/caliban.lua')
+  sent, told = {}, {}
+  vim.g.caliban = vim.tbl_extend('force', { bin = vim.v.progpath }, config or {})
+end
+
+---@param extra? table
+local function welcome(extra)
+  receive(
+    'welcome',
+    { version = require('caliban.version'), model = 'm', origin = '', tour = false }
+  )
+  local opened =
+    { session = 'main', root = fn.getcwd(), ephemeral = false, draft = '', draft_context = {} }
+  receive('session', vim.tbl_extend('force', opened, extra or {}))
+end
+
+---@return caliban.Chat
+local function chat()
+  return require('caliban.chat').current
+end
+
+---@return caliban.Chat
+local function opened(config)
+  fresh(config)
+  vim.cmd('Caliban')
+  welcome()
+  return chat()
+end
+
+---@param updates table[]
+local function paint(updates, reset)
+  for _, update in ipairs(updates) do
+    update.at, update.shape = update.at or 0, update.shape or 'text'
+    update.final = update.final ~= false
+  end
+  receive('paint', { session = 'main', reset = reset or false, updates = updates })
+end
+
+---@param fields? table
+local function status(fields)
+  receive(
+    'status',
+    vim.tbl_extend('force', {
+      session = 'main',
+      phase = 'idle',
+      turn = 1,
+      model = 'a/b',
+      mode = 'ask',
+      tour = false,
+      input = 0,
+      output = 0,
+      cached = 0,
+      context = 0,
+      window = 0,
+      queue = {},
+    }, fields or {})
+  )
+end
+
+---@return string[]
+local function transcript()
+  return api.nvim_buf_get_lines(chat().transcript, 0, -1, false)
+end
+
+---@return string[]
+local function composer()
+  return api.nvim_buf_get_lines(chat().composer, 0, -1, false)
+end
+
+---@param part 'transcript'|'composer'
+---@return integer
+local function window(part)
+  return fn.win_findbuf(chat()[part])[1]
+end
+
+---@param row integer
+---@return string[] # highlight groups of a row, `col-col group`
+local function marks(row)
+  local list = {}
+  local ns = require('caliban.chat.paint').ns
+  for _, m in
+    ipairs(
+      api.nvim_buf_get_extmarks(chat().transcript, ns, { row, 0 }, { row, -1 }, { details = true })
+    )
+  do
+    if m[4].hl_group then
+      table.insert(list, ('%d-%d %s'):format(m[3], m[4].end_col, m[4].hl_group))
+    end
+  end
+  table.sort(list)
+  return list
+end
+
+local tests = {}
+local function test(name, run)
+  tests[name] = run
+end
+
+test('the command opens transcript and composer before the program answers', function()
+  fresh()
+  local here = api.nvim_get_current_win()
+  vim.cmd('Caliban')
+  eq(#api.nvim_tabpage_list_wins(0), 3)
+  eq(api.nvim_get_current_buf(), chat().composer)
+  eq(api.nvim_win_get_width(window('transcript')), 80)
+  eq(sent[1].kind, 'hello')
+  eq(sent[1].config.mode, 'ask')
+  eq(#sent, 1)
+  welcome()
+  eq(sent[2], { kind = 'open' })
+  eq(api.nvim_buf_get_name(chat().transcript), 'caliban://main')
+  eq(api.nvim_buf_get_name(chat().composer), 'caliban://main/prompt')
+  eq(vim.bo[chat().transcript].filetype, 'caliban')
+  eq(vim.bo[chat().composer].filetype, 'caliban-prompt')
+  eq(vim.b[chat().transcript].caliban_session, 'main')
+  eq(vim.bo[chat().transcript].modifiable, false)
+  eq(fn.getbufinfo({ buflisted = 1 })[2], nil)
+  api.nvim_set_current_win(here)
+  vim.cmd('Caliban')
+  eq(api.nvim_get_current_buf(), chat().composer)
+  eq(#api.nvim_tabpage_list_wins(0), 3)
+end)
+
+test('blocks: append, replace, remove, order', function()
+  opened()
+  paint({ { id = 1, shape = 'user', lines = { 'hello' } } })
+  paint({ { id = 2, lines = { '', 'one' }, final = false } })
+  paint({
+    { id = 3, shape = 'tool', lines = { '', '▸ read' } },
+    { id = 2, append = ' two\nthree', final = false },
+  })
+  eq(transcript(), { 'hello', '', 'one two', 'three', '', '▸ read' })
+  paint({ { id = 3, shape = 'tool', at = 1, lines = { '▾ read', '  body' } } })
+  paint({ { id = 2, at = 2, lines = { 'drei', 'vier' } } })
+  eq(transcript(), { 'hello', '', 'one two', 'drei', 'vier', '', '▾ read', '  body' })
+  paint({ { id = 2, remove = true }, { id = 4, append = 'new\n' } })
+  eq(transcript(), { 'hello', '', '▾ read', '  body', 'new', '' })
+  paint({ { id = 4, append = 'x' } })
+  eq(transcript()[6], 'x')
+  paint({ { id = 9, lines = { 'again' } } }, true)
+  eq(transcript(), { 'again' })
+  paint({ { id = 9, remove = true } })
+  eq(transcript(), { '' })
+  paint({ { id = 10, append = 'first' } })
+  eq(transcript(), { 'first' })
+  eq(chat().total, 1)
+  eq(vim.bo[chat().transcript].modifiable, false)
+end)
+
+test('random paints give what the blocks say', function()
+  opened()
+  math.randomseed(7)
+  local model, order = {}, {}
+  for step = 1, 400 do
+    local id = math.random(1, 12)
+    local lines = model[id]
+    local kind = math.random(1, 8)
+    local update = { id = id, final = kind % 2 == 0 }
+    if lines and kind == 1 then
+      update.remove, model[id] = true, nil
+      order = vim.tbl_filter(function(other)
+        return other ~= id
+      end, order)
+    else
+      if not lines then
+        lines = {}
+        model[id] = lines
+        table.insert(order, id)
+      end
+      if kind <= 4 then
+        update.at = math.random(0, #lines)
+        update.lines = {}
+        for _ = 1, math.random(0, 3) do
+          table.insert(update.lines, ('l%d `x`'):format(step))
+        end
+        while #lines > update.at do
+          table.remove(lines)
+        end
+        vim.list_extend(lines, update.lines)
+      else
+        update.append = ('a%d'):format(step) .. ('\n'):rep(math.random(0, 2)) .. 'ü'
+        local new = vim.split(update.append, '\n')
+        lines[math.max(#lines, 1)] = (lines[#lines] or '') .. table.remove(new, 1)
+        vim.list_extend(lines, new)
+      end
+    end
+    paint({ update })
+    local want = {}
+    for _, other in ipairs(order) do
+      vim.list_extend(want, model[other])
+    end
+    eq(transcript(), #want > 0 and want or { '' })
+  end
+end)
+
+test('the view follows the end only where the cursor is on it', function()
+  opened()
+  local lines = {}
+  for i = 1, 100 do
+    lines[i] = 'line ' .. i
+  end
+  paint({ { id = 1, lines = lines } })
+  local first = window('transcript')
+  eq(api.nvim_win_get_cursor(first)[1], 100)
+  local second = api.nvim_open_win(chat().transcript, false, { split = 'left', win = first })
+  api.nvim_win_set_cursor(second, { 50, 0 })
+  local focus = api.nvim_get_current_win()
+  paint({ { id = 2, append = 'more\nand more' } })
+  eq(api.nvim_win_get_cursor(first), { 102, 7 })
+  eq(api.nvim_win_get_cursor(second), { 50, 0 })
+  eq(api.nvim_get_current_win(), focus)
+  api.nvim_win_set_cursor(second, { 102, 0 })
+  paint({ { id = 2, append = '!\nend' } })
+  eq(api.nvim_win_get_cursor(second)[1], 103)
+  api.nvim_set_current_win(first)
+  vim.cmd('normal! V')
+  paint({ { id = 2, append = '\nx' } })
+  eq(api.nvim_win_get_cursor(first)[1], 103)
+  vim.cmd('normal! \27')
+end)
+
+test('other windows keep size, options, cursor, alternate file and jumps', function()
+  fresh()
+  vim.cmd('edit one | edit two | vsplit | split')
+  local wins = api.nvim_tabpage_list_wins(0)
+  local function look()
+    return vim.tbl_map(function(win)
+      return {
+        api.nvim_win_get_height(win),
+        vim.wo[win].number,
+        vim.wo[win].winbar,
+        vim.wo[win].signcolumn,
+        fn.getjumplist(win)[1],
+        api.nvim_win_call(win, function()
+          return fn.bufnr('#')
+        end),
+      }
+    end, wins)
+  end
+  local before, focus = look(), api.nvim_get_current_win()
+  require('caliban').ask('hi')
+  eq(api.nvim_get_current_win(), focus)
+  welcome()
+  status({ phase = 'streaming' })
+  paint({ { id = 1, append = ('x\n'):rep(300) } })
+  require('caliban').add()
+  eq(api.nvim_get_current_win(), focus)
+  eq(look(), before)
+  eq(last('send').text, 'hi')
+  vim.cmd('Caliban close')
+  eq(look(), before)
+  eq(#api.nvim_tabpage_list_wins(0), 3)
+end)
+
+test('each window may be closed and comes back', function()
+  opened()
+  api.nvim_win_close(window('composer'), true)
+  vim.cmd('Caliban')
+  eq(#api.nvim_tabpage_list_wins(0), 3)
+  api.nvim_win_close(window('transcript'), true)
+  vim.cmd('Caliban')
+  eq(#api.nvim_tabpage_list_wins(0), 3)
+  vim.cmd('Caliban toggle')
+  eq(#api.nvim_tabpage_list_wins(0), 1)
+  vim.cmd('Caliban toggle')
+  eq(#api.nvim_tabpage_list_wins(0), 3)
+end)
+
+for _, how in ipairs({ 'bwipeout!', 'bdelete!' }) do
+  test('a chat survives :' .. how, function()
+    opened()
+    api.nvim_buf_set_lines(chat().composer, 0, -1, false, { 'half a', 'thought' })
+    paint({ { id = 1, lines = { 'old' } } })
+    sent = {}
+    vim.cmd(how .. ' ' .. chat().transcript)
+    vim.cmd(how .. ' ' .. chat().composer)
+    paint({ { id = 1, append = 'late' } })
+    vim.cmd('Caliban')
+    eq(composer(), { 'half a', 'thought' })
+    eq(last('open').session, 'main')
+    paint({ { id = 1, lines = { 'old' } } }, true)
+    eq(transcript(), { 'old' })
+    eq(api.nvim_buf_get_name(chat().transcript), 'caliban://main')
+  end)
+end
+
+test('every layout opens and closes', function()
+  for _, layout in ipairs({ 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }) do
+    opened({ layout = layout })
+    eq(api.nvim_get_current_buf(), chat().composer)
+    api.nvim_buf_set_lines(chat().composer, 0, -1, false, { '1', '2', '3', '4', '5' })
+    require('caliban.chat.windows').fit(chat())
+    eq(api.nvim_win_get_height(window('composer')), 6)
+    vim.cmd('Caliban close')
+    eq(fn.win_findbuf(chat().composer), {})
+    eq(fn.win_findbuf(chat().transcript), {})
+  end
+end)
+
+test('the composer grows out of the transcript', function()
+  opened()
+  local upper = window('transcript')
+  local height = api.nvim_win_get_height(upper) + api.nvim_win_get_height(window('composer'))
+  for _, case in ipairs({ { 1, 4 }, { 5, 6 }, { 40, 11 }, { 2, 4 } }) do
+    local lines = fn['repeat']({ 'x' }, case[1])
+    api.nvim_buf_set_lines(chat().composer, 0, -1, false, lines)
+    require('caliban.chat.windows').fit(chat())
+    eq(api.nvim_win_get_height(window('composer')), case[2])
+    eq(api.nvim_win_get_height(upper), height - case[2])
+  end
+end)
+
+test('sending: empty, text, steer, undo', function()
+  opened()
+  type_keys('<CR>')
+  eq(told, { 'Nothing sent. The message is empty.' })
+  type_keys('ihello<CR>world<C-s><Esc>')
+  eq(
+    last('send'),
+    { kind = 'send', session = 'main', text = 'hello\nworld', context = {}, steer = false }
+  )
+  eq(composer(), { '' })
+  type_keys('u')
+  eq(composer(), { 'hello', 'world' })
+  type_keys('<M-CR>')
+  eq(last('send').steer, true)
+  type_keys('<Up>')
+  settle()
+  eq(composer(), { 'hello', 'world' })
+  type_keys('gg<Up>')
+  settle()
+  eq(composer(), { 'hello', 'world' })
+  type_keys('G<Down>')
+  settle()
+  eq(composer(), { '' })
+end)
+
+test('what is sent before the session has a name is sent then', function()
+  fresh()
+  vim.cmd('Caliban')
+  type_keys('ihello<C-s><Esc>')
+  eq(last('send'), nil)
+  welcome()
+  eq(last('send').text, 'hello')
+end)
+
+test('the program ends: text and unsent messages stay, a restart opens all again', function()
+  opened()
+  type_keys('ikeep me<Esc>')
+  exit(1000 + jobs, 137)
+  eq(
+    transcript()[2],
+    '! The program ended (signal 9). Your text is safe; :Caliban restart starts it again.'
+  )
+  type_keys('<CR>')
+  eq(composer(), { 'keep me' })
+  eq(require('caliban').state().phase, 'offline')
+  require('caliban.rpc').notify({ kind = 'reviewed', proposals = { 3 } })
+  sent = {}
+  vim.cmd('Caliban restart')
+  welcome()
+  eq(
+    vim.tbl_map(function(message)
+      return message.kind
+    end, sent),
+    { 'hello', 'open', 'draft', 'reviewed' }
+  )
+  eq(composer(), { 'keep me' })
+end)
+
+test('a message the program never saw comes back when it ends', function()
+  fresh()
+  require('caliban').ask('lost?')
+  exit(1000 + jobs, 1)
+  eq(composer(), { 'lost?' })
+end)
+
+test('process groups are ended with the program', function()
+  opened()
+  local killed = {}
+  local kill = vim.uv.kill
+  vim.uv.kill = function(...)
+    table.insert(killed, { ... })
+  end
+  receive('process', { group = 42, running = true })
+  receive('process', { group = 43, running = true })
+  receive('process', { group = 42, running = false })
+  exit(1000 + jobs, 1)
+  vim.uv.kill = kill
+  eq(killed, { { -43, 'sigkill' } })
+end)
+
+test('another version is told in one sentence', function()
+  fresh()
+  vim.cmd('Caliban')
+  receive('welcome', { version = '9.9.9' })
+  assert(transcript()[2]:find('The plugin is version .*, its program 9.9.9'))
+end)
+
+test('a program that is not there is told in one sentence', function()
+  fresh({ bin = '/nowhere/caliban' })
+  vim.cmd('Caliban')
+  eq(told, { 'caliban: config.bin: /nowhere/caliban is not a program that can be run.' })
+  eq(#api.nvim_tabpage_list_wins(0), 1)
+end)
+
+test('drafts are sent when they change, and come back', function()
+  opened()
+  type_keys('idraft<Esc>')
+  vim.cmd.wincmd('p')
+  eq(last('draft'), { kind = 'draft', session = 'main', text = 'draft', context = {} })
+  sent = {}
+  api.nvim_exec_autocmds('VimLeavePre', {})
+  eq(sent, {})
+  api.nvim_buf_set_lines(chat().composer, 0, -1, false, { 'later' })
+  api.nvim_exec_autocmds('VimLeavePre', {})
+  eq(last('draft').text, 'later')
+  fresh()
+  vim.cmd('Caliban')
+  local excerpt = { path = 'a', filetype = '', kind = 'file', text = 'x' }
+  welcome({ draft = 'from\nbefore', draft_context = { excerpt } })
+  eq(composer(), { 'from', 'before' })
+  eq(chat().context, { excerpt })
+  receive('bounce', { session = 'main', text = 'back', context = {}, why = 'No key.' })
+  eq(composer(), { 'back', '', 'from', 'before' })
+  eq(told, { 'No key.' })
+end)
+
+---@param lines string[]
+local function file(lines)
+  vim.cmd('enew')
+  api.nvim_buf_set_lines(0, 0, -1, false, lines)
+end
+
+test('selections are taken exactly', function()
+  local cases = {
+    { 'ggVj', 'one two\nthree four', { 1, 2 } },
+    { 'ggwvj', 'two\nthree', { 1, 2 } },
+    { 'gg<C-v>jl', 'on\nth', { 1, 2 } },
+    { 'ggw<C-v>j$', 'two\ne four', { 1, 2 } },
+    { 'Gvgg', 'one two\nthree four\nf', { 1, 3 } },
+    { '3Gv$', 'fünf ß', { 3, 3 } },
+  }
+  for _, case in ipairs(cases) do
+    for _, keys in ipairs({ ':Caliban<CR>', '<Plug>(caliban-add)' }) do
+      fresh()
+      file({ 'one two', 'three four', 'fünf ß' })
+      vim.bo.filetype = 'text'
+      type_keys(case[1] .. keys)
+      local chip = chat().context[1]
+      eq({ case[1], keys, chip.text, chip.lines }, { case[1], keys, case[2], case[3] })
+      eq({ chip.path, chip.filetype, chip.kind }, { '[No Name]', 'text', 'selection' })
+      eq(fn.mode(), 'n')
+    end
+  end
+end)
+
+test(
+  'a range that is not the selection is whole lines; the operator takes what the motion covers',
+  function()
+    fresh()
+    file({ 'one two', 'three four', 'five' })
+    type_keys('wvy')
+    vim.cmd('2,3Caliban add')
+    eq(chat().context[1].text, 'three four\nfive')
+    type_keys('gg0<Plug>(caliban-add)w')
+    eq(chat().context[2].text, 'one ')
+    type_keys('<Plug>(caliban-add)j')
+    eq(chat().context[3].text, 'one two\nthree four')
+    eq(vim.bo.filetype, '')
+  end
+)
+
+test('a path is relative to the root of the session', function()
+  opened()
+  vim.cmd('wincmd p | edit lua/caliban/init.lua')
+  vim.cmd('Caliban add')
+  eq(
+    { chat().context[1].path, chat().context[1].kind, chat().context[1].lines },
+    { 'lua/caliban/init.lua', 'file' }
+  )
+end)
+
+test('chips are shown, sent along and removed', function()
+  opened()
+  require('caliban.chat.composer').chip(chat(), {
+    path = 'src/a.rs',
+    lines = { 3, 9 },
+    filetype = 'rust',
+    kind = 'selection',
+    text = ('x'):rep(5000),
+  })
+  require('caliban.chat.composer').chip(
+    chat(),
+    { path = 'b', filetype = '', kind = 'file', text = 'x' }
+  )
+  local ns = api.nvim_get_namespaces().caliban_composer
+  local mark = api.nvim_buf_get_extmarks(chat().composer, ns, 0, -1, { details = true })[1]
+  eq(mark[4].virt_lines[1][1], { '▏selection  src/a.rs:3-9  about 1.3k tokens', 'CalibanChip' })
+  type_keys('<C-x>')
+  eq(#chat().context, 1)
+  type_keys('igo<Esc><CR>')
+  eq(last('send').context[1].path, 'src/a.rs')
+  eq(chat().context, {})
+  type_keys('i7<Esc><C-x>')
+  eq(composer(), { '6' })
+end)
+
+test('queued messages stand last, and can be removed or taken back', function()
+  opened()
+  local queue = {
+    { id = 5, text = 'first\nthing', context = {}, steer = false },
+    { id = 6, text = 'second', context = {}, steer = true },
+  }
+  status({ phase = 'streaming', queue = queue })
+  paint({ { id = 1, lines = { 'answer' } }, { id = 2, append = '\nmore' } })
+  eq(
+    transcript(),
+    { 'answer', '', 'more', '', ' ◷ queued: first thing', ' ◷ joins this turn: second' }
+  )
+  api.nvim_set_current_win(window('transcript'))
+  type_keys('5Gx')
+  settle()
+  eq(last('unqueue').id, 5)
+  type_keys('6G<CR>')
+  settle()
+  eq(last('unqueue').id, 6)
+  eq(composer(), { 'second' })
+  status({ phase = 'streaming' })
+  eq(transcript(), { 'answer', '', 'more' })
+end)
+
+test('approval keys act on the question only', function()
+  opened()
+  paint({
+    { id = 1, lines = { 'some words here' } },
+    { id = 2, shape = 'ask', lines = { '', '? Run `ls`?', '  y once' }, call = 'c1' },
+  })
+  api.nvim_set_current_win(window('transcript'))
+  fn.setreg('a', 'old')
+  type_keys('gg0"ayw')
+  eq(fn.getreg('a'), 'some ')
+  type_keys('gg0"ay2w')
+  eq(fn.getreg('a'), 'some words ')
+  type_keys('gg2"ayy')
+  eq(fn.getreg('a'), 'some words here\n\n')
+  type_keys('2Gyy')
+  eq(last('rule'), nil)
+  for key, want in pairs({ y = 'once', s = 'session', n = 'deny' }) do
+    sent = {}
+    type_keys('3G' .. key)
+    settle()
+    eq(last('rule'), { kind = 'rule', session = 'main', call = 'c1', ruling = want, reason = '' })
+  end
+  vim.ui.input = function(_, on)
+    on('not now')
+  end
+  type_keys('4Ge')
+  settle()
+  eq(last('rule').reason, 'not now')
+  vim.cmd('Caliban approve session')
+  eq(last('rule').ruling, 'session')
+  vim.cmd('Caliban deny too risky')
+  eq({ last('rule').ruling, last('rule').reason }, { 'deny', 'too risky' })
+  paint({ { id = 2, remove = true } })
+  vim.cmd('Caliban approve')
+  eq(told[#told], 'Nothing waits for your permission.')
+end)
+
+test('tools and thoughts open and close; other keys keep their meaning', function()
+  opened()
+  paint({ { id = 1, lines = { 'text' } }, { id = 2, shape = 'tool', lines = { '', '▸ read' } } })
+  api.nvim_set_current_win(window('transcript'))
+  type_keys('gg<CR>')
+  eq(api.nvim_win_get_cursor(0)[1], 2)
+  eq(last('toggle'), nil)
+  type_keys('G<CR>')
+  settle()
+  eq(last('toggle'), { kind = 'toggle', session = 'main', block = 2 })
+end)
+
+test('jumps, code blocks and files', function()
+  opened()
+  paint({
+    { id = 1, shape = 'user', lines = { 'one' } },
+    { id = 2, lines = { '', 'see lua/caliban/init.lua:7', '```lua', 'x = 1', '```' } },
+    { id = 3, shape = 'user', lines = { '', 'two' } },
+    { id = 4, shape = 'tool', lines = { '', '▸ read path="lua/caliban/init.lua" lines=5-9' } },
+  })
+  api.nvim_set_current_win(window('transcript'))
+  type_keys('gg]]')
+  eq(api.nvim_win_get_cursor(0)[1], 8)
+  type_keys('G2[[')
+  eq(api.nvim_win_get_cursor(0)[1], 1)
+  type_keys('4Ggy')
+  eq(fn.getreg('"'), 'x = 1\n')
+  type_keys('3G0wgf')
+  eq({ fn.expand('%:.'), fn.line('.') }, { 'lua/caliban/init.lua', 7 })
+  api.nvim_set_current_win(window('transcript'))
+  type_keys('10G0f"lgf')
+  eq(fn.line('.'), 5)
+end)
+
+test('Markdown is highlighted once a line is finished', function()
+  opened()
+  paint({ { id = 1, append = '# Title\na `code` **bold** [x](y)\n- it', final = false } })
+  eq(marks(0), { '0-7 @markup.heading' })
+  eq(marks(1), { '18-24 @markup.link', '2-8 @markup.raw', '9-17 @markup.strong' })
+  eq(marks(2), {})
+end)
+
+test('a fence highlights its code when it closes, and does not leak into the next block', function()
+  opened()
+  paint({ { id = 1, append = '```lua\nlocal x = 1\n', final = false } })
+  eq(marks(1), {})
+  paint({ { id = 1, append = '```\n', final = false } })
+  assert(vim.tbl_contains(marks(1), '0-5 @keyword.lua'))
+  paint({ { id = 2, append = '```lua\nopen', final = true }, { id = 3, append = '# head' } })
+  eq(#marks(6), 1)
+end)
+
+test('a large paint is highlighted in pieces, all of it in the end', function()
+  opened()
+  paint({ { id = 1, append = ('# head `x` and **y**\n'):rep(20000) } })
+  assert(chat().highlighting)
+  vim.wait(5000, function()
+    return not chat().highlighting
+  end, 1)
+  eq(#marks(0), 1)
+  eq(#marks(19999), 1)
+end)
+
+test('notes beside and below', function()
+  opened()
+  paint({ { id = 1, shape = 'tool', lines = { '', '▸ grep' }, right = '7 matches' } })
+  paint({ { id = 2, shape = 'user', lines = { '', 'hi' }, below = { '▏src/lib.rs' } } })
+  local ns = require('caliban.chat.paint').ns
+  local found = {}
+  for _, m in ipairs(api.nvim_buf_get_extmarks(chat().transcript, ns, 0, -1, { details = true })) do
+    if m[4].virt_text then
+      table.insert(found, { m[2], m[4].virt_text[1][1] })
+    elseif m[4].virt_lines then
+      table.insert(found, { m[2], m[4].virt_lines[1][2][1] })
+    elseif m[4].sign_text then
+      table.insert(found, { m[2], vim.trim(m[4].sign_text) })
+    end
+  end
+  table.sort(found, function(a, b)
+    return a[1] .. a[2] < b[1] .. b[2]
+  end)
+  eq(found, { { 1, '7 matches' }, { 3, '┃' }, { 3, '▏src/lib.rs' } })
+end)
+
+test('state, statusline, winbar, events, notifications', function()
+  fresh()
+  eq(require('caliban').status(), '')
+  eq(require('caliban').state().phase, 'offline')
+  vim.cmd('Caliban')
+  welcome()
+  status({
+    phase = 'running',
+    tool = 'shell',
+    context = 12400,
+    window = 200000,
+    input = 100,
+    cached = 91,
+  })
+  eq(require('caliban').status(), 'caliban: running shell')
+  eq(require('caliban').state().usage.context, 12400)
+  eq(
+    vim.wo[window('transcript')].winbar,
+    ' a/b · ask · ● running shell%=%<12.4k/200.0k  6%% · cached 91%% '
+  )
+  eq(told, {})
+  vim.cmd('Caliban close')
+  status({ phase = 'asking', waiting_for = 'permission' })
+  eq(told, { 'Caliban is waiting for you (main).' })
+  local got
+  require('caliban').on('TurnEnd', function(data)
+    got = data
+  end)
+  receive('event', { name = 'CalibanTurnEnd', data = { turn = 3 } })
+  eq(got, { turn = 3 })
+  receive('from the future', {})
+end)
+
+test('stop tells the editor first', function()
+  opened()
+  status({ phase = 'streaming', turn = 4 })
+  sent = {}
+  type_keys('<C-c>')
+  eq(
+    sent,
+    { { kind = 'stopped', session = 'main', turn = 4 }, { kind = 'stop', session = 'main' } }
+  )
+end)
+
+test('several chats keep their own text', function()
+  opened()
+  type_keys('iunsent<Esc>')
+  vim.cmd('Caliban new other')
+  eq(last('new'), { kind = 'new', name = 'other', ephemeral = false })
+  receive(
+    'session',
+    { session = 'other', root = '/', ephemeral = false, draft = '', draft_context = {} }
+  )
+  eq(chat().session, 'other')
+  eq(api.nvim_get_current_buf(), chat().composer)
+  eq(composer(), { '' })
+  eq(#api.nvim_tabpage_list_wins(0), 3)
+  vim.cmd('Caliban resume main')
+  receive(
+    'session',
+    { session = 'main', root = '/', ephemeral = false, draft = '', draft_context = {} }
+  )
+  eq(composer(), { 'unsent' })
+  vim.cmd('Caliban new!')
+  eq(last('new').ephemeral, true)
+end)
+
+test('configuration is checked by key', function()
+  local check = require('caliban.config').check
+  local cases = {
+    {
+      { layout = 'middle' },
+      "caliban: config.layout: expected 'right', 'left', 'top', 'bottom', 'tab', 'float' or 'current', got 'middle'",
+    },
+    { { modle = 'x' }, "caliban: config.modle: there is no such setting. Did you mean 'model'?" },
+    { { debug = 1 }, 'caliban: config.debug: expected a boolean, got 1' },
+    {
+      { providers = { mine = { dialect = 'foo', base_url = 'http://x' } } },
+      "caliban: config.providers.mine.dialect: expected 'anthropic' or 'openai-chat', got 'foo'",
+    },
+    {
+      { providers = { mine = { dialect = 'anthropic' } } },
+      'caliban: config.providers.mine.base_url: missing',
+    },
+    { { providers = { 'x' } }, "caliban: config.providers.1: expected a table, got 'x'" },
+    {
+      { system = 'a', no_system = true },
+      'caliban: config: system and no_system exclude each other; none of them is used until one is left',
+    },
+    { 3, 'caliban: config: expected a table, got 3' },
+    { { resume = 'yes' }, "caliban: config.resume: expected true, false or 'open', got 'yes'" },
+  }
+  for _, case in ipairs(cases) do
+    local config, problems = check(case[1])
+    eq(problems, { case[2] })
+    eq({ config.layout, config.mode, config.system }, { 'right', 'ask' })
+  end
+  local _, none = check({
+    model = 'a/b',
+    providers = { m = { dialect = 'anthropic', base_url = 'u', models = { 'x' } } },
+  })
+  eq(none, {})
+end)
+
+test('the command completes and names the nearest', function()
+  fresh()
+  eq(fn.getcompletion('Caliban re', 'cmdline'), { 'reject', 'restart', 'resume', 'review' })
+  eq(fn.getcompletion('Caliban accept f', 'cmdline'), { 'file' })
+  vim.cmd('Caliban acept')
+  eq(told, { ":Caliban has no subcommand 'acept'. Did you mean 'accept'?" })
+end)
+
+return tests
