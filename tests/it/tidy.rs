@@ -1,1 +1,176 @@
-//! The rules of the house that no other tool checks.
+//! The rules of the house that no other tool checks, over the files that git knows and those it would.
+
+mod rules;
+mod source;
+
+use crate::kit::nvim::Nvim;
+use crate::kit::root;
+use crate::kit::setup::Setup;
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// Path and text of each file under one of these folders with one of these endings ("" for all).
+fn files(folders: &[&str], ending: &str) -> Vec<(String, String)> {
+    let list = ["ls-files", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git").args(list).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let paths: BTreeSet<String> =
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+    let ours = paths.into_iter().filter(|path| {
+        path.ends_with(ending) && folders.iter().any(|folder| path.starts_with(folder))
+    });
+    let read = |path: String| {
+        let text = std::fs::read_to_string(root().join(&path)).ok()?;
+        Some((path, text))
+    };
+    ours.filter_map(read).collect()
+}
+
+#[track_caller]
+fn holds(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<String>) {
+    assert!(!files.is_empty(), "there is nothing to check");
+    let found: Vec<String> = files.iter().flat_map(|(path, text)| rule(path, text)).collect();
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+/// What a rule says of a text.
+#[track_caller]
+fn check(rule: impl Fn(&str, &str) -> Vec<String>, path: &str, text: &str, expected: &[&str]) {
+    assert_eq!(rule(path, text), expected, "of {text:?}");
+}
+
+#[test]
+fn files_are_short() {
+    check(rules::length, "a", &"x\n".repeat(501), &["a: 501 lines, at most 500"]);
+    check(rules::length, "a", &"x\n".repeat(500), &[]);
+    holds(&files(&["src/", "tests/it/"], ".rs"), rules::length);
+    holds(&files(&["lua/", "plugin/"], ".lua"), rules::length);
+}
+
+#[test]
+fn functions_are_short() {
+    let long = |lines: usize| {
+        format!("/// }}\nfn f() -> &'a str {{\n{}}}\n", "  let c = '{';\n".repeat(lines - 2))
+    };
+    check(rules::functions, "a", &long(61), &["a:2: fn f has 61 lines, at most 60"]);
+    check(rules::functions, "a", &long(60), &[]);
+    check(rules::functions, "a", "trait T { fn f(); }\nfn g() { r#\"}\"#; }\n", &[]);
+    holds(&files(&["src/", "tests/it/"], ".rs"), rules::functions);
+}
+
+#[test]
+fn modules_have_a_doc() {
+    check(rules::module_doc, "a", "use x;", &["a: no module doc on top"]);
+    check(rules::module_doc, "a", "//! It is.", &[]);
+    check(rules::module_doc, "src/a/tests.rs", "use x;", &[]);
+    holds(&files(&["src/", "tests/it/"], ".rs"), rules::module_doc);
+}
+
+#[test]
+fn comments_hold_no_issue_numbers_and_no_unfinished_work() {
+    check(rules::comments, "a.rs", "// see #12.", &["a.rs:1: an issue number"]);
+    check(rules::comments, "a.rs", "/* x\n  FIXME */", &["a.rs:2: FIXME"]);
+    check(rules::comments, "a.rs", "\"#12 TODO\"; // #[x] #1e1e1e", &[]);
+    check(rules::comments, "a.lua", "x = '#12' -- TODO", &["a.lua:1: TODO"]);
+    holds(&files(&["src/"], ".rs"), rules::comments);
+    holds(&files(&["lua/", "plugin/"], ".lua"), rules::comments);
+}
+
+#[test]
+fn code_holds_nothing_forbidden() {
+    let rule = rules::forbidden;
+    check(rule, "src/a.rs", "fn f() { x.unwrap() }", &["src/a.rs:1: .unwrap()"]);
+    check(rule, "src/a.rs", "\nfn f() { eprintln!(\"\") }", &["src/a.rs:2: println!"]);
+    check(rule, "src/a.rs", "struct S(Arc<Mutex<u8>>);", &["src/a.rs:1: a shared lock"]);
+    check(
+        rule,
+        "src/a.rs",
+        "struct S(Arc<tokio::sync::RwLock<u8>>);",
+        &["src/a.rs:1: a shared lock"],
+    );
+    check(rule, "src/a.rs", "static X: Mutex<u8> = y;", &["src/a.rs:1: a static lock"]);
+    check(rule, "src/a.rs", "todo!()", &["src/a.rs:1: todo!"]);
+    check(rule, "src/a.rs", "x.unwrap_or(1); // .unwrap()\n&'static str; \"println!\"", &[]);
+    check(rule, "src/a.rs", "#[cfg(test)]\nmod tests {\n  fn f() { {} x.unwrap() }\n}\n", &[]);
+    check(rule, "src/a.rs", "#[cfg(test)]\nmod tests;\ny.unwrap()", &["src/a.rs:3: .unwrap()"]);
+    check(rule, "src/a/tests.rs", "x.unwrap()", &[]);
+    holds(&files(&["src/"], ".rs"), rule);
+}
+
+#[test]
+fn modules_import_only_from_above() {
+    let order = rules::order("//! x\npub mod a;\npub mod b;\n\npub mod c;\n");
+    let rule = |path: &str, text: &str| rules::imports(path, text, &order);
+    check(rule, "src/b.rs", "use crate::a::X;\nuse crate::b::Y;", &[]);
+    let below = "imports c, which stands below it in lib.rs";
+    check(rule, "src/b/x.rs", "\nuse crate::c::X;", &[&format!("src/b/x.rs:2: {below}")]);
+    check(rule, "src/b.rs", "use crate::{a::{X, Y}, c};", &[&format!("src/b.rs:1: {below}")]);
+    check(rule, "src/b.rs", "fn f() { crate::c::f() }", &[&format!("src/b.rs:1: {below}")]);
+    check(rule, "src/b.rs", "#[cfg(test)]\nmod tests { use crate::c; }", &[]);
+    let lib = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let order = rules::order(&lib);
+    assert!(order.len() > 5);
+    holds(&files(&["src/"], ".rs"), |path, text| rules::imports(path, text, &order));
+}
+
+#[test]
+fn lua_never_blocks_on_the_program() {
+    check(
+        rules::blocking_requests,
+        "a",
+        "\nvim.rpcrequest(1)",
+        &["a:2: rpcrequest blocks the editor"],
+    );
+    holds(&files(&["lua/", "plugin/"], ".lua"), rules::blocking_requests);
+}
+
+#[test]
+fn no_registry_is_named() {
+    let host = ["pypi", "org"].join(".");
+    check(rules::registries, "a", &format!("https://{host}/x"), &[&format!("a: names {host}")]);
+    let mut all = files(&[""], "");
+    // What cargo itself writes.
+    all.retain(|(path, _)| path != "Cargo.lock");
+    holds(&all, rules::registries);
+}
+
+/// Everything others may rely on has its place in the help. Commands, maps and groups are asked of a running
+/// Neovim, settings and events are read from the source.
+#[test]
+fn what_is_public_is_in_the_help() {
+    let missing = rules::untagged([":Caliban", "CalibanAdd"], "*:Caliban* *CalibanAdder*");
+    assert_eq!(missing, ["doc/caliban.txt: no tag *CalibanAdd*"]);
+    let class = "---@class (exact) caliban.Config\n---@field model? string\n---@field debug boolean\n\n---@field x y";
+    assert_eq!(rules::settings(class), ["model", "debug"]);
+    assert_eq!(rules::public_words("a.lua", "'CalibanAdd' -- CalibanNo"), ["CalibanAdd"]);
+    assert_eq!(
+        rules::public_words("a.rs", "/* CalibanNo */ \"CalibanTurnEnd\" Caliban"),
+        ["CalibanTurnEnd"]
+    );
+
+    let Ok(help) = std::fs::read_to_string(root().join("doc/caliban.txt")) else { return };
+    let nvim = Nvim::start(&Setup::new().headless());
+    let code = "local found = {}
+        for _, sub in ipairs(vim.fn.getcompletion('Caliban ', 'cmdline')) do found[':Caliban-' .. sub] = true end
+        for _, group in ipairs(vim.fn.getcompletion('Caliban', 'highlight')) do found[group] = true end
+        for _, mode in ipairs({ 'n', 'x', 'o', 'i' }) do
+          for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do
+            if vim.startswith(map.lhs, '<Plug>(caliban-') then found[map.lhs] = true end
+          end
+        end
+        return vim.tbl_keys(found)";
+    let found = nvim.lua_json(code);
+    let mut names: BTreeSet<String> =
+        found.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+    assert!(names.iter().any(|name| name.starts_with(":Caliban-")), "no subcommand is completed");
+    for (path, text) in files(&["lua/", "plugin/", "src/"], "") {
+        names.extend(rules::public_words(&path, &text));
+    }
+    let config = std::fs::read_to_string(root().join("lua/caliban/config.lua")).unwrap();
+    let settings = rules::settings(&config);
+    assert!(!settings.is_empty(), "no settings are declared");
+    names.extend(settings.iter().map(|name| format!("caliban-config-{name}")));
+    names.insert(":Caliban".into());
+    let missing = rules::untagged(names.iter().map(String::as_str), &help);
+    assert!(missing.is_empty(), "\n{}", missing.join("\n"));
+}

@@ -1,0 +1,203 @@
+//! Each rule: a file in, what is wrong with it out.
+
+use super::source::Source;
+use std::path::Path;
+
+/// Longest file and longest function, in lines.
+const FILE: usize = 500;
+const FUNCTION: usize = 60;
+
+/// Whether a file of `src/` is compiled for tests alone.
+pub(super) fn is_test(path: &str) -> bool {
+    path.ends_with("tests.rs") || path.contains("/tests/")
+}
+
+fn is_lua(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|ending| ending == "lua")
+}
+
+pub(super) fn length(path: &str, text: &str) -> Vec<String> {
+    let lines = text.lines().count();
+    if lines > FILE { vec![format!("{path}: {lines} lines, at most {FILE}")] } else { Vec::new() }
+}
+
+pub(super) fn functions(path: &str, text: &str) -> Vec<String> {
+    let long = Source::new(text).functions().into_iter().filter(|(_, _, lines)| *lines > FUNCTION);
+    long.map(|(name, line, lines)| {
+        format!("{path}:{line}: fn {name} has {lines} lines, at most {FUNCTION}")
+    })
+    .collect()
+}
+
+pub(super) fn module_doc(path: &str, text: &str) -> Vec<String> {
+    if is_test(path) || text.starts_with("//!") {
+        Vec::new()
+    } else {
+        vec![format!("{path}: no module doc on top")]
+    }
+}
+
+/// Issue numbers and unfinished work in comments.
+pub(super) fn comments(path: &str, text: &str) -> Vec<String> {
+    let comments = if is_lua(path) { lua_comments(text) } else { Source::new(text).comments };
+    let mut found = Vec::new();
+    for (number, line) in comments.lines().enumerate() {
+        let at = format!("{path}:{}", number + 1);
+        for (hash, _) in line.match_indices('#') {
+            let digits = line[hash + 1..].chars().take_while(char::is_ascii_digit).count();
+            let next = line[hash + 1 + digits..].chars().next();
+            if digits > 0 && !next.is_some_and(char::is_alphanumeric) {
+                found.push(format!("{at}: an issue number"));
+            }
+        }
+        for word in ["TODO", "FIXME"] {
+            if line.contains(word) {
+                found.push(format!("{at}: {word}"));
+            }
+        }
+    }
+    found
+}
+
+fn lua_comments(text: &str) -> String {
+    let lines = text.lines().map(|line| line.find("--").map_or("", |at| &line[at..]));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What shipped Rust code never holds, beside what clippy denies.
+pub(super) fn forbidden(path: &str, text: &str) -> Vec<String> {
+    if is_test(path) {
+        return Vec::new();
+    }
+    let code = Source::new(text).shipped();
+    let mut found = Vec::new();
+    for (number, line) in code.lines().enumerate() {
+        let dense: String = line.split_whitespace().collect();
+        let is_static = line.split_whitespace().any(|word| word == "static");
+        let has_lock = dense.contains("Mutex<") || dense.contains("RwLock<");
+        let named =
+            [".unwrap()", "println!", "print!", "todo!", "unimplemented!", "dbg!", "staticmut"];
+        let mut why: Vec<&str> =
+            named.into_iter().filter(|needle| dense.contains(needle)).collect();
+        why.extend((is_static && has_lock).then_some("a static lock"));
+        why.extend((dense.contains("Arc<") && has_lock).then_some("a shared lock"));
+        found.extend(why.first().map(|why| format!("{path}:{}: {why}", number + 1)));
+    }
+    found
+}
+
+/// The module that a file of `src/` belongs to: `a` for `src/a.rs` and `src/a/b.rs`.
+fn module(path: &str) -> Option<&str> {
+    path.strip_prefix("src/")?.split('/').next()?.split('.').next()
+}
+
+/// A module imports only what stands above it in `order`.
+pub(super) fn imports(path: &str, text: &str, order: &[String]) -> Vec<String> {
+    let place = |name: &str| order.iter().position(|module| module == name);
+    let Some(own) = module(path).and_then(place) else { return Vec::new() };
+    if is_test(path) {
+        return Vec::new();
+    }
+    let code = Source::new(text).shipped();
+    let mut found = Vec::new();
+    for (at, needle) in code.match_indices("crate::") {
+        let line = 1 + code[..at].matches('\n').count();
+        let below =
+            imported(&code[at + needle.len()..]).into_iter().filter(|name| place(name) > Some(own));
+        found.extend(
+            below.map(|name| {
+                format!("{path}:{line}: imports {name}, which stands below it in lib.rs")
+            }),
+        );
+    }
+    found
+}
+
+/// The modules named after `crate::`: one, or the first words of a braced list.
+fn imported(rest: &str) -> Vec<String> {
+    let name = |text: &str| {
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+    };
+    let Some(list) = rest.strip_prefix('{') else { return vec![name(rest)] };
+    let (mut names, mut depth, mut item) = (Vec::new(), 0, String::new());
+    for c in list.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => names.push(name(std::mem::take(&mut item).trim())),
+            _ => {}
+        }
+        if c != ',' || depth > 0 {
+            item.push(c);
+        }
+    }
+    names.push(name(item.trim()));
+    names
+}
+
+/// The names of `pub mod` lines, in their order.
+pub(super) fn order(lib: &str) -> Vec<String> {
+    let lines = lib.lines().filter_map(|line| line.strip_prefix("pub mod "));
+    lines.map(|name| name.trim_end_matches(';').to_owned()).collect()
+}
+
+pub(super) fn blocking_requests(path: &str, text: &str) -> Vec<String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| line.contains("rpcrequest"));
+    lines
+        .map(|(number, _)| format!("{path}:{}: rpcrequest blocks the editor", number + 1))
+        .collect()
+}
+
+/// Hosts of package registries; spelt so that this file does not hold them.
+pub(super) fn registries(path: &str, text: &str) -> Vec<String> {
+    let hosts = [
+        ["crates", "io"],
+        ["pypi", "org"],
+        ["pythonhosted", "org"],
+        ["npmjs", "org"],
+        ["npmjs", "com"],
+        ["debian", "org"],
+        ["luarocks", "org"],
+    ];
+    let hosts = hosts.map(|parts| parts.join("."));
+    let held = hosts.iter().filter(|host| text.contains(host.as_str()));
+    held.map(|host| format!("{path}: names {host}")).collect()
+}
+
+/// Names that are for others to rely on and have no tag in the help.
+pub(super) fn untagged<'a>(tags: impl IntoIterator<Item = &'a str>, help: &str) -> Vec<String> {
+    let missing = tags.into_iter().filter(|tag| !help.contains(&format!("*{tag}*")));
+    missing.map(|tag| format!("doc/caliban.txt: no tag *{tag}*")).collect()
+}
+
+/// `CalibanName` words outside comments: highlight groups and events.
+pub(super) fn public_words(path: &str, text: &str) -> Vec<String> {
+    let text: String = if is_lua(path) {
+        text.lines()
+            .map(|line| line.split("--").next().unwrap_or_default())
+            .collect::<Vec<_>>()
+            .join("\n")
+    } else {
+        let comments = Source::new(text).comments;
+        text.chars()
+            .zip(comments.chars())
+            .map(|(c, comment)| if comment == ' ' { c } else { ' ' })
+            .collect()
+    };
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let named = words.filter(|word| {
+        word.strip_prefix("Caliban")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
+    });
+    named.map(str::to_owned).collect()
+}
+
+/// The settings: the fields of the class `caliban.Config` in the Lua source of the settings.
+pub(super) fn settings(config: &str) -> Vec<String> {
+    let class = config.lines().skip_while(|line| !line.ends_with(" caliban.Config")).skip(1);
+    let fields = class.map_while(|line| line.strip_prefix("---@field "));
+    fields
+        .map(|field| field.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+        .collect()
+}
