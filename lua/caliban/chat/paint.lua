@@ -190,7 +190,7 @@ local function dress(chat, block, row)
     local width = #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
     mark(chat, block, 'head', top, 0, { end_col = width, hl_group = head, priority = 110 })
   end
-  if block.right then
+  if block.right and block.right ~= '' then
     mark(chat, block, 'right', top, 0, {
       virt_text = { { block.right, 'CalibanDim' } },
       virt_text_pos = 'eol_right_align',
@@ -297,7 +297,10 @@ local function apply(chat, update, deadline)
   if update.append and update.append ~= '' then
     append(chat, block, row, update.append)
   end
-  block.final, block.call = update.final, update.call
+  block.final = update.final
+  if update.lines then
+    block.call = update.call
+  end
   block.right, block.below = update.right or block.right, update.below or block.below
   dress(chat, block, row)
   if block.shape == 'user' then
