@@ -26,7 +26,10 @@ pub struct Refusal<'a> {
 pub fn from_status(refusal: &Refusal<'_>) -> Failure {
     let value: Value = serde_json::from_str(refusal.body).unwrap_or_default();
     let said = Said::of(&value, refusal.body);
-    classify(refusal.status, &said, refusal.after_ms, refusal.provider, refusal.model)
+    // An error under a status of success has only its own kind to go by.
+    let status =
+        if refusal.status < 300 { said.status.unwrap_or(refusal.status) } else { refusal.status };
+    classify(status, &said, refusal.after_ms, refusal.provider, refusal.model)
 }
 
 /// An error that came as an event, under status 200.

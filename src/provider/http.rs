@@ -8,6 +8,7 @@ use super::key::{Env, Secret, environment};
 use super::{Provider, Sampled};
 use crate::event::Failure;
 use crate::message::Request;
+use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use reqwest::header::{
@@ -105,8 +106,9 @@ impl Http {
         let response = self.accepted(response, request).await.map_err(redact)?;
         let asked = Asked::new(&self.endpoint.name, request, seed());
         let reading = Reading::new(self.endpoint.dialect, asked, self.endpoint.quirks);
+        let bytes = response.bytes_stream().map(Result::ok).boxed();
         Ok(Body {
-            response,
+            bytes,
             reading,
             waiting: VecDeque::new(),
             key,
@@ -212,7 +214,8 @@ impl Http {
 
 /// An answer that is arriving.
 struct Body {
-    response: Response,
+    /// Ends, or gives `None` where the connection broke.
+    bytes: BoxStream<'static, Option<Bytes>>,
     reading: Reading,
     waiting: VecDeque<Sampled>,
     key: Option<Secret>,
@@ -238,14 +241,14 @@ impl Body {
                 return sampled;
             }
             let clock = if self.begun { self.clocks.between } else { self.clocks.first };
-            match timeout(clock, self.response.chunk()).await {
-                Ok(Ok(Some(bytes))) => {
+            match timeout(clock, self.bytes.next()).await {
+                Ok(Some(Some(bytes))) => {
                     self.begun = true;
                     self.reading.push(&bytes, &mut read);
                     self.waiting.extend(read.drain(..));
                 }
                 // A broken connection is no worse than an early end: only the reply tells whether it was whole.
-                Ok(Ok(None) | Err(_)) => return self.reading.end(),
+                Ok(None | Some(None)) => return self.reading.end(),
                 Err(_) => {
                     return match self.reading.end() {
                         Sampled::Done(reply) => Sampled::Done(reply),

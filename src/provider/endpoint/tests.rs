@@ -1,1 +1,189 @@
+#![expect(clippy::needless_raw_string_hashes, reason = "the form in which expect-test writes them")]
+#![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
 
+use super::*;
+use expect_test::{Expect, expect};
+
+fn users(json: &str) -> BTreeMap<String, UserProvider> {
+    serde_json::from_str(json).unwrap()
+}
+
+/// What `choice` comes to with these variables (`NAME=value`, by spaces) and providers.
+fn shown(choice: &str, variables: &str, providers: &str) -> String {
+    let env = |name: &str| {
+        let mut pairs = variables.split(' ').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+    };
+    match resolve((!choice.is_empty()).then_some(choice), &users(providers), &env) {
+        Ok(chosen) => {
+            let endpoint = chosen.endpoint;
+            let path = endpoint.dialect.path();
+            format!(
+                "{} {} {}{path} {:?}",
+                endpoint.name, chosen.model, endpoint.base_url, endpoint.key
+            )
+        }
+        Err(Unresolved::Nothing) => "nothing".to_owned(),
+        Err(Unresolved::Wrong(sentence)) => sentence,
+    }
+}
+
+#[track_caller]
+fn check(cases: &[(&str, &str, &str)], expected: Expect) {
+    let lines = cases
+        .iter()
+        .map(|(choice, variables, providers)| shown(choice, variables, providers) + "\n");
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn with_nothing_chosen_the_first_key_wins() {
+    check(
+        &[
+            ("", "", "{}"),
+            ("", "ANTHROPIC_API_KEY= OPENAI_API_KEY=o", "{}"),
+            ("", "XAI_API_KEY=x OPENAI_API_KEY=o ANTHROPIC_API_KEY=a", "{}"),
+            ("", "MISTRAL_API_KEY=m", "{}"),
+            ("", "OLLAMA_HOST=127.0.0.1", "{}"),
+            ("", "CALIBAN_MODEL=groq/openai/gpt-oss-20b ANTHROPIC_API_KEY=a", "{}"),
+            (
+                "",
+                "ANTHROPIC_API_KEY=a",
+                r#"{"mine":{"base_url":"http://127.0.0.1:9/v1","models":["big","small"]}}"#,
+            ),
+        ],
+        expect![[r#"
+            nothing
+            openai gpt-5 https://api.openai.com/v1/chat/completions Env(OPENAI_API_KEY)
+            anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
+            mistral devstral-medium-latest https://api.mistral.ai/v1/chat/completions Env(MISTRAL_API_KEY)
+            nothing
+            groq openai/gpt-oss-20b https://api.groq.com/openai/v1/chat/completions Env(GROQ_API_KEY)
+            mine big http://127.0.0.1:9/v1/chat/completions None
+        "#]],
+    );
+}
+
+#[test]
+fn a_choice() {
+    check(
+        &[
+            ("anthropic/claude-opus-4-5", "CALIBAN_MODEL=openai/gpt-5", "{}"),
+            ("anthropic", "", "{}"),
+            ("openrouter/anthropic/claude-sonnet-4.5", "", "{}"),
+            ("gemini", "", "{}"),
+            ("ollama/qwen3:8b", "", "{}"),
+            ("ollama", "", "{}"),
+            ("gpt-5", "", r#"{"mine":{}}"#),
+            (
+                "mine/m",
+                "",
+                r#"{"mine":{"dialect":"anthropic","base_url":"https://relay.example/v1/","key":"env:MY_KEY"}}"#,
+            ),
+            (
+                "mine/m",
+                "",
+                r#"{"mine":{"base_url":"https://relay.example","key":"cmd:pass show relay"}}"#,
+            ),
+            ("mine/m", "", r#"{"mine":{"dialect":"gopher","base_url":"https://relay.example"}}"#),
+            ("mine/m", "", r#"{"mine":{}}"#),
+            ("mine/m", "", r#"{"mine":{"base_url":"https://relay.example","key":"sk-secret"}}"#),
+            ("openai/gpt-5", "", r#"{"openai":{"key":"cmd:pass show openai"}}"#),
+        ],
+        expect![[r#"
+            anthropic claude-opus-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
+            anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
+            openrouter anthropic/claude-sonnet-4.5 https://openrouter.ai/api/v1/chat/completions Env(OPENROUTER_API_KEY)
+            gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
+            ollama qwen3:8b http://127.0.0.1:11434/v1/chat/completions None
+            Which model of ollama? Write ollama/ and the model's name.
+            No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, ollama, llamacpp, lmstudio, mine.
+            mine m https://relay.example/v1/messages Env(MY_KEY)
+            mine m https://relay.example/v1/chat/completions Command
+            Provider mine: no dialect is called gopher; there are anthropic and openai-chat.
+            Provider mine: it needs a base_url.
+            Provider mine: a key is written `env:NAME` or `cmd:COMMAND`, never as itself.
+            openai gpt-5 https://api.openai.com/v1/chat/completions Command
+        "#]],
+    );
+}
+
+#[test]
+fn base_urls_as_people_write_them() {
+    check(
+        &[
+            ("anthropic", "ANTHROPIC_BASE_URL=http://127.0.0.1:4000", "{}"),
+            ("anthropic", "ANTHROPIC_BASE_URL=http://localhost:4000/v1/", "{}"),
+            ("anthropic", "ANTHROPIC_BASE_URL=https://relay.example/claude/v1/messages", "{}"),
+            ("openai", "OPENAI_BASE_URL=http://[::1]:4000/v1", "{}"),
+            ("openai", "OPENAI_BASE_URL=https://relay.example", "{}"),
+            ("gemini", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4000/", "{}"),
+            ("gemini", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4000/v1beta", "{}"),
+            ("ollama/m", "OLLAMA_HOST=0.0.0.0", "{}"),
+            ("ollama/m", "OLLAMA_HOST=:9999", "{}"),
+            ("ollama/m", "OLLAMA_HOST=gpu.lan:9999", "{}"),
+            ("ollama/m", "OLLAMA_HOST=https://gpu.example/", "{}"),
+        ],
+        expect![[r#"
+            anthropic claude-sonnet-4-5 http://127.0.0.1:4000/v1/messages Env(ANTHROPIC_API_KEY)
+            anthropic claude-sonnet-4-5 http://localhost:4000/v1/messages Env(ANTHROPIC_API_KEY)
+            anthropic claude-sonnet-4-5 https://relay.example/claude/v1/messages Env(ANTHROPIC_API_KEY)
+            openai gpt-5 http://[::1]:4000/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-5 https://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
+            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
+            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
+            ollama m http://127.0.0.1:11434/v1/chat/completions None
+            ollama m http://127.0.0.1:9999/v1/chat/completions None
+            ollama m http://gpu.lan:9999/v1/chat/completions None
+            ollama m https://gpu.example/v1/chat/completions None
+        "#]],
+    );
+}
+
+#[test]
+fn base_urls_that_are_refused() {
+    check(
+        &[
+            ("openai", "OPENAI_BASE_URL=http://relay.example/v1", "{}"),
+            ("openai", "OPENAI_BASE_URL=https://me:hunter2@relay.example/v1", "{}"),
+            ("openai", "OPENAI_BASE_URL=https://relay.example/v1?key=hunter2", "{}"),
+            ("openai", "OPENAI_BASE_URL=file:///etc/passwd", "{}"),
+            ("openai", "OPENAI_BASE_URL=relay.example", "{}"),
+            ("openai", "", r#"{"openai":{"base_url":"http://relay.example/v1"}}"#),
+        ],
+        expect![[r#"
+            Provider openai: plain HTTP would show the key on the way to relay.example; use https, or set providers.openai.base_url.
+            Provider openai: its base URL must hold neither a password nor anything behind `?` or `#`.
+            Provider openai: its base URL must hold neither a password nor anything behind `?` or `#`.
+            Provider openai: its base URL must begin with https:// or http://.
+            Provider openai: its base URL cannot be read (relative URL without a base).
+            openai gpt-5 http://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
+        "#]],
+    );
+}
+
+#[test]
+fn quirks_follow_the_address() {
+    let quirks = |variables: &'static str| {
+        let env =
+            move |name: &str| variables.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
+        named("openai", &BTreeMap::new(), &env).unwrap().quirks.completion_tokens
+    };
+    assert!(quirks(""));
+    assert!(quirks("OPENAI_BASE_URL=https://api.openai.com/v1/"));
+    assert!(!quirks("OPENAI_BASE_URL=http://127.0.0.1:9/v1"));
+}
+
+#[test]
+fn limits_are_known_or_not_claimed() {
+    let limits = |choice: &str| resolve(Some(choice), &BTreeMap::new(), &|_| None).unwrap().limits;
+    assert_eq!(limits("anthropic").window, 200_000);
+    assert_eq!(limits("ollama/llama-3.3").window, 0);
+}
+
+#[test]
+fn names_stand_once() {
+    let names = names(&users(r#"{"mine":{},"openai":{}}"#));
+    assert_eq!(names.iter().filter(|name| *name == "openai").count(), 1);
+    assert_eq!(names.last().map(String::as_str), Some("mine"));
+}
