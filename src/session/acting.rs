@@ -183,7 +183,7 @@ impl Session {
                     _ => None,
                 });
                 let Some(answer) = answer else { continue };
-                if answer != *last.get_or_insert(answer) && !say::is_looping(answer) {
+                if !say::is_looping(answer) && answer != *last.get_or_insert(answer) {
                     return n;
                 }
                 n += 1;

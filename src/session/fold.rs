@@ -50,7 +50,9 @@ impl Session {
             Event::Noted { text } => self.notes.push(text.clone()),
             Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
             Event::Retried { .. } => {
-                if let Phase::Sampling { turn, requests, tries } = self.phase {
+                if let Phase::Sampling { turn, requests, tries }
+                | Phase::Resting { turn, requests, tries } = self.phase
+                {
                     self.phase = Phase::Resting { turn, requests, tries: tries + 1 };
                 }
             }

@@ -1,1 +1,474 @@
+//! The machine's laws on random scripts, and its ways one by one as a person would read them.
 
+use super::*;
+use crate::context::request;
+use crate::message::Input as Arguments;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+use serde_json::json;
+
+const T1: TurnId = TurnId(1);
+
+fn opened() -> Session {
+    let mut session = Session::default();
+    let (system, model) = ("be good".to_owned(), "mine/m".to_owned());
+    session.step(Input::Open { system, model, root: "/p".into() });
+    session
+}
+
+fn send(text: &str) -> Input {
+    Input::Send { text: text.into(), context: Vec::new(), steer: false }
+}
+
+fn steer(text: &str) -> Input {
+    Input::Send { text: text.into(), context: Vec::new(), steer: true }
+}
+
+fn call(id: &str, tool: &str) -> ToolCall {
+    ToolCall { id: CallId(id.into()), tool: tool.into(), input: Arguments::Json(json!({"of": id})) }
+}
+
+/// A reply with these calls; the tool's first letter says how each is planned.
+fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
+    let mut blocks = Vec::new();
+    if !text.is_empty() {
+        blocks.push(Block::Text { text: text.into() });
+    }
+    blocks.extend(calls.iter().map(|(id, tool)| Block::Call(call(id, tool))));
+    let stop = if calls.is_empty() { Stop::EndTurn } else { Stop::ToolUse };
+    let plan = |(id, tool): &(&str, &str)| Plan {
+        call: CallId((*id).into()),
+        step: match *tool {
+            "read" => PlanStep::Read,
+            "peek" => PlanStep::AskedRead("Read it?".into()),
+            "edit" => PlanStep::Edit,
+            "run" => PlanStep::Act { question: "Run it?".into(), grant: "it".into() },
+            _ => PlanStep::Refused("no such tool".into()),
+        },
+    };
+    let plans = calls.iter().map(plan).collect();
+    let usage = Usage { input: 10, output: 5, ..Usage::default() };
+    Input::Replied { turn, reply: Reply { blocks, stop, usage, model: String::new() }, plans }
+}
+
+fn answer(id: &str) -> ToolAnswer {
+    let text = format!("answer of {id}");
+    ToolAnswer { id: CallId(id.into()), text, failed: false, summary: String::new() }
+}
+
+fn answered(turn: TurnId, id: &str) -> Input {
+    Input::Answered { turn, answer: answer(id) }
+}
+
+fn rule(id: &str, ruling: Ruling) -> Input {
+    Input::Rule { call: CallId(id.into()), ruling }
+}
+
+fn entered(turn: TurnId, id: &str) -> Input {
+    Input::Entered { turn, call: CallId(id.into()), path: "/p/a".into(), hunks: 2 }
+}
+
+/// What a script of inputs makes the machine do, an effect a line, and how it stands at the end.
+fn check(inputs: Vec<Input>, expect: Expect) {
+    let mut session = opened();
+    let mut said = String::new();
+    for input in inputs {
+        for effect in session.step(input).effects {
+            said.push_str(&match effect {
+                Effect::Sample { turn } => format!("sample {}\n", turn.0),
+                Effect::Run { call, .. } => format!("run {}\n", call.id),
+                Effect::Propose { calls, .. } => {
+                    let ids: Vec<&str> = calls.iter().map(|it| it.id.0.as_str()).collect();
+                    format!("propose {}\n", ids.join(" "))
+                }
+                Effect::Rest { time, .. } => format!("rest {} ms\n", time.as_millis()),
+                Effect::Abort { .. } => "abort\n".to_owned(),
+            });
+        }
+    }
+    for message in &session.messages[1..] {
+        said.push_str(&format!("{:?}:", message.role).to_lowercase());
+        for block in &message.blocks {
+            said.push_str(&match block {
+                Block::Text { text } => format!(" {text}"),
+                Block::Notice { text } => format!(" <{text}>"),
+                Block::Call(call) => format!(" {}({})", call.tool, call.id),
+                Block::Answer(answer) => format!(" {}=[{}]", answer.id, answer.text),
+                other => format!(" {other:?}"),
+            });
+        }
+        said.push('\n');
+    }
+    let asking = session.asking().map(|it| it.call.id.0.clone());
+    if let Some(id) = asking {
+        said.push_str(&format!("asking {id}\n"));
+    }
+    expect.assert_eq(&said);
+}
+
+#[test]
+fn reads_run_together_then_edits_then_commands_in_order() {
+    check(
+        vec![
+            send("go"),
+            reply(T1, "", &[("c1", "run"), ("r1", "read"), ("e1", "edit"), ("r2", "read"), ("c2", "run")]),
+            answered(T1, "r2"),
+            entered(T1, "e1"),
+            answered(T1, "r1"),
+            Input::Reviewed { answers: vec![answer("e1")] },
+            rule("c1", Ruling::Session),
+            answered(T1, "c1"),
+            answered(T1, "c2"),
+            reply(T1, "done", &[]),
+        ],
+        expect![[r#"
+            sample 1
+            run r1
+            run r2
+            propose e1
+            run c1
+            run c2
+            sample 1
+            user: go
+            assistant: run(c1) read(r1) edit(e1) read(r2) run(c2)
+            user: c1=[answer of c1] r1=[answer of r1] e1=[answer of e1] r2=[answer of r2] c2=[answer of c2]
+            assistant: done
+        "#]],
+    );
+}
+
+#[test]
+fn a_stop_leaves_every_call_answered_and_tells_the_model() {
+    check(
+        vec![
+            send("go"),
+            reply(T1, "on it", &[("r1", "read"), ("e1", "edit"), ("c1", "run")]),
+            entered(T1, "e1"),
+            Input::Cancel { partial: None },
+            answered(T1, "r1"),
+            Input::Reviewed { answers: vec![answer("e1")] },
+            send("again"),
+        ],
+        expect![[r#"
+            sample 1
+            run r1
+            propose e1
+            abort
+            sample 2
+            user: go
+            assistant: on it read(r1) edit(e1) run(c1)
+            user: r1=[Stopped while it ran: the user stopped the turn. It may have had effects; look before you repeat it.] e1=[2 hunks are still under the user's review: the user stopped the turn. Their verdict follows.] c1=[Not run: the user stopped the turn.]
+            note: Stopped.
+            user: <The user stopped the turn before it was finished.> <answer of e1> again
+        "#]],
+    );
+}
+
+#[test]
+fn a_stopped_reply_keeps_its_text_only() {
+    let partial = Reply {
+        blocks: vec![Block::Text { text: "half a".into() }, Block::Call(call("r1", "read"))],
+        stop: Stop::ToolUse,
+        usage: Usage::default(),
+        model: String::new(),
+    };
+    check(
+        vec![send("go"), Input::Cancel { partial: Some(partial) }],
+        expect![[r#"
+            sample 1
+            abort
+            user: go
+            assistant: half a
+            note: Stopped.
+        "#]],
+    );
+}
+
+#[test]
+fn queue_steer_and_review_are_three_ways() {
+    check(
+        vec![
+            send("one"),
+            send("two"),
+            steer("hint"),
+            reply(T1, "", &[("r1", "read")]),
+            answered(T1, "r1"),
+            reply(T1, "done", &[]),
+        ],
+        expect![[r#"
+            sample 1
+            run r1
+            sample 1
+            sample 2
+            user: one
+            assistant: read(r1)
+            user: r1=[answer of r1]
+            user: hint
+            assistant: done
+            user: two
+        "#]],
+    );
+}
+
+#[test]
+fn a_message_ends_the_wait_for_a_review() {
+    check(
+        vec![
+            send("go"),
+            reply(T1, "", &[("e1", "edit"), ("c1", "run")]),
+            entered(T1, "e1"),
+            send("and then?"),
+            Input::Reviewed { answers: vec![answer("e1")] },
+            reply(T1, "ok", &[]),
+            send("next"),
+        ],
+        expect![[r#"
+            sample 1
+            propose e1
+            sample 1
+            sample 2
+            user: go
+            assistant: edit(e1) run(c1)
+            user: e1=[Not decided yet: 2 hunks of this edit stand in the user's buffer under review, not on disk. The user wrote a message first; their verdict follows.] c1=[Not run: the edits before it are still under the user's review.]
+            user: and then?
+            assistant: ok
+            user: <answer of e1> next
+        "#]],
+    );
+}
+
+#[test]
+fn refusals_have_words() {
+    check(
+        vec![
+            send("go"),
+            reply(T1, "", &[("x1", "frobnicate"), ("c1", "run"), ("p1", "peek")]),
+            rule("p1", Ruling::Once),
+            answered(T1, "p1"),
+            Input::Unsaved { paths: vec!["a.rs".into()] },
+            rule("c1", Ruling::Denied { reason: "not today".into() }),
+        ],
+        expect![[r#"
+            sample 1
+            run p1
+            sample 1
+            user: go
+            assistant: frobnicate(x1) run(c1) peek(p1)
+            user: x1=[no such tool] c1=[Not run: the user refused, and says: not today
+            Agreed text that is not on disk: a.rs.] p1=[answer of p1]
+        "#]],
+    );
+}
+
+#[test]
+fn passing_failures_are_tried_again_and_others_are_not() {
+    let failed = |failure: Failure| Input::Failed { turn: T1, failure, partial: None, dice: 1000 };
+    check(
+        vec![
+            send("go"),
+            failed(Failure::Overloaded { after_ms: None }),
+            Input::Rested { turn: T1 },
+            failed(Failure::RateLimited { after_ms: Some(7_000_000) }),
+            Input::Rested { turn: T1 },
+            failed(Failure::Unauthorized { provider: "mine".into(), said: String::new() }),
+        ],
+        expect![[r#"
+            sample 1
+            rest 1000 ms
+            sample 1
+            rest 120000 ms
+            sample 1
+            user: go
+            note: mine refused the key. Check the key, then send again.
+        "#]],
+    );
+}
+
+#[test]
+fn the_same_call_with_the_same_answer_is_a_loop() {
+    let mut session = opened();
+    session.step(send("go"));
+    let mut refused = 0;
+    for n in 0..20 {
+        let id = format!("r{n}");
+        let mut input = reply(T1, "", &[(&id, "read")]);
+        if let Input::Replied { reply, .. } = &mut input
+            && let Block::Call(call) = &mut reply.blocks[0]
+        {
+            call.input = Arguments::Json(json!({"path": "same"}));
+        }
+        session.step(input);
+        if session.phase == Phase::Idle {
+            break;
+        }
+        let mut same = answer(&id);
+        "the same".clone_into(&mut same.text);
+        let step = session.step(Input::Answered { turn: T1, answer: same });
+        refused += u32::from(step.events.is_empty());
+    }
+    assert_eq!((session.phase, refused), (Phase::Idle, 2), "two refusals, then the end");
+    let last = session.messages.last().unwrap();
+    let Block::Text { text } = &last.blocks[0] else { panic!("no word at the end") };
+    assert_eq!(
+        text,
+        "Stopped: the model made the same `read` call 6 times. Send a message to go on."
+    );
+}
+
+/// A provider's rules, on the neutral request.
+fn assert_valid(session: &Session) {
+    let request = request::build(session, "m", Vec::new(), 100);
+    let mut open: Vec<&CallId> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (n, message) in request.messages.iter().enumerate() {
+        assert!(!message.blocks.is_empty(), "an empty message");
+        assert!(n > 0 || message.role == Role::User, "the first is not the user's");
+        let given: Vec<&CallId> = message
+            .blocks
+            .iter()
+            .filter_map(|it| match it {
+                Block::Answer(answer) => Some(&answer.id),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(given, open, "the calls and the next message's answers differ");
+        open.clear();
+        for block in &message.blocks {
+            match block {
+                Block::Call(call) => {
+                    assert!(seen.insert(&call.id), "a call twice");
+                    open.push(&call.id);
+                }
+                Block::Text { text } => assert!(!text.trim().is_empty(), "an empty text"),
+                Block::Answer(answer) => assert!(!answer.text.is_empty(), "an empty answer"),
+                _ => (),
+            }
+        }
+    }
+    assert!(open.is_empty(), "a call without an answer");
+}
+
+/// One act of the world outside, in terms of what is open in the session.
+#[derive(Debug, Clone)]
+enum Act {
+    Send(bool),
+    Reply(Vec<u8>),
+    Fail(bool),
+    Answer(usize),
+    Enter(usize),
+    Review(usize),
+    Rule(u8),
+    Rested,
+    Cancel,
+    Note,
+    Unqueue,
+    Late,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        2 => any::<bool>().prop_map(Act::Send),
+        4 => prop::collection::vec(0_u8..5, 0..5).prop_map(Act::Reply),
+        1 => any::<bool>().prop_map(Act::Fail),
+        5 => (0_usize..5).prop_map(Act::Answer),
+        3 => (0_usize..5).prop_map(Act::Enter),
+        3 => (0_usize..5).prop_map(Act::Review),
+        3 => (0_u8..4).prop_map(Act::Rule),
+        1 => Just(Act::Rested),
+        1 => Just(Act::Cancel),
+        1 => Just(Act::Note),
+        1 => Just(Act::Unqueue),
+        1 => Just(Act::Late),
+    ]
+}
+
+fn input(session: &Session, act: &Act, n: usize) -> Input {
+    let turn = session.turn().unwrap_or_default();
+    let open = |at: usize| {
+        let open = session.open();
+        if open.is_empty() { "none".to_owned() } else { open[at % open.len()].call.id.0.clone() }
+    };
+    match act {
+        Act::Send(true) => steer(&format!("steer {n}")),
+        Act::Send(false) => send(&format!("send {n}")),
+        Act::Reply(kinds) => {
+            let tools = ["read", "peek", "edit", "run", "other"];
+            let ids: Vec<String> = (0..kinds.len()).map(|i| format!("c{n}-{i}")).collect();
+            let calls: Vec<(&str, &str)> = ids
+                .iter()
+                .zip(kinds)
+                .map(|(id, kind)| (id.as_str(), tools[usize::from(*kind)]))
+                .collect();
+            let text = if n.is_multiple_of(3) { "" } else { "words" };
+            reply(turn, text, &calls)
+        }
+        Act::Fail(passing) => {
+            let failure = if *passing { Failure::Cut } else { Failure::TooLong { said: String::new() } };
+            Input::Failed { turn, failure, partial: None, dice: 500 }
+        }
+        Act::Answer(at) => answered(turn, &open(*at)),
+        Act::Enter(at) => entered(turn, &open(*at)),
+        Act::Review(at) => Input::Reviewed { answers: vec![answer(&open(*at))] },
+        Act::Rule(kind) => {
+            let id = session.asking().map_or("none", |it| it.call.id.0.as_str());
+            let ruling = match kind {
+                0 | 1 => Ruling::Once,
+                2 => Ruling::Session,
+                _ => Ruling::Denied { reason: String::new() },
+            };
+            rule(id, ruling)
+        }
+        Act::Rested => Input::Rested { turn },
+        Act::Cancel => Input::Cancel { partial: None },
+        Act::Note => Input::Note { text: format!("note {n}") },
+        Act::Unqueue => Input::Unqueue { id: session.queued },
+        Act::Late => answered(TurnId(turn.0.wrapping_sub(1)), &open(0)),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    /// With any script, and a stop at any point of it: the next request is valid, no call is answered
+    /// twice, a replay of the events gives the same session, and requests only grow.
+    #[test]
+    fn the_laws_hold(acts in prop::collection::vec(act(), 0..60)) {
+        let mut session = opened();
+        let mut events = Vec::new();
+        let mut asked: Vec<Message> = Vec::new();
+        let mut answers = std::collections::HashSet::new();
+        for (n, act) in acts.iter().enumerate() {
+            let input = input(&session, act, n);
+            let step = session.step(input);
+            for event in &step.events {
+                if let Event::Answered { answer, .. } = event {
+                    prop_assert!(answers.insert(answer.id.clone()), "answered twice: {}", answer.id);
+                }
+            }
+            if step.effects.iter().any(|it| matches!(it, Effect::Sample { .. })) {
+                let request = request::build(&session, "m", Vec::new(), 100);
+                prop_assert!(request.messages.starts_with(&asked), "what was sent has changed");
+                asked = request.messages;
+                assert_valid(&session);
+            }
+            events.extend(step.events);
+            let mut stopped = session.clone();
+            stopped.step(Input::Cancel { partial: None });
+            stopped.step(send("after"));
+            assert_valid(&stopped);
+            let mut crashed = opened();
+            events.iter().for_each(|it| crashed.apply(it));
+            crashed.step(Input::Repair);
+            prop_assert!(crashed.phase == Phase::Idle);
+            assert_valid(&crashed);
+        }
+        let mut again = opened();
+        events.iter().for_each(|it| again.apply(it));
+        if let (Phase::Resting { turn, requests, tries }, Phase::Sampling { .. }) =
+            (again.phase.clone(), &session.phase)
+        {
+            again.phase = Phase::Sampling { turn, requests, tries };
+        }
+        prop_assert_eq!(again, session);
+    }
+}

@@ -4,6 +4,7 @@
 
 pub mod kit;
 
+mod chat;
 mod kit_test;
 mod lints;
 mod tidy;
