@@ -1,6 +1,27 @@
 //! What the model can do: one file a tool, one table of all of them. The system prompt, the help and
 //! the schemas sent to the provider are projections of the table.
 
+pub mod clip;
+pub mod disk;
+pub mod path;
+
+mod edit;
+mod glob;
+mod grep;
+mod list;
+mod plan;
+mod read;
+mod schema;
+mod shell;
+mod table;
+mod walk;
+mod write;
+#[cfg(test)]
+mod tests;
+
+pub use plan::{edit_of, plan, run};
+pub use table::{find, specs, table};
+
 use crate::edit::{Change, Misfit, Proposal};
 use crate::event::TurnId;
 use crate::message::CallId;
@@ -10,6 +31,9 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
+
+/// The largest file that is read, in bytes.
+pub const LIMIT: u64 = 50_000_000;
 
 /// A tool's row in the table.
 pub struct Tool {

@@ -1,0 +1,252 @@
+//! One clip for every tool's output: clean text, cut at line boundaries, the rest kept in a file.
+
+#[cfg(test)]
+mod tests;
+
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io::Write;
+use std::iter::Peekable;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::str::Chars;
+use tempfile::NamedTempFile;
+
+/// The most that is kept of one output, in bytes.
+const KEPT: usize = 50_000_000;
+
+/// How much of an output a model gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    pub lines: usize,
+    pub bytes: usize,
+    /// Characters of one line.
+    pub wide: usize,
+    /// The part of lines and bytes that goes to the beginning, in percent; the rest goes to the end.
+    pub head: usize,
+}
+
+/// Takes an output line by line, however long it gets, and holds no more of it than `Limits` says.
+pub struct Clip {
+    limits: Limits,
+    folder: PathBuf,
+    head: Vec<String>,
+    head_bytes: usize,
+    /// Lines after the head; none is dropped while all fits.
+    tail: VecDeque<String>,
+    tail_bytes: usize,
+    dropped: usize,
+    cut: bool,
+    lines: usize,
+    /// All of it, while it is small; then the file it goes to.
+    whole: String,
+    written: usize,
+    /// The disk takes no more.
+    lost: bool,
+    hash: Sha256,
+    file: Option<NamedTempFile>,
+}
+
+/// The whole text through a `Clip`.
+pub fn clip(folder: &Path, limits: Limits, text: &str) -> String {
+    let mut clip = Clip::new(folder, limits);
+    text.lines().for_each(|line| clip.push(line));
+    clip.finish()
+}
+
+impl Clip {
+    /// What does not fit goes to a file in `folder`, made if it is needed.
+    pub fn new(folder: &Path, limits: Limits) -> Clip {
+        Clip {
+            limits,
+            folder: folder.to_owned(),
+            head: Vec::new(),
+            head_bytes: 0,
+            tail: VecDeque::new(),
+            tail_bytes: 0,
+            dropped: 0,
+            cut: false,
+            lines: 0,
+            whole: String::new(),
+            written: 0,
+            lost: false,
+            hash: Sha256::new(),
+            file: None,
+        }
+    }
+
+    /// A line, clean and without its end.
+    pub fn push(&mut self, text: &str) {
+        self.lines += 1;
+        self.keep(text);
+        let short = line(text, self.limits.wide).into_owned();
+        self.cut |= short.len() != text.len();
+        let size = short.len() + 1;
+        let Limits { lines, bytes, head, .. } = self.limits;
+        let heads = self.head.len() < lines * head / 100;
+        if self.tail.is_empty() && heads && self.head_bytes + size <= bytes * head / 100 {
+            self.head_bytes += size;
+            self.head.push(short);
+            return;
+        }
+        self.tail_bytes += size;
+        self.tail.push_back(short);
+        while self.tail.len() > 1
+            && (self.tail.len() + self.head.len() > lines
+                || self.tail_bytes + self.head_bytes > bytes)
+        {
+            self.tail_bytes -= self.tail.pop_front().map_or(0, |line| line.len() + 1);
+            self.dropped += 1;
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lines == 0
+    }
+
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// The text for the model. Where something was left out it says what, and where all of it is.
+    pub fn finish(mut self) -> String {
+        let mut out: Vec<String> = mem::take(&mut self.head);
+        if self.dropped == 0 && !self.cut {
+            out.extend(mem::take(&mut self.tail));
+            return out.join("\n");
+        }
+        let (first, total) = (out.len() + 1, self.lines);
+        let left = match self.dropped {
+            0 => format!("long lines cut, {total} lines in all"),
+            dropped => format!("lines {first}-{} of {total} left out", first + dropped - 1),
+        };
+        let tail = mem::take(&mut self.tail);
+        let note = match self.persist() {
+            Some((path, part)) => format!(
+                "[{left}; {part} is in {}: read it with offset, or grep it]",
+                path.display()
+            ),
+            None => format!("[{left}]"),
+        };
+        if self.dropped > 0 {
+            out.push(note);
+            out.extend(tail);
+        } else {
+            out.extend(tail);
+            out.push(note);
+        }
+        out.join("\n")
+    }
+
+    fn keep(&mut self, text: &str) {
+        if self.lost || self.written + text.len() >= KEPT {
+            self.written = KEPT;
+            return;
+        }
+        self.written += text.len() + 1;
+        self.whole.push_str(text);
+        self.whole.push('\n');
+        if self.whole.len() > self.limits.bytes {
+            self.spill();
+        }
+    }
+
+    /// Moves what is held to the file. A disk that takes no more loses the rest, not the output.
+    fn spill(&mut self) {
+        let text = mem::take(&mut self.whole);
+        if self.lost {
+            return;
+        }
+        if self.file.is_none() {
+            let made = std::fs::create_dir_all(&self.folder);
+            self.file = made.and_then(|()| NamedTempFile::new_in(&self.folder)).ok();
+        }
+        self.hash.update(&text);
+        let done = self.file.as_mut().map(|file| file.write_all(text.as_bytes()));
+        if !matches!(done, Some(Ok(()))) {
+            self.lost = true;
+            self.file = None;
+        }
+    }
+
+    /// Where it is now, named by its content, and whether that is all of it. Only the user can read it.
+    fn persist(&mut self) -> Option<(PathBuf, &'static str)> {
+        self.spill();
+        let name = format!("{:x}", mem::take(&mut self.hash).finalize());
+        let path = self.folder.join(format!("{}.txt", &name[..16]));
+        self.file.take()?.persist(&path).ok()?;
+        Some((path, if self.written < KEPT { "the whole" } else { "the first 50 MB" }))
+    }
+}
+
+/// A line of at most `wide` characters; what more it has is told in its place.
+pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
+    if text.len() <= wide {
+        return Cow::Borrowed(text);
+    }
+    match text.char_indices().nth(wide) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            Cow::Owned(format!("{}… [{more} more characters]", &text[..end]))
+        }
+    }
+}
+
+/// The text as a terminal would leave it, without colours: escape sequences and control characters go,
+/// a line overwritten by a carriage return is what was written last.
+pub fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let (mut start, mut back) = (0, false);
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => {
+                out.push('\n');
+                (start, back) = (out.len(), false);
+            }
+            '\r' => back = true,
+            '\u{1b}' => escape(&mut chars),
+            '\u{9b}' => control(&mut chars),
+            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => string(&mut chars),
+            c if c.is_control() && c != '\t' => {}
+            c => {
+                if mem::take(&mut back) {
+                    out.truncate(start);
+                }
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+fn escape(chars: &mut Peekable<Chars>) {
+    while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
+    match chars.next_if(|c| *c != '\n') {
+        Some('[') => control(chars),
+        Some(']' | 'P' | 'X' | '^' | '_') => string(chars),
+        _ => {}
+    }
+}
+
+/// A control sequence: to its final byte.
+fn control(chars: &mut Peekable<Chars>) {
+    while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
+    chars.next_if(|c| ('@'..='~').contains(c));
+}
+
+/// A title, a link: to its terminator, at most to the end of the line.
+fn string(chars: &mut Peekable<Chars>) {
+    while let Some(c) = chars.next_if(|c| *c != '\n') {
+        match c {
+            '\u{7}' | '\u{9c}' => return,
+            '\u{1b}' => {
+                chars.next_if_eq(&'\\');
+                return;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Files straight from the disk: what lies under the editor's buffers, and a `Workspace` of its own for
+//! tests and headless use.
+
+use super::{Arrival, LIMIT, Source, Unreadable, Workspace};
+use crate::edit::{Misfit, Proposal};
+use crate::event::TurnId;
+use crate::text::{Text, Undecodable, diff};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file's text. Blocks; refuses what is no regular file before it is opened.
+pub fn load(path: &Path) -> Result<Text, Unreadable> {
+    let failed = |fault: io::Error| match fault.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Unreadable::Absent,
+        _ => Unreadable::Other(fault.to_string()),
+    };
+    let meta = std::fs::metadata(path).map_err(failed)?;
+    if meta.is_dir() {
+        return Err(Unreadable::Folder);
+    }
+    if !meta.is_file() {
+        return Err(Unreadable::Other("it is a device, a pipe or a socket".to_owned()));
+    }
+    if meta.len() > LIMIT {
+        return Err(Unreadable::TooLarge(meta.len()));
+    }
+    let bytes = std::fs::read(path).map_err(failed)?;
+    Text::decode(&bytes).map_err(|fault| match fault {
+        Undecodable::Binary => Unreadable::Binary,
+        Undecodable::NotUtf8 { .. } => Unreadable::NotUtf8,
+    })
+}
+
+/// No editor: proposals are written as they come.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    pub root: PathBuf,
+}
+
+impl Workspace for Disk {
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
+        std::future::ready(load(path).map(|text| Source { text, pending: 0 })).boxed()
+    }
+
+    fn propose(&self, _turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
+        std::future::ready(proposals.iter().map(|one| enter(&self.root, one)).collect()).boxed()
+    }
+
+    fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
+        std::future::ready(Vec::new()).boxed()
+    }
+}
+
+fn enter(root: &Path, proposal: &Proposal) -> Arrival {
+    let refused = |why: String| Arrival::Refused(Misfit::Refused(why));
+    if !proposal.path.starts_with(root) {
+        return refused("it is outside the project".to_owned());
+    }
+    let now = match load(&proposal.path) {
+        Ok(text) => Some(text),
+        Err(Unreadable::Absent) => None,
+        Err(why) => return refused(format!("{why:?}")),
+    };
+    if now != proposal.before {
+        return Arrival::Moved(now);
+    }
+    let hunks = diff(&now.unwrap_or_default(), &proposal.after).len();
+    let folder = proposal.path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    match folder.and_then(|()| std::fs::write(&proposal.path, proposal.after.encode())) {
+        Ok(()) => Arrival::Entered { hunks: u32::try_from(hunks).unwrap_or(u32::MAX) },
+        Err(fault) => refused(fault.to_string()),
+    }
+}

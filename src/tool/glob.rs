@@ -1,0 +1,74 @@
+//! `glob`: finds files by name.
+
+use super::{CallId, Desk, Done, Tool, Work, list, path, walk};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use globset::GlobMatcher;
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Files shown.
+const CAP: usize = 200;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "glob",
+    purpose: "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}. A pattern without / matches \
+        names in all folders. The newest come first, at most 200; ignored files and .git are left out.",
+    schema,
+    work: Work::Read { paths: list::paths, run },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "pattern": { "type": "string" },
+            "path": { "type": "string", "description": "folder to search; default: the project's root" }
+        },
+        "required": ["pattern"]
+    })
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let folder = list::folder(desk, args["path"].as_str())?;
+        let pattern = args["pattern"].as_str().unwrap_or_default();
+        let within = pattern.strip_prefix(&format!("{}/", folder.display())).unwrap_or(pattern);
+        let glob = walk::glob("pattern", within)?;
+        let shown = path::show(&desk.root, &folder);
+        let mut found = walk::apart(move |halt| matches(&folder, &glob, &halt)).await?;
+        if found.is_empty() {
+            let text =
+                format!("No file in {shown} matches `{pattern}` (ignored files are left out).");
+            return Ok(Done { text, summary: "0 files".to_owned() });
+        }
+        found.sort_by_cached_key(|(time, path)| (Reverse(*time), path.clone()));
+        let total = found.len();
+        let mut lines: Vec<String> =
+            found.iter().take(CAP).map(|(_, path)| path::show(&desk.root, path)).collect();
+        if total > CAP {
+            lines.push(format!("[the newest {CAP} of {total}: narrow the pattern]"));
+        }
+        Ok(Done {
+            text: lines.join("\n"),
+            summary: format!("{total} {}", if total == 1 { "file" } else { "files" }),
+        })
+    }
+    .boxed()
+}
+
+fn matches(folder: &Path, glob: &GlobMatcher, halt: &walk::Halt) -> Vec<(SystemTime, PathBuf)> {
+    walk::walker(folder)
+        .build()
+        .take_while(|_| !halt.is_set())
+        .flatten()
+        .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
+        .filter(|entry| glob.is_match(entry.path().strip_prefix(folder).unwrap_or(entry.path())))
+        .map(|entry| {
+            let time = entry.metadata().ok().and_then(|meta| meta.modified().ok());
+            (time.unwrap_or(SystemTime::UNIX_EPOCH), entry.into_path())
+        })
+        .collect()
+}

@@ -1,0 +1,117 @@
+//! `grep`: searches file contents with ripgrep's own libraries; texts changed in the editor are
+//! searched as they stand there.
+
+mod search;
+
+use super::{CallId, Desk, Done, Source, Tool, Work, list, path, walk};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use search::{Found, Search};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "grep",
+    purpose: "Searches file contents by a regular expression (Rust syntax, within single lines), as \
+        they stand in the editor. Gives path:line: text, at most 100 matches; binary and ignored \
+        files and .git are left out.",
+    schema,
+    work: Work::Read { paths: list::paths, run },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "pattern": { "type": "string" },
+            "path": { "type": "string", "description": "file or folder; default: the project's root" },
+            "glob": { "type": "string", "description": "only files that match, e.g. *.rs" },
+            "ignore_case": { "type": "boolean" },
+            "context": { "type": "integer", "minimum": 0, "maximum": 20, "description": "lines around each match" }
+        },
+        "required": ["pattern"]
+    })
+}
+
+#[derive(Deserialize)]
+struct Args {
+    pattern: String,
+    path: Option<String>,
+    glob: Option<String>,
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(default)]
+    context: usize,
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
+        let written = args.path.as_deref().unwrap_or(".");
+        let target = path::resolve(desk, written)?;
+        let buffers = buffers(desk, &target).await;
+        if !target.exists() && buffers.is_empty() {
+            return Err(format!("path: `{written}` does not exist. Use glob or list to find it."));
+        }
+        let search = Search {
+            root: desk.root.clone(),
+            target,
+            glob: args.glob.as_deref().map(|glob| walk::glob("glob", glob)).transpose()?,
+            matcher: matcher(&args)?,
+            context: args.context,
+            buffers,
+        };
+        let found = walk::apart(move |halt| search.run(&halt)).await?;
+        Ok(told(found, &args.pattern, written))
+    }
+    .boxed()
+}
+
+fn matcher(args: &Args) -> Result<RegexMatcher, String> {
+    RegexMatcherBuilder::new()
+        .case_insensitive(args.ignore_case)
+        .line_terminator(Some(b'\n'))
+        .build(&args.pattern)
+        .map_err(|fault| {
+            format!(
+                "pattern: not a regular expression: {fault}\nWrite \\( \\[ \\{{ \\. for the characters \
+                 themselves. No look-around, no backreferences, no line breaks."
+            )
+        })
+}
+
+/// Texts within `target` that the editor has changed.
+async fn buffers(desk: &Desk, target: &Path) -> BTreeMap<PathBuf, Source> {
+    let mut buffers = BTreeMap::new();
+    for path in desk.workspace.changed().await {
+        if path.starts_with(target)
+            && let Ok(source) = desk.workspace.read(&path).await
+        {
+            buffers.insert(path, source);
+        }
+    }
+    buffers
+}
+
+fn told(found: Found, pattern: &str, written: &str) -> Done {
+    if found.matches == 0 {
+        let text = format!(
+            "No match for `{pattern}` in {written} (ignored and binary files are left out)."
+        );
+        return Done { text, summary: "0 matches".to_owned() };
+    }
+    let mut lines = found.lines;
+    if found.capped {
+        let count = found.matches;
+        lines.push(format!("[the first {count} matches: narrow the pattern, path or glob]"));
+    }
+    for (path, pending) in &found.pending {
+        lines.push(format!("[{path}: {pending} hunks pending, searched as shown in the editor]"));
+    }
+    let more = if found.capped { "+" } else { "" };
+    let noun = if found.matches == 1 { "match" } else { "matches" };
+    Done { text: lines.join("\n"), summary: format!("{}{more} {noun}", found.matches) }
+}

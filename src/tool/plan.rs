@@ -1,0 +1,114 @@
+//! A model's call, checked before anything of it is done, and the running of one that may.
+
+use super::{Desk, Tool, Work, path, schema, table};
+use crate::edit::Change;
+use crate::event::PlanStep;
+use crate::message::{Input, ToolAnswer, ToolCall};
+use serde_json::{Map, Value};
+
+/// How the call will be treated. Looks at the disk for symlinks, runs nothing.
+pub fn plan(desk: &Desk, call: &ToolCall) -> PlanStep {
+    match planned(desk, call) {
+        Ok(step) => step,
+        Err(said) => PlanStep::Refused(said),
+    }
+}
+
+fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
+    let (tool, args) = fitted(call)?;
+    match &tool.work {
+        Work::Read { paths, .. } => {
+            for written in paths(&args) {
+                let found = path::resolve(desk, &written)?;
+                if !path::inside(&desk.root, &found) && !path::kept(desk, &found) {
+                    let question = format!(
+                        "Let {} look at `{}`, outside the project?",
+                        tool.name,
+                        found.display()
+                    );
+                    return Ok(PlanStep::AskedRead(question));
+                }
+            }
+            Ok(PlanStep::Read)
+        }
+        Work::Edit { parse } => {
+            let (written, _) = parse(&args)?;
+            editable(desk, &written)?;
+            Ok(PlanStep::Edit)
+        }
+        Work::Act { about, .. } => {
+            let (question, grant) = about(desk, &args);
+            Ok(PlanStep::Act { question, grant })
+        }
+    }
+}
+
+fn editable(desk: &Desk, written: &str) -> Result<(), String> {
+    let found = path::resolve(desk, written)?;
+    let Ok(within) = found.strip_prefix(&desk.root) else {
+        return Err(format!(
+            "path: `{written}` is outside the project ({}), where nothing is edited.",
+            desk.root.display()
+        ));
+    };
+    let git = |part: std::path::Component| part.as_os_str().eq_ignore_ascii_case(".git");
+    if within.components().any(git) {
+        return Err(format!("path: `{written}` is in .git, where nothing is edited."));
+    }
+    if found.is_dir() {
+        return Err(format!("path: `{written}` is a folder. Name a file."));
+    }
+    Ok(())
+}
+
+/// Runs a call that reads or acts. Whatever goes wrong is in the answer.
+pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
+    let done = match fitted(call) {
+        Err(said) => Err(said),
+        Ok((tool, args)) => match &tool.work {
+            Work::Read { run, .. } | Work::Act { run, .. } => {
+                run(desk, call.id.clone(), args).await
+            }
+            Work::Edit { .. } => Err(format!("{} proposes; it does not run.", tool.name)),
+        },
+    };
+    let (text, summary, failed) = match done {
+        Ok(done) => (done.text, done.summary, false),
+        Err(said) => (said, "failed".to_owned(), true),
+    };
+    ToolAnswer { id: call.id.clone(), text, failed, summary }
+}
+
+/// An edit call's path as written, and its change.
+pub fn edit_of(call: &ToolCall) -> Result<(String, Change), String> {
+    let (tool, args) = fitted(call)?;
+    match &tool.work {
+        Work::Edit { parse } => parse(&args),
+        _ => Err(format!("{} is no edit.", tool.name)),
+    }
+}
+
+/// The call's tool and its arguments as the schema wants them.
+fn fitted(call: &ToolCall) -> Result<(&'static Tool, Value), String> {
+    let tool = table::find(&call.tool).ok_or_else(|| table::unknown(&call.tool))?;
+    let given = match &call.input {
+        Input::Json(Value::Null) => Value::Object(Map::new()),
+        Input::Json(value) => value.clone(),
+        Input::Broken { text, why } => return Err(broken(tool.name, text, why)),
+    };
+    Ok((tool, schema::fit(tool.name, &(tool.schema)(), given)?))
+}
+
+fn broken(name: &str, text: &str, why: &str) -> String {
+    if why.contains("EOF") || text.is_empty() {
+        return format!(
+            "Your call of {name} was cut off after {} bytes of its arguments, so nothing was done. \
+             Send it again in smaller pieces.",
+            text.len()
+        );
+    }
+    format!(
+        "The arguments of your call of {name} are not JSON, so nothing was done: {why}. \
+         Send the call again."
+    )
+}

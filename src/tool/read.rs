@@ -1,0 +1,151 @@
+//! `read`: a file's text, as the user sees it now.
+
+use super::{CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, list, path};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Lines, bytes, and characters of a line that one call gives.
+const LINES: usize = 2_000;
+const BYTES: usize = 50_000;
+const WIDE: usize = 2_000;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "read",
+    purpose: "Reads a text file as it stands in the editor. Each line comes as its number, a tab and \
+        its text; number and tab are not part of the file. At most 2,000 lines or 50 kB at once: use \
+        `offset` and `limit` for other parts.",
+    schema,
+    work: Work::Read { paths, run },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "offset": { "type": "integer", "minimum": 1, "description": "first line, from 1" },
+            "limit": { "type": "integer", "minimum": 1, "description": "number of lines" }
+        },
+        "required": ["path"]
+    })
+}
+
+#[derive(Deserialize)]
+struct Args {
+    path: String,
+    offset: Option<usize>,
+    limit: Option<usize>,
+}
+
+fn paths(args: &Value) -> Vec<String> {
+    args["path"].as_str().map(str::to_owned).into_iter().collect()
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
+        let found = path::resolve(desk, &args.path)?;
+        let source = if path::kept(desk, &found) {
+            disk::load(&found).map(|text| Source { text, pending: 0 })
+        } else {
+            desk.workspace.read(&found).await
+        };
+        let source = source.map_err(|why| unreadable(desk, &found, &args.path, why))?;
+        shown(&source, &args)
+    }
+    .boxed()
+}
+
+fn shown(source: &Source, args: &Args) -> Result<Done, String> {
+    let total = source.text.line_count();
+    let first = args.offset.unwrap_or(1);
+    if source.text.content.is_empty() {
+        return Ok(Done { text: "[the file is empty]".to_owned(), summary: "empty".to_owned() });
+    }
+    if first > total {
+        return Err(format!("offset: the file has {total} lines, {first} is past its end."));
+    }
+    let mut text = String::new();
+    let mut last = first - 1;
+    let wanted = args.limit.unwrap_or(LINES).min(LINES);
+    for line in source.text.lines().skip(first - 1).take(wanted) {
+        let line = format!("{}\t{}\n", last + 1, clip::line(line, WIDE));
+        if !text.is_empty() && text.len() + line.len() > BYTES {
+            break;
+        }
+        text.push_str(&line);
+        last += 1;
+    }
+    text.push_str(&notes(source, first, last));
+    let count = last + 1 - first;
+    let summary = format!("{count} {}", if count == 1 { "line" } else { "lines" });
+    Ok(Done { text, summary })
+}
+
+/// What the reader must know of lines `first` to `last`, from 1.
+fn notes(source: &Source, first: usize, last: usize) -> String {
+    let total = source.text.line_count();
+    let mut notes = Vec::new();
+    if last < total {
+        notes.push(format!("[lines {first}-{last} of {total}; go on with offset {}]\n", last + 1));
+    } else if first > 1 {
+        notes.push(format!("[lines {first}-{last} of {total}]\n"));
+    }
+    if last == total && !source.text.eol() {
+        notes.push("[no newline at the end of the file]\n".to_owned());
+    }
+    if source.pending > 0 {
+        let hunks = if source.pending == 1 { "hunk" } else { "hunks" };
+        notes.push(format!(
+            "[{} {hunks} pending: shown here, not yet accepted by the user]\n",
+            source.pending
+        ));
+    }
+    notes.concat()
+}
+
+fn unreadable(desk: &Desk, found: &Path, written: &str, why: Unreadable) -> String {
+    let said = match why {
+        Unreadable::Absent => {
+            let near = near(desk, found);
+            if near.is_empty() {
+                "does not exist. Use glob or list to find it".to_owned()
+            } else {
+                format!("does not exist. Near it: {}", near.join(", "))
+            }
+        }
+        Unreadable::Folder => "is a folder. Use list".to_owned(),
+        Unreadable::Binary => "is not a text: it holds NUL bytes".to_owned(),
+        Unreadable::NotUtf8 => "is not in UTF-8. Use shell (file, iconv) to look at it".to_owned(),
+        Unreadable::TooLarge(bytes) => format!(
+            "has {}, more than the {} that can be read. Use grep, or shell with head, tail or sed",
+            list::size(bytes),
+            list::size(LIMIT)
+        ),
+        Unreadable::Other(why) => format!("cannot be read: {why}"),
+    };
+    format!("path: `{written}` {said}.")
+}
+
+/// Files in the same folder whose names are alike: the same but for case or ending, or one within the other.
+fn near(desk: &Desk, found: &Path) -> Vec<String> {
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
+    let (Some(folder), Some(sought)) = (found.parent(), stem(found)) else { return Vec::new() };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(2_000);
+    let mut near: Vec<String> = entries
+        .map(|entry| entry.path())
+        .filter(|path| {
+            stem(path).is_some_and(|stem| {
+                let alike = stem.contains(&sought) || sought.contains(&stem);
+                stem == sought || (alike && stem.len().min(sought.len()) > 2)
+            })
+        })
+        .map(|path| path::show(&desk.root, &path))
+        .collect();
+    near.sort();
+    near.truncate(3);
+    near
+}

@@ -1,0 +1,244 @@
+//! `shell`: runs a command in the project's root, in a process group of its own that never outlives
+//! the call.
+
+mod group;
+mod output;
+
+use super::{CallId, Desk, Done, Tool, Work, path};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use group::Group;
+use output::Output;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+
+const TIME: u64 = 120;
+/// From SIGTERM to SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long output is awaited after the command ended, from what it left running.
+const LINGER: Duration = Duration::from_millis(500);
+/// How often new output goes to the chat.
+const TICK: Duration = Duration::from_millis(50);
+
+pub(super) const TOOL: Tool = Tool {
+    name: "shell",
+    purpose: "Runs a command with bash in the project's root and gives its output, stdout and stderr \
+        together. The user is asked first. No input and no terminal; each call starts afresh, and \
+        nothing it starts outlives it. Prefer read, list, glob, grep and edit to cat, ls, find, grep \
+        and sed.",
+    schema,
+    work: Work::Act { about, run },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "command": { "type": "string" },
+            "timeout_s": { "type": "integer", "minimum": 1, "maximum": 600, "description": "default: 120" }
+        },
+        "required": ["command"]
+    })
+}
+
+#[derive(Deserialize)]
+struct Args {
+    command: String,
+    timeout_s: Option<u64>,
+}
+
+/// The whole command, whatever might hide in it made visible.
+fn about(_desk: &Desk, args: &Value) -> (String, String) {
+    let command = args["command"].as_str().unwrap_or_default();
+    let visible = visible(command.trim_end());
+    let question = if visible.contains('\n') {
+        format!("Run this?\n{visible}")
+    } else {
+        format!("Run `{visible}`?")
+    };
+    (question, command.to_owned())
+}
+
+fn visible(command: &str) -> String {
+    let hidden = |c: char| {
+        (c.is_control() && c != '\n' && c != '\t')
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let mut out = String::new();
+    for c in command.chars() {
+        if hidden(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
+    }
+    out
+}
+
+fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
+        if args.command.contains('\0') {
+            return Err("command: holds a NUL character.".to_owned());
+        }
+        let time = args.timeout_s.unwrap_or(TIME);
+        let unsaved = unsaved(desk).await;
+        let mut output = Output::new(desk, call);
+        let end = execute(desk, &args.command, Duration::from_secs(time), &mut output)
+            .await
+            .map_err(|fault| format!("The command could not be started: {fault}."))?;
+        let said = [end.said(time), unsaved].into_iter().flatten();
+        Ok(output.done(said, end.summary()))
+    }
+    .boxed()
+}
+
+/// Files whose text in the editor is not the one a command sees.
+async fn unsaved(desk: &Desk) -> Option<String> {
+    let changed = desk.workspace.changed().await;
+    let names: Vec<String> =
+        changed.iter().take(5).map(|path| path::show(&desk.root, path)).collect();
+    let more = if changed.len() > names.len() { ", …" } else { "" };
+    (!names.is_empty()).then(|| {
+        format!(
+            "[unsaved in the editor, so the command saw older text: {}{more}]",
+            names.join(", ")
+        )
+    })
+}
+
+struct End {
+    status: Option<ExitStatus>,
+    late: bool,
+    /// Something it started still held the output.
+    left: bool,
+}
+
+impl End {
+    fn said(&self, time: u64) -> Option<String> {
+        let signal = self.status.and_then(|status| status.signal());
+        if self.late {
+            return Some(format!(
+                "[ended after {time} s: time-out. Give a longer timeout_s, or run less]"
+            ));
+        }
+        if self.left {
+            let code = self.status.and_then(|status| status.code()).unwrap_or_default();
+            return Some(format!("[exit code {code}; what it left running was ended]"));
+        }
+        match (self.status.and_then(|status| status.code()), signal) {
+            (Some(0), _) => None,
+            (Some(code), _) => Some(format!("[exit code {code}]")),
+            (None, Some(signal)) => Some(format!("[ended by signal {signal}]")),
+            (None, None) => Some("[its exit code is unknown]".to_owned()),
+        }
+    }
+
+    fn summary(&self) -> String {
+        match self.status.and_then(|status| status.code()) {
+            _ if self.late => "timed out".to_owned(),
+            Some(code) => format!("exit {code}"),
+            None => "killed".to_owned(),
+        }
+    }
+}
+
+async fn execute(
+    desk: &Desk,
+    command: &str,
+    time: Duration,
+    output: &mut Output,
+) -> std::io::Result<End> {
+    let (reader, writer) = std::io::pipe()?;
+    let mut pipe = Receiver::from_owned_fd(OwnedFd::from(reader))?;
+    // The command holds the pipe's other end: it must be gone for the pipe to end.
+    let mut child = prepared(desk, command)
+        .stdout(Stdio::from(writer.try_clone()?))
+        .stderr(Stdio::from(writer))
+        .spawn()?;
+    let group = Group::of(&child, desk.processes.clone());
+    Ok(attend(&mut child, &mut pipe, &group, time, output).await)
+}
+
+async fn attend(
+    child: &mut Child,
+    pipe: &mut Receiver,
+    group: &Group,
+    time: Duration,
+    output: &mut Output,
+) -> End {
+    let mut end = End { status: None, late: false, left: false };
+    let (mut open, mut exited, mut killed) = (true, false, false);
+    let mut buffer = vec![0; 65_536];
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let deadline = sleep(time);
+    tokio::pin!(deadline);
+    while open || !exited {
+        tokio::select! {
+            got = pipe.read(&mut buffer), if open => match got {
+                Ok(count) if count > 0 => output.take(&buffer[..count]),
+                _ => open = false,
+            },
+            status = child.wait(), if !exited => {
+                exited = true;
+                end.status = status.ok();
+                deadline.as_mut().reset(Instant::now() + LINGER);
+            }
+            () = &mut deadline => {
+                if exited || killed {
+                    end.left = open;
+                    break;
+                }
+                killed = end.late;
+                end.late = true;
+                group.end(killed);
+                deadline.as_mut().reset(Instant::now() + GRACE);
+            }
+            _ = ticks.tick() => output.flush(),
+        }
+    }
+    end
+}
+
+fn prepared(desk: &Desk, line: &str) -> Command {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let bash = std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join("bash"))
+        .find(|file| file.is_file());
+    let mut command =
+        Command::new(bash.as_deref().map_or(OsStr::new("sh"), |bash| bash.as_os_str()));
+    command.arg("-c").arg(line).current_dir(&desk.root).process_group(0).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        if withheld(&name.to_string_lossy()) {
+            command.env_remove(name);
+        }
+    }
+    command.envs([
+        ("TERM", "dumb"),
+        ("PAGER", "cat"),
+        ("GIT_PAGER", "cat"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_EDITOR", "true"),
+        ("NO_COLOR", "1"),
+    ]);
+    command
+}
+
+/// The way to the editor, and secrets.
+fn withheld(name: &str) -> bool {
+    let name = name.to_uppercase();
+    ["NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC"].contains(&name.as_str())
+        || name.ends_with("_API_KEY")
+        || ["TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word))
+}
+
+#[cfg(test)]
+mod tests;

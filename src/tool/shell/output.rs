@@ -1,0 +1,87 @@
+//! A command's output on its way to the chat and to the model: clean lines, bounded in memory.
+
+use crate::message::CallId;
+use crate::tool::clip::{Clip, Limits, clean};
+use crate::tool::{Desk, Done};
+use std::mem;
+use tokio::sync::mpsc::UnboundedSender;
+
+const LIMITS: Limits = Limits { lines: 2_000, bytes: 30_000, wide: 2_000, head: 20 };
+/// A line that gets longer than this, in bytes, is cut into several.
+const LONG: usize = 65_536;
+/// Text, in bytes, that waits for the chat: a flood drops its older half.
+const WAITING: usize = 16_384;
+
+pub(super) struct Output {
+    call: CallId,
+    chat: UnboundedSender<(CallId, String)>,
+    clip: Clip,
+    /// The line that has not ended yet.
+    partial: Vec<u8>,
+    waiting: String,
+}
+
+impl Output {
+    pub(super) fn new(desk: &Desk, call: CallId) -> Output {
+        Output {
+            call,
+            chat: desk.output.clone(),
+            clip: Clip::new(&desk.overflow, LIMITS),
+            partial: Vec::new(),
+            waiting: String::new(),
+        }
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.partial.extend_from_slice(&rest[..end]);
+            let line = mem::take(&mut self.partial);
+            self.line(&line);
+            rest = &rest[end + 1..];
+        }
+        self.partial.extend_from_slice(rest);
+        if self.partial.len() > LONG {
+            self.cut();
+        }
+    }
+
+    /// Cuts before the last character, which may not have arrived in whole.
+    fn cut(&mut self) {
+        let end = self.partial.iter().rposition(|byte| byte & 0xc0 != 0x80).unwrap_or(0).max(1);
+        let rest = self.partial.split_off(end);
+        let line = mem::replace(&mut self.partial, rest);
+        self.line(&line);
+    }
+
+    fn line(&mut self, bytes: &[u8]) {
+        let line = clean(&String::from_utf8_lossy(bytes));
+        self.clip.push(&line);
+        self.waiting.push_str(&line);
+        self.waiting.push('\n');
+        if self.waiting.len() > WAITING {
+            let from = self.waiting.len() - WAITING / 2;
+            let from = (from..self.waiting.len()).find(|at| self.waiting.is_char_boundary(*at));
+            self.waiting = format!("…{}", &self.waiting[from.unwrap_or(0)..]);
+        }
+    }
+
+    /// Gives the chat what waits for it.
+    pub(super) fn flush(&mut self) {
+        if !self.waiting.is_empty() {
+            let _ = self.chat.send((self.call.clone(), mem::take(&mut self.waiting)));
+        }
+    }
+
+    pub(super) fn done(mut self, said: impl Iterator<Item = String>, summary: String) -> Done {
+        if !self.partial.is_empty() {
+            let line = mem::take(&mut self.partial);
+            self.line(&line);
+        }
+        self.flush();
+        let output =
+            if self.clip.is_empty() { "[no output]".to_owned() } else { self.clip.finish() };
+        let parts: Vec<String> = std::iter::once(output).chain(said).collect();
+        Done { text: parts.join("\n"), summary }
+    }
+}

@@ -1,0 +1,45 @@
+//! The table of tools. Its order is fixed: it is a part of every request's cached prefix.
+
+use super::{Tool, edit, glob, grep, list, read, shell, write};
+use crate::message::ToolSpec;
+
+const TABLE: &[Tool] =
+    &[read::TOOL, list::TOOL, glob::TOOL, grep::TOOL, edit::TOOL, write::TOOL, shell::TOOL];
+
+/// What other harnesses call these tools, and models ask for.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("shell", &["bash", "run", "exec", "terminal", "command"]),
+    ("grep", &["search", "rg"]),
+    ("glob", &["find"]),
+    ("list", &["ls", "dir"]),
+    ("write", &["create"]),
+    ("edit", &["replace", "patch"]),
+    ("read", &["cat", "view", "open"]),
+];
+
+pub fn table() -> &'static [Tool] {
+    TABLE
+}
+
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TABLE.iter().find(|tool| tool.name == name)
+}
+
+/// All tools as a model sees them, in the table's order.
+pub fn specs() -> Vec<ToolSpec> {
+    let spec =
+        |tool: &Tool| ToolSpec { name: tool.name, purpose: tool.purpose, schema: (tool.schema)() };
+    TABLE.iter().map(spec).collect()
+}
+
+/// For the model: there is no tool `name`, but these.
+pub(super) fn unknown(name: &str) -> String {
+    let names: Vec<&str> = TABLE.iter().map(|tool| tool.name).collect();
+    let asked = name.to_lowercase();
+    let meant = names.iter().copied().find(|name| asked.contains(name)).or_else(|| {
+        let known = |words: &[&str]| words.iter().any(|word| asked.contains(word));
+        ALIASES.iter().find(|(_, words)| known(words)).map(|(name, _)| *name)
+    });
+    let meant = meant.map_or(String::new(), |meant| format!(" Did you mean `{meant}`?"));
+    format!("There is no tool `{name}`.{meant} The tools are: {}.", names.join(", "))
+}

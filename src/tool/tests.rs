@@ -1,0 +1,272 @@
+mod files;
+
+use super::*;
+use crate::event::PlanStep;
+use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::tool::disk::Disk;
+use expect_test::{Expect, expect};
+use serde_json::json;
+use std::fs;
+use tempfile::TempDir;
+
+/// A project on disk, and what the tools said into their channels.
+struct Room {
+    _dir: TempDir,
+    desk: Desk,
+}
+
+fn room() -> Room {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let root = base.join("project");
+    fs::create_dir(&root).unwrap();
+    let desk = Desk {
+        workspace: Arc::new(Disk { root: root.clone() }),
+        home: Some(base.join("home")),
+        output: mpsc::unbounded_channel().0,
+        overflow: base.join("overflow"),
+        processes: mpsc::unbounded_channel().0,
+        root,
+    };
+    Room { _dir: dir, desk }
+}
+
+impl Room {
+    fn file(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.desk.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn clear(&self, text: &str) -> String {
+        let base = self.desk.root.parent().unwrap().display().to_string();
+        text.replace(&base, "BASE")
+    }
+
+    async fn run(&self, tool: &str, args: Value) -> ToolAnswer {
+        run(&self.desk, &call(tool, args)).await
+    }
+
+    async fn check(&self, tool: &str, all: &[Value], expect: &Expect) {
+        let mut said = String::new();
+        for args in all {
+            let answer = self.run(tool, args.clone()).await;
+            let failed = if answer.failed { "! " } else { "" };
+            let text = answer.text.trim_end_matches('\n');
+            said += &[&format!("> {args}\n{failed}({})\n", answer.summary), text, "\n"].concat();
+        }
+        expect.assert_eq(&self.clear(&said));
+    }
+
+    fn planned(&self, all: &[(&str, Value)], expect: &Expect) {
+        let mut said = String::new();
+        for (tool, args) in all {
+            let step = match plan(&self.desk, &call(tool, args.clone())) {
+                PlanStep::Refused(said) => format!("Refused: {said}"),
+                step => format!("{step:?}"),
+            };
+            said += &[&format!("> {tool} {args}\n"), step.as_str(), "\n"].concat();
+        }
+        expect.assert_eq(&self.clear(&said));
+    }
+}
+
+fn call(tool: &str, args: Value) -> ToolCall {
+    ToolCall { id: CallId("c1".into()), tool: tool.into(), input: Input::Json(args) }
+}
+
+#[test]
+fn the_table_stands_still() {
+    let names: Vec<&str> = specs().iter().map(|spec| spec.name).collect();
+    assert_eq!(names, ["read", "list", "glob", "grep", "edit", "write", "shell"]);
+    let size: usize =
+        specs().iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
+    assert!(size < 4_500, "{size} bytes go with every request");
+}
+
+#[test]
+fn calls_that_fit() {
+    let room = room();
+    room.file("a.rs", "a\n");
+    let all = [
+        ("read", json!({ "path": "a.rs" })),
+        ("read", json!({ "path": "a.rs", "offset": "3", "limit": null, "extra": 1 })),
+        ("read", json!("{\"path\": \"a.rs\"}")),
+        ("list", Value::Null),
+        ("edit", json!({ "path": "a.rs", "edits": "[{\"old\": \"a\", \"new\": \"b\"}]" })),
+        ("shell", json!({ "command": "git status" })),
+        ("shell", json!({ "command": "echo a\u{1b}[8m\nrm x\n" })),
+    ];
+    room.planned(
+        &all,
+        &expect![[r#"
+        > read {"path":"a.rs"}
+        Read
+        > read {"path":"a.rs","offset":"3","limit":null,"extra":1}
+        Read
+        > read "{\"path\": \"a.rs\"}"
+        Read
+        > list null
+        Read
+        > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
+        Edit
+        > shell {"command":"git status"}
+        Act { question: "Run `git status`?", grant: "git status" }
+        > shell {"command":"echo a\u001b[8m\nrm x\n"}
+        Act { question: "Run this?\necho a\\u{1b}[8m\nrm x", grant: "echo a\u{1b}[8m\nrm x\n" }
+    "#]],
+    );
+    let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));
+    let PlanStep::Act { question, .. } = plan(&room.desk, &hidden) else { panic!("no question") };
+    assert_eq!(question, "Run `ls \\u{202e}x\\u{200b}`?");
+}
+
+#[test]
+fn calls_that_do_not_fit() {
+    let room = room();
+    let all = [
+        ("read", json!({})),
+        ("read", json!("")),
+        ("read", json!({ "path": 7, "offset": 0, "limit": "x" })),
+        ("edit", json!({ "path": "a.rs", "edits": [{ "old": 1 }] })),
+        ("edit", json!({ "path": "a.rs", "edits": [] })),
+        ("shell", json!({ "command": "x", "timeout_s": 9999 })),
+        ("Bash", json!({})),
+        ("read_file", json!({})),
+        ("quux", json!({})),
+    ];
+    room.planned(&all, &expect![[r#"
+        > read {}
+        Refused: The arguments do not fit read, so nothing was done.
+        $.path: expected string, got nothing
+        Required: path. Known: path, offset, limit.
+        > read ""
+        Refused: The arguments do not fit read, so nothing was done.
+        $: expected object, got string ""
+        Required: path. Known: path, offset, limit.
+        > read {"path":7,"offset":0,"limit":"x"}
+        Refused: The arguments do not fit read, so nothing was done.
+        $.path: expected string, got number 7
+        $.offset: expected at least 1, got 0
+        $.limit: expected integer, got string "x"
+        Required: path. Known: path, offset, limit.
+        > edit {"path":"a.rs","edits":[{"old":1}]}
+        Refused: The arguments do not fit edit, so nothing was done.
+        $.edits[0].old: expected string, got number 1
+        $.edits[0].new: expected string, got nothing
+        Required: path, edits. Known: path, edits.
+        > edit {"path":"a.rs","edits":[]}
+        Refused: The arguments do not fit edit, so nothing was done.
+        $.edits: expected at least 1, got 0
+        Required: path, edits. Known: path, edits.
+        > shell {"command":"x","timeout_s":9999}
+        Refused: The arguments do not fit shell, so nothing was done.
+        $.timeout_s: expected at most 600, got 9999
+        Required: command. Known: command, timeout_s.
+        > Bash {}
+        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, edit, write, shell.
+        > read_file {}
+        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, edit, write, shell.
+        > quux {}
+        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, edit, write, shell.
+    "#]]);
+}
+
+#[test]
+fn a_broken_call_says_how() {
+    let room = room();
+    let said = |text: &str| {
+        let why = serde_json::from_str::<Value>(text).unwrap_err().to_string();
+        let input = Input::Broken { text: text.into(), why };
+        match plan(&room.desk, &ToolCall { input, ..call("write", json!({})) }) {
+            PlanStep::Refused(said) => said,
+            step => panic!("{step:?}"),
+        }
+    };
+    expect!["Your call of write was cut off after 26 bytes of its arguments, so nothing was done. Send it again in smaller pieces."].assert_eq(&said("{\"path\": \"a\", \"text\": \"abc"));
+    expect!["The arguments of your call of write are not JSON, so nothing was done: key must be a string at line 1 column 2. Send the call again."].assert_eq(&said("{path: 1}"));
+}
+
+fn linked() -> Room {
+    let room = room();
+    room.file("src/a.rs", "a\n");
+    room.file(".git/config", "");
+    room.file("../outside.txt", "secret\n");
+    room.file("../overflow/kept.txt", "rest\n");
+    let links = [
+        ("../outside.txt", "link"),
+        ("../not-yet", "dangling"),
+        ("loop", "loop"),
+        (".git", "dotgit"),
+    ];
+    for (target, name) in links {
+        std::os::unix::fs::symlink(target, room.desk.root.join(name)).unwrap();
+    }
+    room
+}
+
+#[test]
+fn paths_lead_where_they_lead() {
+    let room = linked();
+    let path = |written: &str| {
+        let found = path::resolve(&room.desk, written);
+        room.clear(&found.map_or_else(|said| said, |path| path.display().to_string()))
+    };
+    for (written, wanted) in [
+        ("src/../src/./a.rs", "BASE/project/src/a.rs"),
+        ("../project/src/new/b.rs", "BASE/project/src/new/b.rs"),
+        ("~/x", "BASE/home/x"),
+        ("~", "BASE/home"),
+        ("~x", "BASE/project/~x"),
+        ("file:///etc/a%20b", "/etc/a b"),
+        ("link", "BASE/outside.txt"),
+        ("dangling", "BASE/not-yet"),
+        ("loop", "path: `loop` is a loop of symlinks."),
+        ("/../..", "/"),
+        ("", "path: expected a path relative to the project, or absolute."),
+    ] {
+        assert_eq!(path(written), wanted, "{written}");
+    }
+    assert_eq!(path::show(&room.desk.root, &room.desk.root.join("src/a.rs")), "src/a.rs");
+    assert_eq!(path::show(&room.desk.root, &room.desk.root), ".");
+}
+
+#[test]
+fn the_project_has_bounds() {
+    let room = linked();
+    let write = |path: &str| ("write", json!({ "path": path, "text": "x" }));
+    let all = [
+        write("new/file.rs"),
+        write("link"),
+        write("dangling"),
+        write("dotgit/hooks/x"),
+        write(".GIT/config"),
+        write("src"),
+        ("read", json!({ "path": "link" })),
+        ("grep", json!({ "pattern": "x", "path": ".." })),
+        ("read", json!({ "path": room.desk.overflow.join("kept.txt") })),
+    ];
+    room.planned(
+        &all,
+        &expect![[r#"
+        > write {"path":"new/file.rs","text":"x"}
+        Edit
+        > write {"path":"link","text":"x"}
+        Refused: path: `link` is outside the project (BASE/project), where nothing is edited.
+        > write {"path":"dangling","text":"x"}
+        Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
+        > write {"path":"dotgit/hooks/x","text":"x"}
+        Refused: path: `dotgit/hooks/x` is in .git, where nothing is edited.
+        > write {"path":".GIT/config","text":"x"}
+        Refused: path: `.GIT/config` is in .git, where nothing is edited.
+        > write {"path":"src","text":"x"}
+        Refused: path: `src` is a folder. Name a file.
+        > read {"path":"link"}
+        AskedRead("Let read look at `BASE/outside.txt`, outside the project?")
+        > grep {"pattern":"x","path":".."}
+        AskedRead("Let grep look at `BASE`, outside the project?")
+        > read {"path":"BASE/overflow/kept.txt"}
+        Read
+    "#]],
+    );
+}

@@ -1,0 +1,36 @@
+//! `write`: a whole file.
+
+use super::{Tool, Work};
+use crate::edit::Change;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "write",
+    purpose: "Creates a file, or replaces the whole text of one you have read. Prefer edit for \
+        changes to an existing file. The user reviews it; the answer tells what they kept.",
+    schema,
+    work: Work::Edit { parse },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "text": { "type": "string", "description": "the whole text, with its final newline" }
+        },
+        "required": ["path", "text"]
+    })
+}
+
+#[derive(Deserialize)]
+struct Args {
+    path: String,
+    text: String,
+}
+
+fn parse(args: &Value) -> Result<(String, Change), String> {
+    let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
+    Ok((args.path, Change::Write { text: args.text }))
+}
