@@ -9,10 +9,9 @@ lay_out() { # directory
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { echo "Neovim 0.12 is laid out with apt: set NVIM_0_12 to one instead." >&2; exit 1; }
   arch=$(dpkg --print-architecture)
   # The archive that this system itself uses.
-  uri=$(cat /etc/apt/sources.list.d/debian.sources 2>/dev/null | sed -n 's/^URIs: *\([^ ]*\).*/\1/p' | head -1)
-  [ -n "$uri" ] || uri=$(sed -n 's/^deb *\(\[[^]]*\] *\)\{0,1\}\([^ ]*debian\/\{0,1\}\) .*/\2/p' /etc/apt/sources.list 2>/dev/null | head -1)
-  key=$(ls /usr/share/keyrings/debian-archive-keyring.{pgp,gpg} 2>/dev/null | head -1)
-  [ -n "$uri" ] && [ -n "$key" ] || { echo "No Debian archive is configured here: set NVIM_0_12 to a Neovim 0.12." >&2; exit 1; }
+  uri=$(apt-get indextargets --format '$(SITE) $(TARGET_OF) $(COMPONENT)' 2>/dev/null | sed -n 's/ deb main$//p' | grep '/debian/*$' | head -1 || true)
+  for file in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do [ ! -f "$file" ] || key=$file; done
+  [ -n "$uri" ] && [ -n "${key:-}" ] || { echo "No Debian archive is configured here: set NVIM_0_12 to a Neovim 0.12." >&2; exit 1; }
   rm -rf "$dir"
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$dir/root"
   : >"$apt/status"
