@@ -54,6 +54,22 @@ end, { expr = true, desc = 'Caliban: add what a motion covers' })
 local add = '<Cmd>lua require("caliban").add()<CR><Esc>'
 vim.keymap.set('x', '<Plug>(caliban-add)', add, { desc = 'Caliban: add the selection' })
 
+-- `resume = 'open'`
+local function resume()
+  local config = package.loaded['caliban.config']
+  local settings = config and config.get() or vim.g.caliban
+  if type(settings) == 'table' and settings.resume == 'open' then
+    vim.schedule(function()
+      require('caliban.chat').show(false)
+    end)
+  end
+end
+if vim.v.vim_did_enter == 1 then
+  resume()
+else
+  vim.api.nvim_create_autocmd('VimEnter', { once = true, callback = resume })
+end
+
 local links = {
   CalibanAdd = 'DiffAdd',
   CalibanDelete = 'DiffDelete',

@@ -657,6 +657,13 @@ test('tools and thoughts open and close; other keys keep their meaning', functio
   type_keys('G<CR>')
   settle()
   eq(last('toggle'), { kind = 'toggle', session = 'main', block = 2 })
+  paint({ { id = 2, shape = 'tool', lines = { '', '▾ edit a', '    -old', '    +new' } } })
+  eq(api.nvim_win_get_cursor(0)[1], 3)
+  assert(vim.tbl_contains(marks(3), '0-8 CalibanDelete'))
+  assert(vim.tbl_contains(marks(4), '0-8 CalibanAdd'))
+  type_keys('G')
+  paint({ { id = 3, append = '\nnext' } })
+  eq(api.nvim_win_get_cursor(0)[1], 7)
 end)
 
 test('jumps, code blocks and files', function()
@@ -749,7 +756,7 @@ test('state, statusline, winbar, events, notifications', function()
   eq(require('caliban').state().usage.context, 12400)
   eq(
     vim.wo[window('transcript')].winbar,
-    ' a/b · ask · ● running shell%=%<12.4k/200.0k  6%% · cached 91%% '
+    '%< a/b · ask · ● running shell%=  12.4k/200k  6%% · cached 91%% '
   )
   eq(told, {})
   vim.cmd('Caliban close')

@@ -11,6 +11,7 @@ local api = vim.api
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
 ---@field highlighting? boolean
+---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
 ---@field context caliban.Excerpt[] chips of the composer
 ---@field text string[] the composer's text as last seen

@@ -81,6 +81,7 @@ end
 local function toggle(chat)
   local block = under(chat, { 'tool', 'thinking' })
   if block then
+    chat.toggled = block.id
     send(chat, { kind = 'toggle', block = block.id })
   end
   return block ~= nil

@@ -167,6 +167,25 @@ local function mark(chat, block, name, row, col, opts)
   block.marks[name] = api.nvim_buf_set_extmark(chat.transcript, ns, row, col, opts)
 end
 
+--- Colours the removed and added lines of an opened edit.
+---@param chat caliban.Chat
+---@param row integer
+---@param lines string[] of the block, the first of them in `row`
+local function diff(chat, row, lines)
+  local head = lines[(first_text(lines) or 0) + 1] or ''
+  if not (head:find('^%s*▾ edit%s') or head:find('^%s*▾ write%s')) then
+    return
+  end
+  for i, line in ipairs(lines) do
+    local sign = line:match('^    ([-+])')
+    if sign then
+      local group = sign == '+' and 'CalibanAdd' or 'CalibanDelete'
+      local opts = { end_col = #line, hl_group = group, priority = 110 }
+      api.nvim_buf_set_extmark(chat.transcript, ns, row + i - 1, 0, opts)
+    end
+  end
+end
+
 --- The marks that cover a whole block or hang on it.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
@@ -305,6 +324,8 @@ local function apply(chat, update, deadline)
   dress(chat, block, row)
   if block.shape == 'user' then
     bar(chat, block, row)
+  elseif block.shape == 'tool' and update.lines and update.at == 0 then
+    diff(chat, row, update.lines)
   end
   if not highlight(chat, block, row, deadline) then
     later(chat)
@@ -329,10 +350,11 @@ end
 
 --- Changes the transcript through `fn`, and takes along the windows that follow its end.
 ---@param chat caliban.Chat
+---@param follow boolean
 ---@param fn fun()
-local function write(chat, fn)
+local function write(chat, follow, fn)
   local buf = chat.transcript
-  local following = followers(buf)
+  local following = follow and followers(buf) or {}
   vim.bo[buf].modifiable = true
   local ok, err = pcall(fn)
   vim.bo[buf].modifiable = false
@@ -353,7 +375,10 @@ function M.paint(chat, updates, reset)
   if not require('caliban.chat').usable(chat.transcript) then
     return
   end
-  write(chat, function()
+  -- what the user has opened or closed stays under the cursor
+  local toggled = #updates == 1 and updates[1].id == chat.toggled
+  chat.toggled = nil
+  write(chat, not toggled, function()
     if reset then
       api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
       api.nvim_buf_set_lines(chat.transcript, 0, -1, false, {})

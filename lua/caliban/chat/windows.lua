@@ -69,7 +69,8 @@ local function tokens(n)
   if n < 1000 then
     return tostring(n)
   end
-  return n < 1e6 and ('%.1fk'):format(n / 1e3) or ('%.1fM'):format(n / 1e6)
+  local short = n < 1e6 and ('%.1fk'):format(n / 1e3) or ('%.1fM'):format(n / 1e6)
+  return (short:gsub('%.0', ''))
 end
 
 ---@param chat caliban.Chat
@@ -95,7 +96,7 @@ local function bar(chat)
     local share = math.min(100, math.floor(100 * status.cached / status.input + 0.5))
     right = ('%s · cached %d%%%%'):format(right, share)
   end
-  return ('%s%%=%%<%s '):format(left, right)
+  return ('%%<%s%%=  %s '):format(left, right)
 end
 
 ---@param chat caliban.Chat
@@ -127,7 +128,11 @@ function M.entered(chat, buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if vim.wo[win].winbar == '' then
       set(win, plain)
-      set(win, { signcolumn = buf == chat.transcript and 'yes:1' or 'no' })
+      local chars = vim.o.fillchars
+      set(win, {
+        signcolumn = buf == chat.transcript and 'yes:1' or 'no',
+        fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ',
+      })
     end
   end
   M.decorate(chat)
