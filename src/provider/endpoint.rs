@@ -129,7 +129,7 @@ const TABLE: [Row; 12] = [
 ];
 
 /// The environment, or a test's.
-pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// Names of the table and the user's, each once, for completion and for errors.
 pub fn names(users: &BTreeMap<String, UserProvider>) -> Vec<String> {

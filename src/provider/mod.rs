@@ -18,7 +18,7 @@ mod recut;
 mod sample_request;
 
 use crate::event::{Delta, Failure};
-use crate::message::{Block, Excerpt, Reply, Request};
+use crate::message::{Block, Excerpt, Reply, Request, ToolAnswer};
 use futures::stream::BoxStream;
 
 /// What a model sends while it answers. Exactly one `Done` or `Failed` ends the stream.
@@ -45,6 +45,11 @@ pub fn plain_text(block: &Block) -> Option<String> {
         }
     };
     (!text.trim().is_empty()).then_some(text)
+}
+
+/// An answer as the model reads it; a blank one, which some providers refuse, says that it is.
+fn answer_text(answer: &ToolAnswer) -> &str {
+    if answer.text.trim().is_empty() { "(no output)" } else { &answer.text }
 }
 
 fn labelled(excerpt: &Excerpt) -> String {

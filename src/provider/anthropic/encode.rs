@@ -2,7 +2,7 @@
 
 use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
-use crate::provider::plain_text;
+use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 
 /// Longest call id the API takes: its pattern is `^[a-zA-Z0-9_-]{1,64}$`.
@@ -88,7 +88,7 @@ fn answer(answer: &ToolAnswer) -> Value {
     let mut block = json!({
         "type": "tool_result",
         "tool_use_id": fitting_id(&answer.id, ID),
-        "content": answer.text,
+        "content": answer_text(answer),
     });
     if answer.failed {
         block["is_error"] = true.into();

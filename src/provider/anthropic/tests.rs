@@ -251,6 +251,16 @@ fn the_end_of_each_request_is_marked_in_the_next() {
 }
 
 #[test]
+fn a_blank_answer_says_that_it_is() {
+    let messages = vec![
+        assistant(vec![call("call_1", "read", json!({}))]),
+        user(vec![answer("call_1", " \n", true)]),
+    ];
+    let body = Dialect::Anthropic.body(&sample::request(messages), NONE);
+    assert_eq!(body["messages"][1]["content"][0]["content"], "(no output)");
+}
+
+#[test]
 fn what_was_read_is_sent_back_as_it_came() {
     let stream = include_str!("../../../tests/data/streams/anthropic_thinking.sse");
     let sampled = recut::read(Dialect::Anthropic, NONE, [stream.as_bytes()]);

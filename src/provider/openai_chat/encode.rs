@@ -3,7 +3,7 @@
 use super::SIGNER;
 use crate::message::{Block, CallId, Message, Request, Role, ToolCall, ToolSpec};
 use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
-use crate::provider::plain_text;
+use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 
 /// Longest call id `OpenAI` takes.
@@ -44,7 +44,9 @@ fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
     for block in &message.blocks {
         if let Block::Answer(answer) = block {
             let id = fitting(&answer.id, quirks);
-            messages.push(json!({ "role": "tool", "tool_call_id": id, "content": answer.text }));
+            messages.push(
+                json!({ "role": "tool", "tool_call_id": id, "content": answer_text(answer) }),
+            );
         }
     }
     if let Some(content) = text(message) {

@@ -52,3 +52,13 @@ async fn whoever_is_silent_or_strange_is_not_there() {
     let silent = serve(b"").await;
     assert_eq!(ask(&client, &silent, Duration::from_millis(20)).await, None);
 }
+
+/// Compiles; nobody is asked, as the future is not polled.
+#[test]
+fn it_can_run_on_any_thread() {
+    fn sendable(future: impl Send) {
+        drop(future);
+    }
+    let env = |_: &str| None;
+    sendable(probe(&env));
+}
