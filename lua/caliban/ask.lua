@@ -1,6 +1,8 @@
 --- Asking and adding from anywhere: the chat is shown, the focus stays.
 local M = {}
 
+local MOST = 256 * 1024 -- bytes of one piece: more would hold the editor up on its way to the program
+
 ---@class caliban.AskOpts: caliban.AddOpts
 ---@field context? caliban.Excerpt[]
 ---@field steer? boolean
@@ -33,6 +35,15 @@ end
 ---@param excerpt caliban.Excerpt
 ---@param focus boolean
 function M.add(excerpt, focus)
+  if #excerpt.text > MOST then
+    local say = 'That is %d kB; at most %d kB can go along. Name the file in the message instead.'
+    vim.notify(
+      say:format(#excerpt.text / 1024, MOST / 1024),
+      vim.log.levels.WARN,
+      { title = 'Caliban' }
+    )
+    return
+  end
   local chat = require('caliban.chat').show(focus)
   if chat then
     require('caliban.chat.composer').chip(chat, excerpt)
@@ -43,6 +54,9 @@ end
 ---@param selection? caliban.Excerpt
 function M.prompt(selection)
   selection = selection or require('caliban.context').visual()
+  if vim.fn.mode():find('^[vV\22]') then
+    vim.cmd('normal! \27')
+  end
   vim.ui.input({ prompt = 'Ask Caliban: ' }, function(text)
     if text and vim.trim(text) ~= '' then
       M.ask(text, { context = selection and { selection } or {} })

@@ -183,10 +183,12 @@ end
 
 ---@type caliban.Config?
 local current
+local from_setup = false
 
 --- Takes the settings, reporting what is wrong with them.
 ---@param given? table
 function M.set(given)
+  from_setup = true
   local problems
   current, problems = M.check(given or {})
   if #problems > 0 then
@@ -198,8 +200,14 @@ end
 function M.get()
   if not current then
     M.set(vim.g.caliban)
+    from_setup = false
   end
   return current ---@as caliban.Config
+end
+
+--- `vim.g.caliban` is to be read again.
+function M.forget()
+  current = from_setup and current or nil
 end
 
 ---@return caliban.WireConfig

@@ -72,7 +72,7 @@ end
 ---@param job integer
 ---@param code integer
 local function on_exit(job, code)
-  if job ~= link.job then
+  if job ~= link.job or vim.v.exiting ~= vim.NIL then
     return
   end
   local how = code > 128 and ('signal %d'):format(code - 128) or ('exit code %d'):format(code)
@@ -241,6 +241,7 @@ end
 function M.restart()
   local job = link.job
   link.job, link.welcome, link.ended = nil, nil, nil
+  require('caliban.config').forget()
   if job then
     vim.fn.jobstop(job)
     end_groups()

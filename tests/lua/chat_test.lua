@@ -551,6 +551,51 @@ test(
   end
 )
 
+test('asking sends at once, with the selection, and leaves the focus', function()
+  opened()
+  vim.cmd('wincmd p')
+  file({ 'one two', 'three' })
+  vim.ui.input = function(_, on)
+    on('why?')
+  end
+  for _, keys in ipairs({ ':Caliban ask  why?<CR>', ':Caliban ask<CR>', '<Plug>(caliban-ask)' }) do
+    sent = {}
+    type_keys('gg0wve' .. keys)
+    eq({ last('send').text, last('send').context[1].text, fn.mode() }, { 'why?', 'two', 'n' })
+    eq(api.nvim_buf_get_lines(0, 0, 1, false), { 'one two' })
+  end
+  vim.cmd('Caliban ask plain')
+  eq(last('send').context, {})
+  vim.cmd('Caliban steer and | this')
+  eq({ last('send').text, last('send').steer }, { 'and | this', true })
+  eq(composer(), { '' })
+end)
+
+test('what is too big to go along is told', function()
+  opened()
+  vim.cmd('wincmd p')
+  file({ ('x'):rep(300000) })
+  vim.cmd('Caliban add')
+  eq(told, { 'That is 292 kB; at most 256 kB can go along. Name the file in the message instead.' })
+end)
+
+test('a paint that the editor refuses changes nothing, and can be repeated', function()
+  opened()
+  paint({ { id = 1, append = 'one', final = false } })
+  local set_text, set_lines = api.nvim_buf_set_text, api.nvim_buf_set_lines
+  local function refuse()
+    error('E565: Not allowed to change text or change window')
+  end
+  for _, update in ipairs({ { id = 1, append = ' two' }, { id = 2, append = '\nnew' } }) do
+    api.nvim_buf_set_text, api.nvim_buf_set_lines = refuse, refuse
+    eq(pcall(paint, { update }), false)
+    api.nvim_buf_set_text, api.nvim_buf_set_lines = set_text, set_lines
+    eq(vim.bo[chat().transcript].modifiable, false)
+    paint({ update })
+  end
+  eq(transcript(), { 'one two', '', 'new' })
+end)
+
 test('a path is relative to the root of the session', function()
   opened()
   vim.cmd('wincmd p | edit lua/caliban/init.lua')

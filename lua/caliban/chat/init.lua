@@ -38,6 +38,9 @@ local function new()
     outbox = {},
   }
   table.insert(M.all, chat)
+  if #M.all == 1 then
+    require('caliban.status').watch()
+  end
   return chat
 end
 
@@ -103,9 +106,16 @@ end
 --- Asks for another session; it is shown when it comes.
 ---@param message caliban.Open|caliban.New
 function M.switch(message)
-  if require('caliban.rpc').ask(message) then
+  local current = M.current
+  if not require('caliban.rpc').ask(message) then
+    return
+  elseif current then
     M.wanted = true
+    return
   end
+  -- the first chat of all: what is typed before it comes must have its composer already
+  M.current = new()
+  M.show(true)
 end
 
 ---@param message caliban.SessionOpened

@@ -293,15 +293,16 @@ end
 
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
----@param deadline integer
-local function apply(chat, update, deadline)
+---@return caliban.Block? # nil where it is gone
+---@return integer row
+local function apply(chat, update)
   local block, index, row = find(chat, update.id)
   if update.remove then
     if block then
       replace(chat, block, row, 0, {})
       table.remove(chat.blocks, index)
     end
-    return
+    return nil, 0
   end
   if not block then
     block, row = add(chat, update.id, update.shape)
@@ -321,6 +322,15 @@ local function apply(chat, update, deadline)
     block.call = update.call
   end
   block.right, block.below = update.right or block.right, update.below or block.below
+  return block, row
+end
+
+---@param chat caliban.Chat
+---@param update caliban.BlockUpdate
+---@param block caliban.Block
+---@param row integer
+---@param deadline integer
+local function colour(chat, update, block, row, deadline)
   dress(chat, block, row)
   if block.shape == 'user' then
     bar(chat, block, row)
@@ -389,7 +399,14 @@ function M.paint(chat, updates, reset)
     end
     local deadline = vim.uv.hrtime() + BUDGET
     for _, update in ipairs(updates) do
-      apply(chat, update, deadline)
+      local block, row = apply(chat, update)
+      if block then
+        -- the program repeats a paint that failed: text that is in must not fail it
+        local ok, err = pcall(colour, chat, update, block, row, deadline)
+        if not ok then
+          vim.notify_once(tostring(err), vim.log.levels.ERROR, { title = 'Caliban' })
+        end
+      end
     end
   end)
 end
