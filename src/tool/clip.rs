@@ -105,10 +105,6 @@ impl Clip {
         self.lines == 0
     }
 
-    pub fn lines(&self) -> usize {
-        self.lines
-    }
-
     /// The text for the model. Where something was left out it says what, and where all of it is.
     pub fn finish(mut self) -> String {
         let mut out: Vec<String> = mem::take(&mut self.head);
