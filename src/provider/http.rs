@@ -277,6 +277,9 @@ pub(super) fn build(local: bool, secure: bool, connect: Duration) -> Result<Clie
         .tls_backend_preconfigured(tls)
         .connect_timeout(connect)
         .redirect(reqwest::redirect::Policy::none())
+        // A connection that died while the machine slept is found out in 30 s rather than by the first clock.
+        .http2_keep_alive_interval(Duration::from_secs(20))
+        .http2_keep_alive_timeout(Duration::from_secs(10))
         .user_agent(concat!("caliban/", env!("CARGO_PKG_VERSION")));
     let builder = if local { builder.no_proxy() } else { builder };
     builder.build().map_err(|error| reason(&error))

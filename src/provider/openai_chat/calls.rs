@@ -42,7 +42,8 @@ struct Open {
 impl Open {
     /// Whether its arguments can take no more.
     fn is_finished(&self) -> bool {
-        serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+        self.arguments.trim_end().ends_with('}')
+            && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
 
     /// Whether a piece that seems to continue this call begins another.

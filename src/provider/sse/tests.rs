@@ -45,6 +45,19 @@ fn line_ends_may_be_mixed() {
 }
 
 #[test]
+fn an_event_of_several_lines_is_one_under_any_line_end() {
+    for end in ["\n", "\r\n", "\r"] {
+        let text = ["event: e", "data: a", "data: b", "", ""].join(end);
+        check(
+            text.as_bytes(),
+            expect![[r#"
+                e: "a\nb"
+            "#]],
+        );
+    }
+}
+
+#[test]
 fn fields() {
     check(
         "\u{feff}event: ping\ndata:x\ndata:  y\ndata\nid: 7\nretry: 10\nother: z\n: note\n\ndata: é\u{2028}\n\n".as_bytes(),
