@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/tools.sh
-[ -n "${NVIM:-}" ] || bash scripts/nvim.sh >/dev/null
+[ -f "${NVIM:-}" ] || bash scripts/nvim.sh >/dev/null
 cargo clippy --locked --all-targets -- -D warnings
 cargo test --locked --test it -- lints:: tidy::

@@ -30,6 +30,16 @@ fn a_blocked_neovim_is_told_from_a_busy_one() {
 }
 
 #[test]
+fn a_failure_tells_what_the_screen_showed() {
+    let nvim = Nvim::start(&Setup::new());
+    nvim.keys("ione two<Esc>0f");
+    let asked = std::panic::AssertUnwindSafe(|| nvim.lua("return 1", &[]));
+    let told = std::panic::catch_unwind(asked).unwrap_err();
+    let told = told.downcast_ref::<String>().unwrap();
+    assert!(told.contains("waits for a key") && told.contains("one two"), "{told}");
+}
+
+#[test]
 fn the_screen_names_its_colours() {
     let setup = Setup::new().before("vim.api.nvim_set_hl(0, 'CalibanAdd', { link = 'DiffAdd' })");
     let nvim = Nvim::start(&setup);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// How long to listen before a condition is looked at again.
 const TICK: Duration = Duration::from_millis(10);
 /// So many looks in a row at a blocked Neovim, and it is believed to wait for a key.
-const BLOCKED: u32 = 100;
+const BLOCKED: u32 = 50;
 /// Tells one start from the next.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
@@ -337,7 +337,7 @@ impl Nvim {
         let command = Value::Map(vec![("output".into(), true.into())]);
         let id = self.send("nvim_exec2", vec!["messages".into(), command]);
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(2) {
+        while start.elapsed() < Duration::from_millis(500) {
             self.listen(TICK);
             let answers = self.answers.borrow();
             if let Some((_, Ok(Value::Map(fields)))) = answers.iter().find(|(of, _)| *of == id) {
