@@ -1,6 +1,10 @@
 //! The facts of a session, in order (the only thing that is journalled), and the passing signs of
 //! life between them.
 
+mod failure;
+
+pub use failure::Failure;
+
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -165,64 +169,6 @@ pub enum End {
     Stopped(String),
     /// The editor or the program went away in mid-turn; found when the session was opened again.
     Interrupted,
-}
-
-/// Why a model gave no reply, told apart where the program or the user would act differently.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Failure {
-    /// No key for this provider: the variable that would hold it.
-    NoKey {
-        provider: String,
-        variable: String,
-    },
-    /// No connection: the host, and what the system said.
-    Offline {
-        host: String,
-        why: String,
-    },
-    Unauthorized {
-        provider: String,
-        said: String,
-    },
-    Quota {
-        said: String,
-    },
-    RateLimited {
-        after_ms: Option<u64>,
-    },
-    Overloaded {
-        after_ms: Option<u64>,
-    },
-    TooLong {
-        said: String,
-    },
-    UnknownModel {
-        model: String,
-        said: String,
-    },
-    /// The provider refused the request: its own words.
-    Rejected {
-        status: u16,
-        said: String,
-    },
-    /// The stream ended before the reply did.
-    Cut,
-    /// No byte for this long.
-    Stalled {
-        seconds: u64,
-    },
-    /// Not the provider's protocol: HTML from a portal, broken JSON.
-    Protocol {
-        said: String,
-    },
-}
-
-impl Failure {
-    /// Whether asking again unchanged can help.
-    pub fn is_passing(&self) -> bool {
-        matches!(self, Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut)
-    }
 }
 
 /// Signs of life, shown at once and never saved.

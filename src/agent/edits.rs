@@ -25,8 +25,15 @@ pub(super) struct Job {
 struct Group {
     path: PathBuf,
     edits: Vec<(CallId, Change)>,
-    /// The text as the editor gave it back; `None`: not yet read.
-    moved: Option<Option<Text>>,
+    from: From,
+}
+
+/// Where the text to match on comes from.
+enum From {
+    /// The workspace.
+    Read,
+    /// The editor gave it back, newer than what was read (`None`: there is no such file).
+    Given(Option<Text>),
 }
 
 /// Every call ends in an `Answered` (a misfit, at once) or an `Entered` (its verdict comes later).
@@ -50,7 +57,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
                 Arrival::Entered { hunks } => job.entered(turn, &proposal, hunks),
                 Arrival::Refused(misfit) => job.misfits(turn, &group, &misfit, None),
                 Arrival::Moved(text) => {
-                    group.moved = Some(text);
+                    group.from = From::Given(text);
                     groups.push(group);
                 }
                 Arrival::Stopped => (),
@@ -71,7 +78,11 @@ impl Job {
                 Ok((path, change)) => match groups.iter_mut().find(|it| it.path == path) {
                     Some(group) => group.edits.push((call.id, change)),
                     None => {
-                        groups.push(Group { path, edits: vec![(call.id, change)], moved: None })
+                        groups.push(Group {
+                            path,
+                            edits: vec![(call.id, change)],
+                            from: From::Read,
+                        });
                     }
                 },
                 Err(text) => self.refuse(turn, call.id, text),
@@ -87,9 +98,9 @@ impl Job {
 
     /// The group's proposal; calls that do not fit are answered and leave it.
     async fn resolve(&self, turn: TurnId, group: &mut Group) -> Option<Proposal> {
-        let before = match group.moved.take() {
-            Some(text) => text,
-            None => match self.desk.workspace.read(&group.path).await {
+        let before = match std::mem::replace(&mut group.from, From::Read) {
+            From::Given(text) => text,
+            From::Read => match self.desk.workspace.read(&group.path).await {
                 Ok(source) => Some(source.text),
                 Err(Unreadable::Absent) => None,
                 Err(why) => {

@@ -3,12 +3,13 @@
 
 pub mod models;
 mod edits;
+mod speech;
 mod status;
 mod work;
 
-use crate::context::{mention, prompt, request, slash};
+use crate::context::{prompt, request};
 use crate::event::{Delta, Event, Failure, Ruling, SessionId, TurnId};
-use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, Usage};
+use crate::message::{CallId, Excerpt, Reply, Stop, ToolAnswer, Usage};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
@@ -18,7 +19,6 @@ use crate::store::{Draft, Store};
 use crate::tool::{self, Desk};
 use crate::view::View;
 use models::Models;
-use slash::{Parsed, Slash};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
@@ -174,50 +174,6 @@ impl Agent {
         (agent, ends)
     }
 
-    /// Brings a session that was left in mid-turn to rest, and shows it.
-    fn begin(&mut self) {
-        let root = self.setup.desk.root.clone();
-        let built = prompt::choose(&self.setup.choice, &root, &tool::specs());
-        let mut told = std::mem::take(&mut self.setup.warnings);
-        let is_fresh = self.setup.session.messages.is_empty() && self.setup.session.turns == 0;
-        let mut inputs = vec![Input::Repair];
-        match built {
-            Ok(system) if is_fresh => {
-                let model = self.setup.session.model.clone();
-                inputs.push(Input::Open { system, model, root });
-            }
-            Ok(system) if system != self.system() => told.push(
-                "The settings, the tools or the folder changed since this conversation began: its system prompt \
-                 is the old one. `/system new` takes the new one."
-                    .into(),
-            ),
-            Ok(_) => (),
-            Err(why) => told.push(why),
-        }
-        let notices = told.into_iter().filter(|it| !self.was_told(it));
-        inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
-        for input in inputs {
-            let step = self.setup.session.step(input);
-            self.save(&step.events, false);
-        }
-        self.present();
-    }
-
-    /// Whether this was the last thing the chat said: reopening does not repeat it.
-    fn was_told(&self, text: &str) -> bool {
-        self.setup.session.messages.iter().rev().take(3).any(|it| {
-            it.blocks.iter().any(|it| matches!(it, Block::Text { text: told } if told == text))
-        })
-    }
-
-    fn system(&self) -> &str {
-        let first = self.setup.session.messages.first();
-        match first.filter(|it| it.role == crate::message::Role::System).map(|it| &it.blocks[..]) {
-            Some([Block::Text { text }, ..]) => text,
-            _ => "",
-        }
-    }
-
     fn present(&mut self) {
         let (session, id) = (&self.setup.session, &self.setup.id);
         self.setup.editor.tell(ToNvim::Session {
@@ -249,7 +205,7 @@ impl Agent {
                     self.take(Input::Rested { turn });
                 }
             }
-            Command::ChooseModel(model) => self.choose_model(model),
+            Command::ChooseModel(model) => self.choose_model(&model),
             Command::Reviewed { answers, path, saved } => {
                 self.unsaved.retain(|it| *it != path);
                 if !saved {
@@ -267,113 +223,6 @@ impl Agent {
     fn unsaved_shown(&self) -> Vec<String> {
         let root = &self.setup.desk.root;
         self.unsaved.iter().map(|it| tool::path::show(root, it)).collect()
-    }
-
-    fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        match slash::parse(&text) {
-            Parsed::Prompt => {
-                let _ = self.prompts.send(work::Prompt { text, context, steer });
-            }
-            Parsed::Unknown(why) => self.bounce(text, context, why),
-            Parsed::Known(slash, rest) => self.slash(slash, rest),
-        }
-    }
-
-    fn slash(&mut self, slash: Slash, rest: &str) {
-        match slash {
-            Slash::Help => self.take(Input::Tell { text: slash::help() }),
-            Slash::System if rest == "new" => self.new_system(),
-            Slash::System => {
-                let system = self.system();
-                let text = if system.is_empty() { "There is no system prompt." } else { system };
-                self.take(Input::Tell { text: text.to_owned() });
-            }
-            Slash::New => {
-                let name = (!rest.is_empty()).then(|| rest.to_owned());
-                let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::New { name }));
-            }
-            Slash::Clear => self.clear(),
-        }
-    }
-
-    fn new_system(&mut self) {
-        let root = self.setup.desk.root.clone();
-        match prompt::choose(&self.setup.choice, &root, &tool::specs()) {
-            Ok(_) if self.setup.session.phase != Phase::Idle => self.refuse_while_running(),
-            Ok(system) => self.take(Input::ChooseSystem { system }),
-            Err(why) => self.notice(Level::Error, why),
-        }
-    }
-
-    fn clear(&mut self) {
-        if self.setup.session.phase != Phase::Idle {
-            return self.refuse_while_running();
-        }
-        if let Some(store) = &mut self.setup.store
-            && let Err(error) = store.trash(&self.setup.session)
-        {
-            let text = format!(
-                "Nothing was cleared: the old text could not be moved to the trash ({error})."
-            );
-            return self.notice(Level::Error, text);
-        }
-        let model = self.setup.session.model.clone();
-        self.setup.session = Session { model, ..Session::default() };
-        self.begin();
-        if let Some(store) = &mut self.setup.store
-            && let Err(error) = store.save(&self.setup.session)
-        {
-            self.warn_of_disk(&error);
-        }
-    }
-
-    fn refuse_while_running(&self) {
-        self.notice(Level::Warn, "A turn is running. Stop it first (<C-c>).".into());
-    }
-
-    fn notice(&self, level: Level, text: String) {
-        self.setup.editor.tell(ToNvim::Notice { level, text });
-    }
-
-    fn bounce(&self, text: String, context: Vec<Excerpt>, why: String) {
-        let session = self.setup.id.clone();
-        self.setup.editor.tell(ToNvim::Bounce { session, text, context, why });
-    }
-
-    /// The files of a prompt are read: it goes, or comes back where one could not be.
-    fn prepared(&mut self, prepared: work::Prepared) {
-        let work::Prepared { prompt, found, problems } = prepared;
-        let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
-        if !problems.is_empty() && !insists {
-            self.bounced = Some(prompt.text.clone());
-            let why = format!(
-                "{} Nothing was sent; send it again to send it as it is.",
-                problems.join(" ")
-            );
-            return self.bounce(prompt.text, prompt.context, why);
-        }
-        let mut context = prompt.context;
-        context.extend(found);
-        self.take(Input::Send { text: prompt.text, context, steer: prompt.steer });
-    }
-
-    fn choose_model(&mut self, model: String) {
-        match self.setup.models.resolve(&model) {
-            Ok(chosen) => self.take(Input::ChooseModel { model: models::full_name(&chosen) }),
-            Err(why) => self.notice(Level::Error, why),
-        }
-    }
-
-    fn keep_draft(&mut self, draft: Draft) {
-        if draft == self.setup.draft {
-            return;
-        }
-        self.setup.draft = draft;
-        if let Some(store) = &self.setup.store
-            && let Err(error) = store.save_draft(&self.setup.draft)
-        {
-            self.warn_of_disk(&error);
-        }
     }
 
     fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
@@ -470,7 +319,6 @@ impl Agent {
             Effect::Run { turn, call } => {
                 let job = work::Job {
                     desk: self.setup.desk.clone(),
-                    editor: self.setup.editor.clone(),
                     results: self.results.clone(),
                     knowing: self.knowing.clone(),
                     unsaved: self.unsaved.clone(),

@@ -1,10 +1,8 @@
 //! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`.
 
-use super::mention;
+use crate::context::mention;
 use crate::event::{Delta, Plan, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Request, ToolAnswer, ToolCall};
-use crate::nvim::link::Editor;
-use crate::nvim::wire::ToNvim;
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
 use crate::tool::{self, Arrival, Desk, Source, Unreadable, Work, Workspace};
@@ -60,7 +58,6 @@ pub(super) async fn sample(
 
 pub(super) struct Job {
     pub(super) desk: Desk,
-    pub(super) editor: Editor,
     pub(super) results: mpsc::UnboundedSender<Input>,
     pub(super) knowing: mpsc::UnboundedSender<(PathBuf, String)>,
     /// Files to save before a command, which sees the disk.
@@ -70,32 +67,23 @@ pub(super) struct Job {
 /// Runs one read or command. Whatever happens in it, the call gets its answer.
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let id = call.id.clone();
-    let mut still_unsaved = Vec::new();
     let acts = matches!(tool::find(&call.tool).map(|it| &it.work), Some(Work::Act { .. }));
     if acts && !job.unsaved.is_empty() {
-        still_unsaved = save(&job.editor, &job.unsaved).await;
+        let unsaved = job.desk.workspace.save(job.unsaved).await;
         let root = &job.desk.root;
-        let paths = still_unsaved.iter().map(|it| tool::path::show(root, it)).collect();
+        let paths = unsaved.iter().map(|it| tool::path::show(root, it)).collect();
         let _ = job.results.send(Input::Unsaved { paths });
     }
-    let inner = job.desk.workspace.clone();
-    let workspace = Arc::new(Noting { inner, knowing: job.knowing });
-    let desk = Desk { workspace, ..job.desk };
+    // A search shows lines, not files: only `read` makes a text known.
+    let desk = if call.tool == "read" {
+        let inner = job.desk.workspace.clone();
+        Desk { workspace: Arc::new(Noting { inner, knowing: job.knowing }), ..job.desk }
+    } else {
+        job.desk
+    };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
-    let mut answer = ran.unwrap_or_else(|_| broken(&id));
-    if !still_unsaved.is_empty() {
-        let names: Vec<String> =
-            still_unsaved.iter().map(|it| tool::path::show(&desk.root, it)).collect();
-        answer
-            .text
-            .push_str(&format!("\n(Not on disk as the editor has it: {}.)", names.join(", ")));
-    }
+    let answer = ran.unwrap_or_else(|_| broken(&id));
     let _ = job.results.send(Input::Answered { turn, answer });
-}
-
-async fn save(editor: &Editor, paths: &[PathBuf]) -> Vec<PathBuf> {
-    let asked = editor.call(ToNvim::Save { paths: paths.to_vec() }).await;
-    asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
 }
 
 fn broken(id: &CallId) -> ToolAnswer {
@@ -132,6 +120,10 @@ impl Workspace for Noting {
 
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         self.inner.changed()
+    }
+
+    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+        self.inner.save(paths)
     }
 }
 

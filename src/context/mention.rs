@@ -177,6 +177,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
+    #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
     fn check(text: &str, expect: Expect) {
         let found: Vec<String> = find(text)
             .into_iter()

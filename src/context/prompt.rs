@@ -36,8 +36,8 @@ pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String
 
 /// The default prompt. Nothing in it changes between the requests of a session.
 pub fn default(root: &Path, tools: &[ToolSpec]) -> String {
-    let list: String =
-        tools.iter().map(|it| format!("- {}: {}\n", it.name, first_sentence(it.purpose))).collect();
+    let line = |it: &ToolSpec| format!("- {}: {}", it.name, first_sentence(it.purpose));
+    let list = tools.iter().map(line).collect::<Vec<_>>().join("\n");
     format!(
         "You are Caliban, a coding agent inside the user's Neovim. You work on their project with the tools \
 below, and they watch and steer you in a chat beside their code.
@@ -46,6 +46,7 @@ The working directory is {root}. Relative paths are relative to it; `~` is the u
 
 Tools:
 {list}
+
 How edits work: your edits become changes in the user's own buffers. The user accepts or rejects each hunk, may \
 rework it, and only then is anything on disk. The answer of an edit tells you what was kept, undone or reworked; \
 take it as it is and do not repeat what was rejected. Put all edits that belong together into one reply. A file \

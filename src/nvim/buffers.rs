@@ -24,18 +24,14 @@ impl Workspace for Buffers {
             let asked = self.editor.call(ToNvim::Read { path: path.to_owned() }).await;
             let buffer: BufferText =
                 asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
-            match buffer.text {
-                Some(text) => Ok(Source {
-                    text: Text::from_lines_joined(&text, buffer.eol, buffer.dos, buffer.bom),
-                    pending: buffer.pending,
-                }),
-                None => {
-                    let path = path.to_owned();
-                    let loaded = tokio::task::spawn_blocking(move || disk::load(&path)).await;
-                    let text = loaded.map_err(|error| Unreadable::Other(error.to_string()))??;
-                    Ok(Source { text, pending: buffer.pending })
-                }
+            if let Some(text) = buffer.text {
+                let text = Text::from_lines_joined(&text, buffer.eol, buffer.dos, buffer.bom);
+                return Ok(Source { text, pending: buffer.pending });
             }
+            let path = path.to_owned();
+            let loaded = tokio::task::spawn_blocking(move || disk::load(&path)).await;
+            let text = loaded.map_err(|error| Unreadable::Other(error.to_string()))??;
+            Ok(Source { text, pending: buffer.pending })
         })
     }
 
@@ -64,6 +60,13 @@ impl Workspace for Buffers {
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
             let asked = self.editor.call(ToNvim::Changed).await;
+            asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
+        })
+    }
+
+    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+        Box::pin(async move {
+            let asked = self.editor.call(ToNvim::Save { paths }).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
         })
     }

@@ -296,6 +296,7 @@ pub struct WireHunk {
 
 /// The answer to `ToNvim::Read`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct BufferText {
     #[serde(default)]
     pub loaded: bool,

@@ -1,6 +1,6 @@
 //! What the machine itself says to the model and to the user.
 
-use crate::event::{End, Failure};
+use crate::event::End;
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 
 /// Why a reply that asks for nothing more is not an ordinary end; for the user.
@@ -150,79 +150,4 @@ fn count(n: u32, one: &str, many: &str) -> String {
 
 fn plural<'a>(n: u32, one: &'a str, many: &'a str) -> &'a str {
     if n == 1 { one } else { many }
-}
-
-/// One sentence for the user: what happened, and what to do.
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::NoKey { provider, variable } => {
-                write!(
-                    f,
-                    "No key for {provider}. Set {variable} and restart Neovim, or choose another model with :Caliban model."
-                )
-            }
-            Failure::Offline { host, why } => {
-                write!(
-                    f,
-                    "No connection to {host}: {why}. Check the network or the address, then send again."
-                )
-            }
-            Failure::Unauthorized { provider, said } => {
-                write!(
-                    f,
-                    "{provider} refused the key{}. Check the key, then send again.",
-                    quoted(said)
-                )
-            }
-            Failure::Quota { said } => {
-                write!(
-                    f,
-                    "The account's quota or credit is used up{}. Nothing is retried.",
-                    quoted(said)
-                )
-            }
-            Failure::RateLimited { .. } => {
-                write!(f, "Rate limited by the provider. Wait a little, then send again.")
-            }
-            Failure::Overloaded { .. } => {
-                write!(f, "The provider is overloaded. Wait a little, then send again.")
-            }
-            Failure::TooLong { said } => {
-                write!(
-                    f,
-                    "The conversation is too long for the model{}. Start a new one with /new.",
-                    quoted(said)
-                )
-            }
-            Failure::UnknownModel { model, said } => {
-                write!(
-                    f,
-                    "The provider does not know the model `{model}`{}. Choose another with :Caliban model.",
-                    quoted(said)
-                )
-            }
-            Failure::Rejected { status, said } => {
-                write!(f, "The provider rejected the request ({status}){}.", quoted(said))
-            }
-            Failure::Cut => {
-                write!(f, "The connection ended in the middle of the answer. Send again to go on.")
-            }
-            Failure::Stalled { seconds } => {
-                write!(f, "The provider sent nothing for {seconds} s. Send again to retry.")
-            }
-            Failure::Protocol { said } => {
-                write!(
-                    f,
-                    "What answered does not speak the provider's protocol{}. Check the address of the provider.",
-                    quoted(said)
-                )
-            }
-        }
-    }
-}
-
-fn quoted(said: &str) -> String {
-    let said = said.trim();
-    if said.is_empty() { String::new() } else { format!(": \u{201c}{said}\u{201d}") }
 }

@@ -91,9 +91,10 @@ impl Project {
             .take(40)
             .collect();
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let hash: String = digest.iter().take(4).map(|b| format!("{b:02x}")).collect();
+        let [a, b, c, d] = [digest[0], digest[1], digest[2], digest[3]];
         let slug = slug.trim_matches('-');
-        Project { dir: data.join(format!("{slug}-{hash}")), root: root.to_owned() }
+        let dir = data.join(format!("{slug}-{a:02x}{b:02x}{c:02x}{d:02x}"));
+        Project { dir, root: root.to_owned() }
     }
 
     pub fn dir(&self) -> &Path {
@@ -129,7 +130,7 @@ impl Project {
         if !taken.iter().any(|it| it == base) && !held(base) {
             return base.to_owned();
         }
-        (2..)
+        (2..=u32::MAX)
             .map(|n| format!("{}-{n}", &base[..base.len().min(58)]))
             .find(|name| !taken.contains(name) && !held(name))
             .unwrap_or_else(|| base.to_owned())
@@ -156,7 +157,9 @@ impl Project {
             Journal::open(&journal_path, header.saves, &mut warnings).map_err(Barred::Io)?;
         if !events.is_empty() {
             let session = session.get_or_insert_default();
-            events.iter().for_each(|it| session.apply(it));
+            for event in &events {
+                session.apply(event);
+            }
         }
         let draft = self.draft(id);
         let store =
@@ -203,7 +206,7 @@ impl Store {
         let trash = self.dir.join("trash");
         fs::create_dir_all(&trash)?;
         let taken = |n: &u32| !trash.join(format!("{}-{n}.json", self.name)).exists();
-        let n = (1..).find(taken).unwrap_or(u32::MAX);
+        let n = (1..=u32::MAX).find(taken).unwrap_or(u32::MAX);
         write_whole(&trash, &format!("{}-{n}.json", self.name), &json)
     }
 

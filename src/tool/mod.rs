@@ -130,4 +130,6 @@ pub trait Workspace: Send + Sync {
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
     /// Paths of loaded buffers within the root whose text differs from the disk: for searches, which walk the disk.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
+    /// Saves these files where they are changed and nothing in them is undecided; gives those that still are not on disk.
+    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
 }

@@ -1,0 +1,132 @@
+//! Why a model gave no reply, and the sentence that tells the user.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Why a model gave no reply, told apart where the program or the user would act differently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// No key for this provider: the variable that would hold it.
+    NoKey {
+        provider: String,
+        variable: String,
+    },
+    /// No connection: the host, and what the system said.
+    Offline {
+        host: String,
+        why: String,
+    },
+    Unauthorized {
+        provider: String,
+        said: String,
+    },
+    Quota {
+        said: String,
+    },
+    RateLimited {
+        after_ms: Option<u64>,
+    },
+    Overloaded {
+        after_ms: Option<u64>,
+    },
+    TooLong {
+        said: String,
+    },
+    UnknownModel {
+        model: String,
+        said: String,
+    },
+    /// The provider refused the request: its own words.
+    Rejected {
+        status: u16,
+        said: String,
+    },
+    /// The stream ended before the reply did.
+    Cut,
+    /// No byte for this long.
+    Stalled {
+        seconds: u64,
+    },
+    /// Not the provider's protocol: HTML from a portal, broken JSON.
+    Protocol {
+        said: String,
+    },
+}
+
+impl Failure {
+    /// Whether asking again unchanged can help.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut)
+    }
+}
+
+/// One sentence for the user: what happened, and what to do.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, said, next) = self.words();
+        f.write_str(&what)?;
+        if !said.trim().is_empty() {
+            write!(f, ": \u{201c}{}\u{201d}", said.trim())?;
+        }
+        write!(f, ". {next}")
+    }
+}
+
+impl Failure {
+    /// What happened, what the other side said of it, and what to do.
+    fn words(&self) -> (String, &str, &'static str) {
+        match self {
+            Failure::NoKey { provider, variable } => (
+                format!("No key for {provider}: {variable} is not set"),
+                "",
+                "Set it and restart Neovim, or choose another model with :Caliban model.",
+            ),
+            Failure::Offline { host, why } => (
+                format!("No connection to {host}: {why}"),
+                "",
+                "Check the network or the address, then send again.",
+            ),
+            Failure::Unauthorized { provider, said } => {
+                (format!("{provider} refused the key"), said, "Check the key, then send again.")
+            }
+            Failure::Quota { said } => {
+                ("The account's quota or credit is used up".into(), said, "Nothing is retried.")
+            }
+            Failure::RateLimited { .. } => {
+                ("Rate limited by the provider".into(), "", "Wait a little, then send again.")
+            }
+            Failure::Overloaded { .. } => {
+                ("The provider is overloaded".into(), "", "Wait a little, then send again.")
+            }
+            Failure::TooLong { said } => (
+                "The conversation is too long for the model".into(),
+                said,
+                "Start a new one with /new.",
+            ),
+            Failure::UnknownModel { model, said } => (
+                format!("The model `{model}` is not to be had"),
+                said,
+                "Choose another with :Caliban model.",
+            ),
+            Failure::Rejected { status, said } => (
+                format!("The provider rejected the request ({status})"),
+                said,
+                "Change what it names, or start a new conversation with /new.",
+            ),
+            Failure::Cut => (
+                "The connection ended in the middle of the answer".into(),
+                "",
+                "Send again to go on.",
+            ),
+            Failure::Stalled { seconds } => {
+                (format!("The provider sent nothing for {seconds} s"), "", "Send again to retry.")
+            }
+            Failure::Protocol { said } => (
+                "What answered does not speak the provider's protocol".into(),
+                said,
+                "Check the provider's address.",
+            ),
+        }
+    }
+}
