@@ -5,6 +5,7 @@
 ---@field hrtime fun(): integer ns
 ---@field kill fun(pid: integer, signal: string|integer): integer?
 ---@field fs_stat fun(path: string): table?
+---@field fs_realpath fun(path: string): string?
 ---@field new_timer fun(): uv.uv_timer_t?
 
 ---@class uv.uv_timer_t

@@ -3,6 +3,17 @@ local M = {}
 
 local api = vim.api
 
+--- The project's root: the session's, else the nearest folder with `.git`, else the working directory.
+---@return string
+function M.root()
+  local chat = require('caliban.chat').current
+  if chat and chat.root then
+    return chat.root
+  end
+  local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
+  return vim.fs.root(cwd, '.git') or cwd
+end
+
 ---@param buf integer
 ---@return string # as the user would write it
 local function path(buf)
@@ -12,9 +23,7 @@ local function path(buf)
   elseif vim.bo[buf].buftype ~= '' and vim.bo[buf].buftype ~= 'help' or name:find('^%a+://') then
     return name
   end
-  local chat = require('caliban.chat').current
-  local root = chat and chat.root or vim.fs.root(vim.fn.getcwd(), '.git') or vim.fn.getcwd()
-  return vim.fs.relpath(root, name) or vim.fn.fnamemodify(name, ':~')
+  return vim.fs.relpath(M.root(), name) or vim.fn.fnamemodify(name, ':~')
 end
 
 ---@param buf integer

@@ -827,27 +827,48 @@ test('stop tells the editor first', function()
   )
 end)
 
-test('several chats keep their own text', function()
+---@param session string
+local function arrives(session)
+  local fields = { root = '/', ephemeral = false, draft = '', draft_context = {} }
+  receive('session', vim.tbl_extend('force', fields, { session = session }))
+end
+
+test('several chats keep their own text and their place', function()
   opened()
   type_keys('iunsent<Esc>')
+  paint({ { id = 1, append = ('line\n'):rep(200) } })
+  api.nvim_win_call(window('transcript'), function()
+    fn.winrestview({ topline = 50, lnum = 60 })
+  end)
   vim.cmd('Caliban new other')
   eq(last('new'), { kind = 'new', name = 'other', ephemeral = false })
-  receive(
-    'session',
-    { session = 'other', root = '/', ephemeral = false, draft = '', draft_context = {} }
-  )
+  arrives('other')
   eq(chat().session, 'other')
   eq(api.nvim_get_current_buf(), chat().composer)
   eq(composer(), { '' })
   eq(#api.nvim_tabpage_list_wins(0), 3)
+  paint({ { id = 2, append = '\nmeanwhile' } })
+  sent = {}
   vim.cmd('Caliban resume main')
-  receive(
-    'session',
-    { session = 'main', root = '/', ephemeral = false, draft = '', draft_context = {} }
-  )
   eq(composer(), { 'unsent' })
+  eq(last('open'), nil)
+  local win = window('transcript')
+  eq({ api.nvim_win_get_cursor(win)[1], fn.line('w0', win) }, { 60, 50 })
+  vim.cmd('Caliban resume third')
+  eq(last('open'), { kind = 'open', session = 'third' })
+  arrives('third')
+  eq(chat().session, 'third')
   vim.cmd('Caliban new!')
   eq(last('new').ephemeral, true)
+end)
+
+test('the first chat of all may be a new one', function()
+  fresh()
+  vim.cmd('Caliban new')
+  eq(api.nvim_get_current_buf(), chat().composer)
+  receive('welcome', { version = require('caliban.version') })
+  arrives('chat-2')
+  eq({ chat().session, #require('caliban.chat').all }, { 'chat-2', 1 })
 end)
 
 test('configuration is checked by key', function()
@@ -889,6 +910,15 @@ end)
 
 test('the command completes and names the nearest', function()
   fresh()
+  local data = fn.tempname()
+  local digest = fn.sha256(require('caliban.context').root()):sub(1, 8)
+  for _, folder in ipairs({ 'x-' .. digest, 'x-00000000' }) do
+    fn.mkdir(data .. '/caliban/sessions/' .. folder, 'p')
+  end
+  fn.writefile({}, data .. '/caliban/sessions/x-' .. digest .. '/mine.json')
+  fn.writefile({}, data .. '/caliban/sessions/x-00000000/other.json')
+  vim.env.XDG_DATA_HOME = data
+  eq(fn.getcompletion('Caliban resume ', 'cmdline'), { 'mine' })
   eq(fn.getcompletion('Caliban re', 'cmdline'), { 'reject', 'restart', 'resume', 'review' })
   eq(fn.getcompletion('Caliban accept f', 'cmdline'), { 'file' })
   vim.cmd('Caliban acept')

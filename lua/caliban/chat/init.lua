@@ -10,6 +10,7 @@ local api = vim.api
 ---@field composer integer buffer, -1 before it is made
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
+---@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
 ---@field highlighting? boolean
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
@@ -33,6 +34,7 @@ local function new()
     composer = -1,
     blocks = {},
     total = 0,
+    views = {},
     context = {},
     text = { '' },
     outbox = {},
@@ -106,7 +108,13 @@ end
 --- Asks for another session; it is shown when it comes.
 ---@param message caliban.Open|caliban.New
 function M.switch(message)
-  local current = M.current
+  local known = message.kind == 'open' and message.session and M.find(message.session)
+  if known and known.total > 0 and M.usable(known.transcript) then
+    M.current = known
+    M.show(true)
+    return
+  end
+  local current = M.current ---@as caliban.Chat?
   if not require('caliban.rpc').ask(message) then
     return
   elseif current then

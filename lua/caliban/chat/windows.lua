@@ -14,6 +14,7 @@ end
 
 local plain = {
   wrap = true,
+  breakindent = true,
   linebreak = true,
   number = false,
   relativenumber = false,
@@ -210,15 +211,27 @@ local function open_composer(chat, transcript)
   return win
 end
 
---- Shows another buffer in a window that shows a chat.
+--- Shows a chat in a window that shows another, as it was left there.
 ---@param win integer
----@param buf integer
-local function swap(win, buf)
-  if api.nvim_win_get_buf(win) ~= buf then
-    api.nvim_win_call(win, function()
-      vim.cmd('noautocmd keepalt keepjumps buffer ' .. buf)
-    end)
+---@param chat caliban.Chat
+---@param part 'transcript'|'composer'
+local function swap(win, chat, part)
+  local old = require('caliban.chat').of(api.nvim_win_get_buf(win))
+  if not old or old == chat then
+    return
   end
+  api.nvim_win_call(win, function()
+    local view = vim.fn.winsaveview()
+    old.views[part] = view.lnum < vim.fn.line('$') and view or nil
+    vim.cmd('noautocmd keepalt keepjumps buffer ' .. chat[part])
+    local kept = chat.views[part] ---@as vim.fn.winsaveview.ret?
+    if kept then
+      vim.fn.winrestview(kept)
+    else
+      -- it followed the end: what came meanwhile is seen
+      api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), vim.v.maxcol - 1 })
+    end
+  end)
 end
 
 --- Shows a chat in this tab, opening what is not open.
@@ -227,14 +240,14 @@ end
 function M.open(chat, focus)
   local upper, lower = showing('transcript'), showing('composer')
   if upper then
-    swap(upper, chat.transcript)
+    swap(upper, chat, 'transcript')
   else
     upper = open_transcript(chat)
     local last = api.nvim_buf_line_count(chat.transcript)
     api.nvim_win_set_cursor(upper, { last, 0 })
   end
   if lower then
-    swap(lower, chat.composer)
+    swap(lower, chat, 'composer')
   else
     lower = open_composer(chat, upper)
   end
