@@ -4,7 +4,28 @@ mod refusals;
 mod server;
 
 use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+
+/// The whole way, as an example to write others by.
+#[test]
+fn a_question_is_answered_in_the_chat() {
+    let server = Server::start();
+    let gate = server.reply(Reply::chunks(["Hello ", "there."]).usage(100, 5));
+    let setup = Setup::new().file("a.txt", "one\n").anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("g? keys");
+    nvim.keys("iwho are you?<Esc><CR>");
+    assert!(server.wait_requests(1)[0].last_user_text().contains("who are you?"));
+    gate.release();
+    nvim.wait_screen("Hello");
+    gate.finish();
+    nvim.wait_screen("Hello there.");
+    nvim.quit_with(":qa!<CR>");
+    nvim.wait(|nvim| nvim.setup.processes().is_empty(), "the program's end");
+}
 
 #[test]
 fn what_is_typed_is_on_the_screen() {
