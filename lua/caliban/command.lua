@@ -201,7 +201,11 @@ local subcommands = {
         chats.send(chat, { kind = 'model', model = name })
         return
       end
-      vim.ui.select(models(), { prompt = 'Model' }, function(choice)
+      local known = models()
+      if #known == 0 then
+        return say('No model is known by name yet. Give one: :Caliban model provider/name')
+      end
+      vim.ui.select(known, { prompt = 'Model' }, function(choice)
         if choice then
           chats.send(chat, { kind = 'model', model = choice })
         end

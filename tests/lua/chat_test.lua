@@ -332,6 +332,22 @@ test('other windows keep size, options, cursor, alternate file and jumps', funct
   eq(#api.nvim_tabpage_list_wins(0), 3)
 end)
 
+test("the user's own winbar and options do not keep the chat from having its own", function()
+  fresh()
+  vim.o.winbar, vim.o.number = 'mine', true
+  vim.cmd('Caliban')
+  welcome()
+  local win = window('transcript')
+  eq({ vim.wo[win].number, vim.wo[win].signcolumn }, { false, 'yes:1' })
+  assert(vim.wo[win].winbar ~= 'mine')
+  api.nvim_set_current_win(win)
+  vim.cmd('setlocal number | enew')
+  eq({ vim.wo.winbar, vim.wo.number, vim.wo.signcolumn }, { 'mine', true, 'auto' })
+  vim.cmd('buffer ' .. chat().transcript)
+  eq({ vim.wo.number, vim.wo.signcolumn }, { true, 'yes:1' })
+  vim.o.winbar, vim.o.number = '', false
+end)
+
 test('each window may be closed and comes back', function()
   opened()
   api.nvim_win_close(window('composer'), true)

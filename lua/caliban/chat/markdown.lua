@@ -18,7 +18,7 @@ local set = api.nvim_buf_set_extmark
 ---@field next? fun(): integer?, TSNode?
 ---@field names string[]
 
-local CODE_CAP = 65536 -- bytes; a longer block stays plain
+local CODE_CAP = 32768 -- bytes; a longer block stays plain
 
 ---@type table<string, string|false>
 local langs = {}

@@ -36,7 +36,7 @@ local heads = { tool = 'CalibanTool', ask = 'CalibanAsk' }
 --- Blocks made here: the messages that wait, and that the program has ended.
 local QUEUE, ENDED = -1, -2
 
-local BUDGET = 8000000 -- ns of highlighting in one go: half a frame
+local BUDGET = 5000000 -- ns of highlighting in one go
 
 ---@param chat caliban.Chat
 ---@param id integer

@@ -127,7 +127,9 @@ end
 ---@param buf integer
 function M.entered(chat, buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    if vim.wo[win].winbar == '' then
+    -- once: what the user sets in it afterwards stays
+    if vim.w[win].caliban_buffer ~= buf then
+      vim.w[win].caliban_buffer = buf
       set(win, plain)
       local chars = vim.o.fillchars
       set(win, {
