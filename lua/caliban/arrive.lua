@@ -1,0 +1,131 @@
+--- Proposals on their way into a buffer: each waits until entering it disturbs nothing the user is in the middle of.
+local M = {}
+
+local api = vim.api
+
+---@class caliban.Arriving
+---@field proposal caliban.WireProposal
+---@field session string
+---@field turn integer
+---@field waits? 'calm'|'review' for a quiet moment, or for another session's review of the file
+
+---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
+
+local waiting = {} ---@type caliban.Arriving[]
+local stopped = {} ---@type table<string, boolean>
+local trying, scheduled = false, false
+local group ---@type integer?
+
+---@param session string
+---@param turn integer
+---@return string
+local function key(session, turn)
+  return session .. '\0' .. turn
+end
+
+--- Whether a buffer may change now. `state()` names what Neovim is halfway through; a macro it does not name.
+---@param buf? integer absent: it is not loaded yet
+---@return boolean
+function M.calm(buf)
+  if vim.fn.getcmdwintype() ~= '' or vim.fn.state('x') ~= '' then
+    return false
+  elseif buf ~= api.nvim_get_current_buf() then
+    return true
+  end
+  local mode = api.nvim_get_mode()
+  return mode.mode == 'n'
+    and not mode.blocking
+    and vim.fn.state('moSaw') == ''
+    and vim.fn.reg_recording() == ''
+    and vim.fn.reg_executing() == ''
+    and vim.fn.pumvisible() == 0
+end
+
+---@param enter caliban.Enter
+local function try(enter)
+  if trying then
+    return
+  end
+  trying = true
+  local left, held = {}, {} ---@type caliban.Arriving[], table<string, 'calm'|'review'>
+  local now = waiting
+  waiting = {}
+  for _, item in ipairs(now) do
+    local path = item.proposal.path
+    -- a file's proposals enter in their order
+    item.waits = held[path] or enter(item)
+    if item.waits then
+      held[path] = item.waits
+      left[#left + 1] = item
+    end
+  end
+  waiting = vim.list_extend(left, waiting)
+  trying = false
+end
+
+--- Whether a try could help: SafeState comes round again after each one.
+---@return boolean
+local function hopeful()
+  local calm = vim.fn.getcmdwintype() == ''
+    and api.nvim_get_mode().mode == 'n'
+    and vim.fn.reg_recording() == ''
+    and vim.fn.reg_executing() == ''
+  return calm and vim.iter(waiting):any(function(item)
+    return item.waits == 'calm'
+  end)
+end
+
+---@param enter caliban.Enter
+function M.retry(enter)
+  if scheduled then
+    return
+  end
+  scheduled = true
+  -- never within an autocommand
+  vim.schedule(function()
+    scheduled = false
+    try(enter)
+    if #waiting > 0 and not group then
+      group = api.nvim_create_augroup('caliban.arrive', {})
+      local events =
+        { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
+      api.nvim_create_autocmd(events, {
+        group = group,
+        callback = function()
+          if hopeful() then
+            M.retry(enter)
+          end
+        end,
+      })
+    elseif #waiting == 0 and group then
+      api.nvim_del_augroup_by_id(group)
+      group = nil
+    end
+  end)
+end
+
+---@param items caliban.Arriving[]
+---@param enter caliban.Enter
+function M.push(items, enter)
+  vim.list_extend(waiting, items)
+  M.retry(enter)
+end
+
+---@return caliban.Arriving[]
+function M.waiting()
+  return waiting
+end
+
+---@param session string
+---@param turn integer
+function M.stop(session, turn)
+  stopped[key(session, turn)] = true
+end
+
+---@param item caliban.Arriving
+---@return boolean
+function M.stopped(item)
+  return stopped[key(item.session, item.turn)] == true
+end
+
+return M

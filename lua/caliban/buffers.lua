@@ -1,0 +1,684 @@
+--- The reviews, one a buffer: what arrives, what the user types and decides, what is saved and told.
+local M = {}
+
+local api = vim.api
+local arrive = require('caliban.arrive')
+local entry = require('caliban.entry')
+local file = require('caliban.file')
+local guard = require('caliban.guard')
+local overlay = require('caliban.overlay')
+local review = require('caliban.review')
+local settling = require('caliban.settle')
+local track = require('caliban.track')
+
+---@class caliban.Choice
+---@field scope? 'hunk'|'file'|'all'|'range'
+---@field buf? integer
+---@field range? [integer, integer] lines, from 1, inclusive
+---@field reason? string
+
+local reviews = {} ---@type table<integer, caliban.Review>
+local order = {} ---@type integer[] buffers as their reviews began
+
+local ADVICE = 'accept or reject them first, or :w! to write what is shown.'
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  vim.notify(text, level or vim.log.levels.INFO)
+end
+
+---@param n integer
+---@param what string
+---@return string
+local function count(n, what)
+  return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
+end
+
+---@param message table
+local function tell(message)
+  require('caliban.rpc').notify(message)
+end
+
+---@param name string
+---@param data table
+local function fire(name, data)
+  pcall(api.nvim_exec_autocmds, 'User', { pattern = name, data = data, modeline = false })
+end
+
+--------------------------------------------------------------------------------------------- settling
+
+---@param r caliban.Review
+local function forget(r)
+  reviews[r.buf] = nil
+  order = vim.tbl_filter(function(buf)
+    return buf ~= r.buf
+  end, order)
+end
+
+--- Nothing is pending any more.
+---@param r caliban.Review
+---@return string summary one line for the user
+local function settle(r)
+  r.open = false
+  overlay.clear(r.buf)
+  guard.clear(r.buf)
+  local written, unsaved = settling.save(r)
+  local there = api.nvim_buf_is_valid(r.buf)
+  if not there then
+    forget(r)
+  end
+  local text, eol = nil, there and file.eol(r.buf)
+  if unsaved ~= '' and there then
+    text = table.concat(file.lines(r.buf), '\n')
+  end
+  ---@type caliban.Reviewed
+  local message = {
+    kind = 'reviewed',
+    proposals = r.proposals,
+    path = r.path,
+    gone = not there or (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil),
+    text = text,
+    eol = eol,
+    saved = unsaved == '',
+    unsaved = unsaved,
+    reasons = r.reasons,
+  }
+  tell(message)
+  local line = settling.summary(r, written, unsaved)
+  fire(
+    'CalibanReviewed',
+    { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
+  )
+  r.reasons, r.accepted, r.rejected, r.clash = {}, 0, 0, nil
+  M.retry()
+  return line
+end
+
+--- The file or its buffer is no more.
+---@param r caliban.Review
+local function lose(r)
+  forget(r)
+  overlay.clear(r.buf)
+  guard.clear(r.buf)
+  if r.open then
+    tell({
+      kind = 'reviewed',
+      proposals = r.proposals,
+      path = r.path,
+      gone = true,
+      eol = true,
+      saved = false,
+      unsaved = 'its buffer was closed',
+      reasons = r.reasons,
+    })
+    fire(
+      'CalibanReviewed',
+      { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
+    )
+    M.retry()
+  end
+end
+
+--------------------------------------------------------------------------------------------- listening
+
+---@param r caliban.Review
+local function protect(r)
+  guard.set(r.buf, {
+    refusal = function()
+      return ('%s has %s under review: %s'):format(
+        file.short(r.path),
+        count(#r.hunks, 'hunk'),
+        ADVICE
+      )
+    end,
+    written = function()
+      r.own, r.clash = false, nil
+      r.origin = table.concat(file.lines(r.buf), '\n')
+    end,
+    changed = function(why)
+      vim.schedule(function()
+        if r.open and api.nvim_buf_is_loaded(r.buf) then
+          settling.merge(r, why)
+          M.look(r)
+        end
+      end)
+    end,
+  })
+end
+
+--- Looks at what became of a review: draws it, opens or settles it.
+---@param r caliban.Review
+---@param decided? boolean by the user just now
+---@return string? summary where it was settled
+function M.look(r, decided)
+  if reviews[r.buf] ~= r or not api.nvim_buf_is_loaded(r.buf) then
+    return nil
+  end
+  track.sync(r)
+  if #r.hunks > 0 then
+    if not r.open then
+      r.open = true
+      protect(r)
+    end
+    overlay.draw(r)
+  elseif r.open and (decided or arrive.calm(r.buf)) then
+    return settle(r)
+  elseif r.open then
+    overlay.clear(r.buf)
+    api.nvim_create_autocmd({ 'InsertLeave', 'ModeChanged', 'CursorHold' }, {
+      buffer = r.buf,
+      once = true,
+      callback = function()
+        M.soon(r)
+      end,
+    })
+  end
+end
+
+---@param r caliban.Review
+function M.soon(r)
+  if r.later then
+    return
+  end
+  r.later = true
+  vim.schedule(function()
+    r.later = false
+    local line = M.look(r)
+    if line then
+      say(line)
+    end
+  end)
+end
+
+---@param r caliban.Review
+local function listen(r)
+  api.nvim_buf_attach(r.buf, false, {
+    on_lines = function(_, _, _, first, last, new_last)
+      if reviews[r.buf] ~= r then
+        return true
+      end
+      if not r.busy then
+        track.typed(r, first, last, new_last)
+        M.soon(r)
+      end
+    end,
+    on_reload = function()
+      r.hunks, r.states, r.undoing = {}, {}, false
+      vim.schedule(function()
+        M.reloaded(r, false)
+      end)
+    end,
+    on_detach = function()
+      r.hunks, r.states, r.undoing = {}, {}, false
+      vim.schedule(function()
+        M.reloaded(r, true)
+      end)
+    end,
+  })
+end
+
+--- The buffer's text was read from disk again, or it is unloaded: what was pending is undone.
+---@param r caliban.Review
+---@param detached boolean
+function M.reloaded(r, detached)
+  if reviews[r.buf] ~= r then
+    return
+  end
+  if not api.nvim_buf_is_valid(r.buf) or not api.nvim_buf_is_loaded(r.buf) then
+    return lose(r)
+  end
+  r.own, r.seq = false, track.seq(r)
+  if detached then
+    listen(r)
+  end
+  if r.open then
+    say(settle(r))
+  end
+end
+
+--------------------------------------------------------------------------------------------- entry
+
+---@param item caliban.Arriving
+---@param state string
+---@param fields? table
+local function answer(item, state, fields)
+  tell(
+    vim.tbl_extend(
+      'force',
+      { kind = 'arrived', id = item.proposal.id, state = state, hunks = 0 },
+      fields or {}
+    )
+  )
+end
+
+---@param item caliban.Arriving
+---@param why string the end of a sentence
+local function refuse(item, why)
+  answer(
+    item,
+    'refused',
+    { why = ('%s cannot be edited: %s.'):format(file.short(item.proposal.path), why) }
+  )
+end
+
+---@param item caliban.Arriving
+---@param buf integer
+---@param created boolean
+---@return caliban.Review
+local function begin(item, buf, created)
+  local r = reviews[buf]
+  if not r then
+    r = {
+      buf = buf,
+      hunks = {},
+      states = {},
+      undoing = false,
+      burst = 0,
+      busy = false,
+      later = false,
+      from = {},
+    }
+    r.created, r.open = created, false
+    reviews[buf], r.seq = r, track.seq(r)
+    listen(r)
+  end
+  if not r.open then
+    r.path, r.session, r.create = item.proposal.path, item.session, item.proposal.create
+    r.proposals, r.reasons, r.accepted, r.rejected = {}, {}, 0, 0
+    r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
+    r.origin = not r.own and table.concat(file.lines(buf), '\n') or nil
+    order = vim.tbl_filter(function(other)
+      return other ~= buf
+    end, order)
+    order[#order + 1] = buf
+  end
+  return r
+end
+
+---@param item caliban.Arriving
+---@param buf integer
+local function moved(item, buf)
+  local text = table.concat(file.lines(buf), '\n')
+  local there = vim.uv.fs_stat(item.proposal.path) or text ~= '' or api.nvim_buf_line_count(buf) > 1
+  answer(item, 'moved', {
+    text = there and text or nil,
+    eol = file.eol(buf),
+    dos = vim.bo[buf].fileformat == 'dos',
+    bom = vim.bo[buf].bomb,
+  })
+end
+
+--- Whether the text a proposal was made from is the buffer's.
+---@param p caliban.WireProposal
+---@param buf integer
+---@return boolean
+local function current(p, buf)
+  if p.create then
+    return file.empty(buf)
+      and (reviews[buf] ~= nil and reviews[buf].open or not vim.uv.fs_stat(p.path))
+  end
+  return vim.fn.sha256(table.concat(file.lines(buf), '\n')) == p.sha
+end
+
+---@param item caliban.Arriving
+---@param buf integer
+---@param created boolean
+local function enter_into(item, buf, created)
+  local p = item.proposal
+  if not current(p, buf) then
+    return moved(item, buf)
+  end
+  local edits = entry.edits(p, file.lines(buf))
+  local text = table.concat(vim.tbl_map(function(h)
+    return h.text
+  end, p.hunks))
+  if not edits then
+    return moved(item, buf)
+  elseif not file.encodes(buf, text) then
+    return refuse(
+      item,
+      ('its encoding (%s) cannot hold the new text'):format(vim.bo[buf].fileencoding)
+    )
+  elseif #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
+    return refuse(item, 'a change of nothing but the last newline cannot be reviewed')
+  end
+  local r = begin(item, buf, created)
+  track.sync(r)
+  local ok, err = track.edit(r, function()
+    entry.apply(r, edits)
+  end)
+  if not ok then
+    error(err, 0)
+  end
+  entry.set_eol(r, p.eol)
+  vim.bo[buf].buflisted = true
+  r.proposals[#r.proposals + 1] = p.id
+  r.open = r.open or #r.hunks == 0
+  answer(item, 'entered', { hunks = #edits })
+  local line = M.look(r, true)
+  fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
+  if line then
+    say(line)
+  end
+end
+
+---@param item caliban.Arriving
+---@return 'calm'|'review'|nil
+local function enter(item)
+  if arrive.stopped(item) then
+    return answer(item, 'stopped')
+  end
+  local path = item.proposal.path
+  local known = file.find(path)
+  local r = known and reviews[known]
+  if r and r.open and r.session ~= item.session then
+    return 'review'
+  elseif not arrive.calm(known) then
+    return 'calm'
+  end
+  local ok, err = pcall(function()
+    local buf, why, created = file.open(path)
+    if not buf then
+      return refuse(item, why or 'it could not be loaded')
+    end
+    if not vim.bo[buf].modified and not (r and r.open) then
+      -- nothing of the user's is in it, and the program read the disk
+      file.check(buf, 'reload')
+    end
+    enter_into(item, buf, created == true)
+  end)
+  if not ok then
+    if tostring(err):find('E565', 1, true) or tostring(err):find('E11:', 1, true) then
+      return 'calm'
+    end
+    refuse(item, (tostring(err):match('E%d+: [^\n]*') or tostring(err)))
+  end
+end
+
+function M.retry()
+  arrive.retry(enter)
+end
+
+--- Puts proposals before the user; returns at once.
+---@param message caliban.Propose
+function M.propose(message)
+  arrive.push(
+    vim.tbl_map(function(p)
+      return { proposal = p, session = message.session, turn = message.turn }
+    end, message.proposals),
+    enter
+  )
+end
+
+--- The user stopped a turn: what has not entered a buffer must not.
+---@param session string
+---@param turn integer
+function M.stopped(session, turn)
+  arrive.stop(session, turn)
+  M.retry()
+end
+
+---@param message caliban.Halt
+function M.halt(message)
+  M.stopped(message.session, message.turn)
+end
+
+--------------------------------------------------------------------------------------------- decisions
+
+---@param r caliban.Review
+---@param verdict 'accept'|'reject'
+---@param first integer
+---@param last integer
+---@param reason? string
+---@return integer decided
+local function decide(r, verdict, first, last, reason)
+  local taken, rest, after = review.take(r.hunks, first, last)
+  if #taken == 0 then
+    return 0
+  elseif verdict == 'accept' then
+    r.hunks, r.accepted = rest, r.accepted + #taken
+    return #taken
+  end
+  local ok, err = track.edit(r, function()
+    for i = #taken, 1, -1 do
+      file.put(r.buf, taken[i].start, #taken[i].new, taken[i].old)
+    end
+  end)
+  if not ok then
+    say(
+      ('%s cannot be changed now: %s'):format(file.short(r.path), tostring(err)),
+      vim.log.levels.ERROR
+    )
+    return 0
+  end
+  r.hunks, r.rejected = after, r.rejected + #taken
+  for _, hunk in ipairs(reason and reason ~= '' and taken or {}) do
+    r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason }
+  end
+  return #taken
+end
+
+---@param buf integer
+---@return integer row of the cursor, from 0
+local function cursor(buf)
+  local win = vim.fn.bufwinid(buf)
+  win = buf == api.nvim_get_current_buf() and 0 or win
+  return win >= 0 and api.nvim_win_get_cursor(win)[1] - 1 or 0
+end
+
+--- The rows a choice means; none where it means no hunk.
+---@param r caliban.Review
+---@param opts caliban.Choice
+---@return integer? first, integer? last
+local function rows(r, opts)
+  if opts.range then
+    return math.min(opts.range[1], opts.range[2]) - 1, math.max(opts.range[1], opts.range[2])
+  elseif opts.scope == 'file' or opts.scope == 'all' then
+    return 0, math.huge
+  end
+  local hunk = r.hunks[review.at(r.hunks, cursor(r.buf)) or 0]
+  if hunk then
+    return hunk.start, hunk.start + #hunk.new
+  end
+end
+
+---@param verdict 'accept'|'reject'
+---@param opts? caliban.Choice
+local function choose(verdict, opts)
+  opts = opts or {}
+  local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf
+  local lines, decided, pending = {}, 0, false
+  for _, at in ipairs(opts.scope == 'all' and vim.list_slice(order) or { buf }) do
+    local r = reviews[at]
+    if r and api.nvim_buf_is_loaded(at) then
+      track.sync(r)
+      pending = pending or #r.hunks > 0
+      local first, last = rows(r, opts)
+      if first and last then
+        decided = decided + decide(r, verdict, first, last, opts.reason)
+        lines[#lines + 1] = M.look(r, true)
+      end
+    end
+  end
+  if #lines > 1 then
+    say(('%d files: %s %sed'):format(#lines, count(decided, 'hunk'), verdict))
+  elseif lines[1] then
+    say(lines[1])
+  elseif decided == 0 then
+    say(pending and 'No hunk here. ]h goes to the next one.' or 'Nothing is under review here.')
+  end
+end
+
+--- Agrees to hunks: the base moves.
+---@param opts? caliban.Choice
+function M.accept(opts)
+  choose('accept', opts)
+end
+
+--- Takes hunks back: the buffer moves, in one undo step a file.
+---@param opts? caliban.Choice
+function M.reject(opts)
+  choose('reject', opts)
+end
+
+---@class caliban.Pending
+---@field buf integer
+---@field path string
+---@field start integer
+---@field count integer
+---@field removed string[]
+---@field added string[]
+
+--- The reviews with something pending, in the order they began.
+---@return caliban.Review[]
+function M.open()
+  local out = {}
+  for _, buf in ipairs(order) do
+    local r = reviews[buf]
+    if api.nvim_buf_is_loaded(buf) then
+      track.sync(r)
+      if #r.hunks > 0 then
+        out[#out + 1] = r
+      end
+    end
+  end
+  return out
+end
+
+--- The pending hunks of a buffer, or of all.
+---@param buf? integer
+---@return caliban.Pending[]
+function M.pending(buf)
+  buf = buf == 0 and api.nvim_get_current_buf() or buf
+  local out = {}
+  for _, r in ipairs(M.open()) do
+    for _, h in ipairs((buf == nil or buf == r.buf) and r.hunks or {}) do
+      out[#out + 1] = {
+        buf = r.buf,
+        path = r.path,
+        start = h.start,
+        count = #h.new,
+        removed = h.old,
+        added = h.new,
+      }
+    end
+  end
+  return out
+end
+
+--- Files under review.
+---@return { buf: integer, path: string, session: string, hunks: integer, proposals: integer[] }[]
+function M.reviews()
+  return vim.tbl_map(function(r)
+    return {
+      buf = r.buf,
+      path = r.path,
+      session = r.session,
+      hunks = #r.hunks,
+      proposals = r.proposals,
+    }
+  end, M.open())
+end
+
+--- Proposals that have not entered yet, and what each waits for.
+---@return { id: integer, path: string, session: string, turn: integer, waits: 'calm'|'review' }[]
+function M.waiting()
+  return vim.tbl_map(function(item)
+    local p = item.proposal
+    return {
+      id = p.id,
+      path = p.path,
+      session = item.session,
+      turn = item.turn,
+      waits = item.waits or 'calm',
+    }
+  end, arrive.waiting())
+end
+
+function M.next()
+  require('caliban.jump').go(M.open(), 1)
+end
+
+function M.prev()
+  require('caliban.jump').go(M.open(), -1)
+end
+
+--- Lists the pending hunks in the quickfix list.
+function M.quickfix()
+  require('caliban.jump').quickfix(M.open())
+end
+
+--------------------------------------------------------------------------------------------- for the program
+
+---@param buf integer
+---@return integer
+local function pending(buf)
+  local r = reviews[buf]
+  if not r then
+    return 0
+  end
+  track.sync(r)
+  return #r.hunks
+end
+
+---@param message caliban.Read
+---@return caliban.BufferText
+function M.read(message)
+  local buf = file.find(message.path)
+  if not buf or not api.nvim_buf_is_loaded(buf) or vim.bo[buf].buftype ~= '' then
+    return { loaded = false, pending = 0 }
+  end
+  local hunks = pending(buf)
+  if hunks == 0 and not vim.bo[buf].modified then
+    return { loaded = true, pending = 0 }
+  end
+  return {
+    loaded = true,
+    pending = hunks,
+    text = table.concat(file.lines(buf), '\n'),
+    eol = file.eol(buf),
+    dos = vim.bo[buf].fileformat == 'dos',
+    bom = vim.bo[buf].bomb,
+  }
+end
+
+--- Loaded, modified files.
+---@return string[]
+function M.changed()
+  local out = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(buf)
+    local bo = vim.bo[buf]
+    if api.nvim_buf_is_loaded(buf) and bo.modified and bo.buftype == '' and name:find('^/') then
+      out[#out + 1] = name
+    end
+  end
+  return out
+end
+
+--- Saves files that are modified and have nothing pending.
+---@param message caliban.Save
+---@return string[] unsaved
+function M.save(message)
+  return vim.tbl_filter(function(path)
+    local buf = file.find(path)
+    if not buf or not api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modified then
+      return false
+    elseif
+      pending(buf) > 0
+      or vim.bo[buf].buftype ~= ''
+      or file.check(buf, '')
+      or file.stale(buf)
+    then
+      return true
+    end
+    local failed = file.write(buf, false) ~= nil
+    if not failed and reviews[buf] then
+      reviews[buf].own = false
+    end
+    return failed
+  end, message.paths)
+end
+
+return M

@@ -1,0 +1,301 @@
+--- Files and their buffers: finding and loading one without a prompt or a window, its text here and on disk,
+--- writing it.
+local M = {}
+
+local api = vim.api
+
+--- The path with links resolved, also where the file is not there yet.
+---@param path string
+---@return string
+function M.real(path)
+  local full = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'), { expand_env = false })
+  local found = vim.uv.fs_realpath(full)
+  if found then
+    return found
+  end
+  local folder = vim.fs.dirname(full)
+  return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
+end
+
+--- The path for the user's eyes: relative where it lies below the working directory.
+---@param path string
+---@return string
+function M.short(path)
+  return vim.fn.fnamemodify(path, ':.')
+end
+
+---@param path string
+---@return integer? buf
+function M.find(path)
+  local want = M.real(path)
+  local folder, name = vim.fs.dirname(want), vim.fs.basename(want)
+  local other
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local full = api.nvim_buf_get_name(buf)
+    if full == path or full == want then
+      return buf
+    elseif full ~= '' and not full:find('^%a[%w+.-]*://') and M.real(full) == want then
+      other = buf
+    elseif vim.fs.basename(full) == name and M.real(vim.fs.dirname(full)) == folder then
+      other = buf
+    end
+  end
+  return other
+end
+
+--- Whether a buffer holds no line at all: the one it shows is Neovim's own.
+---@param buf integer
+---@return boolean
+function M.empty(buf)
+  if api.nvim_buf_line_count(buf) > 1 or api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= '' then
+    return false
+  end
+  return api.nvim_buf_call(buf, function()
+    return vim.fn.wordcount().bytes == 0
+  end)
+end
+
+---@param buf integer
+---@return string[]
+function M.lines(buf)
+  return M.empty(buf) and {} or api.nvim_buf_get_lines(buf, 0, -1, false)
+end
+
+--- Replaces rows; the buffer may hold no line, before or after.
+---@param buf integer
+---@param start integer
+---@param count integer
+---@param lines string[]
+function M.put(buf, start, count, lines)
+  if #lines > 0 and M.empty(buf) then
+    count = 1
+  end
+  api.nvim_buf_set_lines(buf, start, start + count, true, lines)
+end
+
+---@param buf integer
+---@return boolean
+function M.eol(buf)
+  return vim.bo[buf].endofline and not M.empty(buf)
+end
+
+--- A file's text as its buffer would show it.
+---@param buf integer
+---@return string[]? lines absent where there is no such file
+---@return boolean? eol
+function M.disk(buf)
+  local handle = io.open(api.nvim_buf_get_name(buf), 'rb')
+  local bytes = handle and handle:read('*a')
+  if not handle or not bytes then
+    return nil
+  end
+  handle:close()
+  local encoding = vim.bo[buf].fileencoding
+  if encoding ~= '' and encoding ~= 'utf-8' then
+    bytes = vim.iconv(bytes, encoding, 'utf-8') or bytes
+  end
+  bytes = bytes:gsub('^\239\187\191', '')
+  if bytes == '' then
+    return {}, false
+  end
+  local eol = bytes:sub(-1) == '\n'
+  local lines = vim.split(eol and bytes:sub(1, -2) or bytes, '\n', { plain = true })
+  local dos = vim.bo[buf].fileformat == 'dos'
+  for i, line in ipairs(lines) do
+    line = dos and line:gsub('\r$', '') or line
+    lines[i] = line:find('\0', 1, true) and line:gsub('%z', '\n') or line
+  end
+  return lines, eol
+end
+
+local stamps = {} ---@type table<integer, string> when the file was last read or written, by its own clock
+
+---@param buf integer
+---@return string
+local function stamp(buf)
+  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
+  return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
+end
+
+api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' }, {
+  group = api.nvim_create_augroup('caliban.file', {}),
+  callback = function(event)
+    stamps[event.buf] = stamp(event.buf)
+  end,
+})
+
+--- Whether `:write` would ask: it compares with the last read, even where FileChangedShell has settled the matter.
+---@param buf integer
+---@return boolean
+function M.stale(buf)
+  return stamps[buf] ~= nil and stamps[buf] ~= stamp(buf)
+end
+
+---@param err any
+---@return string
+local function reason(err)
+  local text = tostring(err)
+  return vim.trim((text:match('E%d+: [^\n]*') or text:match('^[^\n]*')):gsub('\n.*', ''))
+end
+
+--- Lets Neovim look at the file without asking anything.
+---@param buf integer
+---@param choice ''|'reload'
+---@return string? why it changed (`v:fcs_reason`), where it did and was not reloaded
+function M.check(buf, choice)
+  local why
+  local id = api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buf,
+    callback = function()
+      why = vim.v.fcs_reason
+      vim.v.fcs_choice = why == 'deleted' and '' or choice
+    end,
+  })
+  pcall(vim.cmd --[[@as function]], ('silent checktime %d'):format(buf))
+  pcall(api.nvim_del_autocmd, id)
+  return why
+end
+
+--- Writes the buffer as `:write` does, its folder made first. The last line's end stays as it was.
+---@param buf integer
+---@param force boolean the disk was compared: do not ask about it
+---@return string? why it was not written
+function M.write(buf, force)
+  local keep = vim.bo[buf].fixendofline
+  local ok, err = pcall(function()
+    vim.fn.mkdir(vim.fs.dirname(api.nvim_buf_get_name(buf)), 'p')
+    if keep and not vim.bo[buf].endofline then
+      vim.bo[buf].fixendofline = false
+    end
+    api.nvim_buf_call(buf, function()
+      vim.cmd('silent lockmarks write' .. (force and not vim.bo[buf].readonly and '!' or ''))
+    end)
+  end)
+  if not api.nvim_buf_is_valid(buf) then
+    return 'its buffer is gone'
+  end
+  if vim.bo[buf].fixendofline ~= keep then
+    vim.bo[buf].fixendofline = keep
+  end
+  if vim.bo[buf].modified then
+    return ok and 'the write did not go through' or reason(err)
+  end
+end
+
+--- Whether a file has a swap file. Looked for beforehand: `bufload()` fires no SwapExists, complains past `silent!`,
+--- and loads over it.
+---@param path string
+---@return boolean
+local function swapped(path)
+  local base = vim.fs.basename(path)
+  for _, dir in ipairs(vim.opt.directory:get()) do
+    local stem = vim.fs.joinpath(dir, base)
+    if dir:find('//$') then
+      stem = dir:gsub('/+$', '/') .. path:gsub('/', '%%')
+    elseif dir == '.' or dir:find('^%./') then
+      stem = vim.fs.joinpath(vim.fs.dirname(path), dir, '.' .. base)
+    end
+    for _, found in
+      ipairs(vim.fn.glob(vim.fn.escape(vim.fs.normalize(stem), '[]*?{}\\') .. '.s??', true, true))
+    do
+      local name = vim.fn.swapinfo(found).fname
+      if name and M.real(name) == path then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+---@param buf integer
+---@return string? err
+local function load(buf)
+  vim.v.errmsg = ''
+  -- errors of the user's own autocommands do not matter here
+  pcall(vim.cmd --[[@as function]], ('silent! call bufload(%d)'):format(buf))
+  local err = vim.v.errmsg
+  if err:find('E325', 1, true) then
+    return 'it is open in another Neovim (swap file)'
+  end
+  return not api.nvim_buf_is_loaded(buf) and (err ~= '' and err or 'it could not be loaded') or nil
+end
+
+---@param buf integer
+---@param created boolean
+local function unload(buf, created)
+  pcall(api.nvim_buf_delete, buf, { force = true, unload = not created })
+end
+
+---@param buf integer
+---@param there boolean
+---@param path string
+---@return string?
+local function forbidden(buf, there, path)
+  local bo = vim.bo[buf]
+  if bo.buftype ~= '' then
+    return ('its buffer is not a file (%s)'):format(bo.buftype)
+  elseif not bo.modifiable then
+    return "its buffer is 'nomodifiable'"
+  elseif bo.readonly then
+    return 'it is read-only'
+  elseif there and vim.fn.filewritable(path) == 0 then
+    return 'there is no permission to write it'
+  elseif not there and not bo.modified and not M.empty(buf) then
+    return 'it is no longer on disk'
+  end
+end
+
+--- The buffer of a file, loaded and fit to be changed.
+---@param path string
+---@return integer? buf
+---@return string? why not, the end of a sentence
+---@return boolean? created by this
+function M.open(path)
+  if path:find('^%a[%w+.-]*://') then
+    return nil, 'it is not a file on disk'
+  end
+  local stat = vim.uv.fs_stat(path)
+  if stat and stat.type ~= 'file' then
+    return nil, stat.type == 'directory' and 'it is a directory' or ('it is a ' .. stat.type)
+  end
+  local buf = M.find(path)
+  local created = not buf
+  if not (buf and api.nvim_buf_is_loaded(buf)) then
+    if swapped(M.real(path)) then
+      return nil, 'it is open in another Neovim (swap file)'
+    end
+    buf = buf or vim.fn.bufadd(path)
+    local err = load(buf)
+    if err then
+      -- the load may have gone through, and a second try would edit it
+      unload(buf, created)
+      if err:find('E565', 1, true) then
+        error(err, 0)
+      end
+      return nil, err
+    end
+  end
+  local why = forbidden(buf, stat ~= nil, path)
+  if why then
+    if created then
+      unload(buf, true)
+    end
+    return nil, why
+  end
+  return buf, nil, created
+end
+
+--- Whether a buffer's encoding can hold a text.
+---@param buf integer
+---@param text string
+---@return boolean
+function M.encodes(buf, text)
+  local encoding = vim.bo[buf].fileencoding
+  if encoding == '' or encoding:find('^utf%-?8') then
+    return true
+  end
+  local there = vim.iconv(text, 'utf-8', encoding)
+  return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
+end
+
+return M

@@ -1,0 +1,90 @@
+--- Going from hunk to hunk, across files and windows.
+local M = {}
+
+local api = vim.api
+
+---@param win integer
+---@return boolean whether another buffer may be shown in it
+local function free(win)
+  local filetype = vim.bo[api.nvim_win_get_buf(win)].filetype
+  return not vim.wo[win].winfixbuf
+    and filetype ~= 'caliban'
+    and filetype ~= 'caliban-prompt'
+    and api.nvim_win_get_config(win).relative == ''
+end
+
+--- Goes to a window with the buffer: one that shows it, else the current one, else one that is free.
+---@param r caliban.Review
+local function show(r)
+  local shown = vim.fn.bufwinid(r.buf)
+  shown = shown >= 0 and shown or vim.fn.win_findbuf(r.buf)[1]
+  if shown then
+    return api.nvim_set_current_win(shown)
+  end
+  if not free(0 == 0 and api.nvim_get_current_win() or 0) then
+    local other = vim.iter(api.nvim_tabpage_list_wins(0)):find(free)
+    if other then
+      api.nvim_set_current_win(other)
+    else
+      vim.cmd('aboveleft vsplit')
+      vim.wo.winfixbuf = false
+    end
+  end
+  r.from[api.nvim_get_current_win()] = api.nvim_get_current_buf()
+  vim.cmd.buffer(r.buf)
+end
+
+---@param r caliban.Review
+---@param hunk caliban.Hunk
+local function land(r, hunk)
+  vim.cmd("normal! m'")
+  if r.buf ~= api.nvim_get_current_buf() then
+    show(r)
+  end
+  local row = math.min(hunk.start, api.nvim_buf_line_count(r.buf) - 1)
+  api.nvim_win_set_cursor(0, { row + 1, 0 })
+  vim.cmd('normal! zv')
+end
+
+--- The next hunk of this buffer, else of the next file, else of this one from its other end.
+---@param open caliban.Review[] in order
+---@param step 1|-1
+function M.go(open, step)
+  if #open == 0 then
+    return vim.notify('Nothing is under review.')
+  end
+  local here, at = api.nvim_get_current_buf(), step == 1 and 0 or #open + 1
+  local row, line = api.nvim_win_get_cursor(0)[1] - 1, api.nvim_buf_line_count(0) - 1
+  for i, r in ipairs(open) do
+    if r.buf == here then
+      at = i
+      for k = step == 1 and 1 or #r.hunks, step == 1 and #r.hunks or 1, step do
+        local start = math.min(r.hunks[k].start, line)
+        if (start - row) * step > 0 then
+          return land(r, r.hunks[k])
+        end
+      end
+    end
+  end
+  local r = open[(at - 1 + step) % #open + 1]
+  land(r, r.hunks[step == 1 and 1 or #r.hunks])
+end
+
+---@param open caliban.Review[]
+function M.quickfix(open)
+  local items = {}
+  for _, r in ipairs(open) do
+    local last = api.nvim_buf_line_count(r.buf)
+    for _, h in ipairs(r.hunks) do
+      local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))
+      items[#items + 1] = { bufnr = r.buf, lnum = math.min(h.start + 1, last), text = text }
+    end
+  end
+  if #items == 0 then
+    return vim.notify('Nothing is under review.')
+  end
+  vim.fn.setqflist({}, ' ', { title = 'Caliban review', items = items })
+  vim.cmd.copen()
+end
+
+return M

@@ -1,0 +1,369 @@
+--- What a file under review looks like: added and removed lines, signs, hints, and the keys that decide.
+local M = {}
+
+local api = vim.api
+local review = require('caliban.review')
+
+local space = api.nvim_create_namespace('caliban.review')
+local hints = api.nvim_create_namespace('caliban.review.hint')
+local group = api.nvim_create_augroup('caliban.overlay', {})
+
+--- Lines above and below what windows show that are drawn too.
+local MARGIN = 200
+--- Beyond these, changed words are not looked for.
+local MOST_LINES, MOST_BYTES = 60, 800
+
+---@class caliban.Shown
+---@field review caliban.Review
+---@field keys { mode: string, lhs: string, before: table? }[]
+---@field above integer virtual lines above row 0
+
+local shown = {} ---@type table<integer, caliban.Shown>
+
+--------------------------------------------------------------------------------------------- keys
+
+---@return { mode: string, lhs: string, rhs: function, desc: string }[]
+local function bindings()
+  local function call(name, opts)
+    return function()
+      require('caliban.buffers')[name](opts)
+    end
+  end
+  local function range(name)
+    return function()
+      local first, last = vim.fn.line('v'), vim.fn.line('.')
+      api.nvim_feedkeys(vim.keycode('<Esc>'), 'nx', false)
+      require('caliban.buffers')[name]({ scope = 'range', range = { first, last } })
+    end
+  end
+  local leader = '<localleader>'
+  return {
+    { mode = 'n', lhs = ']h', rhs = call('next'), desc = 'Caliban: next hunk' },
+    { mode = 'n', lhs = '[h', rhs = call('prev'), desc = 'Caliban: previous hunk' },
+    {
+      mode = 'n',
+      lhs = leader .. 'a',
+      rhs = call('accept', { scope = 'hunk' }),
+      desc = 'Caliban: accept hunk',
+    },
+    {
+      mode = 'n',
+      lhs = leader .. 'r',
+      rhs = call('reject', { scope = 'hunk' }),
+      desc = 'Caliban: reject hunk',
+    },
+    {
+      mode = 'n',
+      lhs = leader .. 'A',
+      rhs = call('accept', { scope = 'file' }),
+      desc = 'Caliban: accept file',
+    },
+    {
+      mode = 'n',
+      lhs = leader .. 'R',
+      rhs = call('reject', { scope = 'file' }),
+      desc = 'Caliban: reject file',
+    },
+    { mode = 'x', lhs = leader .. 'a', rhs = range('accept'), desc = 'Caliban: accept lines' },
+    { mode = 'x', lhs = leader .. 'r', rhs = range('reject'), desc = 'Caliban: reject lines' },
+  }
+end
+
+--- The localleader as it is typed.
+---@return string
+local function leader()
+  local key = vim.g.maplocalleader
+  return (key == nil or key == '') and '\\' or key == ' ' and '<Space>' or vim.fn.keytrans(key)
+end
+
+---@param buf integer
+---@param mode string
+---@param lhs string
+---@return table? map the buffer's own
+local function own_map(buf, mode, lhs)
+  local map = api.nvim_buf_call(buf, function()
+    return vim.fn.maparg(lhs, mode, false, true)
+  end)
+  return map.buffer == 1 and map or nil
+end
+
+---@param buf integer
+---@return { mode: string, lhs: string, before: table? }[]
+local function map_keys(buf)
+  local out = {}
+  for _, b in ipairs(bindings()) do
+    local lhs = b.lhs:gsub('^<localleader>', (leader():gsub('%%', '%%%%')))
+    out[#out + 1] = { mode = b.mode, lhs = lhs, before = own_map(buf, b.mode, lhs) }
+    vim.keymap.set(b.mode, lhs, b.rhs, { buffer = buf, desc = b.desc, nowait = true })
+  end
+  return out
+end
+
+---@param buf integer
+---@param keys { mode: string, lhs: string, before: table? }[]
+local function unmap_keys(buf, keys)
+  for _, key in ipairs(keys) do
+    local now = own_map(buf, key.mode, key.lhs)
+    if now and (now.desc or ''):find('^Caliban: ') then
+      vim.keymap.del(key.mode, key.lhs, { buffer = buf })
+      if key.before then
+        api.nvim_buf_call(buf, function()
+          vim.fn.mapset(key.before)
+        end)
+      end
+    end
+  end
+end
+
+--------------------------------------------------------------------------------------------- drawing
+
+---@param line string
+---@return string[] words and what is between them
+local function words(line)
+  local out = {}
+  for space_, word, other in line:gmatch('(%s*)([%w_\128-\255]*)([^%w%s_\128-\255]?)') do
+    for _, part in ipairs({ space_, word, other }) do
+      if part ~= '' then
+        out[#out + 1] = part
+      end
+    end
+  end
+  return out
+end
+
+--- Byte ranges of the words that differ.
+---@param old string
+---@param new string
+---@return integer[][] old, integer[][] new
+local function differing(old, new)
+  if #old > MOST_BYTES or #new > MOST_BYTES then
+    return {}, {}
+  end
+  local a, b = words(old), words(new)
+  local function ranges(list, at, size, out)
+    local from = #table.concat(list, '', 1, at)
+    if size > 0 then
+      out[#out + 1] = { from, from + #table.concat(list, '', at + 1, at + size) }
+    end
+  end
+  local left, right = {}, {}
+  local runs = review.runs(a, b)
+  -- lines that have little in common are not compared word by word
+  local changed = 0
+  for _, d in ipairs(runs) do
+    changed = changed + math.max(d[2], d[4])
+    ranges(a, d[1], d[2], left)
+    ranges(b, d[3], d[4], right)
+  end
+  if changed * 2 > math.max(#a, #b) + 2 then
+    return {}, {}
+  end
+  return left, right
+end
+
+---@param line string
+---@param ranges integer[][]
+---@return [string, string][] chunks
+local function removed(line, ranges)
+  line = line:gsub('\t', (' '):rep(vim.bo.tabstop)):gsub('%c', '?')
+  local out, at = {}, 0
+  for _, range in ipairs(ranges) do
+    out[#out + 1] = { line:sub(at + 1, range[1]), 'CalibanDelete' }
+    out[#out + 1] = { line:sub(range[1] + 1, range[2]), 'CalibanDeleteWord' }
+    at = range[2]
+  end
+  out[#out + 1] = { line:sub(at + 1), 'CalibanDelete' }
+  -- to the right edge, as a changed line is shown
+  out[#out + 1] =
+    { (' '):rep(math.max(0, vim.o.columns - vim.fn.strdisplaywidth(line))), 'CalibanDelete' }
+  return out
+end
+
+---@param buf integer
+---@param hunk caliban.Hunk
+---@param from integer rows to draw
+---@param to integer
+---@return [string, string][][] above the removed lines, to be put above its first row
+local function draw_hunk(buf, hunk, from, to)
+  local above = {}
+  local compare = math.min(#hunk.old, #hunk.new) <= MOST_LINES
+  for i, line in ipairs(hunk.old) do
+    local left, right = {}, {}
+    if compare and hunk.new[i] then
+      left, right = differing(line, hunk.new[i])
+    end
+    above[i] = removed(line, line:find('[%c]') and {} or left)
+    for _, range in ipairs(right) do
+      local opts =
+        { end_col = range[2], hl_group = 'CalibanAddWord', priority = 210, strict = false }
+      api.nvim_buf_set_extmark(buf, space, hunk.start + i - 1, range[1], opts)
+    end
+  end
+  for row = math.max(hunk.start, from), math.min(hunk.start + #hunk.new, to) - 1 do
+    api.nvim_buf_set_extmark(buf, space, row, 0, {
+      end_row = row + 1,
+      hl_group = 'CalibanAdd',
+      hl_eol = true,
+      sign_text = '▎',
+      sign_hl_group = 'CalibanAddSign',
+      priority = 100,
+      strict = false,
+    })
+  end
+  return above
+end
+
+---@param n integer
+---@return [string, string][]
+local function header(n)
+  local key = leader()
+  local text = ('%d change%s by Caliban · %sA accept file · %sR reject file'):format(
+    n,
+    n == 1 and '' or 's',
+    key,
+    key
+  )
+  return { { text, 'CalibanHint' } }
+end
+
+--- The rows to draw: those in windows and some around.
+---@param buf integer
+---@return integer first, integer last
+local function visible(buf)
+  local first, last = math.huge, -1
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    first = math.min(first, vim.fn.line('w0', win) - 1)
+    last = math.max(last, vim.fn.line('w$', win))
+  end
+  return math.max(0, first - MARGIN), last + MARGIN
+end
+
+--- Virtual lines above row 0 show only where a window is told to leave room.
+---@param buf integer
+---@param force boolean
+local function make_room(buf, force)
+  local state = shown[buf]
+  for _, win in ipairs(state and vim.fn.win_findbuf(buf) or {}) do
+    api.nvim_win_call(win, function()
+      local view = vim.fn.winsaveview()
+      if view.topline == 1 and view.topfill < state.above and (force or view.topfill == 0) then
+        vim.fn.winrestview({ topfill = state.above })
+      end
+    end)
+  end
+end
+
+---@param buf integer
+---@param row integer
+---@param lines [string, string][][]
+local function put_above(buf, row, lines)
+  local rows = api.nvim_buf_line_count(buf)
+  local opts = { virt_lines = lines, virt_lines_above = row < rows, sign_text = nil }
+  api.nvim_buf_set_extmark(buf, space, math.min(row, rows - 1), 0, opts)
+end
+
+--- The keys, on the hunk under the cursor.
+---@param buf integer
+local function hint(buf)
+  api.nvim_buf_clear_namespace(buf, hints, 0, -1)
+  local state = shown[buf]
+  if not state or buf ~= api.nvim_get_current_buf() then
+    return
+  end
+  local row, hunks, key = api.nvim_win_get_cursor(0)[1] - 1, state.review.hunks, leader()
+  local i = review.at(hunks, row)
+  if i then
+    local text = ('  [%d/%d] %sa accept  %sr reject  ]h next'):format(i, #hunks, key, key)
+    api.nvim_buf_set_extmark(
+      buf,
+      hints,
+      row,
+      0,
+      { virt_text = { { text, 'CalibanHint' } }, strict = false }
+    )
+  end
+end
+
+---@param r caliban.Review
+local function paint(r)
+  local buf, state = r.buf, shown[r.buf]
+  api.nvim_buf_clear_namespace(buf, space, 0, -1)
+  local first, last = visible(buf)
+  local top = { header(#r.hunks) }
+  for _, hunk in ipairs(r.hunks) do
+    if hunk.start > last then
+      break
+    elseif hunk.start + #hunk.new >= first then
+      local above = draw_hunk(buf, hunk, first, last)
+      if
+        hunk.start == 0 and not (#hunk.new == 0 and hunk.start >= api.nvim_buf_line_count(buf))
+      then
+        vim.list_extend(top, above)
+      elseif #above > 0 then
+        put_above(buf, hunk.start, above)
+      end
+      if #hunk.new == 0 then
+        local row = math.min(hunk.start, api.nvim_buf_line_count(buf) - 1)
+        local opts = { sign_text = '▎', sign_hl_group = 'CalibanDeleteSign' }
+        api.nvim_buf_set_extmark(buf, space, row, 0, opts)
+      end
+    end
+  end
+  put_above(buf, 0, top)
+  local grown = #top > state.above
+  state.above = #top
+  make_room(buf, grown)
+  hint(buf)
+end
+
+---@param buf integer
+local function listen(buf)
+  api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'BufLeave' }, {
+    group = group,
+    buffer = buf,
+    callback = function()
+      hint(buf)
+    end,
+  })
+  api.nvim_create_autocmd({ 'BufWinEnter', 'WinScrolled' }, {
+    group = group,
+    buffer = buf,
+    callback = function(event)
+      local state = shown[buf]
+      if not state then
+        return
+      end
+      local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil
+      paint(state.review)
+      if event.event == 'BufWinEnter' or (scroll and scroll.topline < 0) then
+        make_room(buf, true)
+      end
+    end,
+  })
+end
+
+--- Draws a review as it stands; the first time its keys are mapped.
+---@param r caliban.Review
+function M.draw(r)
+  if not shown[r.buf] then
+    shown[r.buf] = { review = r, keys = map_keys(r.buf), above = 0 }
+    listen(r.buf)
+  end
+  paint(r)
+end
+
+--- Nothing is pending: the buffer looks and works as before.
+---@param buf integer
+function M.clear(buf)
+  local state = shown[buf]
+  shown[buf] = nil
+  if not state or not api.nvim_buf_is_valid(buf) then
+    return
+  end
+  api.nvim_clear_autocmds({ group = group, buffer = buf })
+  api.nvim_buf_clear_namespace(buf, space, 0, -1)
+  api.nvim_buf_clear_namespace(buf, hints, 0, -1)
+  unmap_keys(buf, state.keys)
+end
+
+return M

@@ -1,0 +1,480 @@
+--- A review: the hunks pending between the base (the text the user has agreed to) and the buffer. A hunk keeps
+--- the base's lines it replaces, so the base is the buffer with its hunks taken back, and an edit outside every
+--- hunk is the user's with nothing to do. Tables in, tables out; lists are never changed in place.
+--- Rows count from 0. A list is ascending and no two of its hunks touch.
+local M = {}
+
+---@class caliban.Hunk
+---@field start integer its first row in the buffer
+---@field new string[] its lines as they stand in the buffer
+---@field old string[] the lines of the base in their place
+---@field loose? boolean typed in: `new` and `old` may share lines (see `tighten`)
+
+--- `:h vim.diff()` became `vim.text.diff` in 0.12.
+local diff = vim.text and vim.text.diff or vim.diff
+
+---@param list string[]
+---@param first integer from 1
+---@param last integer inclusive
+---@return string[]
+local function slice(list, first, last)
+  return vim.list_slice(list, first, last)
+end
+
+---@param ... string[]
+---@return string[]
+local function join(...)
+  local out = {}
+  for _, list in ipairs({ ... }) do
+    vim.list_extend(out, list)
+  end
+  return out
+end
+
+--- NULs stand as '\n' within a line.
+---@param lines string[]
+---@return string
+local function text(lines)
+  local out = {}
+  for i, line in ipairs(lines) do
+    out[i] = line:find('\n', 1, true) and line:gsub('\n', '\0') or line
+  end
+  out[#out + 1] = ''
+  return table.concat(out, '\n')
+end
+
+--- Where two lists differ: { old first, old count, new first, new count }, firsts from 0, ascending.
+---@param old string[]
+---@param new string[]
+---@return integer[][]
+function M.runs(old, new)
+  if #old == 0 or #new == 0 then
+    return (#old + #new > 0) and { { 0, #old, 0, #new } } or {}
+  end
+  -- `histogram` takes seconds where thousands of hunks meet
+  local opts = { result_type = 'indices', algorithm = 'patience' }
+  local out = {}
+  for _, d in
+    ipairs(diff(text(old), text(new), opts) --[[@as integer[][] ]])
+  do
+    local from, to = d[2] == 0 and d[1] or d[1] - 1, d[4] == 0 and d[3] or d[3] - 1
+    out[#out + 1] = { from, d[2], to, d[4] }
+  end
+  return out
+end
+
+---@class caliban.Edit
+---@field start integer row of the text before all of them
+---@field old string[]
+---@field new string[]
+
+--- The hunks between `old` and `new`, where `new` stands at row `at`.
+---@param old string[]
+---@param new string[]
+---@param at integer
+---@return caliban.Hunk[]
+function M.diff(old, new, at)
+  return vim.tbl_map(function(d)
+    local removed, added = slice(old, d[1] + 1, d[1] + d[2]), slice(new, d[3] + 1, d[3] + d[4])
+    return { start = at + d[3], new = added, old = removed }
+  end, M.runs(old, new))
+end
+
+---@param hunk caliban.Hunk
+---@return integer end_ row after its last line
+local function stop(hunk)
+  return hunk.start + #hunk.new
+end
+
+---@param hunk caliban.Hunk
+---@param by integer
+---@return caliban.Hunk
+local function moved(hunk, by)
+  if by == 0 then
+    return hunk
+  end
+  return { start = hunk.start + by, new = hunk.new, old = hunk.old, loose = hunk.loose }
+end
+
+--- Drops empty hunks and makes one of those that touch.
+---@param hunks caliban.Hunk[]
+---@return caliban.Hunk[]
+local function fused(hunks)
+  local out = {} ---@type caliban.Hunk[]
+  for _, hunk in ipairs(hunks) do
+    local before = out[#out]
+    if #hunk.new == 0 and #hunk.old == 0 then
+      -- nothing of it is left
+    elseif before and stop(before) == hunk.start then
+      local new, old = join(before.new, hunk.new), join(before.old, hunk.old)
+      out[#out] = { start = before.start, new = new, old = old, loose = true }
+    else
+      out[#out + 1] = hunk
+    end
+  end
+  return out
+end
+
+--- The hunks that edits leave in a text with none.
+---@param edits caliban.Edit[] ascending
+---@return caliban.Hunk[]
+function M.proposed(edits)
+  local out, delta = {}, 0
+  for i, e in ipairs(edits) do
+    out[i] = { start = e.start + delta, new = e.new, old = e.old }
+    delta = delta + #e.new - #e.old
+  end
+  return M.tighten(fused(out))
+end
+
+--- Diffs again what was typed in: lines that agree are no longer pending.
+---@param hunks caliban.Hunk[]
+---@return caliban.Hunk[]
+function M.tighten(hunks)
+  local out, changed = {}, false
+  for _, hunk in ipairs(hunks) do
+    if hunk.loose then
+      changed = true
+      vim.list_extend(out, M.diff(hunk.old, hunk.new, hunk.start))
+    else
+      out[#out + 1] = hunk
+    end
+  end
+  return changed and out or hunks
+end
+
+--- The base under a buffer's lines.
+---@param lines string[]
+---@param hunks caliban.Hunk[]
+---@return string[]
+function M.base(lines, hunks)
+  local out, row = {}, 0
+  for _, hunk in ipairs(hunks) do
+    vim.list_extend(out, lines, row + 1, hunk.start)
+    vim.list_extend(out, hunk.old)
+    row = stop(hunk)
+  end
+  return vim.list_extend(out, lines, row + 1, #lines)
+end
+
+--- Replaces hunks `i`..`j` by `with` and moves those after by `delta`.
+---@param hunks caliban.Hunk[]
+---@param i integer
+---@param j integer
+---@param with caliban.Hunk[]
+---@param delta integer
+---@return caliban.Hunk[]
+local function replaced(hunks, i, j, with, delta)
+  local out = vim.list_extend(slice(hunks, 1, i - 1), with)
+  for k = j + 1, #hunks do
+    out[#out + 1] = moved(hunks[k], delta)
+  end
+  return out
+end
+
+--- The hunks an edit of rows [first, last) reaches into, by index: `i`..`j`, none where j < i. What stands at the
+--- very edge is not reached: a line opened beside a hunk is the user's.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param last integer
+---@return integer i, integer j
+local function reached(hunks, first, last)
+  local i = 1
+  while hunks[i] and stop(hunks[i]) <= first do
+    i = i + 1
+  end
+  local j = i - 1
+  while hunks[j + 1] and hunks[j + 1].start < last do
+    j = j + 1
+  end
+  -- an insertion within a hunk
+  if first == last and hunks[i] and hunks[i].start < first then
+    j = i
+  end
+  return i, j
+end
+
+--- Each line stays whose it was: the counts are equal.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param new string[]
+---@return caliban.Hunk[] touched
+---@return integer lines of them that were written
+local function line_by_line(hunks, first, new)
+  local out, within = {}, 0
+  for k, hunk in ipairs(hunks) do
+    local lines = slice(hunk.new, 1, #hunk.new)
+    for n = 1, #lines do
+      local line = new[hunk.start + n - first]
+      if hunk.start + n > first and line then
+        lines[n], within = line, within + 1
+      end
+    end
+    out[k] = { start = hunk.start, new = lines, old = hunk.old, loose = true }
+  end
+  return out, within
+end
+
+--- All new lines are the user's; the hunks lose the lines that were replaced and keep what they removed.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param last integer
+---@param count integer
+---@return caliban.Hunk[]
+local function users(hunks, first, last, count)
+  local out, inside = {}, 0
+  for k, hunk in ipairs(hunks) do
+    local from, to = math.max(hunk.start, first), math.min(stop(hunk), last)
+    local outside = from - first - inside
+    inside = inside + to - from
+    local start, keep = first + math.min(count, outside), {}
+    if hunk.start < first then
+      start, keep = hunk.start, slice(hunk.new, 1, first - hunk.start)
+    elseif stop(hunk) > last then
+      start, keep = first + count, slice(hunk.new, last - hunk.start + 1, #hunk.new)
+    end
+    out[k] = { start = start, new = keep, old = hunk.old, loose = true }
+  end
+  return out
+end
+
+--- The lines that stood in [first, last), as far as the hunks know them; the others are `false`.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param last integer
+---@return (string|false)[]
+local function known(hunks, first, last)
+  local out = {}
+  for n = 1, last - first do
+    out[n] = false
+  end
+  for _, hunk in ipairs(hunks) do
+    for n = math.max(1, first - hunk.start + 1), math.min(#hunk.new, last - hunk.start) do
+      out[hunk.start + n - first] = hunk.new[n]
+    end
+  end
+  return out
+end
+
+---@param before (string|false)[]
+---@param new string[]
+---@return integer head, integer tail lines that are the same
+local function shared(before, new)
+  local most, head, tail = math.min(#before, #new), 0, 0
+  while head < most and before[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < most - head and before[#before - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  return head, tail
+end
+
+--- A wholesale replacement (a formatter's) across hunks: what it left alone is found by the hunks' own lines.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param before (string|false)[]
+---@param new string[]
+---@return caliban.Hunk[]? hunks absent: it left nothing alone
+---@return boolean? own
+local function piecewise(hunks, first, before, new)
+  local marked = {}
+  for n, line in ipairs(before) do
+    marked[n] = line or ('\0outside ' .. n)
+  end
+  local runs = M.runs(marked, new)
+  local whole = runs[1]
+  if #runs == 1 and whole[2] == #before and whole[4] == #new then
+    return nil
+  end
+  local own = false
+  for n = #runs, 1, -1 do
+    local d, touched = runs[n], false
+    local lines = slice(new, d[3] + 1, d[3] + d[4])
+    hunks, touched = M.change(hunks, first + d[1], first + d[1] + d[2], lines)
+    own = own or touched
+  end
+  return hunks, own
+end
+
+--- The user changed rows [first, last) into `new`. In a hunk it is the hunk's; outside it is the user's own and
+--- stays whatever is decided. A change across both: line by line if the counts agree, else the new lines are the
+--- user's.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param last integer
+---@param new string[]
+---@return caliban.Hunk[]
+---@return boolean own something outside the hunks changed
+function M.change(hunks, first, last, new)
+  local i, j = reached(hunks, first, last)
+  local delta = #new - (last - first)
+  if j < i then
+    if delta == 0 then
+      return hunks, true
+    end
+    return fused(replaced(hunks, i, i - 1, {}, delta)), true
+  end
+  local touched = slice(hunks, i, j)
+  local before = known(touched, first, last)
+  local head, tail = shared(before, new)
+  if head + tail > 0 then
+    if head == #before and head == #new then
+      return hunks, false
+    end
+    return M.change(hunks, first + head, last - tail, slice(new, head + 1, #new - tail))
+  end
+  if delta == 0 then
+    local with, within = line_by_line(touched, first, new)
+    return replaced(hunks, i, j, with, 0), within < #new
+  end
+  local one = touched[1]
+  if i == j and one.start <= first and last <= stop(one) then
+    local lines = join(
+      slice(one.new, 1, first - one.start),
+      new,
+      slice(one.new, last - one.start + 1, #one.new)
+    )
+    local with = { { start = one.start, new = lines, old = one.old, loose = true } }
+    return fused(replaced(hunks, i, j, with, delta)), false
+  end
+  if #new > 0 then
+    local pieces, own = piecewise(hunks, first, before, new)
+    if pieces then
+      return pieces, own == true
+    end
+  end
+  return fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
+end
+
+--- A proposal replaces `count` rows from `start` by `new`; the base stays.
+---@param hunks caliban.Hunk[]
+---@param start integer
+---@param count integer
+---@param new string[]
+---@param get fun(first: integer, last: integer): string[] the buffer's lines before it
+---@return caliban.Hunk[]
+function M.propose(hunks, start, count, new, get)
+  local i = 1
+  while hunks[i] and stop(hunks[i]) < start do
+    i = i + 1
+  end
+  local j = i - 1
+  while hunks[j + 1] and hunks[j + 1].start <= start + count do
+    j = j + 1
+  end
+  local from = j >= i and math.min(start, hunks[i].start) or start
+  local to = j >= i and math.max(start + count, stop(hunks[j])) or start + count
+  local old, row = {}, from
+  for k = i, j do
+    vim.list_extend(old, get(row, hunks[k].start))
+    vim.list_extend(old, hunks[k].old)
+    row = stop(hunks[k])
+  end
+  vim.list_extend(old, get(row, to))
+  local now = join(get(from, start), new, get(start + count, to))
+  return replaced(hunks, i, j, M.diff(old, now, from), #new - count)
+end
+
+--- The part of a hunk on rows [first, last): its n-th new line stands for the n-th old one, and the last new line
+--- for all old ones that are left. A pure deletion hangs between two rows: either takes it whole.
+---@param hunk caliban.Hunk
+---@param first integer
+---@param last integer
+---@return caliban.Hunk? before, caliban.Hunk? taken, caliban.Hunk? after
+local function split(hunk, first, last)
+  local count = #hunk.new
+  local a, b = math.max(first - hunk.start, 0), math.min(last - hunk.start, count)
+  if
+    count == 0 and first <= hunk.start and hunk.start <= last
+    or (a == 0 and b == count and count > 0)
+  then
+    return nil, hunk, nil
+  elseif count == 0 or a >= b then
+    return hunk, nil, nil
+  end
+  ---@param from integer
+  ---@param to integer
+  local function part(from, to)
+    if from == to then
+      return nil
+    end
+    local old = slice(hunk.old, from + 1, to == count and #hunk.old or math.min(to, #hunk.old))
+    return { start = hunk.start + from, new = slice(hunk.new, from + 1, to), old = old }
+  end
+  return part(0, a), part(a, b), part(b, count)
+end
+
+--- Parts the hunks by a range of rows.
+---@param hunks caliban.Hunk[]
+---@param first integer
+---@param last integer
+---@return caliban.Hunk[] taken
+---@return caliban.Hunk[] rest where `taken` is accepted: the buffer stays
+---@return caliban.Hunk[] after where it is rejected: taken rows became the base's
+function M.take(hunks, first, last)
+  local taken, rest, after, delta = {}, {}, {}, 0
+  for _, hunk in ipairs(hunks) do
+    local left, mid, right = split(hunk, first, last)
+    if left then
+      rest[#rest + 1], after[#after + 1] = left, moved(left, delta)
+    end
+    if mid then
+      taken[#taken + 1] = mid
+      delta = delta + #mid.old - #mid.new
+    end
+    if right then
+      rest[#rest + 1], after[#after + 1] = right, moved(right, delta)
+    end
+  end
+  return taken, rest, fused(after)
+end
+
+--- The hunk that holds a row; a pure deletion is held by the rows it hangs between.
+---@param hunks caliban.Hunk[]
+---@param row integer
+---@return integer? index
+function M.at(hunks, row)
+  local hangs
+  for i, hunk in ipairs(hunks) do
+    if hunk.start > row + 1 then
+      break
+    elseif hunk.start <= row and row < stop(hunk) then
+      return i
+    elseif #hunk.new == 0 and (hunk.start == row or hunk.start == row + 1) then
+      hangs = hangs or i
+    end
+  end
+  return hangs
+end
+
+--- The file changed from `origin` to `disk` while the buffer went from `origin` to `mine`.
+---@param origin string[]
+---@param disk string[]
+---@param mine string[]
+---@return { start: integer, count: integer, lines: string[] }[] edits to `mine`, ascending
+---@return integer clashes changes on disk to lines changed here too
+function M.merge(origin, disk, mine)
+  local ours = M.runs(origin, mine)
+  local edits, clashes, shift, k = {}, 0, 0, 1
+  for _, d in ipairs(M.runs(origin, disk)) do
+    while ours[k] and ours[k][1] + ours[k][2] < d[1] do
+      shift = shift + ours[k][4] - ours[k][2]
+      k = k + 1
+    end
+    local near = ours[k]
+    local lines = slice(disk, d[3] + 1, d[3] + d[4])
+    if not near or near[1] > d[1] + d[2] then
+      edits[#edits + 1] = { start = d[1] + shift, count = d[2], lines = lines }
+    elseif
+      near[1] ~= d[1]
+      or near[2] ~= d[2]
+      or not vim.deep_equal(slice(mine, near[3] + 1, near[3] + near[4]), lines)
+    then
+      clashes = clashes + 1
+    end
+  end
+  return edits, clashes
+end
+
+return M

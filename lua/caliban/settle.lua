@@ -1,0 +1,126 @@
+--- The end of a review: the disk compared, merged and written.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.file')
+local review = require('caliban.review')
+local track = require('caliban.track')
+
+---@param text string
+local function warn(text)
+  vim.notify(text, vim.log.levels.WARN)
+end
+
+--- The disk changed: its changes outside the user's and the proposed ones are taken over.
+---@param r caliban.Review
+---@param why string
+function M.merge(r, why)
+  local name = file.short(r.path)
+  local disk = file.disk(r.buf)
+  if why == 'deleted' or not disk then
+    r.clash = 'it was deleted on disk'
+    return warn(name .. ' was deleted on disk while you were reviewing; the buffer is kept.')
+  end
+  local text = table.concat(disk, '\n')
+  if text == r.origin then
+    return
+  end
+  local was = r.origin and vim.split(r.origin, '\n', { plain = true })
+  r.origin = text
+  if not was then
+    r.clash = 'it changed on disk too'
+    return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
+  end
+  track.sync(r)
+  local edits, clashes = review.merge(was, disk, file.lines(r.buf))
+  track.edit(r, function()
+    for i = #edits, 1, -1 do
+      local e = edits[i]
+      file.put(r.buf, e.start, e.count, e.lines)
+      r.hunks = review.change(r.hunks, e.start, e.start + e.count, e.lines)
+    end
+  end)
+  if clashes > 0 then
+    r.clash = 'it changed on disk too'
+    local kept = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
+    warn(('%s changed on disk while you were reviewing; %s'):format(name, kept))
+  end
+end
+
+--- Removes the buffer of a new file nobody wanted, unless the user opened it.
+---@param r caliban.Review
+---@return boolean
+local function discard(r)
+  local wins = vim.fn.win_findbuf(r.buf)
+  for _, win in ipairs(wins) do
+    if not r.created or not r.from[win] then
+      return false
+    end
+  end
+  for _, win in ipairs(wins) do
+    local back = r.from[win]
+    api.nvim_win_set_buf(
+      win,
+      api.nvim_buf_is_valid(back) and back or api.nvim_create_buf(true, false)
+    )
+  end
+  return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
+end
+
+--- Saves what was agreed on.
+---@param r caliban.Review
+---@return boolean written
+---@return string why the text is not on disk; '' where it is
+function M.save(r)
+  local why = file.check(r.buf, '')
+  if why and not r.clash then
+    M.merge(r, why)
+  end
+  if r.eol and r.accepted == 0 then
+    vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
+  end
+  local disk, eol = file.disk(r.buf)
+  if disk and r.origin and not r.create and table.concat(disk, '\n') ~= r.origin then
+    M.merge(r, 'changed')
+  end
+  local lines = file.lines(r.buf)
+  if disk and vim.deep_equal(disk, lines) and (eol == file.eol(r.buf)) then
+    vim.bo[r.buf].modified = false
+    return false, ''
+  elseif r.create and not disk and #lines == 0 then
+    vim.bo[r.buf].modified = false
+    discard(r)
+    return false, ''
+  elseif r.clash then
+    return false, r.clash
+  elseif r.own then
+    return false, 'it has unsaved changes of yours'
+  end
+  local failed = file.write(r.buf, disk ~= nil)
+  return not failed, failed or ''
+end
+
+---@param r caliban.Review
+---@param written boolean
+---@param unsaved string
+---@return string
+function M.summary(r, written, unsaved)
+  local parts = {}
+  if r.accepted > 0 then
+    parts[#parts + 1] = r.accepted .. ' accepted'
+  end
+  if r.rejected > 0 then
+    parts[#parts + 1] = r.rejected .. ' rejected'
+  end
+  if #parts == 0 then
+    parts[1] = 'undone'
+  end
+  if written then
+    parts[#parts + 1] = 'saved'
+  elseif unsaved ~= '' then
+    parts[#parts + 1] = 'not saved: ' .. unsaved
+  end
+  return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
+end
+
+return M

@@ -1,0 +1,190 @@
+--- What the tests of reviews share: a project folder, the program's messages, proposals.
+local M = {}
+
+local api = vim.api
+
+local sent = {} ---@type table[]
+local said = {} ---@type string[]
+package.loaded['caliban.rpc'] = {
+  notify = function(message)
+    sent[#sent + 1] = message
+  end,
+}
+vim.notify = function(text)
+  said[#said + 1] = text
+end
+
+local buffers = require('caliban.buffers')
+-- no main loop runs here; calm itself is tested in a Neovim of its own
+require('caliban.arrive').calm = function()
+  return M.calm
+end
+M.calm = true
+
+---@param want any
+---@param got any
+---@param what? string
+function M.eq(want, got, what)
+  if not vim.deep_equal(want, got) then
+    error(('%s\nwant %s\ngot  %s'):format(what or '', vim.inspect(want), vim.inspect(got)), 2)
+  end
+end
+
+--- Lets scheduled steps run.
+function M.settle()
+  for _ = 1, 4 do
+    local done = false
+    vim.schedule(function()
+      done = true
+    end)
+    vim.wait(1000, function()
+      return done
+    end, 1)
+  end
+end
+
+---@return table[]
+function M.sent()
+  M.settle()
+  local out = sent
+  sent = {}
+  return out
+end
+
+---@return string[]
+function M.said()
+  M.settle()
+  local out = said
+  said = {}
+  return out
+end
+
+--- Closes everything and makes an empty folder the current one.
+function M.fresh()
+  M.calm = true
+  vim.cmd('silent! %bwipeout!')
+  M.settle()
+  sent, said = {}, {}
+  local dir = vim.uv.fs_realpath(vim.fn.fnamemodify(vim.fn.tempname(), ':h'))
+    .. '/'
+    .. vim.fn.rand()
+  vim.fn.mkdir(dir, 'p')
+  vim.fn.chdir(dir)
+  return dir
+end
+
+---@param name string
+---@param text string
+---@return string path
+function M.write(name, text)
+  local path = vim.fn.getcwd() .. '/' .. name
+  vim.fn.mkdir(vim.fs.dirname(path), 'p')
+  local handle = assert(io.open(path, 'wb'))
+  handle:write(text)
+  handle:close()
+  return path
+end
+
+---@param name string
+---@return string?
+function M.disk(name)
+  local handle = io.open(vim.fn.getcwd() .. '/' .. name, 'rb')
+  local text = handle and handle:read('*a')
+  if handle then
+    handle:close()
+  end
+  return text
+end
+
+local id = 0
+
+--- A proposal of the text `after` made from `before` ('' lines: words).
+---@param path string
+---@param before string[]
+---@param after string[]
+---@param opts? table
+---@return table
+function M.proposal(path, before, after, opts)
+  id = id + 1
+  local hunks = {}
+  for _, d in ipairs(require('caliban.review').runs(before, after)) do
+    local new = vim.list_slice(after, d[3] + 1, d[3] + d[4])
+    hunks[#hunks + 1] = { start = d[1], count = d[2], text = table.concat(new, '\n'), n = #new }
+  end
+  local create = opts and opts.create or false
+  local sha = create and '' or vim.fn.sha256(table.concat(before, '\n'))
+  return vim.tbl_extend(
+    'force',
+    { id = id, path = path, create = create, sha = sha, hunks = hunks, eol = true },
+    opts or {}
+  )
+end
+
+---@param proposals table[]
+---@param session? string
+---@param turn? integer
+function M.propose(proposals, session, turn)
+  buffers.propose({
+    kind = 'propose',
+    session = session or 's',
+    turn = turn or 1,
+    proposals = proposals,
+  })
+  M.settle()
+end
+
+---@param words string
+---@return string[]
+function M.l(words)
+  return vim.split(words, ' ', { trimempty = true })
+end
+
+---@param buf? integer
+---@return string
+function M.text(buf)
+  return table.concat(api.nvim_buf_get_lines(buf or 0, 0, -1, false), ' ')
+end
+
+--- Opens a file of the words `before` and lets a proposal of `after` enter it.
+---@param before string
+---@param after string
+---@param opts? table
+---@return integer buf
+function M.review(before, after, opts)
+  M.fresh()
+  local path = M.write('f.txt', before == '' and '' or before:gsub(' ', '\n') .. '\n')
+  vim.cmd.edit(path)
+  M.propose({ M.proposal(path, M.l(before), M.l(after), opts) })
+  return api.nvim_get_current_buf()
+end
+
+--- The pending hunks, as `row:-old+new`.
+---@param buf? integer
+---@return string
+function M.pending(buf)
+  local out = {}
+  for _, h in ipairs(buffers.pending(buf)) do
+    out[#out + 1] = ('%d:-%s+%s'):format(
+      h.start,
+      table.concat(h.removed, ','),
+      table.concat(h.added, ',')
+    )
+  end
+  return table.concat(out, ' ')
+end
+
+---@param keys string
+function M.keys(keys)
+  vim.cmd('silent! normal! ' .. vim.keycode(keys))
+  M.settle()
+end
+
+---@param command string
+---@return string the error it ended with, in one line
+function M.try(command)
+  local ok, err = pcall(vim.cmd --[[@as function]], 'silent ' .. command)
+  M.settle()
+  return ok and '' or (tostring(err):gsub('^.-Vim[^:]*:', ''):gsub('\n.*', ''))
+end
+
+return M
