@@ -19,7 +19,7 @@ use crate::store::{Draft, Store};
 use crate::tool::{self, Desk};
 use crate::view::View;
 use models::Models;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -187,6 +187,8 @@ impl Agent {
         self.show(Show::View(Box::new(view)));
         self.status = None;
         self.show_status();
+        let data = BTreeMap::from([("session", self.setup.id.0.clone())]);
+        self.setup.editor.tell(ToNvim::Event { name: "CalibanSession", data });
     }
 
     fn command(&mut self, command: Command) {
@@ -233,9 +235,12 @@ impl Agent {
         }
         match sampled {
             Sampled::Delta(delta) => {
+                let is_first = self.partial.blocks.is_empty();
                 work::gather(&mut self.partial, &delta);
                 self.show(Show::Delta(delta));
-                self.show_status();
+                if is_first {
+                    self.show_status();
+                }
             }
             Sampled::Done(reply) => {
                 self.sampling = None;
