@@ -301,7 +301,7 @@ end)
 
 test('other windows keep size, options, cursor, alternate file and jumps', function()
   fresh()
-  vim.cmd('edit one | edit two | vsplit | split')
+  vim.cmd('edit one | edit two | vsplit | split | resize 5')
   local wins = api.nvim_tabpage_list_wins(0)
   local function look()
     return vim.tbl_map(function(win)
@@ -534,6 +534,7 @@ test('selections are taken exactly', function()
     { 'ggwvj', 'two\nthree', { 1, 2 } },
     { 'gg<C-v>jl', 'on\nth', { 1, 2 } },
     { 'ggw<C-v>j$', 'two\ne four', { 1, 2 } },
+    { 'gg0w<C-v>jj$', 'two\ne four\n ß', { 1, 3 } },
     { 'Gvgg', 'one two\nthree four\nf', { 1, 3 } },
     { '3Gv$', 'fünf ß', { 3, 3 } },
   }
@@ -776,6 +777,29 @@ test('a large paint is highlighted in pieces, all of it in the end', function()
   end, 1)
   eq(#marks(0), 1)
   eq(#marks(19999), 1)
+end)
+
+test('the composer takes no line from a window below it', function()
+  fresh({ layout = 'current' })
+  vim.cmd('split')
+  local below = fn.win_getid(fn.winnr('j'))
+  local height = api.nvim_win_get_height(below)
+  vim.cmd('Caliban')
+  welcome()
+  for _, n in ipairs({ 8, 1 }) do
+    api.nvim_buf_set_lines(chat().composer, 0, -1, false, fn['repeat']({ 'x' }, n))
+    require('caliban.chat.windows').fit(chat())
+    eq(api.nvim_win_get_height(window('composer')), math.max(n, 3) + 1)
+    eq(api.nvim_win_get_height(below), height)
+  end
+end)
+
+test('lines that are replaced are highlighted anew, fences and all', function()
+  opened()
+  paint({ { id = 1, lines = { '# one', '```', '# two', '# three' } } })
+  eq({ marks(0), marks(3) }, { { '0-5 @markup.heading' }, {} })
+  paint({ { id = 1, at = 1, lines = { 'no fence', '# two' } } })
+  eq({ marks(0), marks(1), marks(2) }, { { '0-5 @markup.heading' }, {}, { '0-5 @markup.heading' } })
 end)
 
 test('notes beside and below', function()

@@ -181,6 +181,26 @@ local function place(layout)
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
 
+--- Opens or closes windows without 'equalalways' resizing all others. Setting it again would do that too,
+--- so the sizes are put back after it.
+---@generic T
+---@param fn fun(): T
+---@return T
+local function keeping_sizes(fn)
+  if not vim.o.equalalways then
+    return fn()
+  end
+  vim.cmd('noautocmd set noequalalways')
+  local ok, result = pcall(fn)
+  local sizes = vim.fn.winrestcmd()
+  vim.cmd('noautocmd set equalalways')
+  vim.cmd(sizes)
+  if not ok then
+    error(result, 0)
+  end
+  return result
+end
+
 ---@param chat caliban.Chat
 ---@return integer win
 local function open_transcript(chat)
@@ -244,14 +264,19 @@ function M.open(chat, focus)
   if upper then
     swap(upper, chat, 'transcript')
   else
-    upper = open_transcript(chat)
+    upper = keeping_sizes(function()
+      return open_transcript(chat)
+    end)
     local last = api.nvim_buf_line_count(chat.transcript)
     api.nvim_win_set_cursor(upper, { last, 0 })
   end
   if lower then
     swap(lower, chat, 'composer')
   else
-    lower = open_composer(chat, upper)
+    local above = upper
+    lower = keeping_sizes(function()
+      return open_composer(chat, above)
+    end)
   end
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)
@@ -261,29 +286,31 @@ function M.open(chat, focus)
   end
 end
 
+--- Closes a window; the last one shows what it showed before, else an empty buffer.
+---@param win integer
+local function shut(win)
+  if pcall(api.nvim_win_close, win, true) then
+    return
+  end
+  api.nvim_win_call(win, function()
+    local back = pcall(vim.cmd.buffer, '#')
+    if not back or require('caliban.chat').of(api.nvim_get_current_buf()) then
+      vim.cmd.enew()
+    end
+  end)
+end
+
 --- Closes the chat's windows in this tab.
 function M.close()
-  local option = vim.o.equalalways
-  for _, part in ipairs({ 'composer', 'transcript' }) do
-    local win = showing(part)
-    while win do
-      -- the other windows keep their sizes
-      vim.cmd('noautocmd set noequalalways')
-      local ok = pcall(api.nvim_win_close, win, true)
-      vim.cmd('noautocmd let &equalalways = ' .. (option and 1 or 0))
-      if not ok then
-        -- the last window: what was in it before, else an empty buffer
-        api.nvim_win_call(win, function()
-          if
-            not pcall(vim.cmd.buffer, '#') or require('caliban.chat').of(api.nvim_get_current_buf())
-          then
-            vim.cmd.enew()
-          end
-        end)
+  keeping_sizes(function()
+    for _, part in ipairs({ 'composer', 'transcript' }) do
+      local win = showing(part)
+      while win do
+        shut(win)
+        win = showing(part)
       end
-      win = showing(part)
     end
-  end
+  end)
 end
 
 ---@param win integer
