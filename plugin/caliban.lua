@@ -81,7 +81,9 @@ local links = {
   CalibanError = 'DiagnosticError',
   CalibanAsk = 'DiagnosticWarn',
   CalibanNotice = 'DiagnosticInfo',
-  CalibanSign = 'DiagnosticHint',
+  CalibanAddSign = 'Added',
+  CalibanDeleteSign = 'Removed',
+  CalibanHint = 'Comment',
   CalibanChip = 'Special',
 }
 local function highlight()

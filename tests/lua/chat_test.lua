@@ -1,5 +1,6 @@
 --- The chat in a real Neovim; only the program is a stub: what is sent to it lands in `sent`.
 local api, fn = vim.api, vim.fn
+vim.o.columns, vim.o.lines = 200, 50
 
 local sent, told, exit = {}, {}, nil
 local jobs = 0

@@ -1,9 +1,8 @@
---- Runs the `*_test.lua` beside it: `nvim -l tests/lua/run.lua [name…]`. A test file returns a table of functions.
-local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
-local root = vim.fn.fnamemodify(here, ':h:h')
-vim.opt.runtimepath:prepend(root)
-vim.opt.swapfile = false
-package.path = here .. '/?.lua;' .. package.path
+--- Runs the `*_test.lua` beside it, each in a Neovim of its own: `nvim -l tests/lua/run.lua [name…]`. A test file
+--- returns a table of functions.
+local self = vim.fs.abspath(debug.getinfo(1, 'S').source:sub(2))
+local here = vim.fs.dirname(self)
+local only = vim.env.CALIBAN_TEST_FILE
 
 local passed, failed = 0, 0
 
@@ -19,15 +18,36 @@ local function run(name, test)
   end
 end
 
-local wanted = #arg > 0 and arg or nil
+---@param file string
+local function run_file(file)
+  vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
+  vim.opt.swapfile = false
+  package.path = here .. '/?.lua;' .. package.path
+  local tests = dofile(file)
+  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(tests))) do
+    run(vim.fs.basename(file) .. ': ' .. key, tests[key])
+  end
+  io.stdout:write(('%s: %d passed, %d failed\n'):format(vim.fs.basename(file), passed, failed))
+end
+
+if only then
+  run_file(only)
+  os.exit(failed == 0 and 0 or 1)
+end
+-- where Neovim is started through a loader, `progpath` is that; then $NVIM says
+local nvim = vim.env.NVIM and vim.fn.executable(vim.env.NVIM) == 1 and vim.env.NVIM
+  or vim.v.progpath
 for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true))) do
-  local name = vim.fn.fnamemodify(file, ':t:r')
-  if not wanted or vim.list_contains(wanted, name) then
-    local tests = dofile(file)
-    for _, key in ipairs(vim.fn.sort(vim.tbl_keys(tests))) do
-      run(name .. ': ' .. key, tests[key])
+  if #arg == 0 or vim.list_contains(arg, vim.fn.fnamemodify(file, ':t:r')) then
+    -- not `-l` again: that one has no screen, and windows do not get their sizes
+    local command = { nvim, '--clean', '--headless', '-c', 'luafile ' .. self }
+    local options = { env = { CALIBAN_TEST_FILE = file }, text = true }
+    local ended = vim.system(command, options):wait()
+    io.stdout:write(ended.stdout)
+    if ended.code ~= 0 then
+      failed = failed + 1
+      io.stdout:write(ended.stderr .. '\n')
     end
   end
 end
-io.stdout:write(('%d passed, %d failed\n'):format(passed, failed))
 os.exit(failed == 0 and 0 or 1)
