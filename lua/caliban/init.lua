@@ -79,12 +79,8 @@ function M.unchip()
   end
 end
 
----@class caliban.ReviewOpts
----@field scope? 'hunk'|'file'|'all' `hunk` unless a range is given
----@field buf? integer
----@field range? [integer, integer] lines, from 1
+---@class caliban.ReviewOpts: caliban.Choice
 ---@field visual? boolean the range is the selection
----@field reason? string
 
 ---@param opts? caliban.ReviewOpts
 ---@return caliban.ReviewOpts
