@@ -7,7 +7,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{concerns, outcome};
+pub use outcome::{concerns, elsewhere, outcome};
 pub use resolve::resolve;
 
 use crate::message::CallId;
@@ -87,8 +87,23 @@ pub struct Part {
 /// What became of one part's hunks in the text the user settled on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    pub kept: u32,
-    pub undone: u32,
-    /// Hunks that are neither: the lines that stand there now.
-    pub reworked: Vec<String>,
+    pub hunks: Vec<Decided>,
+}
+
+/// One hunk's fate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    pub fate: Fate,
+    /// Where it stands in the settled text, from 1.
+    pub line: u32,
+    /// The lines that stand there now.
+    pub lines: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Kept,
+    Undone,
+    /// Neither what was proposed nor what was there before.
+    Reworked,
 }

@@ -1,43 +1,67 @@
 //! What the user made of a proposal: each of its hunks judged against the text they settled on.
 
-use super::{Outcome, Part};
-use crate::text::{Hunk, Text, diff, distance};
+use super::{Decided, Fate, Outcome, Part};
+use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::ops::Range;
 
 /// Lines around a hunk that are compared with it.
 const AROUND: u32 = 30;
 
+/// Lines that are quoted of one hunk, and of the changes elsewhere.
+const QUOTED: usize = 20;
+/// Hunks that are told one by one.
+const TOLD: usize = 20;
+
 /// Judges one part's hunks in the settled text (`None`: the file is gone, all is undone). The user's
 /// changes elsewhere do not count, wherever they move the lines.
 pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
     let hunks = diff(&part.before, &part.after);
-    let mut outcome = Outcome::default();
-    let Some(settled) = settled else {
-        outcome.undone = count(&hunks).max(1);
-        return outcome;
+    let all = |fate| {
+        let one = || Decided { fate, line: 1, lines: Vec::new() };
+        let hunks = (0..hunks.len().max(1)).map(|_| one()).collect();
+        Outcome { hunks }
     };
+    let Some(settled) = settled else { return all(Fate::Undone) };
     if hunks.is_empty() {
         let kept = settled.eol() == part.after.eol();
-        return Outcome { kept: kept.into(), undone: (!kept).into(), reworked: Vec::new() };
+        return all(if kept { Fate::Kept } else { Fate::Undone });
     }
-    if settled.joined() == part.after.joined() {
-        outcome.kept = count(&hunks);
-        return outcome;
+    let sides = Sides::new(part, settled);
+    Outcome { hunks: hunks.iter().map(|hunk| sides.decide(hunk)).collect() }
+}
+
+/// Where the settled text differs besides, by the user or a formatter: a small diff for the model, empty where
+/// it does not. `part` is the whole of what was proposed.
+pub fn elsewhere(part: &Part, settled: &Text) -> String {
+    let sides = Sides::new(part, settled);
+    let mut expected: Vec<&str> = Vec::new();
+    let mut at = 0;
+    for hunk in diff(&part.before, &part.after) {
+        let mut window = span(&hunk.new);
+        let stands = match sides.judge(&hunk) {
+            Fate::Kept => &sides.after[span(&hunk.new)],
+            Fate::Undone => &sides.before[span(&hunk.old)],
+            Fate::Reworked => {
+                let (old, now) = sides.widened(hunk.new);
+                window = old;
+                &sides.settled[now]
+            }
+        };
+        expected.extend(&sides.after[at..window.start.max(at)]);
+        expected.extend(stands);
+        at = window.end.max(at);
     }
-    let sides = Sides {
-        before: part.before.lines().collect(),
-        after: part.after.lines().collect(),
-        settled: settled.lines().collect(),
-        later: diff(&part.after, settled),
-    };
-    for hunk in &hunks {
-        match sides.judge(hunk) {
-            Verdict::Kept => outcome.kept += 1,
-            Verdict::Undone => outcome.undone += 1,
-            Verdict::Reworked(lines) => outcome.reworked.push(lines),
-        }
+    expected.extend(&sides.after[at..]);
+    let mut lines = Vec::new();
+    for hunk in diff_lines(expected.iter().copied(), sides.settled.iter().copied()) {
+        lines.push(format!("@@ line {}", hunk.new.start + 1));
+        lines.extend(expected[span(&hunk.old)].iter().map(|it| format!("-{it}")));
+        lines.extend(sides.settled[span(&hunk.new)].iter().map(|it| format!("+{it}")));
     }
-    outcome
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
 }
 
 /// Whether `lines` (as they were proposed) are about a hunk of this part.
@@ -54,12 +78,6 @@ pub fn concerns(part: &Part, lines: &[String]) -> bool {
     })
 }
 
-enum Verdict {
-    Kept,
-    Undone,
-    Reworked(String),
-}
-
 struct Sides<'a> {
     before: Vec<&'a str>,
     after: Vec<&'a str>,
@@ -68,14 +86,36 @@ struct Sides<'a> {
     later: Vec<Hunk>,
 }
 
-impl Sides<'_> {
+impl<'a> Sides<'a> {
+    fn new(part: &'a Part, settled: &'a Text) -> Sides<'a> {
+        Sides {
+            before: part.before.lines().collect(),
+            after: part.after.lines().collect(),
+            settled: settled.lines().collect(),
+            later: diff(&part.after, settled),
+        }
+    }
+
+    fn decide(&self, hunk: &Hunk) -> Decided {
+        let fate = self.judge(hunk);
+        let at = self.now(hunk.new.start, false);
+        let lines = match fate {
+            Fate::Kept => self.after[span(&hunk.new)].iter().copied().map(str::to_owned).collect(),
+            Fate::Undone => {
+                self.before[span(&hunk.old)].iter().copied().map(str::to_owned).collect()
+            }
+            Fate::Reworked => self.standing(&hunk.new),
+        };
+        Decided { fate, line: u32::try_from(at + 1).unwrap_or(u32::MAX), lines }
+    }
+
     /// The settled text is as far from the proposal as from the proposal without this hunk, or nearer
     /// to one by exactly the hunk's size: that one it has. Unlike positions in a diff this does not
     /// depend on which of several equal lines a diff calls new.
-    fn judge(&self, hunk: &Hunk) -> Verdict {
+    fn judge(&self, hunk: &Hunk) -> Fate {
         let (window, now) = self.window(&hunk.new);
         if self.after[window.clone()] == self.settled[now.clone()] {
-            return Verdict::Kept;
+            return Fate::Kept;
         }
         let without: Vec<&str> = [
             &self.after[window.start..hunk.new.start as usize],
@@ -87,11 +127,11 @@ impl Sides<'_> {
         let far_without = distance(&without, &self.settled[now]);
         let size = distance(&self.before[span(&hunk.old)], &self.after[span(&hunk.new)]);
         if far_with + size <= far_without {
-            Verdict::Kept
+            Fate::Kept
         } else if far_without + size <= far_with {
-            Verdict::Undone
+            Fate::Undone
         } else {
-            Verdict::Reworked(self.standing(&hunk.new))
+            Fate::Reworked
         }
     }
 
@@ -126,8 +166,9 @@ impl Sides<'_> {
     }
 
     /// The lines that stand where the hunk was put.
-    fn standing(&self, new: &Range<u32>) -> String {
-        self.settled[self.widened(new.clone()).1].join("\n")
+    fn standing(&self, new: &Range<u32>) -> Vec<String> {
+        let now = self.widened(new.clone()).1;
+        self.settled[now].iter().copied().map(str::to_owned).collect()
     }
 }
 
@@ -135,46 +176,74 @@ fn span(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-fn count(hunks: &[Hunk]) -> u32 {
-    u32::try_from(hunks.len()).unwrap_or(u32::MAX)
+fn quoted(lines: &[String]) -> String {
+    let mut text = lines[..lines.len().min(QUOTED)].join("\n");
+    if lines.len() > QUOTED {
+        text.push_str(&format!("\n… {} more lines", lines.len() - QUOTED));
+    }
+    text
 }
 
 impl Outcome {
-    /// For the model: what became of the change to `path`, and the reasons the user gave.
+    pub fn count(&self, fate: Fate) -> usize {
+        self.hunks.iter().filter(|it| it.fate == fate).count()
+    }
+
+    /// For the model: what became of each hunk of the change to `path`, the text that stands there where it is not
+    /// what was proposed, and the reasons the user gave.
     pub fn say(&self, path: &str, reasons: &[String]) -> String {
-        let reworked = self.reworked.len();
-        let total = self.kept as usize + self.undone as usize + reworked;
-        let mut said = match (self.kept, self.undone, reworked) {
-            (_, 0, 0) => format!("The user accepted {} in {path}.", changes(total)),
-            (0, _, 0) => format!("The user rejected {} in {path}: it is undone.", changes(total)),
-            (kept, undone, _) => {
-                let each = [
-                    (kept as usize, "accepted"),
-                    (undone as usize, "rejected and undone"),
-                    (reworked, "reworked by the user"),
-                ];
-                let each: Vec<String> = each
-                    .iter()
-                    .filter(|(count, _)| *count > 0)
-                    .map(|(count, what)| format!("{count} {what}"))
-                    .collect();
-                format!("Of {} in {path}: {}.", changes(total), each.join(", "))
+        let total = self.hunks.len();
+        let each = [
+            (self.count(Fate::Kept), "accepted"),
+            (self.count(Fate::Undone), "rejected and undone"),
+            (self.count(Fate::Reworked), "reworked by the user"),
+        ];
+        let each: Vec<String> = each
+            .iter()
+            .filter(|it| it.0 > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let mut said = match (self.count(Fate::Kept), self.count(Fate::Undone)) {
+            (kept, 0) if kept == total => {
+                format!("The user accepted {} in {path}.", changes(total))
             }
+            (0, undone) if undone == total => {
+                format!("The user rejected {} in {path}: it is undone.", changes(total))
+            }
+            _ => format!(
+                "Of {} in {path}: {}.{}",
+                changes(total),
+                each.join(", "),
+                self.one_by_one()
+            ),
         };
-        for lines in &self.reworked {
-            said.push_str(if lines.is_empty() {
-                "\nReworked to nothing: no lines stand there now."
-            } else {
-                "\nReworked to:\n"
-            });
-            said.push_str(lines);
-        }
         for reason in reasons {
-            said.push_str("\nThe user's reason: ");
-            said.push_str(reason);
+            said.push_str(&format!("\nThe user's reason: {reason}"));
         }
         said
     }
+
+    fn one_by_one(&self) -> String {
+        let mut said = String::new();
+        for hunk in self.hunks.iter().take(TOLD) {
+            let fate = match fate_words(hunk) {
+                (fate, true) => format!("{fate}; no lines stand there."),
+                (fate, false) => format!("{fate}:\n{}", quoted(&hunk.lines)),
+            };
+            said.push_str(&format!("\nline {}, {fate}", hunk.line));
+        }
+        said
+    }
+}
+
+/// What to say of a hunk, and whether nothing stands in its place.
+fn fate_words(hunk: &Decided) -> (&'static str, bool) {
+    let words = match hunk.fate {
+        Fate::Kept => "accepted",
+        Fate::Undone => "rejected, reads as before",
+        Fate::Reworked => "reworked, now reads",
+    };
+    (words, hunk.lines.is_empty())
 }
 
 fn changes(count: usize) -> String {

@@ -95,7 +95,12 @@ fn part(before: &str, after: &str) -> Part {
 fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expect) {
     let settled = settled.map(Text::new);
     let outcome = outcome(&part(before, after), settled.as_ref());
-    expect.assert_eq(&outcome.say("a.rs", &[]));
+    let mut said = outcome.say("a.rs", &[]);
+    if let Some(settled) = &settled {
+        said.push('\n');
+        said.push_str(&elsewhere(&part(before, after), settled));
+    }
+    expect.assert_eq(said.trim_end());
 }
 
 #[test]
@@ -118,24 +123,41 @@ fn outcomes() {
         before,
         after,
         Some("new\na\nb\nc\nd\nE\nE2\nf\nmore\n"),
-        &expect![["Of 2 changes in a.rs: 1 accepted, 1 rejected and undone."]],
+        &expect![[r#"
+            Of 2 changes in a.rs: 1 accepted, 1 rejected and undone.
+            line 3, rejected, reads as before:
+            b
+            line 6, accepted:
+            E
+            E2
+            The file changed elsewhere too, by the user or a formatter:
+            @@ line 1
+            +new
+            @@ line 9
+            +more"#]],
     );
     check_outcome(
         before,
         after,
         Some("a\nB\nc\nD\nE\nmine\nf\n"),
-        &expect![[r"
-        Of 2 changes in a.rs: 1 accepted, 1 reworked by the user.
-        Reworked to:
-        D
-        E
-        mine"]],
+        &expect![[r#"
+            Of 2 changes in a.rs: 1 accepted, 1 reworked by the user.
+            line 2, accepted:
+            B
+            line 5, reworked, now reads:
+            D
+            E
+            mine"#]],
     );
     check_outcome(
         "a\nb\n",
         "a\n",
         Some("a\nmine\n"),
-        &expect!["The user accepted the change in a.rs."],
+        &expect![[r#"
+            The user accepted the change in a.rs.
+            The file changed elsewhere too, by the user or a formatter:
+            @@ line 2
+            +mine"#]],
     );
 }
 
@@ -143,7 +165,7 @@ fn outcomes() {
 fn equal_lines_do_not_mislead() {
     let judged = |before, after, settled: &str| {
         let outcome = outcome(&part(before, after), Some(&Text::new(settled)));
-        (outcome.kept, outcome.undone, outcome.reworked.len())
+        (outcome.count(Fate::Kept), outcome.count(Fate::Undone), outcome.count(Fate::Reworked))
     };
     assert_eq!(judged("A\n}\nB\n", "A\n}\n}\nB\n", "A\n}\nB2\n"), (0, 1, 0));
     assert_eq!(judged("A\n}\nB\n", "A\n}\n}\nB\n", "A\n}\n}\nB2\n"), (1, 0, 0));
@@ -228,8 +250,8 @@ proptest! {
         prop_assume!(hunks > 0 && hunks == lines.iter().filter(|(kind, ..)| *kind < 3).count());
         let heard = outcome(&part, Some(&Text::new(settled.join("\n"))));
         let kept = lines.iter().filter(|(kind, keep, _)| *kind < 3 && *keep).count();
-        prop_assert_eq!(heard.reworked.len(), 0);
-        prop_assert_eq!(heard.kept as usize, kept);
-        prop_assert_eq!(heard.undone as usize, hunks - kept);
+        prop_assert_eq!(heard.count(Fate::Reworked), 0);
+        prop_assert_eq!(heard.count(Fate::Kept), kept);
+        prop_assert_eq!(heard.count(Fate::Undone), hunks - kept);
     }
 }

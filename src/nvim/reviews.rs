@@ -2,7 +2,7 @@
 //! the verdict means for each call. One task owns them.
 
 use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal};
-use crate::edit::{self, Misfit, Proposal};
+use crate::edit::{self, Fate, Misfit, Outcome, Part, Proposal};
 use crate::event::SessionId;
 use crate::message::ToolAnswer;
 use crate::text::{self, Text};
@@ -124,32 +124,45 @@ async fn judge(
         Verdict { session, answers, note, path, saved }
     };
     let mut verdicts = Vec::new();
+    let mut whole: Option<Part> = None;
     for id in &reviewed.proposals {
         let Some(entry) = entries.remove(id) else {
             verdicts.push(verdict(None, Vec::new(), Some(orphan(&shown))));
             continue;
         };
-        let answers = entry
-            .proposal
-            .parts
-            .iter()
-            .map(|part| {
-                let outcome = edit::outcome(part, settled.as_ref());
-                let reasons: Vec<String> = reviewed
-                    .reasons
-                    .iter()
-                    .filter(|it| edit::concerns(part, &it.lines))
-                    .map(|it| it.reason.clone())
-                    .collect();
-                let mut text = outcome.say(&shown, &reasons);
-                text.push_str(&on_disk(&reviewed, &shown));
-                let failed = outcome.kept == 0 && outcome.reworked.is_empty();
-                ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome) }
-            })
-            .collect();
-        verdicts.push(verdict(Some(entry.session), answers, None));
+        let parts = &entry.proposal.parts;
+        let answers = parts.iter().map(|it| answer(it, settled.as_ref(), &reviewed, &shown));
+        verdicts.push(verdict(Some(entry.session), answers.collect(), None));
+        for part in parts {
+            whole.get_or_insert_with(|| part.clone()).after = part.after.clone();
+        }
+    }
+    // The user's own changes are told once, with the last answer.
+    if let (Some(whole), Some(settled)) = (whole, settled)
+        && let Some(answer) = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back()
+    {
+        let told = edit::elsewhere(&whole, &settled);
+        if !told.is_empty() {
+            answer.text.push('\n');
+            answer.text.push_str(&told);
+        }
     }
     verdicts
+}
+
+/// What one call hears of its part.
+fn answer(part: &Part, settled: Option<&Text>, reviewed: &Reviewed, shown: &str) -> ToolAnswer {
+    let outcome = edit::outcome(part, settled);
+    let reasons: Vec<String> = reviewed
+        .reasons
+        .iter()
+        .filter(|it| edit::concerns(part, &it.lines))
+        .map(|it| it.reason.clone())
+        .collect();
+    let mut text = outcome.say(shown, &reasons);
+    text.push_str(&on_disk(reviewed, shown));
+    let failed = outcome.count(Fate::Undone) == outcome.hunks.len();
+    ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome) }
 }
 
 /// The text the user settled on: the one that came along, else the disk's.
@@ -181,17 +194,13 @@ fn orphan(shown: &str) -> String {
     )
 }
 
-fn summary(outcome: &edit::Outcome) -> String {
-    let mut words = Vec::new();
-    let reworked = outcome.reworked.len();
-    if outcome.kept > 0 {
-        words.push(format!("{} accepted", outcome.kept));
-    }
-    if outcome.undone > 0 {
-        words.push(format!("{} rejected", outcome.undone));
-    }
-    if reworked > 0 {
-        words.push(format!("{reworked} reworked"));
-    }
+fn summary(outcome: &Outcome) -> String {
+    let each = [(Fate::Kept, "accepted"), (Fate::Undone, "rejected"), (Fate::Reworked, "reworked")];
+    let words: Vec<String> = each
+        .iter()
+        .map(|(fate, word)| (outcome.count(*fate), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
     words.join(" · ")
 }

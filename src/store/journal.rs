@@ -5,6 +5,7 @@ use crate::event::Event;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug)]
@@ -26,7 +27,8 @@ impl Journal {
         warnings: &mut Vec<String>,
     ) -> io::Result<(Journal, Vec<Event>)> {
         let mut bytes = Vec::new();
-        let mut file = File::options().create(true).read(true).append(true).open(path)?;
+        let mut file =
+            File::options().create(true).read(true).append(true).mode(0o600).open(path)?;
         file.read_to_end(&mut bytes)?;
         let mut journal = Journal { file };
         let (events, good) = read(&bytes, saves);

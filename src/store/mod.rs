@@ -15,6 +15,7 @@ use journal::Journal;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Whether this may name a session: `[A-Za-z0-9_-]{1,64}`.
@@ -138,7 +139,7 @@ impl Project {
 
     /// Opens a session and takes its lock: the saved state, and what the journal has beyond it.
     pub fn open(&self, id: &SessionId) -> Result<Opened, Barred> {
-        fs::create_dir_all(&self.dir).map_err(Barred::Io)?;
+        create_private(&self.dir).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
         let path = self.dir.join(format!("{id}.json"));
         let (header, mut session) = match fs::read(&path) {
@@ -169,7 +170,8 @@ impl Project {
 
     fn lock(&self, id: &SessionId) -> Result<File, Barred> {
         let path = self.dir.join(format!("{id}.lock"));
-        let lock = File::options().create(true).append(true).open(path).map_err(Barred::Io)?;
+        let options = &mut File::options();
+        let lock = options.create(true).append(true).mode(0o600).open(path).map_err(Barred::Io)?;
         match lock.try_lock() {
             Ok(()) => Ok(lock),
             Err(TryLockError::WouldBlock) => Err(Barred::Held),
@@ -204,7 +206,7 @@ impl Store {
     pub fn trash(&mut self, session: &Session) -> io::Result<()> {
         let json = self.header.render(session).map_err(io::Error::other)?;
         let trash = self.dir.join("trash");
-        fs::create_dir_all(&trash)?;
+        create_private(&trash)?;
         let taken = |n: &u32| !trash.join(format!("{}-{n}.json", self.name)).exists();
         let n = (1..=u32::MAX).find(taken).unwrap_or(u32::MAX);
         write_whole(&trash, &format!("{}-{n}.json", self.name), &json)
@@ -223,9 +225,14 @@ impl Store {
     }
 }
 
+/// Conversations are nobody else's.
+fn create_private(dir: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
 /// Replaces a file's content at once: readers see the old or the new, also after a loss of power.
 fn write_whole(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    fs::create_dir_all(dir)?;
+    create_private(dir)?;
     let mut file = tempfile::Builder::new().prefix(".").tempfile_in(dir)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;

@@ -7,4 +7,5 @@ pub mod kit;
 mod chat;
 mod kit_test;
 mod lints;
+mod lua;
 mod tidy;
