@@ -159,6 +159,7 @@ function M.look(r, decided)
   if #r.hunks > 0 then
     if not r.open then
       r.open = true
+      r.origin = settling.origin(r.buf)
       protect(r)
     end
     overlay.draw(r)
@@ -287,7 +288,6 @@ local function begin(item, buf, created)
     r.path, r.session, r.create = item.proposal.path, item.session, item.proposal.create
     r.proposals, r.reasons, r.accepted, r.rejected = {}, {}, 0, 0
     r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
-    r.origin = not r.own and table.concat(file.lines(buf), '\n') or nil
     order = vim.tbl_filter(function(other)
       return other ~= buf
     end, order)
@@ -345,6 +345,9 @@ local function enter_into(item, buf, created)
   end
   local r = begin(item, buf, created)
   track.sync(r)
+  if not r.open then
+    r.origin = settling.origin(buf)
+  end
   local ok, err = track.edit(r, function()
     entry.apply(r, edits)
   end)

@@ -205,7 +205,7 @@ local function draw_hunk(buf, hunk, from, to)
       hl_group = 'CalibanAdd',
       hl_eol = true,
       sign_text = '▎',
-      sign_hl_group = 'CalibanAddSign',
+      sign_hl_group = 'CalibanSign',
       priority = 100,
       strict = false,
     })
@@ -223,7 +223,7 @@ local function header(n)
     key,
     key
   )
-  return { { text, 'CalibanHint' } }
+  return { { text, 'CalibanDim' } }
 end
 
 --- The rows to draw: those in windows and some around.
@@ -279,7 +279,7 @@ local function hint(buf)
       hints,
       row,
       0,
-      { virt_text = { { text, 'CalibanHint' } }, strict = false }
+      { virt_text = { { text, 'CalibanDim' } }, strict = false }
     )
   end
 end
@@ -304,7 +304,7 @@ local function paint(r)
       end
       if #hunk.new == 0 then
         local row = math.min(hunk.start, api.nvim_buf_line_count(buf) - 1)
-        local opts = { sign_text = '▎', sign_hl_group = 'CalibanDeleteSign' }
+        local opts = { sign_text = '▎', sign_hl_group = 'CalibanSign' }
         api.nvim_buf_set_extmark(buf, space, row, 0, opts)
       end
     end

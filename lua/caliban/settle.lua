@@ -11,6 +11,14 @@ local function warn(text)
   vim.notify(text, vim.log.levels.WARN)
 end
 
+--- The text on disk that the buffer is known to go back to.
+---@param buf integer
+---@return string? text absent where the file changed unseen, or is not there
+function M.origin(buf)
+  local disk = not file.stale(buf) and file.disk(buf) or nil
+  return disk and table.concat(disk, '\n')
+end
+
 --- The disk changed: its changes outside the user's and the proposed ones are taken over.
 ---@param r caliban.Review
 ---@param why string
@@ -93,6 +101,9 @@ function M.save(r)
     return false, ''
   elseif r.clash then
     return false, r.clash
+  elseif r.accepted + r.rejected == 0 then
+    -- `u` past what was saved is not a wish to write
+    return false, 'you undid it'
   elseif r.own then
     return false, 'it has unsaved changes of yours'
   end

@@ -329,7 +329,7 @@ function T.a_swap_file_is_left_alone()
   local path = H.write('f.txt', 'a\nb\n')
   vim.o.directory = dir .. '//'
   local args = {
-    vim.v.progpath,
+    vim.env.NVIM_BIN or vim.v.progpath,
     '--embed',
     '--headless',
     '--clean',

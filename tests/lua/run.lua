@@ -1,4 +1,4 @@
---- Runs the `*_test.lua` beside it: `nvim -l tests/lua/run.lua [name…]`. A test file returns a table of functions.
+--- Runs the tests of reviews: `nvim --clean -l tests/lua/run.lua [name…]`. A test file returns a table of functions.
 local here = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h')
 local root = vim.fn.fnamemodify(here, ':h:h')
 vim.opt.runtimepath:prepend(root)
@@ -19,14 +19,11 @@ local function run(name, test)
   end
 end
 
-local wanted = #arg > 0 and arg or nil
-for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true))) do
-  local name = vim.fn.fnamemodify(file, ':t:r')
-  if not wanted or vim.list_contains(wanted, name) then
-    local tests = dofile(file)
-    for _, key in ipairs(vim.fn.sort(vim.tbl_keys(tests))) do
-      run(name .. ': ' .. key, tests[key])
-    end
+local wanted = #arg > 0 and arg or { 'arrive_test', 'buffers_test', 'laws_test', 'review_test' }
+for _, name in ipairs(wanted) do
+  local tests = dofile(('%s/%s.lua'):format(here, name))
+  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(tests))) do
+    run(name .. ': ' .. key, tests[key])
   end
 end
 io.stdout:write(('%d passed, %d failed\n'):format(passed, failed))
