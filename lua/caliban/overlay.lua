@@ -199,16 +199,20 @@ local function draw_hunk(buf, hunk, from, to)
       api.nvim_buf_set_extmark(buf, space, hunk.start + i - 1, range[1], opts)
     end
   end
-  for row = math.max(hunk.start, from), math.min(hunk.start + #hunk.new, to) - 1 do
-    api.nvim_buf_set_extmark(buf, space, row, 0, {
-      end_row = row + 1,
-      hl_group = 'CalibanAdd',
-      hl_eol = true,
-      sign_text = '▎',
-      sign_hl_group = 'CalibanSign',
-      priority = 100,
-      strict = false,
-    })
+  local first, last = math.max(hunk.start, from), math.min(hunk.start + #hunk.new, to)
+  if first < last then
+    local line =
+      { end_row = last, hl_group = 'CalibanAdd', hl_eol = true, priority = 100, strict = false }
+    api.nvim_buf_set_extmark(buf, space, first, 0, line)
+  end
+  for row = first, last - 1 do
+    api.nvim_buf_set_extmark(
+      buf,
+      space,
+      row,
+      0,
+      { sign_text = '▎', sign_hl_group = 'CalibanSign' }
+    )
   end
   return above
 end

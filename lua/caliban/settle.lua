@@ -134,4 +134,25 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
+--- Tells the program how a review ended.
+---@param r caliban.Review
+---@param gone boolean
+---@param unsaved string why the text is not on disk; '' where it is
+function M.report(r, gone, unsaved)
+  local there = api.nvim_buf_is_loaded(r.buf)
+  ---@type caliban.Reviewed
+  local message = {
+    kind = 'reviewed',
+    proposals = r.proposals,
+    path = r.path,
+    gone = gone,
+    text = unsaved ~= '' and there and table.concat(file.lines(r.buf), '\n') or nil,
+    eol = not there or file.eol(r.buf),
+    saved = unsaved == '',
+    unsaved = unsaved,
+    reasons = r.reasons,
+  }
+  require('caliban.rpc').notify(message)
+end
+
 return M

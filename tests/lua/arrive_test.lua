@@ -47,7 +47,7 @@ local function start()
   local bin = vim.env.NVIM_BIN or vim.v.progpath
   local self = setmetatable({}, Child)
   self.chan = vim.fn.jobstart({ bin, '--embed', '--clean', '-n' }, { rpc = true })
-  vim.rpcrequest(self.chan, 'nvim_ui_attach', 120, 20, {})
+  vim.rpcrequest(self.chan, 'nvim_ui_attach', 80, 20, {})
   self:lua(SETUP, root, path)
   return self
 end

@@ -129,7 +129,11 @@ function T.random_scripts()
       end
       local before = lines()
       for _, h in ipairs(B.pending(0)) do
-        H.eq(h.added, vim.list_slice(before, h.start + 1, h.start + h.count), 'a hunk is what stands there')
+        H.eq(
+          h.added,
+          vim.list_slice(before, h.start + 1, h.start + h.count),
+          'a hunk is what stands there'
+        )
       end
     end
     local kept = vim.tbl_filter(function(word)
