@@ -3,19 +3,13 @@ local M = {}
 
 local api = vim.api
 local arrive = require('caliban.arrive')
+local deciding = require('caliban.decide')
 local entry = require('caliban.entry')
 local file = require('caliban.file')
 local guard = require('caliban.guard')
 local overlay = require('caliban.overlay')
-local review = require('caliban.review')
 local settling = require('caliban.settle')
 local track = require('caliban.track')
-
----@class caliban.Choice
----@field scope? 'hunk'|'file'|'all'|'range'
----@field buf? integer
----@field range? [integer, integer] lines, from 1, inclusive
----@field reason? string
 
 local reviews = {} ---@type table<integer, caliban.Review>
 local order = {} ---@type integer[] buffers as their reviews began
@@ -33,11 +27,6 @@ end
 ---@return string
 local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
-end
-
----@param message table
-local function tell(message)
-  require('caliban.rpc').notify(message)
 end
 
 ---@param name string
@@ -68,23 +57,8 @@ local function settle(r)
   if not there then
     forget(r)
   end
-  local text, eol = nil, there and file.eol(r.buf)
-  if unsaved ~= '' and there then
-    text = table.concat(file.lines(r.buf), '\n')
-  end
-  ---@type caliban.Reviewed
-  local message = {
-    kind = 'reviewed',
-    proposals = r.proposals,
-    path = r.path,
-    gone = not there or (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil),
-    text = text,
-    eol = eol,
-    saved = unsaved == '',
-    unsaved = unsaved,
-    reasons = r.reasons,
-  }
-  tell(message)
+  local kept = there and not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
+  settling.report(r, not kept, unsaved)
   local line = settling.summary(r, written, unsaved)
   fire(
     'CalibanReviewed',
@@ -102,16 +76,7 @@ local function lose(r)
   overlay.clear(r.buf)
   guard.clear(r.buf)
   if r.open then
-    tell({
-      kind = 'reviewed',
-      proposals = r.proposals,
-      path = r.path,
-      gone = true,
-      eol = true,
-      saved = false,
-      unsaved = 'its buffer was closed',
-      reasons = r.reasons,
-    })
+    settling.report(r, true, 'its buffer was closed')
     fire(
       'CalibanReviewed',
       { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
@@ -126,11 +91,13 @@ end
 local function protect(r)
   guard.set(r.buf, {
     refusal = function()
-      return ('%s has %s under review: %s'):format(
-        file.short(r.path),
-        count(#r.hunks, 'hunk'),
-        ADVICE
-      )
+      local hunks = count(#r.hunks, 'hunk')
+      local full = ('%s has %s under review: %s'):format(file.short(r.path), hunks, ADVICE)
+      if vim.fn.strdisplaywidth(full) <= vim.v.echospace then
+        return full
+      end
+      -- a message that does not fit must be dismissed with a key
+      return ('%s: %s under review (accept, reject, or :w!)'):format(vim.fs.basename(r.path), hunks)
     end,
     written = function()
       r.own, r.clash = false, nil
@@ -159,6 +126,7 @@ function M.look(r, decided)
   if #r.hunks > 0 then
     if not r.open then
       r.open = true
+      r.origin = settling.origin(r.buf)
       protect(r)
     end
     overlay.draw(r)
@@ -240,29 +208,6 @@ end
 --------------------------------------------------------------------------------------------- entry
 
 ---@param item caliban.Arriving
----@param state string
----@param fields? table
-local function answer(item, state, fields)
-  tell(
-    vim.tbl_extend(
-      'force',
-      { kind = 'arrived', id = item.proposal.id, state = state, hunks = 0 },
-      fields or {}
-    )
-  )
-end
-
----@param item caliban.Arriving
----@param why string the end of a sentence
-local function refuse(item, why)
-  answer(
-    item,
-    'refused',
-    { why = ('%s cannot be edited: %s.'):format(file.short(item.proposal.path), why) }
-  )
-end
-
----@param item caliban.Arriving
 ---@param buf integer
 ---@param created boolean
 ---@return caliban.Review
@@ -287,7 +232,6 @@ local function begin(item, buf, created)
     r.path, r.session, r.create = item.proposal.path, item.session, item.proposal.create
     r.proposals, r.reasons, r.accepted, r.rejected = {}, {}, 0, 0
     r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
-    r.origin = not r.own and table.concat(file.lines(buf), '\n') or nil
     order = vim.tbl_filter(function(other)
       return other ~= buf
     end, order)
@@ -298,53 +242,18 @@ end
 
 ---@param item caliban.Arriving
 ---@param buf integer
-local function moved(item, buf)
-  local text = table.concat(file.lines(buf), '\n')
-  local there = vim.uv.fs_stat(item.proposal.path) or text ~= '' or api.nvim_buf_line_count(buf) > 1
-  answer(item, 'moved', {
-    text = there and text or nil,
-    eol = file.eol(buf),
-    dos = vim.bo[buf].fileformat == 'dos',
-    bom = vim.bo[buf].bomb,
-  })
-end
-
---- Whether the text a proposal was made from is the buffer's.
----@param p caliban.WireProposal
----@param buf integer
----@return boolean
-local function current(p, buf)
-  if p.create then
-    return file.empty(buf)
-      and (reviews[buf] ~= nil and reviews[buf].open or not vim.uv.fs_stat(p.path))
-  end
-  return vim.fn.sha256(table.concat(file.lines(buf), '\n')) == p.sha
-end
-
----@param item caliban.Arriving
----@param buf integer
 ---@param created boolean
 local function enter_into(item, buf, created)
-  local p = item.proposal
-  if not current(p, buf) then
-    return moved(item, buf)
-  end
-  local edits = entry.edits(p, file.lines(buf))
-  local text = table.concat(vim.tbl_map(function(h)
-    return h.text
-  end, p.hunks))
+  local edits = entry.fit(item, buf, reviews[buf] ~= nil and reviews[buf].open)
   if not edits then
-    return moved(item, buf)
-  elseif not file.encodes(buf, text) then
-    return refuse(
-      item,
-      ('its encoding (%s) cannot hold the new text'):format(vim.bo[buf].fileencoding)
-    )
-  elseif #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
-    return refuse(item, 'a change of nothing but the last newline cannot be reviewed')
+    return
   end
+  local p = item.proposal
   local r = begin(item, buf, created)
   track.sync(r)
+  if not r.open then
+    r.origin = settling.origin(buf)
+  end
   local ok, err = track.edit(r, function()
     entry.apply(r, edits)
   end)
@@ -355,7 +264,7 @@ local function enter_into(item, buf, created)
   vim.bo[buf].buflisted = true
   r.proposals[#r.proposals + 1] = p.id
   r.open = r.open or #r.hunks == 0
-  answer(item, 'entered', { hunks = #edits })
+  entry.answer(item, 'entered', { hunks = #edits })
   local line = M.look(r, true)
   fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
   if line then
@@ -367,7 +276,7 @@ end
 ---@return 'calm'|'review'|nil
 local function enter(item)
   if arrive.stopped(item) then
-    return answer(item, 'stopped')
+    return entry.answer(item, 'stopped')
   end
   local path = item.proposal.path
   local known = file.find(path)
@@ -380,7 +289,7 @@ local function enter(item)
   local ok, err = pcall(function()
     local buf, why, created = file.open(path)
     if not buf then
-      return refuse(item, why or 'it could not be loaded')
+      return entry.refuse(item, why or 'it could not be loaded')
     end
     if not vim.bo[buf].modified and not (r and r.open) then
       -- nothing of the user's is in it, and the program read the disk
@@ -392,7 +301,7 @@ local function enter(item)
     if tostring(err):find('E565', 1, true) or tostring(err):find('E11:', 1, true) then
       return 'calm'
     end
-    refuse(item, (tostring(err):match('E%d+: [^\n]*') or tostring(err)))
+    entry.refuse(item, (tostring(err):match('E%d+: [^\n]*') or tostring(err)))
   end
 end
 
@@ -426,63 +335,6 @@ end
 
 --------------------------------------------------------------------------------------------- decisions
 
----@param r caliban.Review
----@param verdict 'accept'|'reject'
----@param first integer
----@param last integer
----@param reason? string
----@return integer decided
-local function decide(r, verdict, first, last, reason)
-  local taken, rest, after = review.take(r.hunks, first, last)
-  if #taken == 0 then
-    return 0
-  elseif verdict == 'accept' then
-    r.hunks, r.accepted = rest, r.accepted + #taken
-    return #taken
-  end
-  local ok, err = track.edit(r, function()
-    for i = #taken, 1, -1 do
-      file.put(r.buf, taken[i].start, #taken[i].new, taken[i].old)
-    end
-  end)
-  if not ok then
-    say(
-      ('%s cannot be changed now: %s'):format(file.short(r.path), tostring(err)),
-      vim.log.levels.ERROR
-    )
-    return 0
-  end
-  r.hunks, r.rejected = after, r.rejected + #taken
-  for _, hunk in ipairs(reason and reason ~= '' and taken or {}) do
-    r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason }
-  end
-  return #taken
-end
-
----@param buf integer
----@return integer row of the cursor, from 0
-local function cursor(buf)
-  local win = vim.fn.bufwinid(buf)
-  win = buf == api.nvim_get_current_buf() and 0 or win
-  return win >= 0 and api.nvim_win_get_cursor(win)[1] - 1 or 0
-end
-
---- The rows a choice means; none where it means no hunk.
----@param r caliban.Review
----@param opts caliban.Choice
----@return integer? first, integer? last
-local function rows(r, opts)
-  if opts.range then
-    return math.min(opts.range[1], opts.range[2]) - 1, math.max(opts.range[1], opts.range[2])
-  elseif opts.scope == 'file' or opts.scope == 'all' then
-    return 0, math.huge
-  end
-  local hunk = r.hunks[review.at(r.hunks, cursor(r.buf)) or 0]
-  if hunk then
-    return hunk.start, hunk.start + #hunk.new
-  end
-end
-
 ---@param verdict 'accept'|'reject'
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
@@ -494,9 +346,9 @@ local function choose(verdict, opts)
     if r and api.nvim_buf_is_loaded(at) then
       track.sync(r)
       pending = pending or #r.hunks > 0
-      local first, last = rows(r, opts)
+      local first, last = deciding.rows(r, opts)
       if first and last then
-        decided = decided + decide(r, verdict, first, last, opts.reason)
+        decided = decided + deciding.decide(r, verdict, first, last, opts.reason)
         lines[#lines + 1] = M.look(r, true)
       end
     end

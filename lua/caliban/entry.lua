@@ -60,4 +60,79 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and r.eol[2]
 end
 
+---@param item caliban.Arriving
+---@param state string
+---@param fields? table
+function M.answer(item, state, fields)
+  require('caliban.rpc').notify(
+    vim.tbl_extend(
+      'force',
+      { kind = 'arrived', id = item.proposal.id, state = state, hunks = 0 },
+      fields or {}
+    )
+  )
+end
+
+---@param item caliban.Arriving
+---@param why string the end of a sentence
+function M.refuse(item, why)
+  M.answer(
+    item,
+    'refused',
+    { why = ('%s cannot be edited: %s.'):format(file.short(item.proposal.path), why) }
+  )
+end
+
+---@param item caliban.Arriving
+---@param buf integer
+local function moved(item, buf)
+  local text = table.concat(file.lines(buf), '\n')
+  local there = vim.uv.fs_stat(item.proposal.path) or text ~= '' or api.nvim_buf_line_count(buf) > 1
+  M.answer(item, 'moved', {
+    text = there and text or nil,
+    eol = file.eol(buf),
+    dos = vim.bo[buf].fileformat == 'dos',
+    bom = vim.bo[buf].bomb,
+  })
+end
+
+--- Whether the text a proposal was made from is the buffer's.
+---@param p caliban.WireProposal
+---@param buf integer
+---@param open boolean
+---@return boolean
+local function current(p, buf, open)
+  if p.create then
+    return file.empty(buf) and (open or not vim.uv.fs_stat(p.path))
+  end
+  return vim.fn.sha256(table.concat(file.lines(buf), '\n')) == p.sha
+end
+
+--- The edits a proposal asks of a buffer.
+---@param item caliban.Arriving
+---@param buf integer
+---@param open boolean a review of it is open
+---@return caliban.Edit[]? edits absent: they cannot enter, and the program was told
+function M.fit(item, buf, open)
+  local p = item.proposal
+  if not current(p, buf, open) then
+    return moved(item, buf)
+  end
+  local edits = M.edits(p, file.lines(buf))
+  local text = table.concat(vim.tbl_map(function(h)
+    return h.text
+  end, p.hunks))
+  if not edits then
+    return moved(item, buf)
+  elseif not file.encodes(buf, text) then
+    return M.refuse(
+      item,
+      ('its encoding (%s) cannot hold the new text'):format(vim.bo[buf].fileencoding)
+    )
+  elseif #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
+    return M.refuse(item, 'a change of nothing but the last newline cannot be reviewed')
+  end
+  return edits
+end
+
 return M

@@ -11,9 +11,11 @@ local group = api.nvim_create_augroup('caliban.guard', {})
 ---@field written fun() what is shown was written
 ---@field changed fun(reason: string) the file changed on disk
 
+--- Not an error of `:write`: from an autocommand that takes three lines and a key to dismiss.
 ---@param text string
 local function complain(text)
-  api.nvim_echo({ { text } }, true, { err = true })
+  vim.v.errmsg = text
+  api.nvim_echo({ { text, 'ErrorMsg' } }, true, {})
 end
 
 --- `:w!`, and `:w other`, run as they would without us.

@@ -199,16 +199,20 @@ local function draw_hunk(buf, hunk, from, to)
       api.nvim_buf_set_extmark(buf, space, hunk.start + i - 1, range[1], opts)
     end
   end
-  for row = math.max(hunk.start, from), math.min(hunk.start + #hunk.new, to) - 1 do
-    api.nvim_buf_set_extmark(buf, space, row, 0, {
-      end_row = row + 1,
-      hl_group = 'CalibanAdd',
-      hl_eol = true,
-      sign_text = '▎',
-      sign_hl_group = 'CalibanAddSign',
-      priority = 100,
-      strict = false,
-    })
+  local first, last = math.max(hunk.start, from), math.min(hunk.start + #hunk.new, to)
+  if first < last then
+    local line =
+      { end_row = last, hl_group = 'CalibanAdd', hl_eol = true, priority = 100, strict = false }
+    api.nvim_buf_set_extmark(buf, space, first, 0, line)
+  end
+  for row = first, last - 1 do
+    api.nvim_buf_set_extmark(
+      buf,
+      space,
+      row,
+      0,
+      { sign_text = '▎', sign_hl_group = 'CalibanSign' }
+    )
   end
   return above
 end
@@ -223,7 +227,7 @@ local function header(n)
     key,
     key
   )
-  return { { text, 'CalibanHint' } }
+  return { { text, 'CalibanDim' } }
 end
 
 --- The rows to draw: those in windows and some around.
@@ -279,7 +283,7 @@ local function hint(buf)
       hints,
       row,
       0,
-      { virt_text = { { text, 'CalibanHint' } }, strict = false }
+      { virt_text = { { text, 'CalibanDim' } }, strict = false }
     )
   end
 end
@@ -304,7 +308,7 @@ local function paint(r)
       end
       if #hunk.new == 0 then
         local row = math.min(hunk.start, api.nvim_buf_line_count(buf) - 1)
-        local opts = { sign_text = '▎', sign_hl_group = 'CalibanDeleteSign' }
+        local opts = { sign_text = '▎', sign_hl_group = 'CalibanSign' }
         api.nvim_buf_set_extmark(buf, space, row, 0, opts)
       end
     end

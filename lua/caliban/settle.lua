@@ -11,6 +11,14 @@ local function warn(text)
   vim.notify(text, vim.log.levels.WARN)
 end
 
+--- The text on disk that the buffer is known to go back to.
+---@param buf integer
+---@return string? text absent where the file changed unseen, or is not there
+function M.origin(buf)
+  local disk = not file.stale(buf) and file.disk(buf) or nil
+  return disk and table.concat(disk, '\n')
+end
+
 --- The disk changed: its changes outside the user's and the proposed ones are taken over.
 ---@param r caliban.Review
 ---@param why string
@@ -93,6 +101,9 @@ function M.save(r)
     return false, ''
   elseif r.clash then
     return false, r.clash
+  elseif r.accepted + r.rejected == 0 then
+    -- `u` past what was saved is not a wish to write
+    return false, 'you undid it'
   elseif r.own then
     return false, 'it has unsaved changes of yours'
   end
@@ -121,6 +132,27 @@ function M.summary(r, written, unsaved)
     parts[#parts + 1] = 'not saved: ' .. unsaved
   end
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
+end
+
+--- Tells the program how a review ended.
+---@param r caliban.Review
+---@param gone boolean
+---@param unsaved string why the text is not on disk; '' where it is
+function M.report(r, gone, unsaved)
+  local there = api.nvim_buf_is_loaded(r.buf)
+  ---@type caliban.Reviewed
+  local message = {
+    kind = 'reviewed',
+    proposals = r.proposals,
+    path = r.path,
+    gone = gone,
+    text = unsaved ~= '' and there and table.concat(file.lines(r.buf), '\n') or nil,
+    eol = not there or file.eol(r.buf),
+    saved = unsaved == '',
+    unsaved = unsaved,
+    reasons = r.reasons,
+  }
+  require('caliban.rpc').notify(message)
 end
 
 return M

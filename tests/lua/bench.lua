@@ -182,9 +182,11 @@ end
 ---@param command string
 ---@return string the error it ended with, in one line
 function M.try(command)
+  vim.v.errmsg = ''
   local ok, err = pcall(vim.cmd --[[@as function]], 'silent ' .. command)
   M.settle()
-  return ok and '' or (tostring(err):gsub('^.-Vim[^:]*:', ''):gsub('\n.*', ''))
+  local text = ok and vim.v.errmsg or tostring(err)
+  return (text:gsub('^.-Vim[^:]*:', ''):gsub('\n.*', ''))
 end
 
 return M

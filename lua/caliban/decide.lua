@@ -1,0 +1,72 @@
+--- Accepting and rejecting hunks of one review.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.file')
+local review = require('caliban.review')
+local track = require('caliban.track')
+
+---@class caliban.Choice
+---@field scope? 'hunk'|'file'|'all'|'range'
+---@field buf? integer
+---@field range? [integer, integer] lines, from 1, inclusive
+---@field reason? string
+
+---@param r caliban.Review
+---@param verdict 'accept'|'reject'
+---@param first integer
+---@param last integer
+---@param reason? string
+---@return integer decided
+function M.decide(r, verdict, first, last, reason)
+  local taken, rest, after = review.take(r.hunks, first, last)
+  if #taken == 0 then
+    return 0
+  elseif verdict == 'accept' then
+    r.hunks, r.accepted = rest, r.accepted + #taken
+    return #taken
+  end
+  local ok, err = track.edit(r, function()
+    for i = #taken, 1, -1 do
+      file.put(r.buf, taken[i].start, #taken[i].new, taken[i].old)
+    end
+  end)
+  if not ok then
+    vim.notify(
+      ('%s cannot be changed now: %s'):format(file.short(r.path), tostring(err)),
+      vim.log.levels.ERROR
+    )
+    return 0
+  end
+  r.hunks, r.rejected = after, r.rejected + #taken
+  for _, hunk in ipairs(reason and reason ~= '' and taken or {}) do
+    r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason }
+  end
+  return #taken
+end
+
+---@param buf integer
+---@return integer row of the cursor, from 0
+local function cursor(buf)
+  local win = vim.fn.bufwinid(buf)
+  win = buf == api.nvim_get_current_buf() and 0 or win
+  return win >= 0 and api.nvim_win_get_cursor(win)[1] - 1 or 0
+end
+
+--- The rows a choice means; none where it means no hunk.
+---@param r caliban.Review
+---@param opts caliban.Choice
+---@return integer? first, integer? last
+function M.rows(r, opts)
+  if opts.range then
+    return math.min(opts.range[1], opts.range[2]) - 1, math.max(opts.range[1], opts.range[2])
+  elseif opts.scope == 'file' or opts.scope == 'all' then
+    return 0, math.huge
+  end
+  local hunk = r.hunks[review.at(r.hunks, cursor(r.buf)) or 0]
+  if hunk then
+    return hunk.start, hunk.start + #hunk.new
+  end
+end
+
+return M
