@@ -41,6 +41,24 @@ pub struct BlockUpdate {
     pub remove: bool,
 }
 
+impl BlockUpdate {
+    /// A change to this block that changes nothing yet.
+    fn none(at: usize, block: &Block) -> BlockUpdate {
+        BlockUpdate {
+            id: u32::try_from(at).unwrap_or(u32::MAX),
+            shape: block.shape,
+            at: 0,
+            lines: None,
+            append: None,
+            done: block.done,
+            right: None,
+            below: None,
+            call: None,
+            remove: false,
+        }
+    }
+}
+
 impl View {
     pub fn is_dirty(&self) -> bool {
         !self.dirty.is_empty() || self.reset
@@ -100,18 +118,7 @@ fn update(
     first: bool,
     room: usize,
 ) -> Option<(BlockUpdate, Sent, usize)> {
-    let mut update = BlockUpdate {
-        id: u32::try_from(at).unwrap_or(u32::MAX),
-        shape: block.shape,
-        at: 0,
-        lines: None,
-        append: None,
-        done: block.done,
-        right: None,
-        below: None,
-        call: None,
-        remove: false,
-    };
+    let mut update = BlockUpdate::none(at, block);
     let mut sent = Sent { exists: true, ..block.sent };
     match &block.content {
         Content::Gone => {
