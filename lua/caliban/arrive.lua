@@ -27,7 +27,8 @@ end
 ---@param buf? integer absent: it is not loaded yet
 ---@return boolean
 function M.calm(buf)
-  if vim.fn.getcmdwintype() ~= '' or vim.fn.state('x') ~= '' then
+  local busy = vim.fn.getcmdwintype() .. vim.fn.state('x')
+  if #busy > 0 then
     return false
   elseif buf ~= api.nvim_get_current_buf() then
     return true
@@ -54,7 +55,7 @@ local function try(enter)
     local path = item.proposal.path
     -- a file's proposals enter in their order
     item.waits = held[path] or enter(item)
-    if item.waits then
+    if item.waits ~= nil then
       held[path] = item.waits
       left[#left + 1] = item
     end
@@ -70,9 +71,12 @@ local function hopeful()
     and api.nvim_get_mode().mode == 'n'
     and vim.fn.reg_recording() == ''
     and vim.fn.reg_executing() == ''
-  return calm and vim.iter(waiting):any(function(item)
-    return item.waits == 'calm'
-  end)
+  for _, item in ipairs(calm and waiting or {}) do
+    if item.waits == 'calm' then
+      return true
+    end
+  end
+  return false
 end
 
 ---@param enter caliban.Enter

@@ -16,10 +16,11 @@ local order = {} ---@type integer[] buffers as their reviews began
 
 local ADVICE = 'accept or reject them first, or :w! to write what is shown.'
 
----@param text string
----@param level? integer
-local function say(text, level)
-  vim.notify(text, level or vim.log.levels.INFO)
+---@param text? string
+local function say(text)
+  if text then
+    vim.notify(text, vim.log.levels.INFO)
+  end
 end
 
 ---@param n integer
@@ -27,12 +28,6 @@ end
 ---@return string
 local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
-end
-
----@param name string
----@param data table
-local function fire(name, data)
-  pcall(api.nvim_exec_autocmds, 'User', { pattern = name, data = data, modeline = false })
 end
 
 --------------------------------------------------------------------------------------------- settling
@@ -60,10 +55,6 @@ local function settle(r)
   local kept = there and not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   settling.report(r, not kept, unsaved)
   local line = settling.summary(r, written, unsaved)
-  fire(
-    'CalibanReviewed',
-    { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
-  )
   r.reasons, r.accepted, r.rejected, r.clash = {}, 0, 0, nil
   M.retry()
   return line
@@ -77,10 +68,6 @@ local function lose(r)
   guard.clear(r.buf)
   if r.open then
     settling.report(r, true, 'its buffer was closed')
-    fire(
-      'CalibanReviewed',
-      { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
-    )
     M.retry()
   end
 end
@@ -152,10 +139,7 @@ function M.soon(r)
   r.later = true
   vim.schedule(function()
     r.later = false
-    local line = M.look(r)
-    if line then
-      say(line)
-    end
+    say(M.look(r))
   end)
 end
 
@@ -266,10 +250,8 @@ local function enter_into(item, buf, created)
   r.open = r.open or #r.hunks == 0
   entry.answer(item, 'entered', { hunks = #edits })
   local line = M.look(r, true)
-  fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
-  if line then
-    say(line)
-  end
+  settling.fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
+  say(line)
 end
 
 ---@param item caliban.Arriving
@@ -340,38 +322,27 @@ end
 local function choose(verdict, opts)
   opts = opts or {}
   local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf
-  local lines, decided, pending = {}, 0, false
-  for _, at in ipairs(opts.scope == 'all' and vim.list_slice(order) or { buf }) do
-    local r = reviews[at]
-    if r and api.nvim_buf_is_loaded(at) then
-      track.sync(r)
-      pending = pending or #r.hunks > 0
-      local first, last = deciding.rows(r, opts)
-      if first and last then
-        decided = decided + deciding.decide(r, verdict, first, last, opts.reason)
-        lines[#lines + 1] = M.look(r, true)
-      end
+  local chosen = {} ---@type caliban.Review[]
+  for _, r in ipairs(M.open()) do
+    if opts.scope == 'all' or r.buf == buf then
+      chosen[#chosen + 1] = r
     end
   end
-  if #lines > 1 then
-    say(('%d files: %s %sed'):format(#lines, count(decided, 'hunk'), verdict))
-  elseif lines[1] then
-    say(lines[1])
-  elseif decided == 0 then
-    say(pending and 'No hunk here. ]h goes to the next one.' or 'Nothing is under review here.')
-  end
+  say(deciding.choose(verdict, opts, chosen, function(r)
+    return M.look(r, true)
+  end))
 end
 
 --- Agrees to hunks: the base moves.
----@param opts? caliban.Choice
+---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.accept(opts)
-  choose('accept', opts)
+  choose('accept', opts --[[@as caliban.Choice?]])
 end
 
 --- Takes hunks back: the buffer moves, in one undo step a file.
----@param opts? caliban.Choice
+---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.reject(opts)
-  choose('reject', opts)
+  choose('reject', opts --[[@as caliban.Choice?]])
 end
 
 ---@class caliban.Pending
@@ -485,28 +456,21 @@ function M.read(message)
   if hunks == 0 and not vim.bo[buf].modified then
     return { loaded = true, pending = 0 }
   end
+  local now = file.snapshot(buf)
   return {
     loaded = true,
     pending = hunks,
-    text = table.concat(file.lines(buf), '\n'),
-    eol = file.eol(buf),
-    dos = vim.bo[buf].fileformat == 'dos',
-    bom = vim.bo[buf].bomb,
+    text = now.text,
+    eol = now.eol,
+    dos = now.dos,
+    bom = now.bom,
   }
 end
 
 --- Loaded, modified files.
 ---@return string[]
 function M.changed()
-  local out = {}
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local name = api.nvim_buf_get_name(buf)
-    local bo = vim.bo[buf]
-    if api.nvim_buf_is_loaded(buf) and bo.modified and bo.buftype == '' and name:find('^/') then
-      out[#out + 1] = name
-    end
-  end
-  return out
+  return file.changed()
 end
 
 --- Saves files that are modified and have nothing pending.

@@ -39,8 +39,8 @@ function M.decide(r, verdict, first, last, reason)
     return 0
   end
   r.hunks, r.rejected = after, r.rejected + #taken
-  for _, hunk in ipairs(reason and reason ~= '' and taken or {}) do
-    r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason }
+  for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
+    r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason or '' }
   end
   return #taken
 end
@@ -61,12 +61,35 @@ function M.rows(r, opts)
   if opts.range then
     return math.min(opts.range[1], opts.range[2]) - 1, math.max(opts.range[1], opts.range[2])
   elseif opts.scope == 'file' or opts.scope == 'all' then
-    return 0, math.huge
+    return 0, api.nvim_buf_line_count(r.buf)
   end
   local hunk = r.hunks[review.at(r.hunks, cursor(r.buf)) or 0]
-  if hunk then
+  if hunk ~= nil then
     return hunk.start, hunk.start + #hunk.new
   end
+end
+
+--- Decides what a choice means in each of these reviews.
+---@param verdict 'accept'|'reject'
+---@param opts caliban.Choice
+---@param chosen caliban.Review[] with something pending
+---@param look fun(r: caliban.Review): string? draws or settles it: then one line for the user
+---@return string? message for the user
+function M.choose(verdict, opts, chosen, look)
+  local lines, decided = {}, 0
+  for _, r in ipairs(chosen) do
+    local first, last = M.rows(r, opts)
+    if first and last then
+      decided = decided + M.decide(r, verdict, first, last, opts.reason)
+      lines[#lines + 1] = look(r)
+    end
+  end
+  if #lines > 1 then
+    return ('%d files: %d hunk%s %sed'):format(#lines, decided, decided == 1 and '' or 's', verdict)
+  elseif #chosen == 0 then
+    return 'Nothing is under review here.'
+  end
+  return lines[1] or decided == 0 and 'No hunk here. ]h goes to the next one.' or nil
 end
 
 return M

@@ -86,14 +86,11 @@ end
 ---@param item caliban.Arriving
 ---@param buf integer
 local function moved(item, buf)
-  local text = table.concat(file.lines(buf), '\n')
-  local there = vim.uv.fs_stat(item.proposal.path) or text ~= '' or api.nvim_buf_line_count(buf) > 1
-  M.answer(item, 'moved', {
-    text = there and text or nil,
-    eol = file.eol(buf),
-    dos = vim.bo[buf].fileformat == 'dos',
-    bom = vim.bo[buf].bomb,
-  })
+  local now = file.snapshot(buf)
+  if file.empty(buf) and not vim.uv.fs_stat(item.proposal.path) then
+    now.text = nil
+  end
+  M.answer(item, 'moved', now)
 end
 
 --- Whether the text a proposal was made from is the buffer's.

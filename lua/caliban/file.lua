@@ -134,8 +134,8 @@ end
 ---@param err any
 ---@return string
 local function reason(err)
-  local text = tostring(err)
-  return vim.trim((text:match('E%d+: [^\n]*') or text:match('^[^\n]*')):gsub('\n.*', ''))
+  local text = tostring(err):gsub('\n.*', '')
+  return vim.trim(text:match('E%d+: .*') or text)
 end
 
 --- Lets Neovim look at the file without asking anything.
@@ -296,6 +296,31 @@ function M.encodes(buf, text)
   end
   local there = vim.iconv(text, 'utf-8', encoding)
   return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
+end
+
+--- What the program needs to know of a buffer's text.
+---@param buf integer
+---@return { text: string, eol: boolean, dos: boolean, bom: boolean }
+function M.snapshot(buf)
+  return {
+    text = table.concat(M.lines(buf), '\n'),
+    eol = M.eol(buf),
+    dos = vim.bo[buf].fileformat == 'dos',
+    bom = vim.bo[buf].bomb,
+  }
+end
+
+--- Paths of the loaded, modified files.
+---@return string[]
+function M.changed()
+  local out = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name, bo = api.nvim_buf_get_name(buf), vim.bo[buf]
+    if api.nvim_buf_is_loaded(buf) and bo.modified and bo.buftype == '' and name:find('^/') then
+      out[#out + 1] = name
+    end
+  end
+  return out
 end
 
 return M

@@ -16,15 +16,14 @@ end
 --- Goes to a window with the buffer: one that shows it, else the current one, else one that is free.
 ---@param r caliban.Review
 local function show(r)
-  local shown = vim.fn.bufwinid(r.buf)
-  shown = shown >= 0 and shown or vim.fn.win_findbuf(r.buf)[1]
-  if shown then
-    return api.nvim_set_current_win(shown)
+  local here, anywhere = vim.fn.bufwinid(r.buf), vim.fn.win_findbuf(r.buf)
+  if #anywhere > 0 then
+    return api.nvim_set_current_win(here >= 0 and here or anywhere[1])
   end
-  if not free(0 == 0 and api.nvim_get_current_win() or 0) then
-    local other = vim.iter(api.nvim_tabpage_list_wins(0)):find(free)
-    if other then
-      api.nvim_set_current_win(other)
+  if not free(api.nvim_get_current_win()) then
+    local others = vim.tbl_filter(free, api.nvim_tabpage_list_wins(0))
+    if #others > 0 then
+      api.nvim_set_current_win(others[1])
     else
       vim.cmd('aboveleft vsplit')
       vim.wo.winfixbuf = false
@@ -47,7 +46,7 @@ local function land(r, hunk)
 end
 
 --- The next hunk of this buffer, else of the next file, else of this one from its other end.
----@param open caliban.Review[] in order
+---@param open caliban.Review[]
 ---@param step 1|-1
 function M.go(open, step)
   if #open == 0 then

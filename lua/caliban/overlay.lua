@@ -234,12 +234,12 @@ end
 ---@param buf integer
 ---@return integer first, integer last
 local function visible(buf)
-  local first, last = math.huge, -1
+  local first, last = nil, -1 ---@type integer?, integer
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    first = math.min(first, vim.fn.line('w0', win) - 1)
+    first = math.min(first or math.huge, vim.fn.line('w0', win) - 1) --[[@as integer]]
     last = math.max(last, vim.fn.line('w$', win))
   end
-  return math.max(0, first - MARGIN), last + MARGIN
+  return math.max(0, (first or 0) - MARGIN), last + MARGIN
 end
 
 --- Virtual lines above row 0 show only where a window is told to leave room.
@@ -290,7 +290,8 @@ end
 
 ---@param r caliban.Review
 local function paint(r)
-  local buf, state = r.buf, shown[r.buf]
+  local buf = r.buf
+  local state = shown[buf]
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   local first, last = visible(buf)
   local top = { header(#r.hunks) }

@@ -13,10 +13,11 @@ local M = {}
 --- `:h vim.diff()` became `vim.text.diff` in 0.12.
 local diff = vim.text and vim.text.diff or vim.diff
 
----@param list string[]
+---@generic T
+---@param list T[]
 ---@param first integer from 1
 ---@param last integer inclusive
----@return string[]
+---@return T[]
 local function slice(list, first, last)
   return vim.list_slice(list, first, last)
 end

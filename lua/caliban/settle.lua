@@ -134,6 +134,13 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
+--- A `User` autocommand; what is wrong in the user's own does not matter here.
+---@param name string
+---@param data table
+function M.fire(name, data)
+  pcall(api.nvim_exec_autocmds, 'User', { pattern = name, data = data, modeline = false })
+end
+
 --- Tells the program how a review ended.
 ---@param r caliban.Review
 ---@param gone boolean
@@ -153,6 +160,8 @@ function M.report(r, gone, unsaved)
     reasons = r.reasons,
   }
   require('caliban.rpc').notify(message)
+  local data = { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
+  M.fire('CalibanReviewed', data)
 end
 
 return M
