@@ -44,7 +44,7 @@ Child.__index = Child
 local function start()
   local path = vim.fn.tempname() .. '.txt'
   vim.fn.writefile({ 'a', 'b', 'c', 'd' }, path)
-  local bin = vim.env.NVIM_BIN or vim.v.progpath
+  local bin = vim.env.CALIBAN_TEST_NVIM or vim.v.progpath
   local self = setmetatable({}, Child)
   self.chan = vim.fn.jobstart({ bin, '--embed', '--clean', '-n' }, { rpc = true })
   vim.rpcrequest(self.chan, 'nvim_ui_attach', 80, 20, {})

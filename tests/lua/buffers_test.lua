@@ -334,7 +334,7 @@ function T.a_swap_file_is_left_alone()
   local path = H.write('f.txt', 'a\nb\n')
   vim.o.directory = dir .. '//'
   local args = {
-    vim.env.NVIM_BIN or vim.v.progpath,
+    vim.env.CALIBAN_TEST_NVIM or vim.v.progpath,
     '--embed',
     '--headless',
     '--clean',

@@ -41,7 +41,7 @@ for _, file in ipairs(vim.fn.sort(vim.fn.glob(here .. '/*_test.lua', true, true)
   if #arg == 0 or vim.list_contains(arg, vim.fn.fnamemodify(file, ':t:r')) then
     -- not `-l` again: that one has no screen, and windows do not get their sizes
     local command = { nvim, '--clean', '--headless', '-c', 'luafile ' .. self }
-    local options = { env = { CALIBAN_TEST_FILE = file }, text = true }
+    local options = { env = { CALIBAN_TEST_FILE = file, CALIBAN_TEST_NVIM = nvim }, text = true }
     local ended = vim.system(command, options):wait()
     io.stdout:write(ended.stdout)
     if ended.code ~= 0 then
