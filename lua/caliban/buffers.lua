@@ -55,7 +55,7 @@ local function settle(r)
   local kept = there and not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   settling.report(r, not kept, unsaved)
   local line = settling.summary(r, written, unsaved)
-  r.reasons, r.accepted, r.rejected, r.clash = {}, 0, 0, nil
+  r.reasons, r.accepted, r.rejected, r.clash, r.origin = {}, 0, 0, nil, nil
   M.retry()
   return line
 end
@@ -88,7 +88,7 @@ local function protect(r)
     end,
     written = function()
       r.own, r.clash = false, nil
-      r.origin = table.concat(file.lines(r.buf), '\n')
+      r.origin = file.text(r.buf)
     end,
     changed = function(why)
       vim.schedule(function()
@@ -113,7 +113,7 @@ function M.look(r, decided)
   if #r.hunks > 0 then
     if not r.open then
       r.open = true
-      r.origin = settling.origin(r.buf)
+      r.origin = r.origin or settling.origin(r.buf)
       protect(r)
     end
     overlay.draw(r)
@@ -275,7 +275,7 @@ local function enter(item)
     end
     if not vim.bo[buf].modified and not (r and r.open) then
       -- nothing of the user's is in it, and the program read the disk
-      file.check(buf, 'reload')
+      file.refresh(buf)
     end
     enter_into(item, buf, created == true)
   end)

@@ -102,7 +102,7 @@ local function current(p, buf, open)
   if p.create then
     return file.empty(buf) and (open or not vim.uv.fs_stat(p.path))
   end
-  return vim.fn.sha256(table.concat(file.lines(buf), '\n')) == p.sha
+  return vim.fn.sha256(file.text(buf)) == p.sha
 end
 
 --- The edits a proposal asks of a buffer.

@@ -79,33 +79,34 @@ function M.eol(buf)
   return vim.bo[buf].endofline and not M.empty(buf)
 end
 
---- A file's text as its buffer would show it.
+--- A file's text as its buffer would show it, lines joined by '\n'.
 ---@param buf integer
----@return string[]? lines absent where there is no such file
+---@return string? text absent where there is no such file
 ---@return boolean? eol
 function M.disk(buf)
   local handle = io.open(api.nvim_buf_get_name(buf), 'rb')
-  local bytes = handle and handle:read('*a')
-  if not handle or not bytes then
+  local text = handle and handle:read('*a')
+  if not handle or not text then
     return nil
   end
   handle:close()
   local encoding = vim.bo[buf].fileencoding
   if encoding ~= '' and encoding ~= 'utf-8' then
-    bytes = vim.iconv(bytes, encoding, 'utf-8') or bytes
+    text = vim.iconv(text, encoding, 'utf-8') or text
   end
-  bytes = bytes:gsub('^\239\187\191', '')
-  if bytes == '' then
-    return {}, false
+  text = text:gsub('^\239\187\191', '')
+  if vim.bo[buf].fileformat == 'dos' then
+    text = text:gsub('\r\n', '\n')
   end
-  local eol = bytes:sub(-1) == '\n'
-  local lines = vim.split(eol and bytes:sub(1, -2) or bytes, '\n', { plain = true })
-  local dos = vim.bo[buf].fileformat == 'dos'
-  for i, line in ipairs(lines) do
-    line = dos and line:gsub('\r$', '') or line
-    lines[i] = line:find('\0', 1, true) and line:gsub('%z', '\n') or line
-  end
-  return lines, eol
+  local eol = text:sub(-1) == '\n'
+  text = eol and text:sub(1, -2) or text
+  return text:find('\0', 1, true) and text:gsub('%z', '\n') or text, eol
+end
+
+---@param buf integer
+---@return string lines joined by '\n'
+function M.text(buf)
+  return table.concat(M.lines(buf), '\n')
 end
 
 local stamps = {} ---@type table<integer, string> when the file was last read or written, by its own clock
@@ -154,6 +155,20 @@ function M.check(buf, choice)
   pcall(vim.cmd --[[@as function]], ('silent checktime %d'):format(buf))
   pcall(api.nvim_del_autocmd, id)
   return why
+end
+
+--- Reads an unmodified buffer again if its file has changed.
+---@param buf integer
+function M.refresh(buf)
+  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
+  if not M.empty(buf) then
+    M.check(buf, 'reload')
+  elseif stat and stat.size > 0 then
+    -- it may have been opened before there was a file: then `:checktime` asks (W13)
+    api.nvim_buf_call(buf, function()
+      vim.cmd('silent! edit')
+    end)
+  end
 end
 
 --- Writes the buffer as `:write` does, its folder made first. The last line's end stays as it was.
@@ -303,7 +318,7 @@ end
 ---@return { text: string, eol: boolean, dos: boolean, bom: boolean }
 function M.snapshot(buf)
   return {
-    text = table.concat(M.lines(buf), '\n'),
+    text = M.text(buf),
     eol = M.eol(buf),
     dos = vim.bo[buf].fileformat == 'dos',
     bom = vim.bo[buf].bomb,

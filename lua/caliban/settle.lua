@@ -15,8 +15,21 @@ end
 ---@param buf integer
 ---@return string? text absent where the file changed unseen, or is not there
 function M.origin(buf)
-  local disk = not file.stale(buf) and file.disk(buf) or nil
-  return disk and table.concat(disk, '\n')
+  if file.stale(buf) then
+    return nil
+  end
+  local there = vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
+  if there and not vim.bo[buf].modified then
+    return file.text(buf)
+  end
+  local text = file.disk(buf)
+  return text
+end
+
+---@param text string
+---@return string[]
+local function split(text)
+  return text == '' and {} or vim.split(text, '\n', { plain = true })
 end
 
 --- The disk changed: its changes outside the user's and the proposed ones are taken over.
@@ -29,18 +42,16 @@ function M.merge(r, why)
     r.clash = 'it was deleted on disk'
     return warn(name .. ' was deleted on disk while you were reviewing; the buffer is kept.')
   end
-  local text = table.concat(disk, '\n')
-  if text == r.origin then
+  local was = r.origin
+  r.origin = disk
+  if disk == was then
     return
-  end
-  local was = r.origin and vim.split(r.origin, '\n', { plain = true })
-  r.origin = text
-  if not was then
+  elseif not was then
     r.clash = 'it changed on disk too'
     return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
   end
   track.sync(r)
-  local edits, clashes = review.merge(was, disk, file.lines(r.buf))
+  local edits, clashes = review.merge(split(was), split(disk), file.lines(r.buf))
   track.edit(r, function()
     for i = #edits, 1, -1 do
       local e = edits[i]
@@ -80,7 +91,8 @@ end
 ---@return boolean written
 ---@return string why the text is not on disk; '' where it is
 function M.save(r)
-  local why = file.check(r.buf, '')
+  -- of a new file it would ask (W13)
+  local why = not r.create and file.check(r.buf, '')
   if why and not r.clash then
     M.merge(r, why)
   end
@@ -88,18 +100,17 @@ function M.save(r)
     vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
   end
   local disk, eol = file.disk(r.buf)
-  if disk and r.origin and not r.create and table.concat(disk, '\n') ~= r.origin then
-    M.merge(r, 'changed')
-  end
-  local lines = file.lines(r.buf)
-  if disk and vim.deep_equal(disk, lines) and (eol == file.eol(r.buf)) then
+  if disk and disk == file.text(r.buf) and eol == file.eol(r.buf) then
     vim.bo[r.buf].modified = false
     return false, ''
-  elseif r.create and not disk and #lines == 0 then
+  elseif r.create and not disk and file.empty(r.buf) then
     vim.bo[r.buf].modified = false
     discard(r)
     return false, ''
-  elseif r.clash then
+  elseif disk and disk ~= r.origin then
+    M.merge(r, 'changed')
+  end
+  if r.clash then
     return false, r.clash
   elseif r.accepted + r.rejected == 0 then
     -- `u` past what was saved is not a wish to write
@@ -153,7 +164,7 @@ function M.report(r, gone, unsaved)
     proposals = r.proposals,
     path = r.path,
     gone = gone,
-    text = unsaved ~= '' and there and table.concat(file.lines(r.buf), '\n') or nil,
+    text = unsaved ~= '' and there and file.text(r.buf) or nil,
     eol = not there or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,

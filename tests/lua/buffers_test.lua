@@ -261,6 +261,16 @@ function T.new_files()
   eq({ 'moved', 'x' }, { m[1].state, m[1].text })
 end
 
+function T.a_file_that_another_made_is_not_overwritten()
+  local dir = H.fresh()
+  H.propose({ H.proposal(dir .. '/n.txt', {}, H.l('x y'), { create = true }) })
+  H.write('n.txt', 'theirs\n')
+  B.accept({ scope = 'all' })
+  eq('theirs\n', H.disk('n.txt'))
+  local m = H.sent()
+  eq({ false, 'it changed on disk too', 'x\ny' }, { m[2].saved, m[2].unsaved, m[2].text })
+end
+
 function T.bytes_are_kept()
   local rows = {
     { 'a\r\nb\r\n', 'a b', 'a X', 'a\r\nX\r\n', 'CRLF' },
@@ -452,6 +462,10 @@ function T.changed_on_disk_before()
   H.propose({ H.proposal(path, H.l('a c'), H.l('a X')) })
   vim.o.autoread = true
   eq({ 'a X', '1:-c+X' }, { H.text(), H.pending() })
+  local dir = H.fresh()
+  vim.cmd.edit(dir .. '/later.txt')
+  H.propose({ H.proposal(H.write('later.txt', 'a\nb\n'), H.l('a b'), H.l('a X')) })
+  eq({ 'a X', '1:-b+X' }, { H.text(), H.pending() })
 end
 
 function T.keys_are_lent_and_given_back()
