@@ -244,13 +244,12 @@ end
 
 --- Virtual lines above row 0 show only where a window is told to leave room.
 ---@param buf integer
----@param force boolean
-local function make_room(buf, force)
+local function make_room(buf)
   local state = shown[buf]
   for _, win in ipairs(state and vim.fn.win_findbuf(buf) or {}) do
     api.nvim_win_call(win, function()
       local view = vim.fn.winsaveview()
-      if view.topline == 1 and view.topfill < state.above and (force or view.topfill == 0) then
+      if view.topline == 1 and view.topfill < state.above then
         vim.fn.winrestview({ topfill = state.above })
       end
     end)
@@ -317,7 +316,9 @@ local function paint(r)
   put_above(buf, 0, top)
   local grown = #top > state.above
   state.above = #top
-  make_room(buf, grown)
+  if grown then
+    make_room(buf)
+  end
   hint(buf)
 end
 
@@ -341,7 +342,7 @@ local function listen(buf)
       local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil
       paint(state.review)
       if event.event == 'BufWinEnter' or (scroll and scroll.topline < 0) then
-        make_room(buf, true)
+        make_room(buf)
       end
     end,
   })
