@@ -250,7 +250,7 @@ local function make_room(buf)
     api.nvim_win_call(win, function()
       local view = vim.fn.winsaveview()
       if view.topline == 1 and view.topfill < state.above then
-        vim.fn.winrestview({ topfill = state.above })
+        vim.fn.winrestview({ topline = 1, topfill = state.above })
       end
     end)
   end

@@ -166,6 +166,36 @@ function T.waiting_is_idle()
   child:stop()
 end
 
+function T.lines_above_the_first_one_show_and_scroll_away()
+  local child = start()
+  vim.rpcrequest(child.chan, 'nvim_ui_try_resize', 80, 6)
+  child:lua("Propose({ 'a', 'b', 'c', 'd' }, { 'X', 'b', 'c', 'd' })")
+  child:wait("Text() == 'X b c d'", 'entry')
+  local function top()
+    return child:lua([[
+      vim.cmd.redraw()
+      local rows = {}
+      for row = 1, 3 do
+        rows[row] = ''
+        for column = 3, 18 do
+          rows[row] = rows[row] .. vim.fn.screenstring(row, column)
+        end
+        rows[row] = vim.trim(rows[row])
+      end
+      return rows
+    ]])
+  end
+  eq({ '1 change by Cali', 'a', 'X   [1/1] \\a ac' }, top())
+  child:keys('G<C-e>')
+  eq({ 'a', 'X', 'b' }, top())
+  child:keys('<C-e><C-e>')
+  eq({ 'b', 'c', 'd' }, top())
+  child:keys('gg')
+  child:wait('vim.fn.winsaveview().topfill == 2', 'back at the top')
+  eq({ '1 change by Cali', 'a', 'X   [1/1] \\a ac' }, top())
+  child:stop()
+end
+
 function T.refused_writes_keep_the_editor()
   local child = start()
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
