@@ -184,12 +184,12 @@ end
 ---@type caliban.Config?
 local current
 local from_setup = false
+local problems = {} ---@type string[]
 
 --- Takes the settings, reporting what is wrong with them.
 ---@param given? table
 function M.set(given)
   from_setup = true
-  local problems
   current, problems = M.check(given or {})
   if #problems > 0 then
     vim.notify(table.concat(problems, '\n'), vim.log.levels.ERROR, { title = 'Caliban' })
@@ -203,6 +203,13 @@ function M.get()
     from_setup = false
   end
   return current ---@as caliban.Config
+end
+
+--- What is wrong with the settings in force.
+---@return string[]
+function M.problems()
+  M.get()
+  return problems
 end
 
 --- `vim.g.caliban` is to be read again.

@@ -256,10 +256,21 @@ function M.restart()
   vim.list_extend(link.queue, unsent)
 end
 
---- For the health report and the log.
----@return { running: boolean, welcome?: caliban.Welcome, ended?: string, stderr: string[] }
+---@class caliban.Report
+---@field path? string the program
+---@field missing? string why there is none
+---@field running boolean
+---@field welcome? caliban.Welcome
+---@field ended? string
+---@field stderr string[]
+
+--- For the health report.
+---@return caliban.Report
 function M.report()
+  local path, missing = program()
   return {
+    path = path,
+    missing = missing,
     running = link.job ~= nil,
     welcome = link.welcome,
     ended = link.ended,

@@ -1,0 +1,212 @@
+--- `:checkhealth caliban`: what is there, what is missing, and what to do about it.
+local M = {}
+
+local health = vim.health
+
+--- How long the program may take to say its version, in milliseconds.
+local PATIENCE = 3000
+
+--- Where the program looks for keys, in its order (the table in src/provider/endpoint.rs).
+local keys = {
+  { 'anthropic', 'ANTHROPIC_API_KEY' },
+  { 'openai', 'OPENAI_API_KEY' },
+  { 'gemini', 'GEMINI_API_KEY' },
+  { 'openrouter', 'OPENROUTER_API_KEY' },
+  { 'groq', 'GROQ_API_KEY' },
+  { 'deepseek', 'DEEPSEEK_API_KEY' },
+  { 'mistral', 'MISTRAL_API_KEY' },
+  { 'xai', 'XAI_API_KEY' },
+  { 'together', 'TOGETHER_API_KEY' },
+}
+
+---@param name string
+---@return boolean
+local function is_set(name)
+  return vim.trim(vim.env[name] or '') ~= ''
+end
+
+local function neovim()
+  health.start('Neovim')
+  local v = vim.fn.api_info().version ---@as table<string, integer>
+  local name = ('%d.%d.%d'):format(v.major, v.minor, v.patch)
+  if vim.fn.has('nvim-0.11') == 1 then
+    health.ok(name)
+  else
+    health.error(name .. ': Caliban needs 0.11 or newer.')
+  end
+end
+
+---@param path string
+---@return string? version, string? why
+local function version_of(path)
+  local ok, ran = pcall(vim.system, { path, '--version' }, { text = true, timeout = PATIENCE })
+  if not ok then
+    return nil, tostring(ran)
+  end
+  local done = ran:wait()
+  local version = (done.stdout or ''):match('^caliban (%S+)')
+  return version, not version and ('it ended with code %d'):format(done.code) or nil
+end
+
+---@param report caliban.Report
+local function program(report)
+  health.start('The program')
+  if not report.path then
+    health.error(report.missing or '')
+    return
+  end
+  health.info(vim.fn.fnamemodify(report.path, ':~'))
+  local own = require('caliban.version')
+  local version, why = version_of(report.path)
+  if not version then
+    health.error(('It does not say its version: %s.'):format(why), 'Build it again.')
+  elseif version ~= own then
+    local say = 'It is version %s, the plugin is %s.'
+    health.error(say:format(version, own), 'Build it again, then :Caliban restart')
+  else
+    health.ok(('version %s, as the plugin'):format(version))
+  end
+  if report.ended then
+    health.warn(report.ended)
+  elseif report.welcome then
+    health.ok('running')
+  else
+    health.info(report.running and 'starting' or 'not running: it starts with the first :Caliban')
+  end
+  local stderr = vim.trim(table.concat(report.stderr, '\n'))
+  if stderr ~= '' then
+    health.warn('It complained:\n' .. stderr)
+  end
+end
+
+local function settings()
+  health.start('Settings')
+  local config = require('caliban.config')
+  local problems = config.problems()
+  for _, problem in ipairs(problems) do
+    health.error((problem:gsub('^caliban: ', '')))
+  end
+  if #problems == 0 then
+    health.ok('nothing wrong in them')
+  end
+  local file = config.get().system_file
+  if file and not file:find('^[/~]') then
+    file = vim.fs.joinpath(require('caliban.context').root(), file)
+  end
+  if file and vim.fn.filereadable(vim.fs.normalize(file)) == 0 then
+    health.error(('system_file: %s cannot be read.'):format(file))
+  end
+end
+
+---@param provider string
+---@param key? string as it stands in the settings
+local function own_key(provider, key)
+  local variable = key and key:match('^env:%s*(.-)%s*$')
+  if not key or key == '' or key == 'none' then
+    health.ok(provider .. ': no key needed')
+  elseif variable and is_set(variable) then
+    health.ok(('%s: key from %s'):format(provider, variable))
+  elseif variable then
+    health.warn(('%s: %s is not set'):format(provider, variable))
+  elseif key:find('^cmd:') then
+    health.ok(provider .. ': key from a command, run when it is needed')
+  else
+    health.error(provider .. ': its key is written neither `env:NAME` nor `cmd:COMMAND`')
+  end
+end
+
+local function model()
+  health.start('The model')
+  local config = require('caliban.config').get()
+  local current = require('caliban').state().model
+  local chosen = config.model or vim.env.CALIBAN_MODEL
+  if current then
+    health.ok('in the chat: ' .. current)
+  end
+  if chosen and vim.trim(chosen) ~= '' then
+    local where = config.model and 'the settings' or 'CALIBAN_MODEL'
+    health.ok(('for new sessions: %s, from %s'):format(chosen, where))
+  end
+  local own = config.providers or {}
+  local found = 0
+  for name, provider in vim.spairs(own) do
+    found = found + 1
+    own_key(name, provider.key)
+  end
+  for _, pair in ipairs(keys) do
+    if not own[pair[1]] and is_set(pair[2]) then
+      found = found + 1
+      health.ok(('%s: key from %s'):format(pair[1], pair[2]))
+    end
+  end
+  if found == 0 then
+    local next_step = config.probe and 'a server on this machine, else the offline tour, answers'
+      or 'the offline tour answers'
+    health.warn('No key is set: ' .. next_step .. '.', 'See :help caliban-models')
+  end
+end
+
+local function sessions()
+  health.start('Sessions')
+  local data = vim.env.XDG_DATA_HOME
+  local base = data and data:find('^/') and data
+    or vim.fs.joinpath(vim.env.HOME or '~', '.local/share')
+  local folder = vim.fs.joinpath(base, 'caliban', 'sessions')
+  local shown = vim.fn.fnamemodify(folder, ':~')
+  local there = folder
+  while not vim.uv.fs_stat(there) and vim.fs.dirname(there) ~= there do
+    there = vim.fs.dirname(there)
+  end
+  if vim.fn.filewritable(there) > 0 then
+    health.ok(shown .. (there == folder and '' or ' (made when needed)'))
+  else
+    health.error(
+      ('%s cannot be written: conversations stay in memory only.'):format(shown),
+      ('Make %s writable.'):format(there)
+    )
+  end
+end
+
+local function around()
+  health.start('Around it')
+  if vim.fn.executable('bash') == 1 then
+    health.ok('bash: runs commands')
+  else
+    health.warn('No bash: commands run with sh.')
+  end
+  if vim.fn.executable('git') == 1 then
+    health.ok('git')
+  else
+    health.info('No git: Caliban does without, the model may want it.')
+  end
+  local usable, seen = {}, {}
+  for _, path in ipairs(vim.api.nvim_get_runtime_file('parser/*.*', true)) do
+    local name = vim.fn.fnamemodify(path, ':t:r')
+    if not seen[name] then
+      seen[name] = true
+      local ok, loaded = pcall(vim.treesitter.language.add, name)
+      local found, query = pcall(vim.treesitter.query.get, name, 'highlights')
+      if ok and loaded and found and query then
+        table.insert(usable, name)
+      end
+    end
+  end
+  table.sort(usable)
+  if #usable > 0 then
+    health.ok('code in the chat is highlighted for: ' .. table.concat(usable, ', '))
+  else
+    health.info('No Treesitter parsers: code in the chat stays plain.')
+  end
+end
+
+function M.check()
+  local report = require('caliban.rpc').report()
+  neovim()
+  program(report)
+  settings()
+  model()
+  sessions()
+  around()
+end
+
+return M
