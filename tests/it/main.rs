@@ -5,6 +5,7 @@
 pub mod kit;
 
 mod chat;
+mod health;
 mod kit_test;
 mod lints;
 mod lua;

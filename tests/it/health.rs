@@ -1,0 +1,53 @@
+//! `:checkhealth caliban`: it names what is wrong and what to do, and shows no key.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::setup::Setup;
+
+const CHECK: &str = "vim.notify = function() end
+    vim.cmd('checkhealth caliban')
+    return vim.api.nvim_buf_get_lines(0, 0, -1, false)";
+
+/// The report's lines without the marks before them.
+fn report(setup: &Setup) -> String {
+    let lines = Nvim::start(setup).lua_json(CHECK);
+    let lines = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[track_caller]
+fn says(report: &str, words: &str) {
+    assert!(report.contains(words), "no `{words}` in:\n{report}");
+}
+
+#[test]
+fn a_sound_place_is_called_sound() {
+    let report = report(&Setup::new().headless().env("ANTHROPIC_API_KEY", "key-of-the-test"));
+    says(&report, &format!("OK version {}, as the plugin", env!("CARGO_PKG_VERSION")));
+    says(&report, "OK nothing wrong in them");
+    says(&report, "OK anthropic: key from ANTHROPIC_API_KEY");
+    says(&report, "caliban/sessions (made when needed)");
+    assert!(!report.contains("ERROR") && !report.contains("WARNING"), "{report}");
+    assert!(!report.contains("key-of-the-test"), "{report}");
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let config = "{ modle = 'x', model = 'mine/m', system_file = 'not/there', providers = { mine = {
+        dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'env:NOT_SET' },
+        other = { dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'sk-secret' } } }";
+    let report = report(&Setup::new().headless().config(config));
+    says(&report, "ERROR config.modle: there is no such setting. Did you mean 'model'?");
+    says(&report, "not/there cannot be read");
+    says(&report, "OK for new sessions: mine/m, from the settings");
+    says(&report, "WARNING mine: NOT_SET is not set");
+    says(&report, "ERROR other: its key is written neither");
+    assert!(!report.contains("sk-secret"), "{report}");
+}
+
+#[test]
+fn a_program_that_is_not_there_or_not_ours_is_an_error() {
+    let missing = report(&Setup::new().headless().config("{ bin = '/nowhere/caliban' }"));
+    says(&missing, "ERROR caliban: config.bin: /nowhere/caliban is not a program");
+    let other = report(&Setup::new().headless().config("{ bin = '/bin/true' }"));
+    says(&other, "ERROR It does not say its version");
+}
