@@ -2,6 +2,7 @@
 local root = vim.env.CALIBAN_ROOT
 vim.env.CALIBAN_ROOT = nil
 vim.opt.runtimepath:prepend(root)
+pcall(vim.cmd.helptags, root .. '/doc')
 vim.g.mapleader = ' '
 vim.o.number = true
 vim.o.termguicolors = true
