@@ -81,9 +81,7 @@ local links = {
   CalibanError = 'DiagnosticError',
   CalibanAsk = 'DiagnosticWarn',
   CalibanNotice = 'DiagnosticInfo',
-  CalibanAddSign = 'Added',
-  CalibanDeleteSign = 'Removed',
-  CalibanHint = 'Comment',
+  CalibanSign = 'DiagnosticHint',
   CalibanChip = 'Special',
 }
 local function highlight()
