@@ -242,16 +242,26 @@ local function visible(buf)
   return math.max(0, (first or 0) - MARGIN), last + MARGIN
 end
 
---- Virtual lines above row 0 show only where a window is told to leave room.
+--- Virtual lines above row 0 show only where a window leaves room, and drawing them anew takes it.
 ---@param buf integer
-local function make_room(buf)
-  local state = shown[buf]
-  for _, win in ipairs(state and vim.fn.win_findbuf(buf) or {}) do
+---@return table<integer, integer> room by window, of those at the top
+local function room(buf)
+  local out = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local view = api.nvim_win_call(win, vim.fn.winsaveview)
+    out[win] = view.topline == 1 and view.topfill or nil
+  end
+  return out
+end
+
+---@param buf integer
+---@param before table<integer, integer>
+---@param all boolean room for all lines, not just as much as before
+local function make_room(buf, before, all)
+  local above = shown[buf].above
+  for win, fill in pairs(before) do
     api.nvim_win_call(win, function()
-      local view = vim.fn.winsaveview()
-      if view.topline == 1 and view.topfill < state.above then
-        vim.fn.winrestview({ topline = 1, topfill = state.above })
-      end
+      vim.fn.winrestview({ topline = 1, topfill = all and above or math.min(fill, above) })
     end)
   end
 end
@@ -288,8 +298,10 @@ local function hint(buf)
 end
 
 ---@param r caliban.Review
-local function paint(r)
+---@param back boolean a window came to the top
+local function paint(r, back)
   local buf = r.buf
+  local before = room(buf)
   local state = shown[buf]
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   local first, last = visible(buf)
@@ -316,9 +328,7 @@ local function paint(r)
   put_above(buf, 0, top)
   local grown = #top > state.above
   state.above = #top
-  if grown then
-    make_room(buf)
-  end
+  make_room(buf, before, grown or back)
   hint(buf)
 end
 
@@ -339,11 +349,9 @@ local function listen(buf)
       if not state then
         return
       end
-      local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil
-      paint(state.review)
-      if event.event == 'BufWinEnter' or (scroll and scroll.topline < 0) then
-        make_room(buf)
-      end
+      local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil --[[@as { topline: integer }?]]
+      local back = event.event == 'BufWinEnter' or (scroll ~= nil and scroll.topline < 0)
+      paint(state.review, back)
     end,
   })
 end
@@ -355,7 +363,7 @@ function M.draw(r)
     shown[r.buf] = { review = r, keys = map_keys(r.buf), above = 0 }
     listen(r.buf)
   end
-  paint(r)
+  paint(r, false)
 end
 
 --- Nothing is pending: the buffer looks and works as before.

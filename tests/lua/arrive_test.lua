@@ -185,14 +185,15 @@ function T.lines_above_the_first_one_show_and_scroll_away()
       return rows
     ]])
   end
-  eq({ '1 change by Cali', 'a', 'X   [1/1] \\a ac' }, top())
-  child:keys('G<C-e>')
-  eq({ 'a', 'X', 'b' }, top())
+  child:wait('vim.fn.winsaveview().topfill == 2', 'room')
+  eq({ '1 change by Cali', 'a', 'X   [1/1] \\a acc' }, top())
+  child:keys('<C-e>')
+  eq({ 'a', 'X   [1/1] \\a acc', 'b' }, top())
   child:keys('<C-e><C-e>')
   eq({ 'b', 'c', 'd' }, top())
   child:keys('gg')
   child:wait('vim.fn.winsaveview().topfill == 2', 'back at the top')
-  eq({ '1 change by Cali', 'a', 'X   [1/1] \\a ac' }, top())
+  eq({ '1 change by Cali', 'a', 'X   [1/1] \\a acc' }, top())
   child:stop()
 end
 
