@@ -54,20 +54,24 @@ end, { expr = true, desc = 'Caliban: add what a motion covers' })
 local add = '<Cmd>lua require("caliban").add()<CR><Esc>'
 vim.keymap.set('x', '<Plug>(caliban-add)', add, { desc = 'Caliban: add the selection' })
 
--- `resume = 'open'`
+-- what waits from before: one look, once the first screen stands
 local function resume()
   local config = package.loaded['caliban.config']
   local settings = config and config.get() or vim.g.caliban
-  if type(settings) == 'table' and settings.resume == 'open' then
-    vim.schedule(function()
-      require('caliban.chat').show(false)
-    end)
+  local choice = nil
+  if type(settings) == 'table' then
+    choice = settings.resume
+  end
+  if choice == 'open' then
+    require('caliban.chat').show(false)
+  elseif choice ~= false then
+    require('caliban.project').look()
   end
 end
 if vim.v.vim_did_enter == 1 then
-  resume()
+  vim.schedule(resume)
 else
-  vim.api.nvim_create_autocmd('VimEnter', { once = true, callback = resume })
+  vim.api.nvim_create_autocmd('UIEnter', { once = true, callback = vim.schedule_wrap(resume) })
 end
 
 local links = {

@@ -119,6 +119,7 @@ impl Program {
         match message {
             FromNvim::Hello(_) => (),
             FromNvim::Open { session } => self.open(session).await,
+            FromNvim::Look { session } => self.look(session).await,
             FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral).await,
             FromNvim::Send { session, text, context, steer } => {
                 self.tell(&session, Command::Send { text, context, steer });
@@ -172,6 +173,18 @@ impl Program {
                 drop(agent.send(Command::Present));
             }
             None => self.load(id).await,
+        }
+    }
+
+    /// A turn was interrupted: its session is brought to rest. Another Neovim's session is not interrupted.
+    async fn look(&mut self, id: SessionId) {
+        if !store::is_name(&id.0) || self.agents.contains_key(&id) {
+            return;
+        }
+        if let Ok(opened) = self.project.open(&id) {
+            self.start(id, Some(opened), Vec::new()).await;
+            let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
+            self.notice(Level::Info, text);
         }
     }
 

@@ -70,28 +70,10 @@ local function models()
   return names
 end
 
----@param variable string
----@param below_home string
----@return string
-local function folder(variable, below_home)
-  local given = vim.env[variable]
-  local base = given and given:find('^/') and given
-    or vim.fs.joinpath(vim.env.HOME or '~', below_home)
-  return vim.fs.joinpath(base, 'caliban')
-end
-
---- The conversations of this project: those on disk, in a folder whose name ends in a digest of the root's,
---- and those open here.
+--- The conversations of this project: those on disk, and those open here.
 ---@return string[]
 local function sessions()
-  local digest = vim.fn.sha256(require('caliban.context').root()):sub(1, 8)
-  local pattern = 'sessions/*-' .. digest .. '/*.json'
-  local names = {}
-  for _, file in
-    ipairs(vim.fn.globpath(folder('XDG_DATA_HOME', '.local/share'), pattern, true, true))
-  do
-    table.insert(names, vim.fn.fnamemodify(file, ':t:r'))
-  end
+  local names = require('caliban.project').sessions()
   for _, chat in ipairs(require('caliban.chat').all) do
     if chat.session and not vim.tbl_contains(names, chat.session) then
       table.insert(names, chat.session)
@@ -215,7 +197,8 @@ local subcommands = {
   },
   log = {
     run = function()
-      local path = vim.fs.joinpath(folder('XDG_CACHE_HOME', '.cache'), 'debug.log')
+      local path =
+        vim.fs.joinpath(require('caliban.project').folder('XDG_CACHE_HOME', '.cache'), 'debug.log')
       if not vim.uv.fs_stat(path) then
         return say(
           'There is no log. Set vim.g.caliban.debug or CALIBAN_DEBUG=1, then :Caliban restart.'

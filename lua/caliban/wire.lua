@@ -46,6 +46,12 @@
 ---@field kind 'open'
 ---@field session? string
 
+--- At startup: opens a session whose turn was interrupted, without showing it, and says so in one line. Nothing
+--- happens where another Neovim has it.
+---@class (exact) caliban.Look
+---@field kind 'look'
+---@field session string
+
 --- A new conversation; the old one stays. Without a name one is made.
 ---@class (exact) caliban.New
 ---@field kind 'new'

@@ -17,6 +17,9 @@ pub enum FromNvim {
     Open {
         session: Option<SessionId>,
     },
+    Look {
+        session: SessionId,
+    },
     New {
         name: Option<String>,
         ephemeral: bool,

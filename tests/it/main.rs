@@ -9,4 +9,5 @@ mod health;
 mod kit_test;
 mod lints;
 mod lua;
+mod resume;
 mod tidy;

@@ -1,0 +1,31 @@
+//! What waits from before, found at startup without a window or a moved focus.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+#[test]
+fn an_interrupted_turn_is_said_at_startup_and_shown_on_demand() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("half an ").gate().text("answer"));
+    let setup = Setup::new().anthropic(&server).file("a.txt", "text of the file\n");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>ihello<C-s>");
+    nvim.wait_screen("half an");
+    nvim.kill();
+    gate.finish();
+    let nvim = Nvim::start(&setup);
+    nvim.wait_screen("A turn was interrupted in this project. :Caliban shows it.");
+    assert_eq!(nvim.lua_json("return #vim.api.nvim_list_wins()"), 1);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("! Interrupted: Neovim or the program ended in mid-turn.");
+    nvim.quit_with(":qa<CR>");
+
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.txt<CR>");
+    nvim.wait_screen("text of the file");
+    let started = "return package.loaded['caliban.rpc'] ~= nil";
+    assert_eq!(nvim.lua_json(started), false, "nothing waits: the program is not started");
+    nvim.quit_with(":qa<CR>");
+}
