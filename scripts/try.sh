@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Opens the plugin on a copy of the sample project. The copy is kept from one run to the next; `make try
-# FRESH=1` makes a new one.
+# FRESH=1` makes a new one, and begins a new conversation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD

@@ -6,7 +6,7 @@ pcall(vim.cmd.helptags, root .. '/doc')
 vim.g.mapleader = ' '
 vim.o.number = true
 vim.o.termguicolors = true
-vim.g.caliban = { bin = root .. '/target/release/caliban' }
+vim.g.caliban = { bin = root .. '/target/release/caliban', resume = vim.env.FRESH ~= '1' }
 vim.api.nvim_create_autocmd('VimEnter', {
   callback = function()
     vim.cmd.Caliban()

@@ -148,10 +148,8 @@ end
 
 local function sessions()
   health.start('Sessions')
-  local data = vim.env.XDG_DATA_HOME
-  local base = data and data:find('^/') and data
-    or vim.fs.joinpath(vim.env.HOME or '~', '.local/share')
-  local folder = vim.fs.joinpath(base, 'caliban', 'sessions')
+  local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
+  local folder = vim.fs.joinpath(data, 'sessions')
   local shown = vim.fn.fnamemodify(folder, ':~')
   local there = folder
   while not vim.uv.fs_stat(there) and vim.fs.dirname(there) ~= there do
