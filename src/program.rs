@@ -231,12 +231,12 @@ impl Program {
 
     async fn start(&mut self, id: SessionId, opened: Option<Opened>, mut warnings: Vec<String>) {
         let (model, origin) = self.default_model().await;
-        let (store, session, draft) = match opened {
+        let (store, session, replayed, draft) = match opened {
             Some(opened) => {
                 warnings.extend(opened.warnings);
-                (Some(opened.store), opened.session, opened.draft)
+                (Some(opened.store), opened.session, opened.replayed, opened.draft)
             }
-            None => (None, None, Draft::default()),
+            None => (None, None, false, Draft::default()),
         };
         let mut session = session.unwrap_or_default();
         if session.model.is_empty()
@@ -273,6 +273,7 @@ impl Program {
             screen: show,
             store,
             session,
+            replayed,
             draft,
             models: self.models.clone(),
             choice: self.choice(),

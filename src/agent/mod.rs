@@ -67,6 +67,8 @@ pub struct Setup {
     pub screen: mpsc::UnboundedSender<Show>,
     pub store: Option<Store>,
     pub session: Session,
+    /// The journal held events that the session's file does not have.
+    pub replayed: bool,
     pub draft: Draft,
     pub models: Models,
     pub choice: prompt::Choice,
@@ -304,6 +306,14 @@ impl Agent {
         }
     }
 
+    fn save_whole(&mut self) {
+        if let Some(store) = &mut self.setup.store
+            && let Err(error) = store.save(&self.setup.session)
+        {
+            self.warn_of_disk(&error);
+        }
+    }
+
     /// The conversation goes on in memory; the user is told once.
     fn warn_of_disk(&mut self, error: &std::io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
@@ -379,12 +389,14 @@ impl Agent {
         self.setup.editor.tell(ToNvim::Halt { session, turn: turn.0 });
     }
 
-    /// The editor is going: the turn is stopped, and everything is on disk when this returns.
+    /// The editor is going: everything is on disk when this returns. An interrupted turn stays in the journal,
+    /// where the next start finds it.
     fn quit(&mut self) {
-        self.command(Command::Stop);
+        let partial = Some(std::mem::replace(&mut self.partial, nothing()));
+        let step = self.setup.session.step(Input::Leave { partial });
+        self.work.abort_all();
         if let Some(store) = &mut self.setup.store
-            && !self.setup.session.is_blank()
-            && let Err(error) = store.save(&self.setup.session)
+            && let Err(error) = store.append(&step.events, true)
         {
             tracing::error!("the session could not be saved: {error}");
         }

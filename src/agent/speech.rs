@@ -36,6 +36,9 @@ impl Agent {
             let step = self.setup.session.step(input);
             self.save(&step.events, false);
         }
+        if std::mem::take(&mut self.setup.replayed) {
+            self.save_whole();
+        }
         self.present();
     }
 
@@ -105,11 +108,7 @@ impl Agent {
         let model = self.setup.session.model.clone();
         self.setup.session = Session { model, ..Session::default() };
         self.begin();
-        if let Some(store) = &mut self.setup.store
-            && let Err(error) = store.save(&self.setup.session)
-        {
-            self.warn_of_disk(&error);
-        }
+        self.save_whole();
     }
 
     pub(super) fn refuse_while_running(&self) {

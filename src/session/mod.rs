@@ -42,6 +42,10 @@ pub enum Input {
     Cancel {
         partial: Option<Reply>,
     },
+    /// The editor goes in mid-turn; what had arrived of a reply.
+    Leave {
+        partial: Option<Reply>,
+    },
     Rule {
         call: CallId,
         ruling: Ruling,
@@ -190,7 +194,8 @@ impl Session {
             Input::Unqueue { id } if self.queue.iter().any(|it| it.id == id) => {
                 self.record(Event::Unqueued { id }, &mut step);
             }
-            Input::Cancel { partial } => self.cancel(partial, &mut step),
+            Input::Cancel { partial } => self.break_off(partial, End::Cancelled, &mut step),
+            Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
             Input::Rule { call, ruling } => self.rule(&call, ruling, &mut step),
             Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
                 self.replied(turn, reply, plans, &mut step);
@@ -294,11 +299,11 @@ impl Session {
         step.effects.push(Effect::Sample { turn });
     }
 
-    fn cancel(&mut self, partial: Option<Reply>, step: &mut Step) {
+    fn break_off(&mut self, partial: Option<Reply>, why: End, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
         step.effects.push(Effect::Abort { turn });
         self.keep(turn, partial, step);
-        self.record(Event::Ended { turn, why: End::Cancelled }, step);
+        self.record(Event::Ended { turn, why }, step);
     }
 
     /// Keeps the text of a reply that did not end. Calls in it were never whole, reasoning never signed.

@@ -47,6 +47,8 @@ pub struct Opened {
     pub store: Store,
     /// `None`: there was no such session.
     pub session: Option<Session>,
+    /// The journal had events beyond the saved state.
+    pub replayed: bool,
     pub draft: Draft,
     /// Sentences for the user: what was set aside, what could not be read.
     pub warnings: Vec<String>,
@@ -162,10 +164,11 @@ impl Project {
                 session.apply(event);
             }
         }
+        let replayed = !events.is_empty();
         let draft = self.draft(id);
         let store =
             Store { dir: self.dir.clone(), name: id.0.clone(), header, journal, _lock: lock };
-        Ok(Opened { store, session, draft, warnings })
+        Ok(Opened { store, session, replayed, draft, warnings })
     }
 
     fn lock(&self, id: &SessionId) -> Result<File, Barred> {
