@@ -96,8 +96,7 @@ impl Program {
         let (processes, processes_end) = mpsc::unbounded_channel();
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders, verdicts));
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let model = config.model.clone().unwrap_or_default();
-        editor.tell(ToNvim::Welcome { version, model, origin: String::new(), tour: false });
+        editor.tell(ToNvim::Welcome { version });
         let (agents, current, model) = (HashMap::new(), None, None);
         let program = Program {
             editor,

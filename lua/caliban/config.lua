@@ -70,7 +70,8 @@ local provider = {
 local known = {
   model = is('string'),
   providers = is('table'),
-  mode = one_of({ 'plan', 'ask', 'auto-edit', 'auto' }),
+  -- the other modes of the contract are refused until they do something
+  mode = one_of({ 'ask' }),
   resume = one_of({ true, false, 'open' }),
   bin = is('string'),
   debug = is('boolean'),

@@ -137,9 +137,6 @@
 ---@class (exact) caliban.Welcome
 ---@field kind 'welcome'
 ---@field version string the program's
----@field model string e.g. `anthropic/claude-sonnet-4-5`
----@field origin string where the model's key came from, in a few words
----@field tour boolean
 
 --- A session is open here: make its buffers. Its transcript follows as `paint`.
 ---@class (exact) caliban.SessionOpened

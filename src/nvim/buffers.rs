@@ -4,7 +4,7 @@
 use super::link::Editor;
 use super::reviews::{Order, on_wire};
 use super::wire::{BufferText, ToNvim};
-use crate::edit::Proposal;
+use crate::edit::{Misfit, Proposal};
 use crate::event::{SessionId, TurnId};
 use crate::text::Text;
 use crate::tool::{Arrival, Source, Unreadable, Workspace, disk};
@@ -52,7 +52,11 @@ impl Workspace for Buffers {
                 waiters.push(arrival);
             }
             let session = self.session.clone();
-            self.editor.tell(ToNvim::Propose { session, turn: turn.0, proposals: sent });
+            let message = ToNvim::Propose { session, turn: turn.0, proposals: sent };
+            if self.editor.call(message).await.is_none() {
+                let why = "the editor could not take it; read the file and try again".to_owned();
+                return vec![Arrival::Refused(Misfit::Refused(why)); waiters.len()];
+            }
             join_all(waiters).await.into_iter().map(|it| it.unwrap_or(Arrival::Stopped)).collect()
         })
     }

@@ -180,9 +180,6 @@ pub struct Reason {
 pub enum ToNvim {
     Welcome {
         version: String,
-        model: String,
-        origin: String,
-        tour: bool,
     },
     Session {
         session: SessionId,

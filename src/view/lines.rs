@@ -7,7 +7,9 @@ use serde_json::Value;
 
 /// Characters of one argument on a tool's line.
 const ARGUMENT: usize = 60;
-/// Characters of one painted line of a result.
+/// Lines of one prompt that are painted.
+const PROMPT: usize = 300;
+/// Characters of one painted line of a prompt or a result.
 const LINE: usize = 2000;
 
 pub(super) fn hunks(n: u32) -> &'static str {
@@ -36,7 +38,7 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
     let mut below = Vec::new();
     for block in blocks {
         match block {
-            Part::Text { text } => lines.extend(clean(text).trim_end().lines().map(str::to_owned)),
+            Part::Text { text } => lines.extend(prompt(text)),
             Part::Excerpt(excerpt) => below.push(chip(excerpt)),
             _ => (),
         }
@@ -45,6 +47,18 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
         lines.push("(context)".into());
     }
     (lines, below)
+}
+
+/// A prompt's lines. Of a very long one the beginning is shown: the model has it whole.
+fn prompt(text: &str) -> Vec<String> {
+    let text = clean(text);
+    let mut lines: Vec<String> =
+        text.trim_end().lines().take(PROMPT).map(|it| clip(it, LINE)).collect();
+    let more = text.trim_end().lines().count().saturating_sub(PROMPT);
+    if more > 0 {
+        lines.push(format!("… {more} more lines"));
+    }
+    lines
 }
 
 fn chip(excerpt: &Excerpt) -> String {
