@@ -294,14 +294,15 @@ impl Agent {
         if events.is_empty() {
             return;
         }
-        let saved = if self.setup.session.phase == Phase::Idle && !self.setup.session.is_blank() {
+        let rests = self.setup.session.phase == Phase::Idle && !self.setup.session.is_blank();
+        let saved = if rests {
             let saved = store.save(&self.setup.session);
             saved.inspect_err(|_| drop(store.append(events, sync)))
         } else {
             store.append(events, sync)
         };
         match saved {
-            Ok(()) => self.disk_warned = false,
+            Ok(()) => self.disk_warned &= !rests,
             Err(error) => self.warn_of_disk(&error),
         }
     }

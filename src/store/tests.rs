@@ -48,7 +48,7 @@ impl Place {
         let entries = fs::read_dir(self.project.dir()).into_iter().flatten().flatten();
         let mut names: Vec<String> =
             entries.map(|it| it.file_name().into_string().unwrap()).collect();
-        names.retain(|it| !Path::new(it).extension().is_some_and(|it| it == "lock"));
+        names.retain(|it| Path::new(it).extension() != Some("lock".as_ref()));
         names.sort();
         names
     }
