@@ -12,3 +12,4 @@ mod lua;
 mod resume;
 mod sessions;
 mod tidy;
+mod wire;
