@@ -15,7 +15,7 @@ use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, Wire
 use crate::provider::endpoint::{self, Unresolved, UserProvider};
 use crate::provider::key::Key;
 use crate::provider::{probe, tour};
-use crate::store::{self, Draft, Opened, Project};
+use crate::store::{self, Barred, Draft, Opened, Project};
 use crate::tool::{Desk, ProcessNews};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,9 +24,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 /// How long the sessions may take to be on disk when the editor goes: Neovim waits two seconds.
 const FAREWELL: Duration = Duration::from_millis(1500);
+
+/// How long the holder of a session's lock is waited for: it may be on its way out.
+const HANDOVER: Duration = Duration::from_millis(500);
 
 /// Runs until the editor goes.
 pub async fn run() -> ExitCode {
@@ -121,6 +125,7 @@ impl Program {
             FromNvim::Look { session } => self.look(session).await,
             FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral).await,
             FromNvim::Send { session, text, context, steer } => {
+                self.note_last(&session);
                 self.tell(&session, Command::Send { text, context, steer });
             }
             FromNvim::Unqueue { session, id } => self.tell(&session, Command::Unqueue(id)),
@@ -164,12 +169,12 @@ impl Program {
             Some(id) if !store::is_name(&id.0) => return self.bad_name(&id.0),
             Some(id) => id,
             None if resumes => SessionId("main".into()),
-            None => SessionId(self.project.free_name("main")),
+            None => self.free_name("main"),
         };
         match self.agents.get(&id) {
             Some(agent) => {
-                self.current = Some(id);
                 drop(agent.send(Command::Present));
+                self.note_last(&id);
             }
             None => self.load(id).await,
         }
@@ -192,14 +197,13 @@ impl Program {
         if !store::is_name(&base) {
             return self.bad_name(&base);
         }
-        let mut name = self.project.free_name(&base);
-        let mut n = 1;
-        while self.agents.contains_key(&SessionId(name.clone())) {
-            n += 1;
-            name = format!("{base}-{n}");
-        }
-        let id = SessionId(name);
+        let id = self.free_name(&base);
         if ephemeral { self.start(id, None, Vec::new()).await } else { self.load(id).await }
+    }
+
+    fn free_name(&self, base: &str) -> SessionId {
+        let open = |name: &str| self.agents.keys().any(|it| it.0 == name);
+        SessionId(self.project.free_name(base, open))
     }
 
     fn bad_name(&self, name: &str) {
@@ -211,20 +215,40 @@ impl Program {
 
     /// Opens a session from disk; where it is barred, a new one beside it.
     async fn load(&mut self, id: SessionId) {
-        match self.project.open(&id) {
-            Ok(opened) => self.start(id, Some(opened), Vec::new()).await,
-            Err(barred) => {
-                let other = SessionId(self.project.free_name(&id.0));
-                let warning = format!("{} This is a new one, `{other}`.", barred.say(&id.0));
-                match self.project.open(&other) {
-                    Ok(opened) => self.start(other, Some(opened), vec![warning]).await,
-                    Err(barred) => {
-                        let why = barred.say(&other.0);
-                        let warning = format!("{warning} {why} It goes on in memory only.");
-                        self.start(other, None, vec![warning]).await;
-                    }
+        let barred = match self.open_on_disk(&id).await {
+            Ok(opened) => return self.start(id, Some(opened), Vec::new()).await,
+            Err(barred) => barred.say(&id.0),
+        };
+        let other = self.free_name(&id.0);
+        let (opened, so) = match self.project.open(&other) {
+            Ok(opened) => (Some(opened), format!("This is a new one, `{other}`.")),
+            Err(_) => (None, "This one goes on in memory only.".to_owned()),
+        };
+        self.start(other, opened, vec![format!("{barred} {so}")]).await;
+    }
+
+    async fn open_on_disk(&self, id: &SessionId) -> Result<Opened, Barred> {
+        let deadline = Instant::now() + HANDOVER;
+        loop {
+            match self.project.open(id) {
+                Err(Barred::Held) if Instant::now() < deadline => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
                 }
+                opened => return opened,
             }
+        }
+    }
+
+    /// The session that the user has turned to is the one to come back to.
+    fn note_last(&mut self, id: &SessionId) {
+        if self.current.as_ref() == Some(id) {
+            return;
+        }
+        self.current = Some(id.clone());
+        if !self.project.is_free(&id.0)
+            && let Err(error) = self.project.set_last(id)
+        {
+            tracing::warn!("the last session could not be noted: {error}");
         }
     }
 
@@ -260,11 +284,7 @@ impl Program {
             overflow: cache_dir().join("outputs"),
             processes: self.processes.clone(),
         };
-        if store.is_some()
-            && let Err(error) = self.project.set_last(&id)
-        {
-            tracing::warn!("the last session could not be noted: {error}");
-        }
+        self.note_last(&id);
         let setup = agent::Setup {
             id: id.clone(),
             editor: self.editor.clone(),
@@ -283,8 +303,7 @@ impl Program {
         };
         let (agent, inbox) = mpsc::unbounded_channel();
         tokio::spawn(agent::run(setup, inbox));
-        self.agents.insert(id.clone(), agent);
-        self.current = Some(id);
+        self.agents.insert(id, agent);
     }
 
     fn choice(&self) -> prompt::Choice {

@@ -79,6 +79,7 @@ local function sessions()
       table.insert(names, chat.session)
     end
   end
+  table.sort(names)
   return names
 end
 

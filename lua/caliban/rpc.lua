@@ -7,6 +7,7 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 
 ---@class caliban.Link
 ---@field job? integer nil while the program does not run
+---@field leaving? integer a program that is on its way out, before the next starts
 ---@field welcome? caliban.Welcome
 ---@field queue table[] what waits for the welcome
 ---@field kept table<string, table> what must outlive the program: reviews and drafts
@@ -72,7 +73,13 @@ end
 ---@param job integer
 ---@param code integer
 local function on_exit(job, code)
-  if job ~= link.job or vim.v.exiting ~= vim.NIL then
+  if vim.v.exiting ~= vim.NIL then
+    return
+  elseif job == link.leaving then
+    link.leaving = nil
+    end_groups()
+    return M.restart()
+  elseif job ~= link.job then
     return
   end
   local how = code > 128 and ('signal %d'):format(code - 128) or ('exit code %d'):format(code)
@@ -91,7 +98,7 @@ end
 --- Starts the program unless it runs.
 ---@return boolean started, string? why not
 function M.start()
-  if link.job then
+  if link.job or link.leaving then
     return true
   end
   local path, why = program()
@@ -237,15 +244,18 @@ function M.receive(message)
   return handler and handler(message)
 end
 
---- Starts the program anew; every chat is opened again, and its transcript comes back from the session.
+--- Starts the program anew, after the one that runs has saved everything and let go of its sessions. Every
+--- chat is opened again, and its transcript comes back from the session.
 function M.restart()
-  local job = link.job
-  link.job, link.welcome, link.ended = nil, nil, nil
-  require('caliban.config').forget()
-  if job then
-    vim.fn.jobstop(job)
-    end_groups()
+  if link.job then
+    link.leaving, link.job, link.welcome = link.job, nil, nil
+    vim.fn.jobstop(link.leaving)
   end
+  if link.leaving then
+    return
+  end
+  link.ended = nil
+  require('caliban.config').forget()
   local ok, why = M.start()
   if not ok then
     return say(why or '')

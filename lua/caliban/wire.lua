@@ -11,7 +11,7 @@
 ---@class (exact) caliban.Excerpt
 ---@field path string as the user would write it, relative to the project root where it lies within
 ---@field lines? [integer, integer] first and last line, from 1, inclusive
----@field filetype string
+---@field filetype? string
 ---@field kind 'file'|'folder'|'selection'
 ---@field text string
 

@@ -17,7 +17,6 @@ use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::{Draft, Store};
 use crate::tool::{self, Desk};
-use crate::view::View;
 use models::Models;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -176,8 +175,9 @@ impl Agent {
         (agent, ends)
     }
 
-    fn present(&mut self) {
-        let (session, id) = (&self.setup.session, &self.setup.id);
+    /// Tells the editor of the session, and has its transcript painted from the beginning.
+    fn present(&mut self, show: Show) {
+        let id = &self.setup.id;
         self.setup.editor.tell(ToNvim::Session {
             session: id.clone(),
             root: self.setup.desk.root.clone(),
@@ -185,8 +185,7 @@ impl Agent {
             draft: self.setup.draft.text.clone(),
             draft_context: self.setup.draft.context.clone(),
         });
-        let view = View::of(session, self.setup.intro.clone());
-        self.show(Show::View(Box::new(view)));
+        self.show(show);
         self.status = None;
         self.show_status();
         let data = BTreeMap::from([("session", self.setup.id.0.clone())]);
@@ -219,7 +218,7 @@ impl Agent {
                 self.take(Input::Reviewed { answers });
             }
             Command::Note(text) => self.take(Input::Note { text }),
-            Command::Present => self.present(),
+            Command::Present => self.present(Show::Repaint),
             Command::Quit(_) => (),
         }
     }
@@ -295,13 +294,15 @@ impl Agent {
         if events.is_empty() {
             return;
         }
-        let saved = if self.setup.session.phase == Phase::Idle && !self.setup.session.is_blank() {
-            store.save(&self.setup.session)
+        let rests = self.setup.session.phase == Phase::Idle && !self.setup.session.is_blank();
+        let saved = if rests {
+            let saved = store.save(&self.setup.session);
+            saved.inspect_err(|_| drop(store.append(events, sync)))
         } else {
             store.append(events, sync)
         };
         match saved {
-            Ok(()) => self.disk_warned = false,
+            Ok(()) => self.disk_warned &= !rests,
             Err(error) => self.warn_of_disk(&error),
         }
     }
@@ -395,9 +396,13 @@ impl Agent {
         let partial = Some(std::mem::replace(&mut self.partial, nothing()));
         let step = self.setup.session.step(Input::Leave { partial });
         self.work.abort_all();
-        if let Some(store) = &mut self.setup.store
-            && let Err(error) = store.append(&step.events, true)
-        {
+        let Some(store) = &mut self.setup.store else { return };
+        let saved = if self.setup.session.is_blank() {
+            store.discard()
+        } else {
+            store.append(&step.events, true)
+        };
+        if let Err(error) = saved {
             tracing::error!("the session could not be saved: {error}");
         }
     }

@@ -4,10 +4,12 @@ use super::{Agent, Wish, models, work};
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed, Slash};
 use crate::message::{Block, Excerpt, Role};
+use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
 use crate::session::{Input, Phase, Session};
 use crate::store::Draft;
 use crate::tool;
+use crate::view::View;
 
 impl Agent {
     /// Brings a session that was left in mid-turn to rest, and shows it.
@@ -36,10 +38,11 @@ impl Agent {
             let step = self.setup.session.step(input);
             self.save(&step.events, false);
         }
-        if std::mem::take(&mut self.setup.replayed) {
+        if std::mem::take(&mut self.setup.replayed) && !self.setup.session.is_blank() {
             self.save_whole();
         }
-        self.present();
+        let view = View::of(&self.setup.session, self.setup.intro.clone());
+        self.present(Show::View(Box::new(view)));
     }
 
     /// Whether this was the last thing the chat said: reopening does not repeat it.

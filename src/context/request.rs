@@ -1,5 +1,8 @@
 //! A session as a request: the one place that sees to it that no provider would refuse it.
 
+#[cfg(test)]
+mod tests;
+
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Request, Role, ToolAnswer, ToolSpec,
 };
@@ -92,7 +95,10 @@ fn spoken_block(block: &Block) -> Option<Block> {
     let text = match block {
         Block::Text { text } => text.clone(),
         Block::Excerpt(excerpt) => fenced(excerpt),
-        Block::Notice { text } => format!("<notice>\n{text}\n</notice>"),
+        Block::Notice { text } => {
+            let mark = mark("notice", text);
+            format!("<{mark}>\n{text}\n</{mark}>")
+        }
         _ => return None,
     };
     (!text.trim().is_empty()).then_some(Block::Text { text })
@@ -106,15 +112,19 @@ fn text_of(message: &Message) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// An excerpt as a labelled block. The closing mark cannot be forged from within: where the text holds one,
-/// the marks carry a number that it does not hold.
+/// A mark whose closing cannot be forged from within: where the text holds one, it carries a number that the
+/// text does not hold.
+fn mark(name: &str, text: &str) -> String {
+    let numbered = (2..=u32::MAX).map(|n| format!("{name}-{n}"));
+    std::iter::once(name.to_owned())
+        .chain(numbered)
+        .find(|it| !text.contains(&format!("</{it}>")))
+        .unwrap_or_default()
+}
+
+/// An excerpt as a labelled block.
 pub fn fenced(excerpt: &Excerpt) -> String {
-    let mut mark = "context".to_owned();
-    let mut n = 1;
-    while excerpt.text.contains(&format!("</{mark}>")) {
-        n += 1;
-        mark = format!("context-{n}");
-    }
+    let mark = mark("context", &excerpt.text);
     let lines = excerpt.lines.map(|(a, b)| format!(" lines=\"{a}-{b}\"")).unwrap_or_default();
     let kind = match excerpt.kind {
         ExcerptKind::File => "file",

@@ -30,7 +30,7 @@ impl Draft {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SessionFile {
     schema: u32,
-    name: String,
+    pub(super) name: String,
     #[serde(default)]
     root: PathBuf,
     #[serde(default)]

@@ -38,6 +38,8 @@ pub struct Store {
     name: String,
     header: SessionFile,
     journal: Journal,
+    /// Events that a failing disk has not taken yet.
+    backlog: Vec<Event>,
     _lock: File,
 }
 
@@ -126,16 +128,19 @@ impl Project {
         names
     }
 
-    /// A name that no session has: `base`, else `base-2`, `base-3` …
-    pub fn free_name(&self, base: &str) -> String {
-        let taken = self.names();
-        let held = |name: &str| self.dir.join(format!("{name}.lock")).exists();
-        if !taken.iter().any(|it| it == base) && !held(base) {
-            return base.to_owned();
-        }
-        (2..=u32::MAX)
-            .map(|n| format!("{}-{n}", &base[..base.len().min(58)]))
-            .find(|name| !taken.contains(name) && !held(name))
+    /// Whether nothing on disk goes by this name.
+    pub fn is_free(&self, name: &str) -> bool {
+        let has = |ending| self.dir.join(format!("{name}.{ending}")).exists();
+        !["json", "journal", "draft"].into_iter().any(has)
+    }
+
+    /// A name that no session has: `base`, else `base-2`, `base-3` … `taken` tells of those that are not on disk.
+    pub fn free_name(&self, base: &str, taken: impl Fn(&str) -> bool) -> String {
+        let stem = &base[..base.len().min(58)];
+        let others = (2..=u32::MAX).map(|n| format!("{stem}-{n}"));
+        std::iter::once(base.to_owned())
+            .chain(others)
+            .find(|name| self.is_free(name) && !taken(name))
             .unwrap_or_else(|| base.to_owned())
     }
 
@@ -146,7 +151,8 @@ impl Project {
         let path = self.dir.join(format!("{id}.json"));
         let (header, mut session) = match fs::read(&path) {
             Ok(bytes) => {
-                let (header, session) = SessionFile::parse(&bytes)?;
+                let (mut header, session) = SessionFile::parse(&bytes)?;
+                header.name.clone_from(&id.0);
                 (header, Some(session))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -166,8 +172,8 @@ impl Project {
         }
         let replayed = !events.is_empty();
         let draft = self.draft(id);
-        let store =
-            Store { dir: self.dir.clone(), name: id.0.clone(), header, journal, _lock: lock };
+        let (dir, name, backlog) = (self.dir.clone(), id.0.clone(), Vec::new());
+        let store = Store { dir, name, header, journal, backlog, _lock: lock };
         Ok(Opened { store, session, replayed, draft, warnings })
     }
 
@@ -193,8 +199,12 @@ impl Project {
 impl Store {
     /// Adds events to the journal. They reach the system before this returns; `sync` makes them survive
     /// a loss of power too, as they must before a side effect.
+    /// What the disk does not take is kept and goes before the next.
     pub fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
-        self.journal.append(events, sync)
+        self.backlog.extend_from_slice(events);
+        self.journal.append(&self.backlog, sync)?;
+        self.backlog.clear();
+        Ok(())
     }
 
     /// Writes the whole session and empties the journal.
@@ -202,7 +212,13 @@ impl Store {
         self.header.saves += 1;
         let json = self.header.render(session).map_err(io::Error::other)?;
         write_whole(&self.dir, &format!("{}.json", self.name), &json)?;
+        self.backlog.clear();
         self.journal.restart(self.header.saves)
+    }
+
+    /// Takes away what was written of a session in which nothing was said.
+    pub fn discard(&self) -> io::Result<()> {
+        fs::remove_file(self.dir.join(format!("{}.journal", self.name)))
     }
 
     /// Keeps the session's last state in the project's trash folder; the session goes on under its name.
@@ -233,12 +249,15 @@ fn create_private(dir: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-/// Replaces a file's content at once: readers see the old or the new, also after a loss of power.
+/// Replaces a file's content at once: readers see the old or the new, also after a loss of power. The
+/// temporary file has one name, so that a crash leaves no more than one behind.
 fn write_whole(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     create_private(dir)?;
-    let mut file = tempfile::Builder::new().prefix(".").tempfile_in(dir)?;
+    let temporary = dir.join(format!(".{name}.tmp"));
+    let mut file =
+        File::options().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
     file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(dir.join(name)).map_err(|it| it.error)?;
+    file.sync_all()?;
+    fs::rename(&temporary, dir.join(name))?;
     File::open(dir)?.sync_all()
 }

@@ -1,1 +1,244 @@
+//! What is on disk is the session: after a save, after a crash at any write, after a hand edit.
 
+mod file;
+mod journal;
+mod laws;
+
+use super::*;
+use crate::event::{Plan, PlanStep};
+use crate::message::{
+    Block, CallId, Excerpt, ExcerptKind, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall,
+    Usage,
+};
+use crate::session::Input;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+struct Place {
+    _dir: tempfile::TempDir,
+    project: Project,
+}
+
+fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let project = Project::new(dir.path(), Path::new("/home/me/My Project"));
+    Place { _dir: dir, project }
+}
+
+impl Place {
+    fn path(&self, name: &str) -> PathBuf {
+        self.project.dir().join(name)
+    }
+
+    fn open(&self) -> Opened {
+        self.project.open(&main_id()).unwrap()
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::create_dir_all(self.project.dir()).unwrap();
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The folder's files, the lock left out.
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.project.dir()).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.map(|it| it.file_name().into_string().unwrap()).collect();
+        names.retain(|it| Path::new(it).extension() != Some("lock".as_ref()));
+        names.sort();
+        names
+    }
+}
+
+fn main_id() -> SessionId {
+    SessionId("main".into())
+}
+
+fn text(text: &str) -> Block {
+    Block::Text { text: text.into() }
+}
+
+fn call(id: &str) -> ToolCall {
+    let input = Arguments::Json(json!({"path": "src/a.rs", "lines": "1-9"}));
+    ToolCall { id: CallId(id.into()), tool: "read".into(), input }
+}
+
+fn answer(id: &str) -> ToolAnswer {
+    let text = "1\tfn main() {}\n".to_owned();
+    ToolAnswer { id: CallId(id.into()), text, failed: false, summary: "1 line".into() }
+}
+
+fn send(text: &str) -> Input {
+    Input::Send { text: text.into(), context: Vec::new(), steer: false }
+}
+
+fn replied(session: &Session, blocks: Vec<Block>) -> Input {
+    let usage = Usage { input: 100, output: 20, cache_read: 3, cache_write: 4 };
+    let reply = Reply { blocks, stop: Stop::EndTurn, usage, model: String::new() };
+    let plan = |it: &ToolCall| Plan { call: it.id.clone(), step: PlanStep::Read };
+    let plans = reply.calls().map(plan).collect();
+    Input::Replied { turn: session.turn().unwrap_or_default(), reply, plans }
+}
+
+fn opened() -> Session {
+    let mut session = Session::default();
+    let system = "You are Caliban.\nBe brief.".to_owned();
+    session.step(Input::Open { system, model: "mine/m-1".into(), root: "/p".into() });
+    session
+}
+
+/// A session with every kind of block, at rest.
+fn everything() -> Session {
+    let mut session = opened();
+    let excerpt = Excerpt {
+        path: "src/a.rs".into(),
+        lines: Some((1, 9)),
+        filetype: "rust".into(),
+        kind: ExcerptKind::Selection,
+        text: "fn main() {}".into(),
+    };
+    let context = vec![excerpt];
+    session.step(Input::Send { text: "What is \"this\"?\n\nSay.".into(), context, steer: false });
+    let thinking = Block::Thinking { text: "Let me see.".into(), signature: Some("c2ln".into()) };
+    let broken = Arguments::Broken { text: "{\"path\": ".into(), why: "EOF".into() };
+    let cut = ToolCall { id: CallId("c2".into()), tool: "edit".into(), input: broken };
+    let raw = Block::Raw { provider: "mine".into(), value: json!({"type": "search"}) };
+    let blocks = vec![thinking, raw, text("I look."), Block::Call(call("c1")), Block::Call(cut)];
+    session.step(replied(&session, blocks));
+    let turn = session.turn().unwrap();
+    session.step(Input::Answered { turn, answer: answer("c1") });
+    let failed = ToolAnswer { failed: true, ..answer("c2") };
+    session.step(Input::Answered { turn, answer: failed });
+    session.step(replied(&session, vec![text("A program: `main`.")]));
+    session.step(send("and?"));
+    session.step(Input::Cancel { partial: None });
+    session.step(send("later"));
+    session.step(send("later still"));
+    session.step(Input::Cancel { partial: None });
+    session.step(Input::Note { text: "The user accepted all.".into() });
+    session
+}
+
+/// What a saved and loaded session may differ in: rights and the disk's state are never saved.
+fn as_saved(session: &Session) -> Session {
+    let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
+    Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
+}
+
+/// The file, its times masked.
+fn masked(json: &str) -> String {
+    let mask = |line: &str| match line.split_once("\": \"2") {
+        Some((key, _)) if key.ends_with("ated") => format!("{key}\": \"…\","),
+        _ => line.to_owned(),
+    };
+    json.lines().map(mask).collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[test]
+fn a_project_has_a_folder_a_person_recognises() {
+    for (root, folder) in [
+        ("/home/me/My Project", "my-project-42276b69"),
+        ("/", "-8a5edab2"),
+        ("/x/…", "-d60e1807"),
+        ("/x/a\nb", "a-b-7ef924e3"),
+    ] {
+        let dir = Project::new(Path::new("/d"), Path::new(root)).dir().to_owned();
+        assert_eq!(dir.to_str().unwrap(), format!("/d/{folder}"));
+    }
+}
+
+#[test]
+fn names_are_checked() {
+    let long = "x".repeat(64);
+    let too_long = "x".repeat(65);
+    for name in ["a", "main", "A-b_9", "-", long.as_str()] {
+        assert!(is_name(name), "{name}");
+    }
+    for name in ["", "../x", "a/b", ".", "a.b", "naïve", "a b", "a\n", "a\0", too_long.as_str()] {
+        assert!(!is_name(name), "{name:?}");
+    }
+}
+
+#[test]
+fn a_free_name_is_nobodys() {
+    let place = place();
+    let free = |base: &str| place.project.free_name(base, |it| it == "main-4");
+    assert_eq!(free("main"), "main");
+    for file in ["main.json", "main-2.journal", "main-3.draft"] {
+        place.write(file, "");
+    }
+    assert_eq!(free("main"), "main-5");
+    let long = "x".repeat(64);
+    place.write(&format!("{long}.json"), "");
+    assert!(is_name(&free(&long)) && free(&long) != long);
+    assert_eq!(place.project.names(), ["main".to_owned(), long]);
+}
+
+#[test]
+fn the_last_session_is_found_and_a_forged_one_is_not() {
+    let place = place();
+    assert_eq!(place.project.last(), None);
+    place.project.set_last(&main_id()).unwrap();
+    assert_eq!(place.project.last(), Some(main_id()));
+    place.write("last", "../../etc/passwd\n");
+    assert_eq!(place.project.last(), None);
+}
+
+#[test]
+fn one_writer_at_a_time() {
+    let place = place();
+    let first = place.open();
+    assert!(matches!(place.project.open(&main_id()), Err(Barred::Held)));
+    drop(first);
+    assert!(place.project.open(&main_id()).is_ok());
+}
+
+#[test]
+fn drafts_go_around_and_empty_ones_leave_nothing() {
+    let place = place();
+    let excerpt = Excerpt {
+        path: "a".into(),
+        lines: None,
+        filetype: String::new(),
+        kind: ExcerptKind::File,
+        text: "x".into(),
+    };
+    let draft = Draft { text: "half a\nthought — ".into(), context: vec![excerpt] };
+    place.open().store.save_draft(&draft).unwrap();
+    let again = place.open();
+    assert_eq!(again.draft, draft);
+    again.store.save_draft(&Draft { text: " \n".into(), context: Vec::new() }).unwrap();
+    again.store.save_draft(&Draft::default()).unwrap();
+    assert_eq!(place.files(), ["main.journal"]);
+    again.store.discard().unwrap();
+    assert_eq!(place.files(), [""; 0]);
+    drop(again);
+    place.write("main.draft", "{ not json");
+    assert_eq!(place.open().draft, Draft::default());
+}
+
+#[test]
+fn a_folder_that_cannot_be_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("sessions"), "a file").unwrap();
+    let project = Project::new(&dir.path().join("sessions"), Path::new("/p"));
+    let barred = project.open(&main_id()).unwrap_err();
+    expect!["The conversation `main` cannot be opened: Not a directory (os error 20)."]
+        .assert_eq(&barred.say("main"));
+    assert_eq!(project.free_name("main", |_| false), "main");
+}
+
+#[test]
+fn what_is_cleared_goes_to_the_trash() {
+    let place = place();
+    let mut opened = place.open();
+    opened.store.trash(&everything()).unwrap();
+    opened.store.trash(&everything()).unwrap();
+    assert_eq!(place.files(), ["main.journal", "trash"]);
+    let trashed: Value = serde_json::from_str(&place.read("trash/main-2.json")).unwrap();
+    assert_eq!(trashed["messages"].as_array().unwrap().len(), everything().messages.len());
+}

@@ -86,7 +86,7 @@ pub struct View {
 }
 
 impl View {
-    /// The chat of a session as it was saved.
+    /// The chat of a session that is at rest.
     pub fn of(session: &Session, intro: Vec<String>) -> View {
         let mut view = View { reset: true, ..View::default() };
         if session.messages.iter().all(|it| it.role == Role::System) {
@@ -94,9 +94,6 @@ impl View {
         }
         for message in &session.messages {
             view.message(message);
-        }
-        for open in session.open() {
-            view.calls_of(std::slice::from_ref(&Part::Call(open.call.clone())), None);
         }
         view
     }

@@ -10,4 +10,6 @@ mod kit_test;
 mod lints;
 mod lua;
 mod resume;
+mod sessions;
 mod tidy;
+mod wire;

@@ -6,6 +6,7 @@ local api = vim.api
 ---@class caliban.Chat
 ---@field session? string nil until the program has said which
 ---@field root? string
+---@field ephemeral? boolean
 ---@field transcript integer buffer, -1 before it is made
 ---@field composer integer buffer, -1 before it is made
 ---@field blocks caliban.Block[]
@@ -129,7 +130,7 @@ end
 ---@param message caliban.SessionOpened
 function M.opened(message)
   local chat = M.find(message.session) or M.find(nil) or new()
-  chat.session, chat.root = message.session, message.root
+  chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral
   require('caliban.chat.buffers').ensure(chat)
   require('caliban.chat.composer').restore(chat, message.draft, message.draft_context)
   if M.wanted then
@@ -206,10 +207,18 @@ function M.ended(why, unsent)
   end
 end
 
---- A new program: every chat is opened in it again.
+--- A new program: every chat is opened in it again, the one in use last.
 function M.reopen()
-  for _, chat in ipairs(M.all) do
-    require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+  local chats = vim.tbl_filter(function(chat)
+    return chat ~= M.current
+  end, M.all)
+  table.insert(chats, M.current)
+  for _, chat in ipairs(chats) do
+    local message = { kind = 'open', session = chat.session }
+    if chat.ephemeral then
+      message = { kind = 'new', name = chat.session, ephemeral = true }
+    end
+    require('caliban.rpc').notify(message)
     chat.sent = nil
     require('caliban.chat.composer').save(chat)
   end

@@ -232,7 +232,7 @@ pub(super) fn end_all(needle: &str) {
 }
 
 /// SIGKILL; a process that is gone already is no matter.
-pub(super) fn kill(pid: u32) {
+pub fn kill(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(pid) = pid {
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);

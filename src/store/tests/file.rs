@@ -1,0 +1,165 @@
+//! The session file as a person meets it.
+
+use super::*;
+use crate::context::request;
+use crate::session::Phase;
+use expect_test::{Expect, expect_file};
+
+#[test]
+fn the_file_is_a_persons() {
+    let place = place();
+    let mut opened = place.open();
+    opened.store.save(&everything()).unwrap();
+    expect_file!["../../../tests/data/sessions/everything.json"]
+        .assert_eq(&masked(&place.read("main.json")));
+    assert_eq!(place.files(), ["main.journal", "main.json"]);
+    drop(opened);
+    assert_eq!(place.open().session.unwrap(), as_saved(&everything()));
+}
+
+#[test]
+fn what_it_does_not_know_survives() {
+    let place = place();
+    let mut opened = place.open();
+    opened.store.save(&everything()).unwrap();
+    drop(opened);
+    let mut file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
+    file["tags"] = json!(["mine", {"a": null}]);
+    place.write("main.json", file.to_string());
+    let mut opened = place.open();
+    opened.store.save(opened.session.as_ref().unwrap()).unwrap();
+    let again: Value = serde_json::from_str(&place.read("main.json")).unwrap();
+    assert_eq!(again["tags"], file["tags"]);
+    assert_eq!(again["messages"], file["messages"]);
+    assert_eq!(again["created"], file["created"]);
+}
+
+#[test]
+fn a_copied_file_has_the_name_it_is_found_under() {
+    let place = place();
+    let mut opened = place.open();
+    opened.store.save(&everything()).unwrap();
+    place.write("other.json", place.read("main.json"));
+    let mut other = place.project.open(&SessionId("other".into())).unwrap();
+    other.store.save(other.session.as_ref().unwrap()).unwrap();
+    assert!(place.read("other.json").contains("\"name\": \"other\""));
+}
+
+#[test]
+fn what_cannot_be_read_is_barred_and_left_as_it_is() {
+    for (content, said) in [
+        ("", "damaged"),
+        ("\0\0\0\0", "damaged"),
+        ("{\"schema\": 1, \"name\": \"main\", \"mess", "damaged"),
+        ("[]", "damaged"),
+        ("{}", "damaged"),
+        ("{\"schema\": 1, \"name\": \"main\", \"messages\": 5}", "damaged"),
+        ("{\"schema\": 1, \"name\": \"main\", \"messages\": [{\"role\": \"wizard\"}]}", "damaged"),
+        (
+            "{\"schema\": 2, \"name\": \"main\", \"messages\": \"compressed\"}",
+            "newer Caliban (format 2)",
+        ),
+        ("{\"schema\": 99999999999}", "newer Caliban"),
+    ] {
+        let place = place();
+        place.write("main.json", content);
+        let barred = place.project.open(&main_id()).unwrap_err();
+        let sentence = barred.say("main");
+        assert!(sentence.contains(said) && sentence.contains("left as it is"), "{sentence}");
+        assert_eq!(
+            (place.files(), place.read("main.json")),
+            (vec!["main.json".into()], content.into())
+        );
+    }
+}
+
+#[test]
+fn a_save_keeps_its_file_to_the_user() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    let mut opened = place.open();
+    opened.store.save(&everything()).unwrap();
+    opened.store.save(&everything()).unwrap();
+    let mode = fs::metadata(place.path("main.json")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// The request after a person's edit of the messages.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check_edit(edit: impl Fn(&mut Vec<Value>), expect: Expect) {
+    let place = place();
+    let mut opened = place.open();
+    opened.store.save(&everything()).unwrap();
+    drop(opened);
+    let mut file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
+    edit(file["messages"].as_array_mut().unwrap());
+    place.write("main.json", serde_json::to_string_pretty(&file).unwrap());
+    let mut session = place.open().session.unwrap();
+    session.step(send("go on"));
+    assert!(matches!(session.phase, Phase::Sampling { .. }));
+    let request = request::build(&session, "m", Vec::new(), 100);
+    let mut said = String::new();
+    for message in &request.messages {
+        said.push_str(&format!("{:?}:", message.role).to_lowercase());
+        for block in &message.blocks {
+            said.push_str(&match block {
+                Block::Text { text } => format!(" {}", text.lines().last().unwrap_or_default()),
+                Block::Call(call) => format!(" {}()", call.id),
+                Block::Answer(it) => format!(" {}=[{}]", it.id, it.text.trim_end()),
+                _ => " …".into(),
+            });
+        }
+        said.push('\n');
+    }
+    expect.assert_eq(&said);
+}
+
+#[test]
+fn a_hand_edit_loads_and_the_next_request_is_valid() {
+    check_edit(
+        |messages| messages[3]["blocks"][0]["text"] = "My own words.".into(),
+        expect![[r#"
+        user: </context> Say.
+        assistant: … … I look. c1() c2()
+        user: c1=[My own words.] c2=[1	fn main() {}]
+        assistant: A program: `main`.
+        user: and?
+        user: </notice> later
+        user: </notice> </notice> later still
+    "#]],
+    );
+    check_edit(
+        |messages| drop(messages.remove(3)),
+        expect![[r#"
+        user: </context> Say.
+        assistant: … … I look. c1() c2()
+        user: c1=[The answer of this call was lost. It may have had effects.] c2=[The answer of this call was lost. It may have had effects.]
+        assistant: A program: `main`.
+        user: and?
+        user: </notice> later
+        user: </notice> </notice> later still
+    "#]],
+    );
+    check_edit(
+        |messages| drop(messages.remove(2)),
+        expect![[r#"
+        user: </context> Say.
+        assistant: A program: `main`.
+        user: and?
+        user: </notice> later
+        user: </notice> </notice> later still
+    "#]],
+    );
+    check_edit(
+        |messages| drop(messages.drain(..2)),
+        expect![[r#"
+        user: (The conversation began before what is kept of it.)
+        assistant: … … I look. c1() c2()
+        user: c1=[1	fn main() {}] c2=[1	fn main() {}]
+        assistant: A program: `main`.
+        user: and?
+        user: </notice> later
+        user: </notice> </notice> later still
+    "#]],
+    );
+}

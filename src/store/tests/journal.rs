@@ -1,0 +1,162 @@
+//! The journal, torn, old, full and lost.
+
+use super::*;
+use crate::store::journal::Journal;
+
+#[test]
+fn the_journal_has_what_the_last_save_has_not() {
+    let place = place();
+    let mut live = Session::default();
+    let mut opened = place.open();
+    assert!(opened.session.is_none());
+    let open = Input::Open { system: "s".into(), model: "m".into(), root: "/p".into() };
+    opened.store.append(&live.step(open).events, false).unwrap();
+    opened.store.append(&live.step(send("one")).events, true).unwrap();
+    drop(opened);
+    let mut opened = place.open();
+    assert_eq!(opened.session.as_ref(), Some(&live));
+    assert_eq!(opened.warnings, [""; 0]);
+    let reply = replied(&live, vec![text("hi")]);
+    live.step(reply);
+    opened.store.save(&live).unwrap();
+    opened.store.append(&live.step(send("two")).events, false).unwrap();
+    drop(opened);
+    assert_eq!(place.open().session, Some(live));
+    assert_eq!(place.read("main.journal").lines().count(), 3);
+}
+
+/// A session that was saved once, and the journal of a turn after it.
+fn in_mid_turn(place: &Place) -> (Session, String) {
+    let mut live = opened();
+    live.step(send("one"));
+    live.step(replied(&live, vec![text("first")]));
+    let mut opened = place.open();
+    opened.store.save(&live).unwrap();
+    opened.store.append(&live.step(send("two")).events, false).unwrap();
+    let reply = replied(&live, vec![text("I look"), Block::Call(call("c1"))]);
+    opened.store.append(&live.step(reply).events, true).unwrap();
+    drop(opened);
+    (live, place.read("main.journal"))
+}
+
+#[test]
+fn a_torn_tail_is_set_aside_whatever_its_length() {
+    let place = place();
+    let (_, journal) = in_mid_turn(&place);
+    for cut in 1..journal.len() {
+        place.write("main.journal", &journal.as_bytes()[..cut]);
+        let mut opened = place.open();
+        let whole = journal[..cut].rfind('\n').map_or(0, |it| it + 1);
+        let torn = journal[..cut].len() - whole;
+        assert_eq!(opened.warnings.len(), usize::from(torn > 0), "{:?}", opened.warnings);
+        if torn > 0 {
+            let path = place.path("main.journal.torn-1");
+            assert_eq!(fs::read_to_string(&path).unwrap(), journal[whole..cut]);
+            fs::remove_file(path).unwrap();
+        }
+        let mut session = opened.session.unwrap();
+        let before = session.clone();
+        let repaired = session.step(Input::Repair).events;
+        opened.store.append(&repaired, false).unwrap();
+        drop(opened.store);
+        let again = place.open();
+        assert_eq!((again.session.unwrap(), again.warnings.len()), (session, 0), "{before:?}");
+    }
+}
+
+#[test]
+fn zeros_and_rubbish_at_the_end_are_torn_too() {
+    for tail in
+        ["\0\0\0\0\0\0\0\0", "\0\0\0\n\0", "{\"event\":\"novel\"}\n", "null\n", "\u{fffd}\n{}\n"]
+    {
+        let place = place();
+        let (live, journal) = in_mid_turn(&place);
+        place.write("main.journal", format!("{journal}{tail}"));
+        let opened = place.open();
+        assert_eq!(opened.session, Some(live));
+        assert_eq!(opened.warnings.len(), 1);
+        assert_eq!(place.read("main.journal"), journal);
+        assert_eq!(place.read("main.journal.torn-1"), tail);
+    }
+}
+
+#[test]
+fn torn_tails_are_never_written_over() {
+    let place = place();
+    let (_, journal) = in_mid_turn(&place);
+    for n in 1..=3 {
+        place.write("main.journal", format!("{journal}torn {n}"));
+        drop(place.open());
+    }
+    let torn: Vec<String> =
+        (1..=3).map(|n| place.read(&format!("main.journal.torn-{n}"))).collect();
+    assert_eq!(torn, ["torn 1", "torn 2", "torn 3"]);
+}
+
+/// The rename is durable and the journal not yet begun anew: its events are in the file already.
+#[test]
+fn the_journal_of_an_older_save_is_ignored() {
+    let place = place();
+    let (mut live, journal) = in_mid_turn(&place);
+    let mut opened = place.open();
+    live.step(Input::Cancel { partial: None });
+    opened.store.save(&live).unwrap();
+    drop(opened);
+    place.write("main.journal", &journal);
+    let opened = place.open();
+    assert_eq!(opened.session, Some(as_saved(&live)));
+    assert_eq!(opened.warnings, [""; 0]);
+}
+
+/// An older file was put back: the journal's events do not follow it, and are not thrown away.
+#[test]
+fn the_journal_of_a_newer_save_is_set_aside() {
+    let place = place();
+    let (_, journal) = in_mid_turn(&place);
+    let file = place.read("main.json").replace("\"saves\": 1", "\"saves\": 0");
+    place.write("main.json", file);
+    let opened = place.open();
+    assert_eq!(opened.session.unwrap().turns, 1);
+    assert_eq!(opened.warnings.len(), 1);
+    assert_eq!(place.read("main.journal.torn-1"), journal);
+}
+
+#[test]
+fn a_failing_disk_loses_nothing_once_it_is_well() {
+    let place = place();
+    let (mut live, _) = in_mid_turn(&place);
+    let mut opened = place.open();
+    let well = std::mem::replace(
+        &mut opened.store.journal.file,
+        File::options().append(true).open("/dev/full").unwrap(),
+    );
+    let turn = live.turn().unwrap();
+    let events = live.step(Input::Answered { turn, answer: answer("c1") }).events;
+    assert!(opened.store.append(&events, true).is_err());
+    opened.store.journal.file = well;
+    let reply = replied(&live, vec![text("done")]);
+    let events = live.step(reply).events;
+    fs::create_dir(place.path(".main.json.tmp")).unwrap();
+    assert!(opened.store.save(&live).is_err());
+    opened.store.append(&events, false).unwrap();
+    drop(opened);
+    assert_eq!(place.open().session, Some(live));
+}
+
+#[test]
+fn a_journal_that_lost_its_head_gets_a_new_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("j");
+    let (mut journal, _) = Journal::open(&path, 3, &mut Vec::new()).unwrap();
+    let well = std::mem::replace(
+        &mut journal.file,
+        File::options().append(true).open("/dev/full").unwrap(),
+    );
+    assert!(journal.restart(4).is_err());
+    journal.file = well;
+    journal.file.set_len(0).unwrap();
+    journal.restart(4).unwrap();
+    journal.append(&[Event::Noted { text: "n".into() }], true).unwrap();
+    let (_, events) = Journal::open(&path, 4, &mut Vec::new()).unwrap();
+    assert_eq!(events, [Event::Noted { text: "n".into() }]);
+}

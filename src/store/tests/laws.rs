@@ -1,0 +1,144 @@
+//! Saving and replaying lose nothing, whatever the session.
+
+use super::*;
+use crate::event::{Queued, TurnId};
+use crate::message::{Message, Role};
+use crate::session::Phase;
+use proptest::prelude::*;
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(String::new()),
+        Just("plain words".to_owned()),
+        any::<String>(),
+        Just("\u{1}\"\\\u{2028}\r\n\t\u{feff}😀".to_owned()),
+    ]
+}
+
+fn excerpt() -> impl Strategy<Value = Excerpt> {
+    let lines = prop::option::of((1_u32..99, 1_u32..99));
+    let kinds = prop_oneof![
+        Just(ExcerptKind::File),
+        Just(ExcerptKind::Folder),
+        Just(ExcerptKind::Selection)
+    ];
+    (words(), lines, words(), kinds, words()).prop_map(|(path, lines, filetype, kind, text)| {
+        Excerpt { path, lines, filetype, kind, text }
+    })
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let thinking = (words(), prop::option::of(words()))
+        .prop_map(|(text, signature)| Block::Thinking { text, signature });
+    let call = (words(), words(), any::<bool>()).prop_map(|(id, text, broken)| {
+        let input = if broken {
+            Arguments::Broken { text: text.clone(), why: text }
+        } else {
+            Arguments::Json(json!({"a": [text, 1, -2.5, null], "b": {"c": true}}))
+        };
+        Block::Call(ToolCall { id: CallId(id), tool: "t".into(), input })
+    });
+    let answer =
+        (words(), words(), any::<bool>(), words()).prop_map(|(id, text, failed, summary)| {
+            Block::Answer(ToolAnswer { id: CallId(id), text, failed, summary })
+        });
+    prop_oneof![
+        words().prop_map(|text| Block::Text { text }),
+        thinking,
+        excerpt().prop_map(Block::Excerpt),
+        call,
+        answer,
+        words().prop_map(|text| Block::Notice { text }),
+        words().prop_map(|text| Block::Raw { provider: text.clone(), value: json!([text]) }),
+    ]
+}
+
+fn session() -> impl Strategy<Value = Session> {
+    let role =
+        prop_oneof![Just(Role::System), Just(Role::User), Just(Role::Assistant), Just(Role::Note)];
+    let message = (role, prop::collection::vec(block(), 0..4))
+        .prop_map(|(role, blocks)| Message { role, blocks });
+    let queued = (words(), prop::collection::vec(excerpt(), 0..2), any::<bool>());
+    (
+        prop::collection::vec(message, 0..6),
+        prop::collection::vec(queued, 0..3),
+        prop::collection::vec(words(), 0..3),
+        words(),
+        any::<[u64; 5]>(),
+        any::<u32>(),
+    )
+        .prop_map(|(messages, queue, notes, model, counts, turns)| {
+            let [input, output, cache_read, cache_write, context] = counts;
+            let queue: Vec<Queued> = (1..)
+                .zip(queue)
+                .map(|(id, (text, context, steer))| Queued { id, text, context, steer })
+                .collect();
+            let usage = Usage { input, output, cache_read, cache_write };
+            let queued = u32::try_from(queue.len()).unwrap();
+            let root = PathBuf::from("/p/ü \"q\"");
+            Session {
+                messages,
+                queue,
+                notes,
+                model,
+                root,
+                usage,
+                context,
+                turns,
+                queued,
+                ..Session::default()
+            }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_saved_is_what_is_loaded(session in session()) {
+        let mut header = SessionFile::new("main", Path::new("/p"));
+        let json = header.render(&session).unwrap();
+        let (mut header, loaded) = SessionFile::parse(&json).unwrap();
+        prop_assert_eq!(&loaded, &session);
+        let again = header.render(&loaded).unwrap();
+        let (again, json) = (String::from_utf8(again).unwrap(), String::from_utf8(json).unwrap());
+        prop_assert_eq!(masked(&again), masked(&json));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// A turn of random calls, and the program gone after any number of its events: the live session comes back.
+    #[test]
+    fn what_is_replayed_is_what_was(acts in prop::collection::vec(0_u8..8, 0..30), saved in 0_usize..30) {
+        let place = place();
+        let mut opened = place.open();
+        let mut live = Session::default();
+        let open = Input::Open { system: "s".into(), model: "m".into(), root: "/p".into() };
+        opened.store.append(&live.step(open).events, false).unwrap();
+        for (n, act) in acts.iter().enumerate() {
+            let turn: TurnId = live.turn().unwrap_or_default();
+            let open = live.open().first().map_or("none".into(), |it| it.call.id.0.clone());
+            let input = match act {
+                0 | 1 => send(&format!("prompt {n}")),
+                2 => replied(&live, vec![text("words"), Block::Call(call(&format!("c{n}")))]),
+                3 => replied(&live, vec![text("the end")]),
+                4 | 5 => Input::Answered { turn, answer: answer(&open) },
+                6 => Input::Note { text: format!("note {n}") },
+                _ => Input::Cancel { partial: None },
+            };
+            let events = live.step(input).events;
+            if n >= saved && live.phase == Phase::Idle {
+                opened.store.save(&live).unwrap();
+                live = Session { queued: as_saved(&live).queued, ..live };
+            } else {
+                opened.store.append(&events, false).unwrap();
+            }
+        }
+        drop(opened);
+        let again = place.open();
+        prop_assert_eq!(again.session.unwrap(), live);
+        prop_assert!(again.warnings.is_empty());
+    }
+}

@@ -1,0 +1,184 @@
+//! Sessions on disk, and the lives and deaths of the two processes.
+
+mod crash;
+mod names;
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::{Setup, kill};
+use rmpv::Value as Lua;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A screen on which each sentence has a row to itself.
+fn wide() -> Setup {
+    Setup::new().size(240, 40)
+}
+
+/// The project's folder of sessions; it must be there.
+fn folder(setup: &Setup) -> PathBuf {
+    let all = setup.dir().join("data/caliban/sessions");
+    let mut found: Vec<PathBuf> = fs::read_dir(all).unwrap().map(|it| it.unwrap().path()).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+/// What is in that folder but the locks; empty where there is none.
+fn files(setup: &Setup) -> Vec<String> {
+    let all = setup.dir().join("data/caliban/sessions");
+    let entries = fs::read_dir(all)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .flat_map(|it| fs::read_dir(it.path()).unwrap());
+    let mut names: Vec<String> =
+        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|it| Path::new(it).extension() != Some("lock".as_ref()));
+    names.sort();
+    names
+}
+
+fn session(setup: &Setup, name: &str) -> Value {
+    serde_json::from_slice(&fs::read(folder(setup).join(format!("{name}.json"))).unwrap()).unwrap()
+}
+
+/// The messages of a session file as `role: text`, the system prompt left out.
+fn said(setup: &Setup, name: &str) -> Vec<String> {
+    let file = session(setup, name);
+    let messages = file["messages"].as_array().unwrap().iter().skip(1);
+    let shown = messages.map(|it| {
+        let texts = it["blocks"].as_array().unwrap().iter().filter_map(|it| it["text"].as_str());
+        format!("{}: {}", it["role"].as_str().unwrap(), texts.collect::<Vec<_>>().join(" | "))
+    });
+    shown.collect()
+}
+
+fn program(setup: &Setup) -> Option<u32> {
+    let own = env!("CARGO_BIN_EXE_caliban");
+    setup.processes().into_iter().find(|(_, line)| line == own).map(|(pid, _)| pid)
+}
+
+fn kill_program(nvim: &Nvim) {
+    kill(program(&nvim.setup).unwrap());
+    nvim.wait(|nvim| phase(nvim) == "offline", "the program's end to be seen");
+}
+
+fn phase(nvim: &Nvim) -> String {
+    nvim.lua_str("return require('caliban').state().phase")
+}
+
+fn wait_phase(nvim: &Nvim, wanted: &str) {
+    nvim.wait(|nvim| phase(nvim) == wanted, &format!("phase {wanted}"));
+}
+
+fn no_processes(nvim: &Nvim) {
+    nvim.wait(|nvim| nvim.setup.processes().is_empty(), "the end of all processes");
+}
+
+fn has(setup: &Setup, command: &str) -> bool {
+    setup.processes().iter().any(|(_, line)| line == command)
+}
+
+/// How often a text stands in the transcript.
+fn count(nvim: &Nvim, session: &str, text: &str) -> usize {
+    nvim.buffer(&format!("caliban://{session}")).matches(text).count()
+}
+
+/// A server and a Neovim whose chat has had `hello` sent, and `I see ` answered; the rest waits at a gate.
+fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
+    let gate = server.reply(Reply::new().text("I see ").gate().text("two files.").gate());
+    let setup = wide().anthropic(server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>ihello<C-s>");
+    nvim.wait_screen("I see");
+    (setup, nvim, gate)
+}
+
+#[test]
+fn nothing_runs_before_the_first_use_and_nothing_is_left_after_it() {
+    let setup = wide();
+    let nvim = Nvim::start(&setup);
+    assert_eq!(setup.processes().len(), 1);
+    let loaded = "return vim.tbl_filter(function(it) return it:find('^caliban') end, vim.tbl_keys(package.loaded))";
+    assert_eq!(nvim.lua_json(loaded), Value::Array(Vec::new()));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    assert!(program(&setup).is_some());
+    assert!(nvim.quit_with(":qa<CR>").success());
+    no_processes(&nvim);
+    assert_eq!(files(&setup), ["last"]);
+}
+
+#[test]
+fn quitting_in_mid_turn_keeps_the_conversation() {
+    let server = Server::start();
+    let (setup, nvim, _gate) = in_mid_turn(&server);
+    nvim.keys("half a thought<Esc>");
+    nvim.quit_with(":qa!<CR>");
+    no_processes(&nvim);
+    assert_eq!(said(&setup, "main"), ["user: hello", "assistant: I see ", "note: Stopped."]);
+    assert!(folder(&setup).file_name().unwrap().to_str().unwrap().starts_with("project-"));
+
+    server.reply(Reply::said("Gladly."));
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("I see");
+    nvim.wait_screen("! Stopped.");
+    nvim.wait_screen("half a thought");
+    nvim.keys("A, ended<C-s>");
+    nvim.wait_screen("Gladly.");
+    let request = &server.wait_requests(2)[1];
+    assert!(request.last_user_text().ends_with("half a thought, ended"));
+    assert!(request.last_user_text().contains("The user stopped the turn"));
+}
+
+#[test]
+fn the_queue_and_the_draft_survive_the_editors_death() {
+    let server = Server::start();
+    let (setup, nvim, _gate) = in_mid_turn(&server);
+    nvim.keys("and the tests?<C-s>");
+    nvim.wait_screen("queued: and the tests?");
+    nvim.keys("half a thought");
+    let draft = folder(&setup).join("main.draft");
+    nvim.wait(|_| fs::read_to_string(&draft).is_ok_and(|it| it.contains("half a th")), "the draft");
+    nvim.kill();
+    no_processes(&nvim);
+    drop(nvim);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("queued: and the tests?");
+    nvim.wait_screen("I see");
+    nvim.wait_screen("half a th");
+}
+
+#[test]
+fn a_wiped_chat_comes_back_as_it_was() {
+    let server = Server::start();
+    let (_setup, nvim, gate) = in_mid_turn(&server);
+    nvim.keys("unsent<Esc>");
+    nvim.command("bwipeout! caliban://main");
+    nvim.command("bwipeout! caliban://main/prompt");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("I see");
+    nvim.wait_screen("unsent");
+    gate.finish();
+    nvim.wait_screen("I see two files.");
+    wait_phase(&nvim, "idle");
+    nvim.command("bwipeout! caliban://main");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("I see two files.");
+    assert_eq!((count(&nvim, "main", "I see"), count(&nvim, "main", "hello")), (1, 1));
+}
+
+#[test]
+fn a_wrong_version_is_said_in_one_sentence() {
+    let wrong = "package.preload['caliban.version'] = function() return '9.9.9' end";
+    let setup = wide().before(wrong);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("The plugin is version 9.9.9, its program 0.1.0. Run: cargo build --release");
+    nvim.wait(|nvim| program(&nvim.setup).is_none(), "the program's end");
+    assert_eq!(nvim.screen().matches("9.9.9").count(), 1);
+}

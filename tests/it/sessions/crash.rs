@@ -1,0 +1,178 @@
+//! `kill -9` of either process, at any moment.
+
+use super::*;
+use crate::kit::server::Gate;
+
+#[test]
+fn the_programs_death_is_one_sentence_and_loses_nothing() {
+    let server = Server::start();
+    let (_setup, nvim, _gate) = in_mid_turn(&server);
+    nvim.keys("and the tests?<C-s>");
+    nvim.wait_screen("queued: and the tests?");
+    nvim.keys("unsent");
+    kill_program(&nvim);
+    let sentence =
+        "The program ended (signal 9). Your text is safe; :Caliban restart starts it again.";
+    nvim.wait_screen(sentence);
+    nvim.keys(", typed after<C-s>");
+    assert_eq!(nvim.buffer("caliban://main/prompt"), "unsent, typed after");
+    assert_eq!(count(&nvim, "main", "The program ended"), 1);
+
+    server.reply(Reply::said("Back again."));
+    server.reply(Reply::said("And here."));
+    nvim.keys("<Esc>:Caliban restart<CR>");
+    nvim.wait_screen("! Interrupted: ");
+    nvim.wait_screen("queued: and the tests?");
+    assert_eq!(count(&nvim, "main", "The program ended"), 0);
+    nvim.keys("<C-s>");
+    nvim.wait_screen("And here.");
+    let requests = server.wait_requests(3);
+    assert!(requests[1].last_user_text().contains("The turn was interrupted"));
+    assert!(requests[1].last_user_text().ends_with("and the tests?"));
+    assert!(requests[2].last_user_text().ends_with("unsent, typed after"));
+}
+
+/// A chat whose model runs `sleep 613`, which runs.
+fn sleeping(server: &Server) -> (Setup, Nvim) {
+    let command = serde_json::json!({"command": "sleep 613"});
+    server.reply(Reply::new().call("c1", "shell", command));
+    let setup = wide().anthropic(server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>irun it<C-s>");
+    nvim.wait_screen("? Run `sleep 613`?");
+    nvim.keys("<Esc>:Caliban approve<CR>");
+    nvim.wait(|nvim| has(&nvim.setup, "sleep 613"), "the command's process");
+    (setup, nvim)
+}
+
+fn goes_on_after_it(server: &Server, nvim: &Nvim) {
+    server.reply(Reply::said("Let us see."));
+    nvim.lua("require('caliban').ask('well?')", &[]);
+    nvim.wait_screen("Let us see.");
+    let body = server.wait_requests(2)[1].json.to_string();
+    assert!(body.contains("It may have had effects"), "{body}");
+}
+
+#[test]
+fn a_command_ends_with_its_editor() {
+    let server = Server::start();
+    let (setup, nvim) = sleeping(&server);
+    nvim.kill();
+    no_processes(&nvim);
+    drop(nvim);
+    assert_eq!(session(&setup, "main")["messages"].as_array().unwrap().len(), 5);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("sleep 613");
+    goes_on_after_it(&server, &nvim);
+    assert!(!has(&setup, "sleep 613"));
+}
+
+#[test]
+fn a_command_ends_with_its_program() {
+    let server = Server::start();
+    let (setup, nvim) = sleeping(&server);
+    kill_program(&nvim);
+    nvim.wait(|nvim| !has(&nvim.setup, "sleep 613"), "the command's end");
+    nvim.keys(":Caliban restart<CR>");
+    nvim.wait_screen("! Interrupted: ");
+    goes_on_after_it(&server, &nvim);
+    assert!(!has(&setup, "sleep 613"));
+}
+
+#[test]
+fn a_restart_in_mid_turn_ends_what_runs_and_goes_on() {
+    let server = Server::start();
+    let (setup, nvim) = sleeping(&server);
+    let before = program(&setup);
+    nvim.keys(":Caliban restart<CR>:Caliban restart<CR>");
+    nvim.wait_screen("! Stopped.");
+    nvim.wait(|nvim| !has(&nvim.setup, "sleep 613"), "the command's end");
+    goes_on_after_it(&server, &nvim);
+    assert_ne!(program(&setup), before);
+    assert_eq!(setup.processes().len(), 2);
+    assert_eq!(files(&setup), ["last", "main.journal", "main.json"]);
+}
+
+/// Messages of a request as they are compared: cache marks are no part of them.
+fn messages(body: &Value) -> Vec<Value> {
+    fn strip(value: &mut Value) {
+        if let Some(map) = value.as_object_mut() {
+            map.remove("cache_control");
+            map.values_mut().for_each(strip);
+        }
+        value.as_array_mut().into_iter().flatten().for_each(strip);
+    }
+    let mut messages = body["messages"].clone();
+    strip(&mut messages);
+    messages.as_array().unwrap().clone()
+}
+
+/// Replies that are always at hand: calls and ends by turns, each with gates in it.
+struct Script<'a> {
+    server: &'a Server,
+    gates: Vec<Gate>,
+}
+
+impl Script<'_> {
+    fn refill(&mut self) {
+        while self.server.unfetched() < 3 {
+            let n = self.gates.len();
+            let reply = Reply::new().gate().text(&format!("words {n} ")).gate();
+            let reply = if n.is_multiple_of(3) {
+                reply.text("and an end")
+            } else {
+                reply.call(&format!("call-{n}"), "read", serde_json::json!({"path": "a.txt"}))
+            };
+            self.gates.push(self.server.reply(reply.gate()));
+        }
+    }
+
+    /// Opens the next gate of the reply that is on its way.
+    fn release(&self) {
+        self.gates[self.server.requests().len() - 1].release();
+    }
+}
+
+#[test]
+fn killed_at_any_moment_it_comes_back_whole() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server).file("a.txt", "one\n").without("CALIBAN_DEBUG");
+    let nvim = Nvim::start(&setup);
+    let mut script = Script { server: &server, gates: Vec::new() };
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    let mut seed: u32 = 7;
+    let mut dice = |sides: u32| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 16) % sides
+    };
+    let mut prompts = Vec::new();
+    for moment in 0..40 {
+        script.refill();
+        let before = server.requests().len();
+        let prompt = format!("prompt {moment}.");
+        nvim.lua("require('caliban').ask(...)", &[Lua::from(prompt.as_str())]);
+        prompts.push(prompt);
+        server.wait_requests(before + 1);
+        for _ in 0..dice(9) {
+            script.release();
+            (0..dice(6)).for_each(|_| drop(nvim.request("nvim_get_mode", vec![])));
+            script.refill();
+        }
+        kill_program(&nvim);
+        nvim.command("Caliban restart");
+        wait_phase(&nvim, "idle");
+    }
+    nvim.quit_with(":qa!<CR>");
+    let said = said(&setup, "main");
+    let kept: Vec<&str> = said.iter().filter_map(|it| it.strip_prefix("user: ")).collect();
+    for (prompt, n) in prompts.iter().zip(0..) {
+        let places = kept.iter().filter(|it| it.ends_with(prompt.as_str())).count();
+        assert_eq!(places, 1, "{prompt} ({n}) in {said:#?}");
+    }
+    let bodies: Vec<Vec<Value>> = server.requests().iter().map(|it| messages(&it.json)).collect();
+    for pair in bodies.windows(2) {
+        assert!(pair[1].starts_with(&pair[0]), "{:#?}\nis not begun by\n{:#?}", pair[1], pair[0]);
+    }
+}

@@ -1,0 +1,184 @@
+//! Which conversation opens: by name, the last, a new one, and none where it cannot be.
+
+use super::*;
+
+fn say(nvim: &Nvim, server: &Server, text: &str, reply: &str) {
+    server.reply(Reply::said(reply));
+    nvim.lua("require('caliban').ask(...)", &[text.into()]);
+    nvim.wait_screen(reply);
+    wait_phase(nvim, "idle");
+}
+
+fn completed(nvim: &Nvim, line: &str) -> Vec<String> {
+    let names = nvim.lua("return vim.fn.getcompletion(..., 'cmdline')", &[line.into()]);
+    let names = names.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned());
+    names.collect()
+}
+
+#[test]
+fn conversations_have_names() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban new plan<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "about plans", "Plans it is.");
+    nvim.keys(":Caliban new<CR>");
+    nvim.wait_gone("Plans it is.");
+    say(&nvim, &server, "about mains", "Mains it is.");
+    assert_eq!(said(&setup, "plan"), ["user: about plans", "assistant: Plans it is."]);
+    assert_eq!(said(&setup, "main"), ["user: about mains", "assistant: Mains it is."]);
+    assert_eq!(completed(&nvim, "Caliban resume "), ["main", "plan"]);
+    assert_eq!(completed(&nvim, "Caliban resume p"), ["plan"]);
+    nvim.keys(":Caliban resume plan<CR>");
+    nvim.wait_screen("Plans it is.");
+    say(&nvim, &server, "more", "More of it.");
+    nvim.keys(":Caliban new plan<CR>");
+    nvim.wait_gone("More of it.");
+    say(&nvim, &server, "another", "Another one.");
+    assert_eq!(said(&setup, "plan-2").len(), 2);
+    nvim.keys(":Caliban resume plan<CR>");
+    nvim.wait_screen("More of it.");
+    say(&nvim, &server, "last words", "So be it.");
+    nvim.quit_with(":qa<CR>");
+
+    let nvim = Nvim::start(&setup);
+    assert_eq!(completed(&nvim, "Caliban resume "), ["main", "plan", "plan-2"]);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("So be it.");
+    nvim.keys(":Caliban resume main<CR>");
+    nvim.wait_screen("Mains it is.");
+}
+
+#[test]
+fn names_are_checked_before_the_disk_is_touched() {
+    let setup = wide();
+    let nvim = Nvim::start(&setup);
+    for name in ["../x", "a/b", "naïve", &"x".repeat(65)] {
+        for how in ["new", "resume"] {
+            nvim.command("messages clear");
+            nvim.command(&format!("Caliban {how} {name}"));
+            let told = |nvim: &Nvim| nvim.lua_str("return vim.fn.execute('messages')");
+            nvim.wait(|nvim| told(nvim).contains("cannot name a conversation"), name);
+        }
+    }
+    assert!(!setup.dir().join("data/caliban").exists());
+    nvim.quit_with(":qa<CR>");
+}
+
+#[test]
+fn an_ephemeral_chat_keeps_its_context_and_writes_nothing() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban new!<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "a secret", "I keep it.");
+    nvim.keys("i typed");
+    say(&nvim, &server, "what was it?", "A secret.");
+    assert!(server.wait_requests(2)[1].json.to_string().contains("a secret"));
+    nvim.keys("<Esc>:Caliban restart<CR>");
+    nvim.wait_gone("I keep it.");
+    say(&nvim, &server, "again", "Anew.");
+    assert!(!setup.dir().join("data/caliban").exists(), "{:?}", files(&setup));
+    nvim.quit_with(":qa<CR>");
+    no_processes(&nvim);
+    assert!(!setup.dir().join("data/caliban").exists());
+}
+
+#[test]
+fn without_resuming_each_start_is_a_new_conversation() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server).config("{ resume = false }");
+    for (name, reply) in [("main", "First."), ("main-2", "Second.")] {
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_screen("Project");
+        nvim.quit_with(":qa<CR>");
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_screen("Project");
+        say(&nvim, &server, "hi", reply);
+        nvim.quit_with(":qa<CR>");
+        assert_eq!(said(&setup, name), ["user: hi", &format!("assistant: {reply}")]);
+    }
+    assert_eq!(
+        files(&setup),
+        ["last", "main-2.journal", "main-2.json", "main.journal", "main.json"]
+    );
+}
+
+#[test]
+fn a_damaged_file_is_left_alone() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "hi", "Whole.");
+    nvim.quit_with(":qa<CR>");
+    let path = folder(&setup).join("main.json");
+    let half = fs::read_to_string(&path).unwrap()[..200].to_owned();
+    fs::write(&path, &half).unwrap();
+
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("! The file of the conversation `main` is damaged");
+    nvim.wait_screen("This is a new one, `main-2`.");
+    say(&nvim, &server, "hi again", "Fresh.");
+    nvim.quit_with(":qa<CR>");
+    assert_eq!(fs::read_to_string(&path).unwrap(), half);
+    assert!(said(&setup, "main-2").contains(&"assistant: Fresh.".to_owned()));
+}
+
+#[test]
+fn two_editors_have_two_conversations() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let first = Nvim::start(&setup);
+    first.keys(":Caliban<CR>");
+    first.wait_screen("Project");
+    say(&first, &server, "one", "The first.");
+    let second = Nvim::start(&setup);
+    second.keys(":Caliban<CR>");
+    second.wait_screen(
+        "! The conversation `main` is open in another Neovim. This is a new one, `main-2`.",
+    );
+    say(&second, &server, "two", "The second.");
+    say(&first, &server, "three", "The third.");
+    second.quit_with(":qa<CR>");
+    first.quit_with(":qa<CR>");
+    assert_eq!(said(&setup, "main").len(), 4);
+    assert_eq!(said(&setup, "main-2")[1..], ["user: two", "assistant: The second."]);
+}
+
+#[test]
+fn a_disk_that_takes_nothing_does_not_end_the_turn() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    fs::create_dir_all(folder(&setup).join("main.json/in the way")).unwrap();
+    say(&nvim, &server, "one", "The first.");
+    say(&nvim, &server, "two", "The second.");
+    let told = nvim.lua_str("return vim.fn.execute('messages')");
+    assert_eq!(told.matches("cannot be saved").count(), 1, "{told}");
+    fs::remove_dir_all(folder(&setup).join("main.json")).unwrap();
+    say(&nvim, &server, "three", "The third.");
+    assert_eq!(said(&setup, "main").len(), 6);
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_does_not_either() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    fs::write(setup.dir().join("data/caliban"), "in the way").unwrap();
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("! The conversation `main` cannot be opened: Not a directory");
+    nvim.wait_screen("memory only.");
+    say(&nvim, &server, "one", "The first.");
+    nvim.quit_with(":qa<CR>");
+    no_processes(&nvim);
+}
