@@ -185,7 +185,8 @@ impl Program {
         if !store::is_name(&id.0) || self.agents.contains_key(&id) {
             return;
         }
-        if let Ok(opened) = self.project.open(&id) {
+        let Ok(opened) = self.project.open(&id) else { return };
+        if opened.replayed && opened.session.as_ref().is_some_and(|it| !it.is_blank()) {
             self.start(id, Some(opened), Vec::new()).await;
             let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
             self.notice(Level::Info, text);
