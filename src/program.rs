@@ -66,6 +66,10 @@ struct Program {
     /// The model of new sessions, and where its key comes from; found when the first session opens.
     model: Option<(String, String)>,
     agents: HashMap<SessionId, mpsc::UnboundedSender<Command>>,
+    /// Files that were under review in the editor when it started us.
+    live: Vec<PathBuf>,
+    /// The next session to start is what the user asked for in a chat.
+    shows_next: bool,
     /// The session that was opened last.
     current: Option<SessionId>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
@@ -110,6 +114,8 @@ impl Program {
             models,
             model,
             agents,
+            live: hello.reviews,
+            shows_next: false,
             current,
             reviews,
             wishes,
@@ -297,6 +303,8 @@ impl Program {
             draft,
             models: self.models.clone(),
             choice: self.choice(),
+            live: self.live.clone(),
+            shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),
             intro: self.intro(&model, &origin),
@@ -349,22 +357,26 @@ impl Program {
 
     fn intro(&self, model: &str, origin: &str) -> Vec<String> {
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
-        let others = self.project.names().len();
-        let resume = match others {
-            0 => "`:help caliban` tells the rest.".to_owned(),
-            n => format!("{n} conversations of this project: `:Caliban resume <Tab>`"),
+        let last = match self.project.names().len() {
+            0 => "Help     `:help caliban` tells the rest".to_owned(),
+            1 => "Before   one conversation: `:Caliban resume <Tab>`".to_owned(),
+            n => format!("Before   {n} conversations: `:Caliban resume <Tab>`"),
         };
         vec![
             format!("Project  {}", self.root.display()),
             format!("Model    {model}{origin}"),
             "Keys     <CR> send · <C-c> stop · g? all keys · @path brings a file along".to_owned(),
-            format!("Before   {resume}"),
+            last,
         ]
     }
 
     async fn wish(&mut self, _session: &SessionId, wish: Wish) {
         match wish {
-            Wish::New { name } => self.new_session(name, false).await,
+            Wish::New { name } => {
+                self.shows_next = true;
+                self.new_session(name, false).await;
+                self.shows_next = false;
+            }
         }
     }
 
@@ -411,8 +423,8 @@ fn origin(key: &Key) -> String {
 
 fn user_provider(it: &crate::nvim::wire::ProviderConfig) -> UserProvider {
     UserProvider {
-        dialect: Some(it.dialect.clone()),
-        base_url: Some(it.base_url.clone()),
+        dialect: it.dialect.clone(),
+        base_url: it.base_url.clone(),
         key: it.key.clone(),
         models: it.models.clone(),
     }

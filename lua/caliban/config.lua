@@ -137,11 +137,6 @@ local function sift_provider(name, given, problems)
   end
   local before = #problems
   local good = sift(path, given, provider, problems)
-  for _, key in ipairs({ 'dialect', 'base_url' }) do
-    if given[key] == nil then
-      table.insert(problems, ('caliban: %s.%s: missing'):format(path, key))
-    end
-  end
   return #problems == before and good or nil
 end
 

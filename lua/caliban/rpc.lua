@@ -95,6 +95,15 @@ local function transmit(message)
   end
 end
 
+--- Files whose review outlived the last program.
+---@return string[] absolute paths
+local function under_review()
+  local buffers = package.loaded['caliban.buffers']
+  return vim.tbl_map(function(it)
+    return it.path
+  end, buffers and buffers.reviews() or {})
+end
+
 --- Starts the program unless it runs.
 ---@return boolean started, string? why not
 function M.start()
@@ -121,6 +130,7 @@ function M.start()
     version = require('caliban.version'),
     nvim = ('%d.%d.%d'):format(v.major, v.minor, v.patch),
     cwd = vim.fn.getcwd(),
+    reviews = under_review(),
     config = require('caliban.config').wire(),
   })
   return true

@@ -71,6 +71,10 @@ pub struct Setup {
     pub draft: Draft,
     pub models: Models,
     pub choice: prompt::Choice,
+    /// Files under review in the editor now.
+    pub live: Vec<PathBuf>,
+    /// The chat is to show this session.
+    pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
     pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
     /// Four lines for an empty chat.
@@ -177,11 +181,12 @@ impl Agent {
 
     /// Tells the editor of the session, and has its transcript painted from the beginning.
     fn present(&mut self, show: Show) {
-        let id = &self.setup.id;
+        let id = self.setup.id.clone();
         self.setup.editor.tell(ToNvim::Session {
-            session: id.clone(),
+            session: id,
             root: self.setup.desk.root.clone(),
             ephemeral: self.setup.store.is_none(),
+            show: std::mem::take(&mut self.setup.shown),
             draft: self.setup.draft.text.clone(),
             draft_context: self.setup.draft.context.clone(),
         });
@@ -212,10 +217,10 @@ impl Agent {
             Command::Reviewed { answers, path, saved } => {
                 self.unsaved.retain(|it| *it != path);
                 if !saved {
-                    self.unsaved.push(path);
+                    self.unsaved.push(path.clone());
                 }
                 self.take(Input::Unsaved { paths: self.unsaved_shown() });
-                self.take(Input::Reviewed { answers });
+                self.take(Input::Reviewed { path, answers });
             }
             Command::Note(text) => self.take(Input::Note { text }),
             Command::Present => self.present(Show::Repaint),

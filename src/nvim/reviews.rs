@@ -7,7 +7,7 @@ use crate::event::SessionId;
 use crate::message::ToolAnswer;
 use crate::text::{self, Text};
 use crate::tool::Arrival;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
@@ -38,7 +38,12 @@ struct Entry {
     session: SessionId,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
+    /// A verdict came. Undo and redo may bring another.
+    is_settled: bool,
 }
+
+/// Settled proposals that are kept for a second verdict.
+const KEPT: usize = 200;
 
 /// Runs until the sender is dropped. `first_id` differs from run to run, so that verdicts on a dead
 /// program's proposals are not taken for ours.
@@ -49,12 +54,15 @@ pub async fn run(
     verdicts: mpsc::UnboundedSender<Verdict>,
 ) {
     let mut next = first_id;
-    let mut entries: HashMap<u32, Entry> = HashMap::new();
+    let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Register { session, proposal, id, waiter } => {
                 next = next.wrapping_add(1);
-                entries.insert(next, Entry { session, proposal, waiter: Some(waiter) });
+                entries.insert(
+                    next,
+                    Entry { session, proposal, waiter: Some(waiter), is_settled: false },
+                );
                 let _ = id.send(next);
             }
             Order::Arrived(arrived) => {
@@ -72,8 +80,18 @@ pub async fn run(
                 for verdict in judge(&mut entries, reviewed, &root).await {
                     let _ = verdicts.send(verdict);
                 }
+                forget(&mut entries);
             }
         }
+    }
+}
+
+/// Drops the oldest settled proposals beyond `KEPT`.
+fn forget(entries: &mut BTreeMap<u32, Entry>) {
+    let settled: Vec<u32> =
+        entries.iter().filter(|(_, it)| it.is_settled).map(|(id, _)| *id).collect();
+    for id in settled.iter().rev().skip(KEPT) {
+        entries.remove(id);
     }
 }
 
@@ -113,7 +131,7 @@ pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
 }
 
 async fn judge(
-    entries: &mut HashMap<u32, Entry>,
+    entries: &mut BTreeMap<u32, Entry>,
     reviewed: Reviewed,
     root: &std::path::Path,
 ) -> Vec<Verdict> {
@@ -126,13 +144,15 @@ async fn judge(
     let mut verdicts = Vec::new();
     let mut whole: Option<Part> = None;
     for id in &reviewed.proposals {
-        let Some(entry) = entries.remove(id) else {
+        let Some(entry) = entries.get_mut(id) else {
             verdicts.push(verdict(None, Vec::new(), Some(orphan(&shown))));
             continue;
         };
+        entry.is_settled = true;
         let parts = &entry.proposal.parts;
         let answers = parts.iter().map(|it| answer(it, settled.as_ref(), &reviewed, &shown));
-        verdicts.push(verdict(Some(entry.session), answers.collect(), None));
+        let session = Some(entry.session.clone());
+        verdicts.push(verdict(session, answers.collect(), None));
         for part in parts {
             whole.get_or_insert_with(|| part.clone()).after = part.after.clone();
         }
@@ -190,7 +210,7 @@ fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
 
 fn orphan(shown: &str) -> String {
     format!(
-        "The user settled the review of {shown} after Caliban was restarted. Read it before you go on."
+        "The review of {shown} was settled after Caliban was restarted; the file may differ from what was read."
     )
 }
 

@@ -147,6 +147,7 @@ impl View {
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
             | Event::Unsaved { .. }
+            | Event::Reviewed { .. }
             | Event::Queued { .. }
             | Event::Unqueued { .. } => (),
         }

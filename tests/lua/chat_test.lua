@@ -77,6 +77,9 @@ local function fresh(config)
     stopped = function(session, turn)
       table.insert(sent, { kind = 'stopped', session = session, turn = turn })
     end,
+    reviews = function()
+      return {}
+    end,
   }
   vim.g.loaded_caliban = nil
   vim.cmd.runtime('plugin/caliban.lua')
@@ -926,9 +929,10 @@ test('configuration is checked by key', function()
       "caliban: config.providers.mine.dialect: expected 'anthropic' or 'openai-chat', got 'foo'",
     },
     {
-      { providers = { mine = { dialect = 'anthropic' } } },
-      'caliban: config.providers.mine.base_url: missing',
+      { providers = { mine = { base_url = 1 } } },
+      'caliban: config.providers.mine.base_url: expected a string, got 1',
     },
+    { { mode = 'auto' }, "caliban: config.mode: expected 'ask', got 'auto'" },
     { { providers = { 'x' } }, "caliban: config.providers.1: expected a table, got 'x'" },
     {
       { system = 'a', no_system = true },
@@ -944,7 +948,10 @@ test('configuration is checked by key', function()
   end
   local _, none = check({
     model = 'a/b',
-    providers = { m = { dialect = 'anthropic', base_url = 'u', models = { 'x' } } },
+    providers = {
+      m = { dialect = 'anthropic', base_url = 'u', models = { 'x' } },
+      anthropic = { key = 'cmd:pass show key' },
+    },
   })
   eq(none, {})
 end)

@@ -133,7 +133,7 @@ function M.opened(message)
   chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral
   require('caliban.chat.buffers').ensure(chat)
   require('caliban.chat.composer').restore(chat, message.draft, message.draft_context)
-  if M.wanted then
+  if M.wanted or message.show then
     M.wanted, M.current = false, chat
     require('caliban.chat.windows').open(chat, true)
   end
