@@ -338,9 +338,7 @@ impl Program {
                         self.models.remember(&chosen);
                         (name, "a server on this machine".to_owned())
                     }
-                    None => {
-                        (tour::NAME.to_owned(), "no model was found: the offline tour".to_owned())
-                    }
+                    None => (tour::NAME.to_owned(), "no model found".to_owned()),
                 }
             }
         };
@@ -351,14 +349,15 @@ impl Program {
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
         let others = self.project.names().len();
         let resume = match others {
-            0 => "`:help caliban` tells the rest.".to_owned(),
-            n => format!("{n} conversations of this project: `:Caliban resume <Tab>`"),
+            0 => "Help     `:help caliban`".to_owned(),
+            1 => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),
+            n => format!("Before   {n} conversations of this project: `:Caliban resume <Tab>`"),
         };
         vec![
             format!("Project  {}", self.root.display()),
             format!("Model    {model}{origin}"),
-            "Keys     <CR> send · <C-c> stop · g? all keys · @path brings a file along".to_owned(),
-            format!("Before   {resume}"),
+            "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
+            resume,
         ]
     }
 
@@ -404,8 +403,8 @@ impl Program {
 fn origin(key: &Key) -> String {
     match key {
         Key::None => "no key needed".to_owned(),
-        Key::Env(name) => format!("key from {name}"),
-        Key::Command(_) => "key from a command".to_owned(),
+        Key::Env(name) => name.clone(),
+        Key::Command(_) => "a command's key".to_owned(),
     }
 }
 
