@@ -85,7 +85,7 @@ local function bar(chat)
   if status.tour then
     table.insert(line, 'offline tour')
   end
-  local words = require('caliban.status').words(status)
+  local words = require('caliban.status').words(chat)
   table.insert(line, (status.phase == 'idle' and '○ ' or '● ') .. words)
   local left = (' ' .. table.concat(line, ' · ')):gsub('%%', '%%%%')
   local right = tokens(status.context)
