@@ -346,9 +346,7 @@ impl Program {
                         self.models.remember(&chosen);
                         (name, "a server on this machine".to_owned())
                     }
-                    None => {
-                        (tour::NAME.to_owned(), "no model was found: the offline tour".to_owned())
-                    }
+                    None => (tour::NAME.to_owned(), "no model found".to_owned()),
                 }
             }
         };
@@ -357,16 +355,17 @@ impl Program {
 
     fn intro(&self, model: &str, origin: &str) -> Vec<String> {
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
-        let last = match self.project.names().len() {
-            0 => "Help     `:help caliban` tells the rest".to_owned(),
-            1 => "Before   one conversation: `:Caliban resume <Tab>`".to_owned(),
-            n => format!("Before   {n} conversations: `:Caliban resume <Tab>`"),
+        let others = self.project.names().len();
+        let resume = match others {
+            0 => "Help     `:help caliban`".to_owned(),
+            1 => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),
+            n => format!("Before   {n} conversations of this project: `:Caliban resume <Tab>`"),
         };
         vec![
             format!("Project  {}", self.root.display()),
             format!("Model    {model}{origin}"),
-            "Keys     <CR> send · <C-c> stop · g? all keys · @path brings a file along".to_owned(),
-            last,
+            "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
+            resume,
         ]
     }
 
@@ -416,8 +415,8 @@ impl Program {
 fn origin(key: &Key) -> String {
     match key {
         Key::None => "no key needed".to_owned(),
-        Key::Env(name) => format!("key from {name}"),
-        Key::Command(_) => "key from a command".to_owned(),
+        Key::Env(name) => name.clone(),
+        Key::Command(_) => "a command's key".to_owned(),
     }
 }
 

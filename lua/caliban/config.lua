@@ -44,7 +44,8 @@ local function one_of(words)
     end
     local names = vim.tbl_map(vim.inspect, words)
     local last = table.remove(names)
-    return (table.concat(names, ', ') .. ' or ' .. last):gsub('"', "'")
+    local before = #names > 0 and table.concat(names, ', ') .. ' or ' or ''
+    return (before .. last):gsub('"', "'")
   end
 end
 

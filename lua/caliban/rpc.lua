@@ -19,7 +19,7 @@ local link = { queue = {}, kept = {}, groups = {}, stderr = {} }
 ---@param text string
 ---@param level? integer
 local function say(text, level)
-  vim.notify(text, level or vim.log.levels.ERROR, { title = 'Caliban' })
+  require('caliban.notify').say(text, level or vim.log.levels.ERROR)
 end
 
 ---@return string? path, string? why
@@ -30,7 +30,9 @@ local function program()
     if vim.fn.executable(path) == 1 then
       return path
     end
-    return nil, ('caliban: config.bin: %s is not a program that can be run.'):format(path)
+    local wrong = 'caliban: config.bin: %s is not a program that can be run. Correct it, or leave it out'
+      .. ' and run: cargo build --release in %s'
+    return nil, wrong:format(path, vim.fn.fnamemodify(root, ':p:~'))
   end
   for _, profile in ipairs({ 'release', 'debug' }) do
     local path = ('%s/target/%s/caliban'):format(root, profile)

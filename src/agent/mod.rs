@@ -194,7 +194,7 @@ impl Agent {
         self.status = None;
         self.show_status();
         let data = BTreeMap::from([("session", self.setup.id.0.clone())]);
-        self.setup.editor.tell(ToNvim::Event { name: "CalibanSession", data });
+        self.show(Show::Tell(ToNvim::Event { name: "CalibanSession", data }));
     }
 
     fn command(&mut self, command: Command) {
@@ -281,11 +281,14 @@ impl Agent {
             step.effects.iter().any(|it| matches!(it, Effect::Run { .. } | Effect::Propose { .. }));
         self.save(&step.events, acts);
         for event in step.events {
-            self.announce(&event);
             if let Event::Retried { wait_ms, .. } = event {
                 self.retry_ms = Some(wait_ms);
             }
+            let told = self.announcement(&event);
             self.show(Show::Event(event));
+            if let Some(message) = told {
+                self.show(Show::Tell(message));
+            }
         }
         for effect in step.effects {
             self.act(effect);
@@ -409,12 +412,6 @@ impl Agent {
         };
         if let Err(error) = saved {
             tracing::error!("the session could not be saved: {error}");
-        }
-    }
-
-    fn announce(&self, event: &Event) {
-        if let Some(message) = status::announcement(&self.setup.id, event) {
-            self.setup.editor.tell(message);
         }
     }
 }

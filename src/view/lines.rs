@@ -127,25 +127,45 @@ pub(super) fn tool(tool: &Tool) -> String {
     let Some(call) = &tool.call else { return format!("{} {} …", mark(tool.open), tool.name) };
     let mut line = format!("{} {}", mark(tool.open), call.tool);
     match &call.input {
-        Input::Broken { text, .. } => {
-            line.push_str(&format!("  {}  (arguments cut off)", clip(&flat(text), ARGUMENT)));
+        Input::Broken { text, why } => {
+            let fault = if why.contains("EOF") { "cut off" } else { "not JSON" };
+            line.push_str(&format!("  {}  (arguments {fault})", clip(&flat(text), ARGUMENT)));
         }
         Input::Json(Value::Object(map)) => {
             let main = main_argument(call);
             if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
                 line.push_str(&format!("  {}", clip(&flat(value), 2 * ARGUMENT)));
-            } else {
+            } else if !map.is_empty() {
                 line.push(' ');
             }
-            for (key, value) in map.iter().filter(|(key, _)| Some(key.as_str()) != main) {
-                if let Some(value) = argument(key, value) {
-                    line.push_str(&format!(" {value}"));
-                }
+            let range = range(call, map);
+            let ranged = range.is_some();
+            let shown = |key: &str| Some(key) != main && !(ranged && is_of_range(key));
+            let values = map.iter().filter(|(key, _)| shown(key));
+            for value in values.filter_map(|(key, value)| argument(key, value)).chain(range) {
+                line.push_str(&format!(" {value}"));
             }
         }
         Input::Json(other) => line.push_str(&format!("  {}", clip(&other.to_string(), ARGUMENT))),
     }
     line
+}
+
+/// The lines that `read` was asked for, as a reader would write them.
+fn range(call: &ToolCall, map: &serde_json::Map<String, Value>) -> Option<String> {
+    if call.tool != "read" || !map.keys().any(|it| is_of_range(it)) {
+        return None;
+    }
+    let number = |key: &str| map.get(key).map_or(Some(None), |it| it.as_u64().map(Some));
+    let (first, count) = (number("offset")?.unwrap_or(1), number("limit")?);
+    Some(match count {
+        Some(count) => format!("lines={first}-{}", first.saturating_add(count).saturating_sub(1)),
+        None => format!("lines={first}-"),
+    })
+}
+
+fn is_of_range(key: &str) -> bool {
+    matches!(key, "offset" | "limit")
 }
 
 /// The argument that needs no name.

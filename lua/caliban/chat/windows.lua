@@ -82,7 +82,7 @@ local function bar(chat)
     return ' ○ starting'
   end
   local line = { status.tour and 'offline tour' or status.model, status.mode }
-  local words = require('caliban.status').words(status)
+  local words = require('caliban.status').words(chat)
   table.insert(line, (status.phase == 'idle' and '○ ' or '● ') .. words)
   local left = (' ' .. table.concat(line, ' · ')):gsub('%%', '%%%%')
   local right = tokens(status.context)
