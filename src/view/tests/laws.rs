@@ -128,7 +128,7 @@ impl Driven {
             7 | 8 => self.reply(),
             9 => self.step(session::Input::Rule { call: open, ruling: Ruling::Once }),
             10 => {
-                self.told.push(Told::Delta(Delta::Output { call: open, text: act.words.clone() }))
+                self.told.push(Told::Delta(Delta::Output { call: open, text: act.words.clone() }));
             }
             11 => {
                 let (text, summary) = (act.words.clone(), String::new());
