@@ -69,6 +69,7 @@ fn chip(excerpt: &Excerpt) -> String {
         (_, Some((a, b))) => format!("{}:{a}-{b}", excerpt.path),
         (_, None) => excerpt.path.clone(),
     };
+    let name = flat(&name);
     format!(
         "▏{name}  {lines} {}  {} tokens",
         if lines == 1 { "line" } else { "lines" },
@@ -124,7 +125,9 @@ fn time(ms: u64) -> String {
 
 /// A call in one line, made from its parsed arguments. Broken ones are shown cut, and said to be.
 pub(super) fn tool(tool: &Tool) -> String {
-    let Some(call) = &tool.call else { return format!("{} {} …", mark(tool.open), tool.name) };
+    let Some(call) = &tool.call else {
+        return flat(&format!("{} {} …", mark(tool.open), clip(&tool.name, ARGUMENT)));
+    };
     let mut line = format!("{} {}", mark(tool.open), call.tool);
     match &call.input {
         Input::Broken { text, why } => {
@@ -148,7 +151,7 @@ pub(super) fn tool(tool: &Tool) -> String {
         }
         Input::Json(other) => line.push_str(&format!("  {}", clip(&other.to_string(), ARGUMENT))),
     }
-    line
+    flat(&line)
 }
 
 /// The lines that `read` was asked for, as a reader would write them.
@@ -235,14 +238,11 @@ fn diff(call: &ToolCall) -> Vec<String> {
 
 /// A running command's further output, ready to be appended under its line.
 pub(super) fn indented(text: &str) -> String {
-    text.trim_end_matches('\n').split('\n').filter(|_| !text.is_empty()).fold(
-        String::new(),
-        |mut out, line| {
-            out.push_str("\n    ");
-            out.push_str(&clip(line, LINE));
-            out
-        },
-    )
+    text.lines().fold(String::new(), |mut out, line| {
+        out.push_str("\n    ");
+        out.push_str(&clip(line, LINE));
+        out
+    })
 }
 
 /// Adds whole lines of output until `limit` are shown. False where nothing is to be shown of it.
@@ -266,7 +266,7 @@ pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
     let mut words = match (answer.summary.as_str(), answer.failed) {
         ("", true) => "failed".to_owned(),
         ("", false) => "done".to_owned(),
-        (summary, _) => summary.to_owned(),
+        (summary, _) => clip(&flat(summary), ARGUMENT),
     };
     if let Some(ms) = took_ms {
         words.push_str(&format!(" · {}", time(ms)));
