@@ -10,6 +10,7 @@ mod kit_test;
 mod lints;
 mod lua;
 mod resume;
+pub mod review;
 mod sessions;
 mod tidy;
 mod wire;
