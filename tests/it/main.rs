@@ -13,6 +13,7 @@ mod lua;
 mod models;
 mod prompts;
 mod resume;
+pub mod review;
 mod sessions;
 mod tidy;
 mod tools;

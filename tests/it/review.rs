@@ -1,0 +1,8 @@
+//! Edits under review: proposed in the user's buffer, decided there, told to the model.
+
+mod arrival;
+mod decide;
+mod guard;
+mod late;
+mod life;
+pub mod scene;

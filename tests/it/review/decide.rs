@@ -1,0 +1,348 @@
+//! Accepting and rejecting, and what the model hears of it.
+
+use super::scene::{Scene, answers, edit, nine, two_hunks, write};
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use crate::kit::nvim::Nvim;
+use expect_test::expect;
+
+#[test]
+fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys("]h");
+    scene.nvim.wait_screen("[1/2]");
+    expect![[r#"
+          l1                                                       │
+          ⟦CalibanDeleteWord|l2⟧⟦CalibanDelete|                                                       ⟧│
+        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L2⟧⟦CalibanAdd| ⟧⟦CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAdd|                 ⟧│
+          l3                                                       │
+          l4                                                       │
+          l5                                                       │
+          l6                                                       │
+          l7                                                       │
+          ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧│⟦CalibanUser|⟧
+        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧│
+        ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧│
+          l9                                                       │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        ~                                                          │
+        a.txt [+]                                2,1            Bot
+        :Caliban ask please"#]].assert_eq(&scene.left(60));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn one_hunk_is_accepted_by_key_and_the_other_rejected_with_a_reason() {
+    let scene = Scene::two_hunks(|it| it);
+    let nvim = &scene.nvim;
+    nvim.keys("gg]h");
+    assert_eq!(nvim.lua_str("return vim.fn.line('.')"), "2");
+    nvim.keys("]h");
+    assert_eq!(nvim.lua_str("return vim.fn.line('.')"), "8");
+    nvim.keys("[h");
+    assert_eq!(nvim.lua_str("return vim.fn.line('.')"), "2");
+    nvim.keys("\\a");
+    scene.wait_hunks(1);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()), "nothing is written before all is decided");
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys("]h:Caliban reject hunk too long<CR>");
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, accepted:
+        L2
+        line 8, rejected, reads as before:
+        l8
+        The user's reason: too long"#]].assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(nvim.buffer("/a.txt"), nine().replace("l2", "L2").trim_end());
+    assert_eq!(nvim.lua_str("return vim.fn.line('.')"), "8", "the cursor stays");
+    assert_eq!(nvim.lua_str("return vim.bo.modified"), "false");
+    expect!["a.txt: 1 accepted, 1 rejected, saved"].assert_eq(&scene.said());
+}
+
+#[test]
+fn the_same_in_the_other_dialect() {
+    let server = Server::start();
+    server.reply(two_hunks());
+    server.reply(Reply::said("I see."));
+    let nvim = Nvim::start(&Setup::new().file("a.txt", nine()).openai(&server));
+    nvim.keys(":edit a.txt<CR>:Caliban ask please<CR>");
+    nvim.wait_screen("2 changes by Caliban");
+    nvim.keys("]h\\a]h\\r");
+    nvim.wait_screen("I see.");
+    let request = server.wait_requests(2)[1].clone();
+    let last = request.json["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["role"], "tool");
+    assert!(last["content"].as_str().unwrap().contains("1 accepted, 1 rejected"), "{last}");
+    assert_eq!(nvim.setup.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+}
+
+#[test]
+fn a_selection_decides_the_lines_in_it() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("8GV\\a");
+    scene.wait_hunks(2);
+    scene.nvim.keys("gg");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l2", "L2").replace("l8", "L8\nL8b").trim_end());
+    scene.nvim.keys("VG\\r");
+    expect![[r#"
+        Of 2 changes in a.txt: 1 rejected and undone, 1 reworked by the user.
+        line 2, rejected, reads as before:
+        l2
+        line 8, reworked, now reads:
+        L8"#]].assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    expect![[r#"
+        l1
+        l2
+        l3
+        l4
+        l5
+        l6
+        l7
+        L8
+        l9
+    "#]].assert_eq(&scene.on_disk("a.txt").unwrap());
+}
+
+#[test]
+fn a_range_of_the_command_decides_the_lines_in_it() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":1,4Caliban accept<CR>");
+    scene.wait_hunks(1);
+    scene.nvim.keys(":5,9Caliban reject<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+}
+
+#[test]
+fn a_file_is_decided_at_once_and_the_others_stay() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(
+        Reply::new()
+            .call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")]))
+            .call("e2", "edit", edit("b.txt", &[("l5", "L5")])),
+    );
+    scene.wait_pending(3);
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(1);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
+    assert_eq!(scene.server.requests().len(), 1, "the model waits for the other file");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban next<CR>");
+    assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("b.txt"));
+    scene.nvim.keys("\\R");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("b.txt"), Some(nine()));
+    assert!(scene.answer(2, "e1").contains("accepted"));
+    assert!(scene.answer(2, "e2").contains("rejected"));
+}
+
+#[test]
+fn all_edits_of_a_reply_are_proposed_together_and_answered_in_their_order() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    let window = "return { vim.api.nvim_list_wins(), vim.fn.bufnr('#'), vim.fn.getjumplist(1) }";
+    scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h5G");
+    let before = scene.nvim.lua_json(window);
+    scene.ask(
+        Reply::new()
+            .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
+            .call("e2", "edit", edit("b.txt", &[("l5", "L5")]))
+            .call("e3", "edit", edit("a.txt", &[("nowhere", "x")]))
+            .call("e4", "edit", edit("a.txt", &[("L2", "L2 again"), ("l8", "L8")])),
+    );
+    scene.wait_pending(3);
+    assert_eq!(scene.nvim.lua_json(window), before, "no window, no alternate file, no jump");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    let told: Vec<String> =
+        answers(&scene.request(2)).into_iter().map(|(id, text)| format!("{id}: {text}")).collect();
+    expect![[""]].assert_eq(&told.join("\n"));
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l5", "L5")));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2 again").replace("l8", "L8")));
+    expect![[""]].assert_eq(&scene.said());
+}
+
+#[test]
+fn a_hunk_typed_in_is_reworked_and_the_model_reads_what_stands_there() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("2GA, by me<Esc>:Caliban accept file<CR>");
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
+        line 2, reworked, now reads:
+        L2, by me
+        line 8, accepted:
+        L8
+        L8b"#]].assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    expect![[r#"
+        l1
+        L2, by me
+        l3
+        l4
+        l5
+        l6
+        l7
+        L8
+        L8b
+        l9
+    "#]].assert_eq(&scene.on_disk("a.txt").unwrap());
+}
+
+#[test]
+fn typing_outside_the_hunks_survives_either_verdict() {
+    for (verdict, changed) in [("accept", true), ("reject", false)] {
+        let scene = Scene::two_hunks(|it| it);
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys("ggOtop<Esc>Gobottom<Esc>/l5<CR>ccfive<Esc>");
+        scene.nvim.keys(&format!(":Caliban {verdict} all<CR>"));
+        scene.wait_idle("I see.");
+        let mine = format!("top\n{}bottom", nine().replace("l5", "five"));
+        let want = if changed { mine.replace("l2", "L2").replace("l8", "L8\nL8b") } else { mine };
+        assert_eq!(scene.nvim.buffer("/a.txt"), want, "{verdict}");
+        assert_eq!(scene.on_disk("a.txt"), Some(nine()), "the user's own text is not saved for them");
+        assert!(scene.said().contains("not saved: it has unsaved changes of yours"), "{}", scene.said());
+        let told = scene.answer(2, "e1");
+        assert!(told.contains("a.txt is not saved"), "{told}");
+        assert!(told.contains("+five"), "{told}");
+    }
+}
+
+#[test]
+fn a_new_file_in_a_new_folder_is_hidden_until_next_goes_there_and_written_once_accepted() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("w1", "write", write("deep/er/new.txt", "one\ntwo\n")));
+    println!("{}",scene.answer(2,"w1"));scene.wait_pending(1);
+    assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("a.txt"));
+    assert!(!scene.nvim.setup.path("deep").exists());
+    scene.nvim.keys(":Caliban next<CR>");
+    assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("deep/er/new.txt"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("deep/er/new.txt").as_deref(), Some("one\ntwo\n"));
+    expect![[""]].assert_eq(&scene.answer(2, "w1"));
+}
+
+#[test]
+fn a_new_file_rejected_leaves_nothing_behind() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("w1", "write", write("deep/new.txt", "one\n")));
+    println!("{}",scene.answer(2,"w1"));scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban next<CR>\\R");
+    scene.wait_idle("I see.");
+    expect![[""]].assert_eq(&scene.answer(2, "w1"));
+    assert!(!scene.nvim.setup.path("deep").exists());
+    assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("a.txt"));
+    assert_eq!(scene.nvim.lua_str("return vim.fn.bufnr('deep/new.txt')"), "-1");
+}
+
+#[test]
+fn a_formatter_runs_once_and_the_model_hears_its_text() {
+    let scene = Scene::two_hunks(|it| {
+        it.before(
+            "_G.ran = 0
+            vim.api.nvim_create_autocmd('BufWritePre', { callback = function(event)
+              _G.ran = _G.ran + 1
+              local lines = vim.api.nvim_buf_get_lines(event.buf, 0, -1, false)
+              for i, line in ipairs(lines) do lines[i] = line:upper() end
+              vim.api.nvim_buf_set_lines(event.buf, 0, -1, false, lines)
+            end })",
+        )
+    });
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.lua_str("return ran"), "1");
+    let want = nine().to_uppercase().replace("L8", "L8\nL8B");
+    assert_eq!(scene.on_disk("a.txt"), Some(want));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
+        line 2, accepted:
+        L2
+        line 8, reworked, now reads:
+        L3
+        L4
+        L5
+        L6
+        L7
+        L8
+        L8B
+        L9
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 1
+        -l1
+        +L1"#]].assert_eq(&scene.answer(2, "e1"));
+}
+
+#[test]
+fn unsaved_text_is_what_read_and_edit_see() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>5GA by me<Esc>");
+    scene.server.reply(Reply::new().call("r1", "read", serde_json::json!({ "path": "a.txt" })));
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l5 by me", "five")])));
+    assert!(scene.answer(2, "r1").contains("l5 by me"));
+    println!("{}",scene.answer(2,"w1"));scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l5", "five").trim_end());
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn two_thousand_hunks_are_reviewed_like_two() {
+    let lines: Vec<String> = (0..6000).map(|n| format!("line {n}")).collect();
+    let mut changed = lines.clone();
+    for line in changed.iter_mut().step_by(3) {
+        line.push('!');
+    }
+    let (before, after) = (lines.join("\n") + "\n", changed.join("\n") + "\n");
+    let scene = Scene::start(|it| it.file("a.txt", &before));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(Reply::new().call("r1", "read", serde_json::json!({ "path": "a.txt" })));
+    scene.ask(Reply::new().call("w1", "write", write("a.txt", &after)));
+    scene.wait_pending(2000);
+    scene.nvim.keys("4G\\r");
+    scene.wait_hunks(1999);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(after.replace("line 3!\n", "line 3\n")));
+    let told = scene.answer(3, "w1");
+    assert!(told.starts_with("Of 2000 changes in a.txt: 1999 accepted, 1 rejected"), "{told}");
+}

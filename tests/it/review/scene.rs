@@ -1,0 +1,175 @@
+//! A model that edits, a Neovim in which its edits are reviewed, and what each hears of the other.
+
+use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::{Value, json};
+
+pub struct Scene {
+    pub server: Server,
+    pub nvim: Nvim,
+}
+
+/// The arguments of an `edit` call.
+pub fn edit(path: &str, edits: &[(&str, &str)]) -> Value {
+    let edits: Vec<Value> =
+        edits.iter().map(|(old, new)| json!({ "old": old, "new": new })).collect();
+    json!({ "path": path, "edits": edits })
+}
+
+/// The arguments of a `write` call.
+pub fn write(path: &str, text: &str) -> Value {
+    json!({ "path": path, "text": text })
+}
+
+/// Lines `l1` to `l9`, with the newline at the end.
+pub fn nine() -> String {
+    (1..=9).map(|n| format!("l{n}\n")).collect()
+}
+
+/// One call that changes the second and the eighth of nine lines.
+pub fn two_hunks() -> Reply {
+    Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8\nL8b")]))
+}
+
+impl Scene {
+    /// Starts Neovim at Anthropic's dialect.
+    pub fn start(setup: impl FnOnce(Setup) -> Setup) -> Scene {
+        let server = Server::start();
+        let nvim = Nvim::start(&setup(Setup::new()).anthropic(&server));
+        Scene { server, nvim }
+    }
+
+    /// Nine lines in `a.txt`, open, and two hunks of it under review; `setup` may add to it.
+    pub fn two_hunks(setup: impl FnOnce(Setup) -> Setup) -> Scene {
+        let scene = Scene::start(|base| setup(base.file("a.txt", nine())));
+        scene.nvim.keys(":edit a.txt<CR>");
+        scene.ask(two_hunks());
+        scene.wait_pending(2);
+        scene
+    }
+
+    /// Asks; this is the first reply. The focus stays where it is.
+    pub fn ask(&self, reply: Reply) {
+        self.server.reply(reply);
+        self.nvim.keys(":Caliban ask please<CR>");
+    }
+
+    /// As `ask`, and the turn is over after `last`.
+    pub fn ask_until(&self, reply: Reply, last: &str) {
+        self.ask(reply);
+        self.wait_idle(last);
+    }
+
+    /// Waits for the model's last words and the end of the turn.
+    pub fn wait_idle(&self, last: &str) {
+        self.wait_chat(last);
+        self.wait_phase("idle");
+    }
+
+    pub fn wait_phase(&self, phase: &str) {
+        let code = "return require('caliban').state().phase";
+        self.nvim.wait(|nvim| nvim.lua_str(code) == phase, &format!("the phase {phase:?}"));
+    }
+
+    /// Waits for a text in the transcript, on the screen or not.
+    pub fn wait_chat(&self, text: &str) {
+        let code = "local chat = require('caliban.chat').current
+            if not chat then return '' end
+            return table.concat(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false), '\\n')";
+        self.nvim
+            .wait(|nvim| nvim.lua_str(code).contains(text), &format!("{text:?} in the transcript"));
+    }
+
+    /// Waits until so many hunks are pending and the program waits for their verdict.
+    pub fn wait_pending(&self, count: usize) {
+        self.wait_hunks(count);
+        self.wait_phase("reviewing");
+    }
+
+    /// Waits until so many hunks are pending.
+    pub fn wait_hunks(&self, count: usize) {
+        self.nvim.wait(|nvim| pending(nvim) == count, &format!("{count} pending hunks"));
+    }
+
+    pub fn pending(&self) -> usize {
+        pending(&self.nvim)
+    }
+
+    /// The n-th request, from 1.
+    #[track_caller]
+    pub fn request(&self, n: usize) -> Request {
+        self.server.wait_requests(n)[n - 1].clone()
+    }
+
+    /// What the n-th request answers to this call.
+    #[track_caller]
+    pub fn answer(&self, n: usize, id: &str) -> String {
+        let request = self.request(n);
+        let found = answers(&request).into_iter().find(|(of, _)| of == id);
+        found.unwrap_or_else(|| panic!("no answer to {id} in {:#}", request.json)).1
+    }
+
+    pub fn on_disk(&self, path: &str) -> Option<String> {
+        self.nvim.setup.on_disk(path)
+    }
+
+    /// The messages Neovim has shown that speak of reviews, from the first on.
+    pub fn said(&self) -> String {
+        self.nvim.lua_str("return vim.fn.execute('messages')").trim().to_owned()
+    }
+
+    /// The rows of the screen left of the chat, with Caliban's colours; blank ends cut.
+    pub fn left(&self, width: usize) -> String {
+        let marked = self.nvim.screen_marked("Caliban");
+        let rows = marked.lines().map(|row| cut(row, width).trim_end().to_owned());
+        rows.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn pending(nvim: &Nvim) -> usize {
+    let count = nvim.lua("return #require('caliban').pending()", &[]);
+    usize::try_from(count.as_u64().unwrap()).unwrap()
+}
+
+/// The call ids and texts of a request's tool results, in order.
+pub fn answers(request: &Request) -> Vec<(String, String)> {
+    let messages = request.json["messages"].as_array().cloned().unwrap_or_default();
+    let blocks = messages.iter().flat_map(|it| it["content"].as_array().into_iter().flatten());
+    blocks
+        .filter(|it| it["type"] == "tool_result")
+        .map(|it| (it["tool_use_id"].as_str().unwrap().to_owned(), text(&it["content"])))
+        .collect()
+}
+
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().filter_map(|it| it["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+/// The first `width` cells of a marked row; the marks take none.
+fn cut(row: &str, width: usize) -> String {
+    let (mut out, mut cells, mut name) = (String::new(), 0, false);
+    for c in row.chars() {
+        match c {
+            '⟦' => name = true,
+            '|' if name => name = false,
+            '⟧' => {}
+            _ if name => {}
+            _ => {
+                cells += 1;
+                if cells > width {
+                    break;
+                }
+            }
+        }
+        out.push(c);
+    }
+    let open = out.matches('⟦').count() - out.matches('⟧').count();
+    out.trim_end_matches(' ').to_owned() + if open > 0 { "⟧" } else { "" }
+}
