@@ -75,11 +75,11 @@ impl Text {
         bytes
     }
 
-    /// A text that crossed from the editor: lines joined by `\n`, none at the end. A single empty
-    /// line is the empty file: what Neovim writes for an empty buffer.
+    /// A text that crossed from the editor: lines joined by `\n`, none at the end; `eol` is false for
+    /// a buffer that holds no line.
     pub fn from_lines_joined(joined: &str, eol: bool, dos: bool, bom: bool) -> Text {
         let mut content = joined.to_owned();
-        if eol && !joined.is_empty() {
+        if eol {
             content.push('\n');
         }
         Text { content, newline: if dos { Newline::Dos } else { Newline::Unix }, bom }

@@ -86,9 +86,8 @@ local function protect(r)
       -- a message that does not fit must be dismissed with a key
       return ('%s: %s under review (accept, reject, or :w!)'):format(vim.fs.basename(r.path), hunks)
     end,
-    written = function()
-      r.own, r.clash = false, nil
-      r.origin = file.text(r.buf)
+    written = function(past)
+      say(settling.written(r, past))
     end,
     changed = function(why)
       vim.schedule(function()
@@ -143,17 +142,6 @@ function M.soon(r)
   end)
 end
 
---- What was pending is undone. A proposal may enter before the rest can be seen to.
----@param r caliban.Review
----@param detached boolean
-local function reread(r, detached)
-  local was_open = r.open
-  r.hunks, r.states, r.undoing = {}, {}, false
-  vim.schedule(function()
-    M.reloaded(r, detached, was_open)
-  end)
-end
-
 ---@param r caliban.Review
 local function listen(r)
   api.nvim_buf_attach(r.buf, false, {
@@ -167,19 +155,24 @@ local function listen(r)
       end
     end,
     on_reload = function()
-      reread(r, false)
+      r.hunks, r.states, r.undoing = {}, {}, false
+      vim.schedule(function()
+        M.reloaded(r, false)
+      end)
     end,
     on_detach = function()
-      reread(r, true)
+      r.hunks, r.states, r.undoing = {}, {}, false
+      vim.schedule(function()
+        M.reloaded(r, true)
+      end)
     end,
   })
 end
 
---- The buffer's text was read from disk again, or it is unloaded.
+--- The buffer's text was read from disk again, or it is unloaded: what was pending is undone.
 ---@param r caliban.Review
 ---@param detached boolean
----@param was_open boolean
-function M.reloaded(r, detached, was_open)
+function M.reloaded(r, detached)
   if reviews[r.buf] ~= r then
     return
   end
@@ -190,7 +183,7 @@ function M.reloaded(r, detached, was_open)
   if detached then
     listen(r)
   end
-  if was_open and r.open and #r.hunks == 0 then
+  if r.open then
     say(settle(r))
   end
 end
@@ -414,8 +407,14 @@ end
 ---@return { id: integer, path: string, session: string, turn: integer, waits: 'calm'|'review' }[]
 function M.waiting()
   return vim.tbl_map(function(item)
-    local p, waits = item.proposal, item.waits or 'calm'
-    return { id = p.id, path = p.path, session = item.session, turn = item.turn, waits = waits }
+    local p = item.proposal
+    return {
+      id = p.id,
+      path = p.path,
+      session = item.session,
+      turn = item.turn,
+      waits = item.waits or 'calm',
+    }
   end, arrive.waiting())
 end
 
@@ -467,7 +466,11 @@ function M.read(message)
   }
 end
 
-M.changed = file.changed
+--- Loaded, modified files.
+---@return string[]
+function M.changed()
+  return file.changed()
+end
 
 --- Saves files that are modified and have nothing pending.
 ---@param message caliban.Save

@@ -44,8 +44,7 @@ local function one_of(words)
     end
     local names = vim.tbl_map(vim.inspect, words)
     local last = table.remove(names)
-    local before = #names > 0 and table.concat(names, ', ') .. ' or ' or ''
-    return (before .. last):gsub('"', "'")
+    return (table.concat(names, ', ') .. ' or ' .. last):gsub('"', "'")
   end
 end
 
@@ -138,6 +137,11 @@ local function sift_provider(name, given, problems)
   end
   local before = #problems
   local good = sift(path, given, provider, problems)
+  for _, key in ipairs({ 'dialect', 'base_url' }) do
+    if given[key] == nil then
+      table.insert(problems, ('caliban: %s.%s: missing'):format(path, key))
+    end
+  end
   return #problems == before and good or nil
 end
 

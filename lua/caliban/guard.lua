@@ -8,7 +8,7 @@ local group = api.nvim_create_augroup('caliban.guard', {})
 
 ---@class caliban.Guarded
 ---@field refusal fun(): string the sentence shown instead of a write
----@field written fun() what is shown was written
+---@field written fun(past: boolean) what is shown was written, or so it seems, and past this guard
 ---@field changed fun(reason: string) the file changed on disk
 
 --- Not an error of `:write`: from an autocommand that takes three lines and a key to dismiss.
@@ -34,7 +34,7 @@ local function write(buf, own, guarded, event)
   if api.nvim_buf_is_valid(buf) then
     M.set(buf, guarded)
     if own and ok then
-      guarded.written()
+      guarded.written(false)
     end
   end
   if not ok then
@@ -66,6 +66,16 @@ function M.set(buf, guarded)
     callback = function()
       vim.v.fcs_choice = ''
       guarded.changed(vim.v.fcs_reason)
+    end,
+  })
+  -- `:noautocmd w`, and an autocommand that writes without being `nested`
+  api.nvim_create_autocmd('BufModifiedSet', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      if not vim.bo[buf].modified then
+        guarded.written(true)
+      end
     end,
   })
 end

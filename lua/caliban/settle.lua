@@ -26,6 +26,20 @@ function M.origin(buf)
   return text
 end
 
+--- What is shown was written, hunks and all.
+---@param r caliban.Review
+---@param past boolean it seems so, past the guard
+---@return string? line for the user
+function M.written(r, past)
+  local text = file.text(r.buf)
+  if past and (text == r.origin or text ~= file.disk(r.buf)) then
+    return nil
+  end
+  r.own, r.clash, r.origin = false, nil, text
+  local hunks = ('%d hunk%s'):format(#r.hunks, #r.hunks == 1 and '' or 's')
+  return past and ('%s was written with %s under review.'):format(file.short(r.path), hunks) or nil
+end
+
 ---@param text string
 ---@return string[]
 local function split(text)

@@ -9,18 +9,16 @@ local waits = {
   review = 'waiting for your review',
 }
 
---- A chat's status in words.
----@param chat caliban.Chat
+--- A status in words.
+---@param status caliban.Status
 ---@return string
-function M.words(chat)
-  local status = chat.status ---@as caliban.Status
+function M.words(status)
   if status.waiting_for then
     return waits[status.waiting_for]
   elseif status.phase == 'running' then
     return 'running ' .. (status.tool or 'a tool')
   elseif status.phase == 'retrying' then
-    local left = math.max(0, (chat.retry_at or 0) - vim.uv.hrtime() / 1e6)
-    return ('trying again in %d s'):format(math.ceil(left / 1000))
+    return 'trying again soon'
   elseif status.phase == 'sending' then
     return 'thinking'
   elseif status.phase == 'streaming' then
@@ -68,7 +66,8 @@ end
 ---@return string
 function M.status()
   local chat = package.loaded['caliban.chat'] and require('caliban.chat').current
-  return chat and chat.status and ('caliban: ' .. M.words(chat)) or ''
+  local status = chat and chat.status
+  return status and ('caliban: ' .. M.words(status)) or ''
 end
 
 local focused = true

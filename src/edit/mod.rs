@@ -7,7 +7,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub use outcome::{concerns, elsewhere, outcome};
+pub use outcome::{concerns, elsewhere, outcome, outcome_before};
 pub use resolve::resolve;
 
 use crate::message::CallId;
@@ -106,4 +106,6 @@ pub enum Fate {
     Undone,
     /// Neither what was proposed nor what was there before.
     Reworked,
+    /// A later edit of the model's changed it again.
+    Superseded,
 }

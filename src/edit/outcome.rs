@@ -30,6 +30,26 @@ pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
     Outcome { hunks: hunks.iter().map(|hunk| sides.decide(hunk)).collect() }
 }
 
+/// As `outcome`, where the model made `later` edits to the same text: what those changed again is not the
+/// user's doing.
+pub fn outcome_before(part: &Part, later: &[&Part], settled: Option<&Text>) -> Outcome {
+    let mut outcome = outcome(part, settled);
+    if outcome.count(Fate::Reworked) == 0 {
+        return outcome;
+    }
+    for edit in later {
+        let before = self::outcome(part, Some(&edit.before));
+        let after = self::outcome(part, Some(&edit.after));
+        for (at, hunk) in outcome.hunks.iter_mut().enumerate() {
+            let stood = before.hunks[at].fate == Fate::Kept;
+            if hunk.fate == Fate::Reworked && stood && after.hunks[at].fate != Fate::Kept {
+                hunk.fate = Fate::Superseded;
+            }
+        }
+    }
+    outcome
+}
+
 /// Where the settled text differs besides, by the user or a formatter: a small diff for the model, empty where
 /// it does not. `part` is the whole of what was proposed.
 pub fn elsewhere(part: &Part, settled: &Text) -> String {
@@ -41,7 +61,7 @@ pub fn elsewhere(part: &Part, settled: &Text) -> String {
         let stands = match sides.judge(&hunk) {
             Fate::Kept => &sides.after[span(&hunk.new)],
             Fate::Undone => &sides.before[span(&hunk.old)],
-            Fate::Reworked => {
+            Fate::Reworked | Fate::Superseded => {
                 let (old, now) = sides.widened(hunk.new);
                 window = old;
                 &sides.settled[now]
@@ -104,7 +124,7 @@ impl<'a> Sides<'a> {
             Fate::Undone => {
                 self.before[span(&hunk.old)].iter().copied().map(str::to_owned).collect()
             }
-            Fate::Reworked => self.standing(&hunk.new),
+            Fate::Reworked | Fate::Superseded => self.standing(&hunk.new),
         };
         Decided { fate, line: u32::try_from(at + 1).unwrap_or(u32::MAX), lines }
     }
@@ -197,6 +217,7 @@ impl Outcome {
             (self.count(Fate::Kept), "accepted"),
             (self.count(Fate::Undone), "rejected and undone"),
             (self.count(Fate::Reworked), "reworked by the user"),
+            (self.count(Fate::Superseded), "changed again by your later edit"),
         ];
         let each: Vec<String> = each
             .iter()
@@ -208,7 +229,8 @@ impl Outcome {
                 format!("The user accepted {} in {path}.", changes(total))
             }
             (0, undone) if undone == total => {
-                format!("The user rejected {} in {path}: it is undone.", changes(total))
+                let undone = if total == 1 { "it is undone" } else { "they are undone" };
+                format!("The user rejected {} in {path}: {undone}.", changes(total))
             }
             _ => format!(
                 "Of {} in {path}: {}.{}",
@@ -242,6 +264,7 @@ fn fate_words(hunk: &Decided) -> (&'static str, bool) {
         Fate::Kept => "accepted",
         Fate::Undone => "rejected, reads as before",
         Fate::Reworked => "reworked, now reads",
+        Fate::Superseded => "changed again by your later edit, now reads",
     };
     (words, hunk.lines.is_empty())
 }

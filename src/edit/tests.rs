@@ -111,13 +111,13 @@ fn outcomes() {
         before,
         after,
         Some(before),
-        &expect![["The user rejected 2 changes in a.rs: it is undone."]],
+        &expect!["The user rejected 2 changes in a.rs: they are undone."],
     );
     check_outcome(
         before,
         after,
         None,
-        &expect![["The user rejected 2 changes in a.rs: it is undone."]],
+        &expect!["The user rejected 2 changes in a.rs: they are undone."],
     );
     check_outcome(
         before,

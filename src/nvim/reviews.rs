@@ -7,7 +7,7 @@ use crate::event::SessionId;
 use crate::message::ToolAnswer;
 use crate::text::{self, Text};
 use crate::tool::Arrival;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
@@ -38,12 +38,11 @@ struct Entry {
     session: SessionId,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
-    /// A verdict came. Undo and redo may bring another.
-    is_settled: bool,
+    judged: bool,
 }
 
-/// Settled proposals that are kept for a second verdict.
-const KEPT: usize = 200;
+/// Judged proposals that are kept.
+const KEPT: usize = 20;
 
 /// Runs until the sender is dropped. `first_id` differs from run to run, so that verdicts on a dead
 /// program's proposals are not taken for ours.
@@ -54,15 +53,13 @@ pub async fn run(
     verdicts: mpsc::UnboundedSender<Verdict>,
 ) {
     let mut next = first_id;
-    let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
+    let mut entries: HashMap<u32, Entry> = HashMap::new();
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Register { session, proposal, id, waiter } => {
                 next = next.wrapping_add(1);
-                entries.insert(
-                    next,
-                    Entry { session, proposal, waiter: Some(waiter), is_settled: false },
-                );
+                entries
+                    .insert(next, Entry { session, proposal, waiter: Some(waiter), judged: false });
                 let _ = id.send(next);
             }
             Order::Arrived(arrived) => {
@@ -80,18 +77,8 @@ pub async fn run(
                 for verdict in judge(&mut entries, reviewed, &root).await {
                     let _ = verdicts.send(verdict);
                 }
-                forget(&mut entries);
             }
         }
-    }
-}
-
-/// Drops the oldest settled proposals beyond `KEPT`.
-fn forget(entries: &mut BTreeMap<u32, Entry>) {
-    let settled: Vec<u32> =
-        entries.iter().filter(|(_, it)| it.is_settled).map(|(id, _)| *id).collect();
-    for id in settled.iter().rev().skip(KEPT) {
-        entries.remove(id);
     }
 }
 
@@ -110,8 +97,8 @@ fn arrival(it: Arrived) -> Arrival {
 pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
     let empty = Text::default();
     let before = proposal.before.as_ref().unwrap_or(&empty);
-    let lines: Vec<&str> = proposal.after.lines().collect();
-    let hunks = text::diff(before, &proposal.after)
+    let lines = editor_lines(&proposal.after);
+    let hunks = text::diff_lines(editor_lines(before).into_iter(), lines.iter().copied())
         .into_iter()
         .map(|it| WireHunk {
             start: it.old.start,
@@ -130,8 +117,13 @@ pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
     }
 }
 
+/// The lines as the editor counts them in a review: the empty file has none.
+fn editor_lines(text: &Text) -> Vec<&str> {
+    if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
+}
+
 async fn judge(
-    entries: &mut BTreeMap<u32, Entry>,
+    entries: &mut HashMap<u32, Entry>,
     reviewed: Reviewed,
     root: &std::path::Path,
 ) -> Vec<Verdict> {
@@ -141,38 +133,58 @@ async fn judge(
         let (path, saved) = (reviewed.path.clone(), reviewed.saved || reviewed.gone);
         Verdict { session, answers, note, path, saved }
     };
+    let known: Vec<&Entry> = reviewed.proposals.iter().filter_map(|id| entries.get(id)).collect();
+    let parts: Vec<&Part> = known.iter().flat_map(|it| &it.proposal.parts).collect();
     let mut verdicts = Vec::new();
-    let mut whole: Option<Part> = None;
-    for id in &reviewed.proposals {
-        let Some(entry) = entries.get_mut(id) else {
-            verdicts.push(verdict(None, Vec::new(), Some(orphan(&shown))));
-            continue;
-        };
-        entry.is_settled = true;
-        let parts = &entry.proposal.parts;
-        let answers = parts.iter().map(|it| answer(it, settled.as_ref(), &reviewed, &shown));
-        let session = Some(entry.session.clone());
-        verdicts.push(verdict(session, answers.collect(), None));
-        for part in parts {
-            whole.get_or_insert_with(|| part.clone()).after = part.after.clone();
-        }
+    if known.len() < reviewed.proposals.len() {
+        verdicts.push(verdict(None, Vec::new(), Some(orphan(&shown))));
+    }
+    let mut at = 0;
+    for entry in &known {
+        let until = at + entry.proposal.parts.len();
+        let answers = (at..until)
+            .map(|it| answer(parts[it], &parts[it + 1..], settled.as_ref(), &reviewed, &shown));
+        verdicts.push(verdict(Some(entry.session.clone()), answers.collect(), None));
+        at = until;
     }
     // The user's own changes are told once, with the last answer.
-    if let (Some(whole), Some(settled)) = (whole, settled)
+    if let ([first, .., last] | [first @ last], Some(settled)) = (&parts[..], &settled)
         && let Some(answer) = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back()
     {
-        let told = edit::elsewhere(&whole, &settled);
+        let whole = Part { after: last.after.clone(), ..(*first).clone() };
+        let told = edit::elsewhere(&whole, settled);
         if !told.is_empty() {
             answer.text.push('\n');
             answer.text.push_str(&told);
         }
     }
+    forget(entries, &reviewed.proposals);
     verdicts
 }
 
+/// Judged proposals are kept for a while: a redo opens their review again.
+fn forget(entries: &mut HashMap<u32, Entry>, judged: &[u32]) {
+    for id in judged {
+        if let Some(entry) = entries.get_mut(id) {
+            entry.judged = true;
+        }
+    }
+    let mut old: Vec<u32> = entries.iter().filter(|(_, it)| it.judged).map(|(id, _)| *id).collect();
+    old.sort_unstable();
+    for id in old.iter().rev().skip(KEPT) {
+        entries.remove(id);
+    }
+}
+
 /// What one call hears of its part.
-fn answer(part: &Part, settled: Option<&Text>, reviewed: &Reviewed, shown: &str) -> ToolAnswer {
-    let outcome = edit::outcome(part, settled);
+fn answer(
+    part: &Part,
+    later: &[&Part],
+    settled: Option<&Text>,
+    reviewed: &Reviewed,
+    shown: &str,
+) -> ToolAnswer {
+    let outcome = edit::outcome_before(part, later, settled);
     let reasons: Vec<String> = reviewed
         .reasons
         .iter()
@@ -209,13 +221,16 @@ fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
 }
 
 fn orphan(shown: &str) -> String {
-    format!(
-        "The review of {shown} was settled after Caliban was restarted; the file may differ from what was read."
-    )
+    format!("The user settled an older review of {shown}. Read it before you go on.")
 }
 
 fn summary(outcome: &Outcome) -> String {
-    let each = [(Fate::Kept, "accepted"), (Fate::Undone, "rejected"), (Fate::Reworked, "reworked")];
+    let each = [
+        (Fate::Kept, "accepted"),
+        (Fate::Undone, "rejected"),
+        (Fate::Reworked, "reworked"),
+        (Fate::Superseded, "changed again"),
+    ];
     let words: Vec<String> = each
         .iter()
         .map(|(fate, word)| (outcome.count(*fate), word))

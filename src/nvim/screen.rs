@@ -2,7 +2,7 @@
 //! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
 
 use super::link::Editor;
-use super::wire::ToNvim;
+use super::wire::{Status, ToNvim};
 use crate::event::{Delta, Event, SessionId};
 use crate::view::View;
 use std::time::Duration;
@@ -21,8 +21,7 @@ pub enum Show {
     Event(Event),
     Delta(Delta),
     Toggle(u32),
-    /// Told once what came before it is painted: who acts on it finds it there.
-    Tell(ToNvim),
+    Status(Status),
     /// The transcript is new, or the editor lost it.
     View(Box<View>),
     Repaint,
@@ -31,7 +30,7 @@ pub enum Show {
 /// Shows what comes until the sender is dropped.
 pub async fn run(editor: Editor, session: SessionId, mut inbox: mpsc::UnboundedReceiver<Show>) {
     let began = Instant::now();
-    let mut screen = Screen { editor, session, view: View::default(), began, held: Vec::new() };
+    let mut screen = Screen { editor, session, view: View::default(), began };
     let mut due = began;
     loop {
         let mut urgent = false;
@@ -78,7 +77,6 @@ struct Screen {
     session: SessionId,
     view: View,
     began: Instant,
-    held: Vec<ToNvim>,
 }
 
 impl Screen {
@@ -92,7 +90,7 @@ impl Screen {
                 return false;
             }
             Show::Toggle(block) => self.view.toggle(block),
-            Show::Tell(message) => self.held.push(message),
+            Show::Status(status) => self.editor.tell(ToNvim::Status(status)),
             Show::View(view) => self.view = *view,
             Show::Repaint => self.view.repaint(),
         }
@@ -108,9 +106,6 @@ impl Screen {
             }
         }
         self.view.acknowledge();
-        for message in self.held.drain(..) {
-            self.editor.tell(message);
-        }
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
     }
 }

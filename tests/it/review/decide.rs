@@ -1,10 +1,10 @@
 //! Accepting and rejecting, and what the model hears of it.
 
 use super::scene::{Scene, answers, edit, nine, two_hunks, write};
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
-use crate::kit::nvim::Nvim;
 use expect_test::expect;
 
 #[test]
@@ -13,6 +13,7 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
     scene.nvim.keys("]h");
     scene.nvim.wait_screen("[1/2]");
     expect![[r#"
+          ⟦CalibanDim|2 changes by Caliban · \A accept file · \R reject file⟧   │
           l1                                                       │
           ⟦CalibanDeleteWord|l2⟧⟦CalibanDelete|                                                       ⟧│
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L2⟧⟦CalibanAdd| ⟧⟦CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAdd|                 ⟧│
@@ -20,8 +21,8 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
           l4                                                       │
           l5                                                       │
           l6                                                       │
-          l7                                                       │
-          ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧│⟦CalibanUser|⟧
+          l7                                                       │⟦CalibanUser|⟧
+          ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧│
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧│
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧│
           l9                                                       │
@@ -50,8 +51,7 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
         ~                                                          │
         ~                                                          │
         ~                                                          │
-        ~                                                          │
-        a.txt [+]                                2,1            Bot
+        a.txt [+]                                2,1            All
         :Caliban ask please"#]].assert_eq(&scene.left(60));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
@@ -77,7 +77,8 @@ fn one_hunk_is_accepted_by_key_and_the_other_rejected_with_a_reason() {
         L2
         line 8, rejected, reads as before:
         l8
-        The user's reason: too long"#]].assert_eq(&scene.answer(2, "e1"));
+        The user's reason: too long"#]]
+    .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
     assert_eq!(nvim.buffer("/a.txt"), nine().replace("l2", "L2").trim_end());
@@ -110,14 +111,18 @@ fn a_selection_decides_the_lines_in_it() {
     scene.nvim.keys("8GV\\a");
     scene.wait_hunks(2);
     scene.nvim.keys("gg");
-    assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l2", "L2").replace("l8", "L8\nL8b").trim_end());
+    assert_eq!(
+        scene.nvim.buffer("/a.txt"),
+        nine().replace("l2", "L2").replace("l8", "L8\nL8b").trim_end()
+    );
     scene.nvim.keys("VG\\r");
     expect![[r#"
         Of 2 changes in a.txt: 1 rejected and undone, 1 reworked by the user.
         line 2, rejected, reads as before:
         l2
         line 8, reworked, now reads:
-        L8"#]].assert_eq(&scene.answer(2, "e1"));
+        L8"#]]
+    .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
     expect![[r#"
         l1
@@ -129,7 +134,8 @@ fn a_selection_decides_the_lines_in_it() {
         l7
         L8
         l9
-    "#]].assert_eq(&scene.on_disk("a.txt").unwrap());
+    "#]]
+    .assert_eq(&scene.on_disk("a.txt").unwrap());
 }
 
 #[test]
@@ -147,11 +153,11 @@ fn a_range_of_the_command_decides_the_lines_in_it() {
 fn a_file_is_decided_at_once_and_the_others_stay() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
-    scene.ask(
-        Reply::new()
-            .call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")]))
-            .call("e2", "edit", edit("b.txt", &[("l5", "L5")])),
-    );
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")])).call(
+        "e2",
+        "edit",
+        edit("b.txt", &[("l5", "L5")]),
+    ));
     scene.wait_pending(3);
     scene.nvim.keys("\\A");
     scene.wait_hunks(1);
@@ -187,10 +193,17 @@ fn all_edits_of_a_reply_are_proposed_together_and_answered_in_their_order() {
     scene.wait_idle("I see.");
     let told: Vec<String> =
         answers(&scene.request(2)).into_iter().map(|(id, text)| format!("{id}: {text}")).collect();
-    expect![[""]].assert_eq(&told.join("\n"));
+    expect![[r#"
+        e1: Of the change in a.txt: 1 changed again by your later edit.
+        line 2, changed again by your later edit, now reads:
+        L2 again
+        e2: The user accepted the change in b.txt.
+        e3: `old` is not in a.txt. Nothing in it is like it: read the file again.
+        e4: The user accepted 2 changes in a.txt."#]]
+    .assert_eq(&told.join("\n"));
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l5", "L5")));
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2 again").replace("l8", "L8")));
-    expect![[""]].assert_eq(&scene.said());
+    expect!["2 files: 3 hunks accepted"].assert_eq(&scene.said());
 }
 
 #[test]
@@ -204,7 +217,8 @@ fn a_hunk_typed_in_is_reworked_and_the_model_reads_what_stands_there() {
         L2, by me
         line 8, accepted:
         L8
-        L8b"#]].assert_eq(&scene.answer(2, "e1"));
+        L8b"#]]
+    .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
     expect![[r#"
         l1
@@ -217,7 +231,8 @@ fn a_hunk_typed_in_is_reworked_and_the_model_reads_what_stands_there() {
         L8
         L8b
         l9
-    "#]].assert_eq(&scene.on_disk("a.txt").unwrap());
+    "#]]
+    .assert_eq(&scene.on_disk("a.txt").unwrap());
 }
 
 #[test]
@@ -231,8 +246,16 @@ fn typing_outside_the_hunks_survives_either_verdict() {
         let mine = format!("top\n{}bottom", nine().replace("l5", "five"));
         let want = if changed { mine.replace("l2", "L2").replace("l8", "L8\nL8b") } else { mine };
         assert_eq!(scene.nvim.buffer("/a.txt"), want, "{verdict}");
-        assert_eq!(scene.on_disk("a.txt"), Some(nine()), "the user's own text is not saved for them");
-        assert!(scene.said().contains("not saved: it has unsaved changes of yours"), "{}", scene.said());
+        assert_eq!(
+            scene.on_disk("a.txt"),
+            Some(nine()),
+            "the user's own text is not saved for them"
+        );
+        assert!(
+            scene.said().contains("not saved: it has unsaved changes of yours"),
+            "{}",
+            scene.said()
+        );
         let told = scene.answer(2, "e1");
         assert!(told.contains("a.txt is not saved"), "{told}");
         assert!(told.contains("+five"), "{told}");
@@ -244,7 +267,8 @@ fn a_new_file_in_a_new_folder_is_hidden_until_next_goes_there_and_written_once_a
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("w1", "write", write("deep/er/new.txt", "one\ntwo\n")));
-    println!("{}",scene.answer(2,"w1"));scene.wait_pending(1);
+
+    scene.wait_pending(1);
     assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("a.txt"));
     assert!(!scene.nvim.setup.path("deep").exists());
     scene.nvim.keys(":Caliban next<CR>");
@@ -253,7 +277,7 @@ fn a_new_file_in_a_new_folder_is_hidden_until_next_goes_there_and_written_once_a
     scene.nvim.keys("\\A");
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("deep/er/new.txt").as_deref(), Some("one\ntwo\n"));
-    expect![[""]].assert_eq(&scene.answer(2, "w1"));
+    expect!["The user accepted the change in deep/er/new.txt."].assert_eq(&scene.answer(2, "w1"));
 }
 
 #[test]
@@ -261,11 +285,15 @@ fn a_new_file_rejected_leaves_nothing_behind() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("w1", "write", write("deep/new.txt", "one\n")));
-    println!("{}",scene.answer(2,"w1"));scene.wait_pending(1);
+
+    scene.wait_pending(1);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban next<CR>\\R");
     scene.wait_idle("I see.");
-    expect![[""]].assert_eq(&scene.answer(2, "w1"));
+    expect![[r#"
+        The user rejected the change in deep/new.txt: it is undone.
+        The user closed deep/new.txt without keeping anything."#]]
+    .assert_eq(&scene.answer(2, "w1"));
     assert!(!scene.nvim.setup.path("deep").exists());
     assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("a.txt"));
     assert_eq!(scene.nvim.lua_str("return vim.fn.bufnr('deep/new.txt')"), "-1");
@@ -306,7 +334,8 @@ fn a_formatter_runs_once_and_the_model_hears_its_text() {
         The file changed elsewhere too, by the user or a formatter:
         @@ line 1
         -l1
-        +L1"#]].assert_eq(&scene.answer(2, "e1"));
+        +L1"#]]
+    .assert_eq(&scene.answer(2, "e1"));
 }
 
 #[test]
@@ -316,7 +345,8 @@ fn unsaved_text_is_what_read_and_edit_see() {
     scene.server.reply(Reply::new().call("r1", "read", serde_json::json!({ "path": "a.txt" })));
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l5 by me", "five")])));
     assert!(scene.answer(2, "r1").contains("l5 by me"));
-    println!("{}",scene.answer(2,"w1"));scene.wait_pending(1);
+
+    scene.wait_pending(1);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("\\A");
     scene.wait_idle("I see.");

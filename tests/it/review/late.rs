@@ -1,1 +1,231 @@
-//! Soon.
+//! Verdicts that come late, commands that wait, undo and redo.
+
+use super::scene::{Scene, edit, nine, two_hunks};
+use crate::kit::reply::Reply;
+use expect_test::expect;
+use serde_json::json;
+
+#[test]
+fn a_command_of_the_same_reply_asks_only_once_the_review_is_settled() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+        "s1",
+        "shell",
+        json!({ "command": "head -2 a.txt" }),
+    ));
+    scene.wait_pending(1);
+    assert!(!scene.nvim.screen().contains("head -2 a.txt`?"));
+    scene.nvim.keys("\\A");
+    scene.wait_chat("? Run");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    assert!(scene.answer(2, "s1").contains("l1\nL2"));
+}
+
+/// Unsaved text of the user's own, an edit accepted, a command that asks.
+fn unsaved() -> Scene {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>5GA by me<Esc>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+        "s1",
+        "shell",
+        json!({ "command": "sed -n 2p a.txt; sed -n 5p a.txt" }),
+    ));
+    scene.wait_pending(1);
+    scene.nvim.keys("\\A");
+    scene.wait_chat("? Run");
+    scene
+}
+
+#[test]
+fn a_command_that_would_not_see_agreed_text_asks_to_save_it_first() {
+    let scene = unsaved();
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.wait_chat("a.txt will be saved first.");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l5", "l5 by me")));
+    expect![[r#"
+        L2
+        l5 by me"#]]
+    .assert_eq(&scene.answer(2, "s1"));
+    assert_eq!(scene.nvim.lua_str("return vim.bo.modified"), "false");
+}
+
+#[test]
+fn a_command_declined_names_the_files_whose_disk_lacks_agreed_text() {
+    let scene = unsaved();
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban deny<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    expect![[r#"
+        Not run: the user refused. Do not try it another way; ask what they want instead.
+        Agreed text that is not on disk: a.txt."#]]
+    .assert_eq(&scene.answer(2, "s1"));
+}
+
+#[test]
+fn a_message_ends_the_wait_and_the_verdict_joins_a_later_request() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("As you like."));
+    scene.nvim.keys(":Caliban ask do b first<CR>");
+    expect!["Not decided yet: 2 hunks of this edit stand in the user's buffer under review, not on disk. The user wrote a message first; their verdict follows."].assert_eq(&scene.answer(2, "e1"));
+    assert!(scene.request(2).last_user_text().contains("do b first"));
+    scene.wait_idle("As you like.");
+    assert_eq!(scene.pending(), 2);
+    scene.nvim.keys("2G\\a8G:Caliban reject hunk not now<CR>");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban ask go on<CR>");
+    expect!["go on"]
+    .assert_eq(&scene.request(3).last_user_text());
+    scene.wait_idle("I see.");
+}
+
+#[test]
+fn a_stop_leaves_the_hunks_and_the_verdict_comes_with_the_next_message() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":Caliban stop<CR>");
+    scene.wait_idle("Stopped.");
+    assert_eq!(scene.pending(), 2);
+    scene.nvim.keys("\\A");
+    assert!(scene.on_disk("a.txt").unwrap().contains("L8b"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban ask go on<CR>");
+    expect!["2 hunks are still under the user's review: the user stopped the turn. Their verdict follows."].assert_eq(&scene.answer(2, "e1"));
+    expect![[r#"
+        <notice>
+        The user stopped the turn before it was finished.
+        </notice>
+        go on"#]]
+    .assert_eq(&scene.request(2).last_user_text());
+    scene.wait_idle("I see.");
+}
+
+#[test]
+fn an_undo_of_everything_settles_it_and_a_redo_reopens_it() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("u");
+    expect!["The user rejected 2 changes in a.txt: they are undone."]
+        .assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
+    assert_eq!(scene.nvim.lua_str("return vim.bo.modified"), "false");
+    assert_eq!(scene.pending(), 0);
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(2);
+    scene.nvim.keys(":w<CR>");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()), "reopened, it is guarded again");
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(0);
+    assert!(scene.on_disk("a.txt").unwrap().contains("L8b"));
+    scene.server.reply(Reply::said("Fine."));
+    scene.nvim.keys(":Caliban ask go on<CR>");
+    expect!["go on"]
+    .assert_eq(&scene.request(3).last_user_text());
+    scene.wait_idle("Fine.");
+}
+
+#[test]
+fn an_accepted_hunk_is_undone_by_u_alone() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys("2G\\r");
+    scene.wait_hunks(1);
+    scene.nvim.keys("u");
+    scene.wait_hunks(2);
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
+}
+
+#[test]
+fn a_second_edit_stacks_on_the_first_while_it_is_pending() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::new().call(
+        "e2",
+        "edit",
+        edit("a.txt", &[("L2", "L2 too"), ("l5", "L5")]),
+    ));
+    scene.nvim.keys(":Caliban ask more<CR>");
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(
+        scene.on_disk("a.txt"),
+        Some(nine().replace("l2", "L2 too").replace("l5", "L5").replace("l8", "L8\nL8b"))
+    );
+    expect!["The user accepted 2 changes in a.txt."].assert_eq(&scene.answer(3, "e2"));
+    expect![[r#"
+        <notice>
+        Of 2 changes in a.txt: 1 accepted, 1 changed again by your later edit.
+        line 2, changed again by your later edit, now reads:
+        L2 too
+        line 8, accepted:
+        L8
+        L8b
+        </notice>"#]]
+    .assert_eq(&scene.request(3).last_user_text());
+}
+
+#[test]
+fn what_read_shows_of_a_file_under_review_says_so() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })).call(
+        "s1",
+        "shell",
+        json!({ "command": "sed -n 2p a.txt" }),
+    ));
+    scene.nvim.keys(":Caliban ask look<CR>");
+    scene.wait_chat("? Run");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    expect![[r#"
+        1	l1
+        2	L2
+        3	l3
+        4	l4
+        5	l5
+        6	l6
+        7	l7
+        8	L8
+        9	L8b
+        10	l9
+        [2 hunks pending: shown here, not yet accepted by the user]
+    "#]]
+    .assert_eq(&scene.answer(3, "r1"));
+    expect![[r#"
+        l2
+        [unsaved in the editor, so the command saw older text: a.txt]"#]]
+    .assert_eq(&scene.answer(3, "s1"));
+}
+
+#[test]
+fn a_turn_stopped_before_the_proposal_enters_changes_nothing() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h5Gi");
+    scene.server.reply(two_hunks());
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait(
+        |nvim| nvim.lua_str("return #require('caliban.buffers').waiting()") == "1",
+        "the proposal at the door",
+    );
+    scene.nvim.lua("require('caliban').stop()", &[]);
+    scene.nvim.keys("mine<Esc>");
+    scene.wait_idle("Stopped.");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l5", "minel5").trim_end());
+    assert_eq!(scene.pending(), 0);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban ask go on<CR>");
+    expect!["Stopped while it ran: the user stopped the turn. It may have had effects; look before you repeat it."].assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+}
