@@ -97,6 +97,10 @@ pub enum Event {
         turn: TurnId,
         answer: ToolAnswer,
     },
+    /// Nothing of this file is under review any more.
+    Reviewed {
+        path: PathBuf,
+    },
     /// Agreed text of these files (as shown to the user) is in their buffers and not on disk.
     Unsaved {
         paths: Vec<String>,

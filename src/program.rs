@@ -66,6 +66,10 @@ struct Program {
     /// The model of new sessions, and where its key comes from; found when the first session opens.
     model: Option<(String, String)>,
     agents: HashMap<SessionId, mpsc::UnboundedSender<Command>>,
+    /// Files that were under review in the editor when it started us.
+    live: Vec<PathBuf>,
+    /// The next session to start is what the user asked for in a chat.
+    shows_next: bool,
     /// The session that was opened last.
     current: Option<SessionId>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
@@ -110,6 +114,8 @@ impl Program {
             models,
             model,
             agents,
+            live: hello.reviews,
+            shows_next: false,
             current,
             reviews,
             wishes,
@@ -297,6 +303,8 @@ impl Program {
             draft,
             models: self.models.clone(),
             choice: self.choice(),
+            live: self.live.clone(),
+            shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),
             intro: self.intro(&model, &origin),
@@ -338,9 +346,7 @@ impl Program {
                         self.models.remember(&chosen);
                         (name, "a server on this machine".to_owned())
                     }
-                    None => {
-                        (tour::NAME.to_owned(), "no model was found: the offline tour".to_owned())
-                    }
+                    None => (tour::NAME.to_owned(), "no model found".to_owned()),
                 }
             }
         };
@@ -351,20 +357,25 @@ impl Program {
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
         let others = self.project.names().len();
         let resume = match others {
-            0 => "`:help caliban` tells the rest.".to_owned(),
-            n => format!("{n} conversations of this project: `:Caliban resume <Tab>`"),
+            0 => "Help     `:help caliban`".to_owned(),
+            1 => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),
+            n => format!("Before   {n} conversations of this project: `:Caliban resume <Tab>`"),
         };
         vec![
             format!("Project  {}", self.root.display()),
             format!("Model    {model}{origin}"),
-            "Keys     <CR> send · <C-c> stop · g? all keys · @path brings a file along".to_owned(),
-            format!("Before   {resume}"),
+            "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
+            resume,
         ]
     }
 
     async fn wish(&mut self, _session: &SessionId, wish: Wish) {
         match wish {
-            Wish::New { name } => self.new_session(name, false).await,
+            Wish::New { name } => {
+                self.shows_next = true;
+                self.new_session(name, false).await;
+                self.shows_next = false;
+            }
         }
     }
 
@@ -404,15 +415,15 @@ impl Program {
 fn origin(key: &Key) -> String {
     match key {
         Key::None => "no key needed".to_owned(),
-        Key::Env(name) => format!("key from {name}"),
-        Key::Command(_) => "key from a command".to_owned(),
+        Key::Env(name) => name.clone(),
+        Key::Command(_) => "a command's key".to_owned(),
     }
 }
 
 fn user_provider(it: &crate::nvim::wire::ProviderConfig) -> UserProvider {
     UserProvider {
-        dialect: Some(it.dialect.clone()),
-        base_url: Some(it.base_url.clone()),
+        dialect: it.dialect.clone(),
+        base_url: it.base_url.clone(),
         key: it.key.clone(),
         models: it.models.clone(),
     }

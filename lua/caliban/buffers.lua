@@ -142,6 +142,17 @@ function M.soon(r)
   end)
 end
 
+--- What was pending is undone. A proposal may enter before the rest can be seen to.
+---@param r caliban.Review
+---@param detached boolean
+local function reread(r, detached)
+  local was_open = r.open
+  r.hunks, r.states, r.undoing = {}, {}, false
+  vim.schedule(function()
+    M.reloaded(r, detached, was_open)
+  end)
+end
+
 ---@param r caliban.Review
 local function listen(r)
   api.nvim_buf_attach(r.buf, false, {
@@ -155,24 +166,19 @@ local function listen(r)
       end
     end,
     on_reload = function()
-      r.hunks, r.states, r.undoing = {}, {}, false
-      vim.schedule(function()
-        M.reloaded(r, false)
-      end)
+      reread(r, false)
     end,
     on_detach = function()
-      r.hunks, r.states, r.undoing = {}, {}, false
-      vim.schedule(function()
-        M.reloaded(r, true)
-      end)
+      reread(r, true)
     end,
   })
 end
 
---- The buffer's text was read from disk again, or it is unloaded: what was pending is undone.
+--- The buffer's text was read from disk again, or it is unloaded.
 ---@param r caliban.Review
 ---@param detached boolean
-function M.reloaded(r, detached)
+---@param was_open boolean
+function M.reloaded(r, detached, was_open)
   if reviews[r.buf] ~= r then
     return
   end
@@ -183,7 +189,7 @@ function M.reloaded(r, detached)
   if detached then
     listen(r)
   end
-  if r.open then
+  if was_open and r.open and #r.hunks == 0 then
     say(settle(r))
   end
 end
@@ -407,14 +413,8 @@ end
 ---@return { id: integer, path: string, session: string, turn: integer, waits: 'calm'|'review' }[]
 function M.waiting()
   return vim.tbl_map(function(item)
-    local p = item.proposal
-    return {
-      id = p.id,
-      path = p.path,
-      session = item.session,
-      turn = item.turn,
-      waits = item.waits or 'calm',
-    }
+    local p, waits = item.proposal, item.waits or 'calm'
+    return { id = p.id, path = p.path, session = item.session, turn = item.turn, waits = waits }
   end, arrive.waiting())
 end
 
@@ -466,11 +466,7 @@ function M.read(message)
   }
 end
 
---- Loaded, modified files.
----@return string[]
-function M.changed()
-  return file.changed()
-end
+M.changed = file.changed
 
 --- Saves files that are modified and have nothing pending.
 ---@param message caliban.Save

@@ -44,7 +44,8 @@ local function one_of(words)
     end
     local names = vim.tbl_map(vim.inspect, words)
     local last = table.remove(names)
-    return (table.concat(names, ', ') .. ' or ' .. last):gsub('"', "'")
+    local before = #names > 0 and table.concat(names, ', ') .. ' or ' or ''
+    return (before .. last):gsub('"', "'")
   end
 end
 
@@ -137,11 +138,6 @@ local function sift_provider(name, given, problems)
   end
   local before = #problems
   local good = sift(path, given, provider, problems)
-  for _, key in ipairs({ 'dialect', 'base_url' }) do
-    if given[key] == nil then
-      table.insert(problems, ('caliban: %s.%s: missing'):format(path, key))
-    end
-  end
   return #problems == before and good or nil
 end
 

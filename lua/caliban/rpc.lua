@@ -19,7 +19,7 @@ local link = { queue = {}, kept = {}, groups = {}, stderr = {} }
 ---@param text string
 ---@param level? integer
 local function say(text, level)
-  vim.notify(text, level or vim.log.levels.ERROR, { title = 'Caliban' })
+  require('caliban.notify').say(text, level or vim.log.levels.ERROR)
 end
 
 ---@return string? path, string? why
@@ -30,7 +30,9 @@ local function program()
     if vim.fn.executable(path) == 1 then
       return path
     end
-    return nil, ('caliban: config.bin: %s is not a program that can be run.'):format(path)
+    local wrong = 'caliban: config.bin: %s is not a program that can be run. Correct it, or leave it out'
+      .. ' and run: cargo build --release in %s'
+    return nil, wrong:format(path, vim.fn.fnamemodify(root, ':p:~'))
   end
   for _, profile in ipairs({ 'release', 'debug' }) do
     local path = ('%s/target/%s/caliban'):format(root, profile)
@@ -95,6 +97,15 @@ local function transmit(message)
   end
 end
 
+--- Files whose review outlived the last program.
+---@return string[] absolute paths
+local function under_review()
+  local buffers = package.loaded['caliban.buffers']
+  return vim.tbl_map(function(it)
+    return it.path
+  end, buffers and buffers.reviews() or {})
+end
+
 --- Starts the program unless it runs.
 ---@return boolean started, string? why not
 function M.start()
@@ -121,6 +132,7 @@ function M.start()
     version = require('caliban.version'),
     nvim = ('%d.%d.%d'):format(v.major, v.minor, v.patch),
     cwd = vim.fn.getcwd(),
+    reviews = under_review(),
     config = require('caliban.config').wire(),
   })
   return true

@@ -9,16 +9,18 @@ local waits = {
   review = 'waiting for your review',
 }
 
---- A status in words.
----@param status caliban.Status
+--- A chat's status in words.
+---@param chat caliban.Chat
 ---@return string
-function M.words(status)
+function M.words(chat)
+  local status = chat.status ---@as caliban.Status
   if status.waiting_for then
     return waits[status.waiting_for]
   elseif status.phase == 'running' then
     return 'running ' .. (status.tool or 'a tool')
   elseif status.phase == 'retrying' then
-    return 'trying again soon'
+    local left = math.max(0, (chat.retry_at or 0) - vim.uv.hrtime() / 1e6)
+    return ('trying again in %d s'):format(math.ceil(left / 1000))
   elseif status.phase == 'sending' then
     return 'thinking'
   elseif status.phase == 'streaming' then
@@ -66,8 +68,7 @@ end
 ---@return string
 function M.status()
   local chat = package.loaded['caliban.chat'] and require('caliban.chat').current
-  local status = chat and chat.status
-  return status and ('caliban: ' .. M.words(status)) or ''
+  return chat and chat.status and ('caliban: ' .. M.words(chat)) or ''
 end
 
 local focused = true

@@ -21,6 +21,7 @@
 ---@field version string the plugin's
 ---@field nvim string
 ---@field cwd string
+---@field reviews string[] absolute paths of files under review here
 ---@field config caliban.WireConfig
 
 ---@class (exact) caliban.WireConfig
@@ -35,8 +36,8 @@
 ---@field probe boolean look for a model server on this machine when nothing is configured
 
 ---@class (exact) caliban.ProviderConfig
----@field dialect 'anthropic'|'openai-chat'
----@field base_url string
+---@field dialect? 'anthropic'|'openai-chat'
+---@field base_url? string
 ---@field key? string `env:NAME`, or `cmd:COMMAND`
 ---@field models? string[]
 
@@ -144,6 +145,7 @@
 ---@field session string
 ---@field root string
 ---@field ephemeral boolean
+---@field show boolean the user asked for it in the chat: it takes the place of the one shown
 ---@field draft string
 ---@field draft_context caliban.Excerpt[]
 

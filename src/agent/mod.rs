@@ -71,6 +71,10 @@ pub struct Setup {
     pub draft: Draft,
     pub models: Models,
     pub choice: prompt::Choice,
+    /// Files under review in the editor now.
+    pub live: Vec<PathBuf>,
+    /// The chat is to show this session.
+    pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
     pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
     /// Four lines for an empty chat.
@@ -177,11 +181,12 @@ impl Agent {
 
     /// Tells the editor of the session, and has its transcript painted from the beginning.
     fn present(&mut self, show: Show) {
-        let id = &self.setup.id;
+        let id = self.setup.id.clone();
         self.setup.editor.tell(ToNvim::Session {
-            session: id.clone(),
+            session: id,
             root: self.setup.desk.root.clone(),
             ephemeral: self.setup.store.is_none(),
+            show: std::mem::take(&mut self.setup.shown),
             draft: self.setup.draft.text.clone(),
             draft_context: self.setup.draft.context.clone(),
         });
@@ -189,7 +194,7 @@ impl Agent {
         self.status = None;
         self.show_status();
         let data = BTreeMap::from([("session", self.setup.id.0.clone())]);
-        self.setup.editor.tell(ToNvim::Event { name: "CalibanSession", data });
+        self.show(Show::Tell(ToNvim::Event { name: "CalibanSession", data }));
     }
 
     fn command(&mut self, command: Command) {
@@ -212,10 +217,10 @@ impl Agent {
             Command::Reviewed { answers, path, saved } => {
                 self.unsaved.retain(|it| *it != path);
                 if !saved {
-                    self.unsaved.push(path);
+                    self.unsaved.push(path.clone());
                 }
                 self.take(Input::Unsaved { paths: self.unsaved_shown() });
-                self.take(Input::Reviewed { answers });
+                self.take(Input::Reviewed { path, answers });
             }
             Command::Note(text) => self.take(Input::Note { text }),
             Command::Present => self.present(Show::Repaint),
@@ -276,11 +281,14 @@ impl Agent {
             step.effects.iter().any(|it| matches!(it, Effect::Run { .. } | Effect::Propose { .. }));
         self.save(&step.events, acts);
         for event in step.events {
-            self.announce(&event);
             if let Event::Retried { wait_ms, .. } = event {
                 self.retry_ms = Some(wait_ms);
             }
+            let told = self.announcement(&event);
             self.show(Show::Event(event));
+            if let Some(message) = told {
+                self.show(Show::Tell(message));
+            }
         }
         for effect in step.effects {
             self.act(effect);
@@ -404,12 +412,6 @@ impl Agent {
         };
         if let Err(error) = saved {
             tracing::error!("the session could not be saved: {error}");
-        }
-    }
-
-    fn announce(&self, event: &Event) {
-        if let Some(message) = status::announcement(&self.setup.id, event) {
-            self.setup.editor.tell(message);
         }
     }
 }

@@ -19,6 +19,8 @@ impl Agent {
         let mut told = std::mem::take(&mut self.setup.warnings);
         let is_fresh = self.setup.session.messages.is_empty() && self.setup.session.turns == 0;
         let mut inputs = vec![Input::Repair];
+        let lost = self.setup.session.reviewing.iter().filter(|it| !self.setup.live.contains(it));
+        inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
                 let model = self.setup.session.model.clone();
@@ -76,8 +78,12 @@ impl Agent {
             Slash::System if rest == "new" => self.new_system(),
             Slash::System => {
                 let system = self.system();
-                let text = if system.is_empty() { "There is no system prompt." } else { system };
-                self.take(Input::Tell { text: text.to_owned() });
+                let text = if system.is_empty() {
+                    "There is no system prompt.".to_owned()
+                } else {
+                    format!("The system prompt:\n{system}")
+                };
+                self.take(Input::Tell { text });
             }
             Slash::New => {
                 let name = (!rest.is_empty()).then(|| rest.to_owned());

@@ -1,7 +1,7 @@
 //! What the winbar and scripts are told.
 
 use super::{Agent, Event, Show};
-use crate::event::SessionId;
+use crate::message::{Block, CallId};
 use crate::nvim::wire::{Status, ToNvim, WireQueued};
 use crate::session::{Phase, State};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ impl Agent {
         let status = self.status_now();
         if self.status.as_ref() != Some(&status) {
             self.status = Some(status.clone());
-            self.show(Show::Status(status));
+            self.show(Show::Tell(ToNvim::Status(status)));
         }
     }
 
@@ -58,33 +58,44 @@ impl Agent {
             }
         }
     }
-}
 
-/// The `User` autocommand of an event, if it has one.
-pub(super) fn announcement(session: &SessionId, event: &Event) -> Option<ToNvim> {
-    let mut data = BTreeMap::from([("session", session.0.clone())]);
-    let name = match event {
-        Event::Prompted { .. } => "CalibanTurnStart",
-        Event::Ended { why, .. } => {
-            let failed = crate::session::ending(why).unwrap_or_default();
-            data.insert("why", failed);
-            "CalibanTurnEnd"
-        }
-        Event::Started { call, .. } => {
-            data.insert("call", call.0.clone());
-            "CalibanToolStart"
-        }
-        Event::Answered { answer, .. } => {
-            data.insert("call", answer.id.0.clone());
-            data.insert("failed", answer.failed.to_string());
-            "CalibanToolEnd"
-        }
-        Event::Asked { call, question, .. } => {
-            data.insert("call", call.0.clone());
-            data.insert("question", question.clone());
-            "CalibanAsk"
-        }
-        _ => return None,
-    };
-    Some(ToNvim::Event { name, data })
+    /// The `User` autocommand of an event, if it has one.
+    pub(super) fn announcement(&self, event: &Event) -> Option<ToNvim> {
+        let mut data = BTreeMap::from([("session", self.setup.id.0.clone())]);
+        let name = match event {
+            Event::Prompted { .. } => "CalibanTurnStart",
+            Event::Ended { why, .. } => {
+                let failed = crate::session::ending(why).unwrap_or_default();
+                data.insert("why", failed);
+                "CalibanTurnEnd"
+            }
+            Event::Started { call, .. } => {
+                data.insert("call", call.0.clone());
+                data.insert("tool", self.tool_of(call));
+                "CalibanToolStart"
+            }
+            Event::Answered { answer, .. } => {
+                data.insert("call", answer.id.0.clone());
+                data.insert("tool", self.tool_of(&answer.id));
+                data.insert("failed", answer.failed.to_string());
+                "CalibanToolEnd"
+            }
+            Event::Asked { call, question, .. } => {
+                data.insert("call", call.0.clone());
+                data.insert("question", question.clone());
+                "CalibanAsk"
+            }
+            _ => return None,
+        };
+        Some(ToNvim::Event { name, data })
+    }
+
+    fn tool_of(&self, id: &CallId) -> String {
+        let blocks = self.setup.session.messages.iter().rev().flat_map(|it| &it.blocks);
+        let call = blocks.filter_map(|it| match it {
+            Block::Call(call) if call.id == *id => Some(call.tool.clone()),
+            _ => None,
+        });
+        call.take(1).collect()
+    }
 }

@@ -63,8 +63,8 @@ fn unknown(word: &str) -> String {
     let nearest = TABLE.iter().min_by_key(|it| distance(it.name, word));
     let hint = nearest
         .filter(|it| distance(it.name, word) <= 2)
-        .map_or_else(|| "/help lists them".to_owned(), |it| format!("did you mean /{}", it.name));
-    format!("There is no command /{word}; {hint}. Nothing was sent.")
+        .map_or_else(|| "/help lists them.".to_owned(), |it| format!("did you mean /{}?", it.name));
+    format!("There is no command /{word}; {hint} Nothing was sent.")
 }
 
 /// Edits between two short words (Levenshtein).
@@ -85,7 +85,7 @@ fn distance(a: &str, b: &str) -> usize {
 pub fn help() -> String {
     let rows: Vec<String> = TABLE.iter().map(|it| format!("/{:<8} {}", it.name, it.help)).collect();
     format!(
-        "{}\n@path, @path:10-40 and @dir/ bring files along. g? lists the keys.",
+        "Commands:\n{}\n@path, @path:10-40 and @dir/ bring files along. g? lists the keys.",
         rows.join("\n")
     )
 }
@@ -101,6 +101,6 @@ mod tests {
         assert_eq!(parse("/"), Parsed::Prompt);
         assert_eq!(parse("say /new"), Parsed::Prompt);
         let Parsed::Unknown(said) = parse("/clera") else { panic!("taken for something else") };
-        assert_eq!(said, "There is no command /clera; did you mean /clear. Nothing was sent.");
+        assert_eq!(said, "There is no command /clera; did you mean /clear? Nothing was sent.");
     }
 }

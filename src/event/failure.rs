@@ -12,6 +12,11 @@ pub enum Failure {
         provider: String,
         variable: String,
     },
+    /// The command that would print this provider's key did not: what became of it.
+    KeyCommand {
+        provider: String,
+        why: String,
+    },
     /// No connection: the host, and what the system said.
     Offline {
         host: String,
@@ -66,12 +71,15 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, said, next) = self.words();
         f.write_str(&what)?;
-        if !said.trim().is_empty() {
-            write!(f, ": \u{201c}{}\u{201d}", said.trim())?;
+        let said = said.trim().trim_end_matches('.');
+        if !said.is_empty() {
+            write!(f, ": \u{201c}{said}\u{201d}")?;
         }
         write!(f, ". {next}")
     }
 }
+
+const LATER: &str = "Wait a little, then send again.";
 
 impl Failure {
     /// What happened, what the other side said of it, and what to do.
@@ -82,6 +90,11 @@ impl Failure {
                 "",
                 "Set it and restart Neovim, or choose another model with :Caliban model.",
             ),
+            Failure::KeyCommand { provider, why } => (
+                format!("No key for {provider}: the key command {why}"),
+                "",
+                "Run it by hand to see why, then send again.",
+            ),
             Failure::Offline { host, why } => (
                 format!("No connection to {host}: {why}"),
                 "",
@@ -90,15 +103,13 @@ impl Failure {
             Failure::Unauthorized { provider, said } => {
                 (format!("{provider} refused the key"), said, "Check the key, then send again.")
             }
-            Failure::Quota { said } => {
-                ("The account's quota or credit is used up".into(), said, "Nothing is retried.")
-            }
-            Failure::RateLimited { .. } => {
-                ("Rate limited by the provider".into(), "", "Wait a little, then send again.")
-            }
-            Failure::Overloaded { .. } => {
-                ("The provider is overloaded".into(), "", "Wait a little, then send again.")
-            }
+            Failure::Quota { said } => (
+                "The account's quota or credit is used up".into(),
+                said,
+                "Top it up, or choose another model with :Caliban model.",
+            ),
+            Failure::RateLimited { .. } => ("Rate limited by the provider".into(), "", LATER),
+            Failure::Overloaded { .. } => ("The provider is overloaded".into(), "", LATER),
             Failure::TooLong { said } => (
                 "The conversation is too long for the model".into(),
                 said,

@@ -7,7 +7,7 @@ use crate::event::SessionId;
 use crate::message::ToolAnswer;
 use crate::text::{self, Text};
 use crate::tool::Arrival;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
@@ -38,11 +38,12 @@ struct Entry {
     session: SessionId,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
-    judged: bool,
+    /// A verdict came. Undo and redo may bring another.
+    is_settled: bool,
 }
 
-/// Judged proposals that are kept.
-const KEPT: usize = 20;
+/// Settled proposals that are kept for a second verdict.
+const KEPT: usize = 200;
 
 /// Runs until the sender is dropped. `first_id` differs from run to run, so that verdicts on a dead
 /// program's proposals are not taken for ours.
@@ -53,13 +54,15 @@ pub async fn run(
     verdicts: mpsc::UnboundedSender<Verdict>,
 ) {
     let mut next = first_id;
-    let mut entries: HashMap<u32, Entry> = HashMap::new();
+    let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Register { session, proposal, id, waiter } => {
                 next = next.wrapping_add(1);
-                entries
-                    .insert(next, Entry { session, proposal, waiter: Some(waiter), judged: false });
+                entries.insert(
+                    next,
+                    Entry { session, proposal, waiter: Some(waiter), is_settled: false },
+                );
                 let _ = id.send(next);
             }
             Order::Arrived(arrived) => {
@@ -77,8 +80,18 @@ pub async fn run(
                 for verdict in judge(&mut entries, reviewed, &root).await {
                     let _ = verdicts.send(verdict);
                 }
+                forget(&mut entries);
             }
         }
+    }
+}
+
+/// Drops the oldest settled proposals beyond `KEPT`.
+fn forget(entries: &mut BTreeMap<u32, Entry>) {
+    let settled: Vec<u32> =
+        entries.iter().filter(|(_, it)| it.is_settled).map(|(id, _)| *id).collect();
+    for id in settled.iter().rev().skip(KEPT) {
+        entries.remove(id);
     }
 }
 
@@ -123,7 +136,7 @@ fn editor_lines(text: &Text) -> Vec<&str> {
 }
 
 async fn judge(
-    entries: &mut HashMap<u32, Entry>,
+    entries: &mut BTreeMap<u32, Entry>,
     reviewed: Reviewed,
     root: &std::path::Path,
 ) -> Vec<Verdict> {
@@ -158,22 +171,12 @@ async fn judge(
             answer.text.push_str(&told);
         }
     }
-    forget(entries, &reviewed.proposals);
-    verdicts
-}
-
-/// Judged proposals are kept for a while: a redo opens their review again.
-fn forget(entries: &mut HashMap<u32, Entry>, judged: &[u32]) {
-    for id in judged {
+    for id in &reviewed.proposals {
         if let Some(entry) = entries.get_mut(id) {
-            entry.judged = true;
+            entry.is_settled = true;
         }
     }
-    let mut old: Vec<u32> = entries.iter().filter(|(_, it)| it.judged).map(|(id, _)| *id).collect();
-    old.sort_unstable();
-    for id in old.iter().rev().skip(KEPT) {
-        entries.remove(id);
-    }
+    verdicts
 }
 
 /// What one call hears of its part.
@@ -221,7 +224,9 @@ fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
 }
 
 fn orphan(shown: &str) -> String {
-    format!("The user settled an older review of {shown}. Read it before you go on.")
+    format!(
+        "The review of {shown} was settled after Caliban was restarted; the file may differ from what was read."
+    )
 }
 
 fn summary(outcome: &Outcome) -> String {

@@ -2,7 +2,7 @@
 //! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
 
 use super::link::Editor;
-use super::wire::{Status, ToNvim};
+use super::wire::ToNvim;
 use crate::event::{Delta, Event, SessionId};
 use crate::view::View;
 use std::time::Duration;
@@ -21,7 +21,8 @@ pub enum Show {
     Event(Event),
     Delta(Delta),
     Toggle(u32),
-    Status(Status),
+    /// Told once what came before it is painted: who acts on it finds it there.
+    Tell(ToNvim),
     /// The transcript is new, or the editor lost it.
     View(Box<View>),
     Repaint,
@@ -30,7 +31,7 @@ pub enum Show {
 /// Shows what comes until the sender is dropped.
 pub async fn run(editor: Editor, session: SessionId, mut inbox: mpsc::UnboundedReceiver<Show>) {
     let began = Instant::now();
-    let mut screen = Screen { editor, session, view: View::default(), began };
+    let mut screen = Screen { editor, session, view: View::default(), began, held: Vec::new() };
     let mut due = began;
     loop {
         let mut urgent = false;
@@ -77,6 +78,7 @@ struct Screen {
     session: SessionId,
     view: View,
     began: Instant,
+    held: Vec<ToNvim>,
 }
 
 impl Screen {
@@ -90,7 +92,7 @@ impl Screen {
                 return false;
             }
             Show::Toggle(block) => self.view.toggle(block),
-            Show::Status(status) => self.editor.tell(ToNvim::Status(status)),
+            Show::Tell(message) => self.held.push(message),
             Show::View(view) => self.view = *view,
             Show::Repaint => self.view.repaint(),
         }
@@ -106,6 +108,9 @@ impl Screen {
             }
         }
         self.view.acknowledge();
+        for message in self.held.drain(..) {
+            self.editor.tell(message);
+        }
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
     }
 }

@@ -71,6 +71,8 @@ pub struct Hello {
     pub version: String,
     pub nvim: String,
     pub cwd: PathBuf,
+    #[serde(default)]
+    pub reviews: Vec<PathBuf>,
     pub config: WireConfig,
 }
 
@@ -94,8 +96,8 @@ pub struct WireConfig {
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct ProviderConfig {
-    pub dialect: String,
-    pub base_url: String,
+    pub dialect: Option<String>,
+    pub base_url: Option<String>,
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
@@ -185,6 +187,7 @@ pub enum ToNvim {
         session: SessionId,
         root: PathBuf,
         ephemeral: bool,
+        show: bool,
         draft: String,
         draft_context: Vec<Excerpt>,
     },

@@ -50,19 +50,17 @@ impl Key {
             Key::None => return Ok(None),
             Key::Env(name) => env(name).unwrap_or_default(),
             Key::Command(command) => {
-                first_line(command).await.map_err(|why| Failure::Unauthorized {
-                    provider: provider.to_owned(),
-                    said: format!("the key command {why}"),
-                })?
+                let provider = provider.to_owned();
+                first_line(command).await.map_err(|why| Failure::KeyCommand { provider, why })?
             }
         };
         let text = text.trim();
         if text.is_empty() {
-            let variable = match self {
-                Key::Env(name) => name.clone(),
-                _ => "the key command's output".to_owned(),
-            };
-            return Err(Failure::NoKey { provider: provider.to_owned(), variable });
+            let provider = provider.to_owned();
+            return Err(match self {
+                Key::Env(name) => Failure::NoKey { provider, variable: name.clone() },
+                _ => Failure::KeyCommand { provider, why: "printed nothing".to_owned() },
+            });
         }
         Ok(Some(Secret(text.to_owned())))
     }
@@ -132,10 +130,7 @@ mod tests {
         assert_eq!(read("").await, "");
         assert_eq!(read("env:OTHER").await, r#"NoKey { provider: "mine", variable: "OTHER" }"#);
         let failed = read("cmd:echo sk-3; echo sk-3 >&2; exit 3").await;
-        assert_eq!(
-            failed,
-            r#"Unauthorized { provider: "mine", said: "the key command failed (exit status: 3)" }"#
-        );
+        assert_eq!(failed, r#"KeyCommand { provider: "mine", why: "failed (exit status: 3)" }"#);
     }
 
     #[tokio::test]

@@ -120,7 +120,7 @@ fn shell(n: usize, answer: &ToolAnswer) -> Reply {
     call(
         &format!(
             "I am told what you decided, word for word: *{heard}*\n\nLast, a command. Commands always ask first: \
-go to the question below and press `y`, or `n`."
+go to the question below (`G` in this window) and press `y` or `n`, or type `:Caliban approve`."
         ),
         "shell",
         &json!({ "command": "python3 test_greet.py" }),

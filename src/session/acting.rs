@@ -32,6 +32,11 @@ impl Session {
                 (State::Ready, PlanStep::Read) | (State::Allowed, PlanStep::AskedRead(_)) => {
                     self.start(turn, it.call, step);
                 }
+                (State::Ready, PlanStep::AskedRead(question))
+                    if self.granted.contains(&question) =>
+                {
+                    self.start(turn, it.call, step);
+                }
                 (State::Ready, PlanStep::AskedRead(question)) if self.asking().is_none() => {
                     let call = it.call.id;
                     self.record(Event::Asked { turn, call, question }, step);

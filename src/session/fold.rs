@@ -41,11 +41,15 @@ impl Session {
             Event::Started { call, .. } => self.set(call, State::Running),
             Event::Proposed { call, path, hunks, .. } => {
                 self.set(call, State::Reviewing { path: path.clone(), hunks: *hunks });
+                if !self.reviewing.contains(path) {
+                    self.reviewing.push(path.clone());
+                }
             }
             Event::Answered { answer, .. } => {
                 self.set(&answer.id, State::Done(answer.clone()));
                 self.close();
             }
+            Event::Reviewed { path } => self.reviewing.retain(|it| it != path),
             Event::Unsaved { paths } => self.unsaved.clone_from(paths),
             Event::Noted { text } => self.notes.push(text.clone()),
             Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
@@ -117,6 +121,7 @@ impl Session {
         if *ruling == Ruling::Session
             && let Some(grant) = self.open().iter().find_map(|it| match &it.step {
                 PlanStep::Act { grant, .. } if it.call.id == *id => Some(grant.clone()),
+                PlanStep::AskedRead(question) if it.call.id == *id => Some(question.clone()),
                 _ => None,
             })
         {

@@ -78,7 +78,12 @@ pub enum Input {
     },
     /// A review is settled: answers of the calls it held, now or long after their turn.
     Reviewed {
+        path: PathBuf,
         answers: Vec<ToolAnswer>,
+    },
+    /// The editor that had this file under review is gone, and the proposed text with it.
+    ReviewLost {
+        path: PathBuf,
     },
     /// Agreed text of these files is not on disk.
     Unsaved {
@@ -138,6 +143,8 @@ pub struct Session {
     pub turns: u32,
     /// Ids given to queued messages so far.
     pub queued: u32,
+    /// Files with proposed text that the user has not decided on.
+    pub reviewing: Vec<PathBuf>,
     /// What the user allowed for the session. Never saved: a session file grants nothing.
     pub granted: Vec<String>,
     /// Files whose agreed text is not on disk: a command's question names them. Never saved.
@@ -211,7 +218,15 @@ impl Session {
                 self.record(Event::Answered { turn, answer }, &mut step);
                 self.advance(turn, &mut step);
             }
-            Input::Reviewed { answers } => self.reviewed(answers, &mut step),
+            Input::Reviewed { path, answers } => {
+                self.record(Event::Reviewed { path }, &mut step);
+                self.reviewed(answers, &mut step);
+            }
+            Input::ReviewLost { path } => {
+                let text = say::review_lost(&path);
+                self.record(Event::Reviewed { path }, &mut step);
+                self.record(Event::Noted { text }, &mut step);
+            }
             Input::Unsaved { paths } if paths != self.unsaved => {
                 self.record(Event::Unsaved { paths }, &mut step);
             }

@@ -2,6 +2,7 @@
 
 use crate::event::End;
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
+use std::path::Path;
 
 /// Why a reply that asks for nothing more is not an ordinary end; for the user.
 pub(super) fn stop(reply: &Reply) -> Option<String> {
@@ -58,6 +59,13 @@ pub(super) fn undecided(call: &CallId, hunks: u32) -> ToolAnswer {
         failed: false,
         summary: "under review".into(),
     }
+}
+
+pub(super) fn review_lost(path: &Path) -> String {
+    format!(
+        "The editor was closed while changes to {} were under review. They are not in the file: read it before you go on.",
+        path.display()
+    )
 }
 
 pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {

@@ -120,7 +120,7 @@ fn reads_run_together_then_edits_then_commands_in_order() {
             answered(T1, "r2"),
             entered(T1, "e1"),
             answered(T1, "r1"),
-            Input::Reviewed { answers: vec![answer("e1")] },
+            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
             rule("c1", Ruling::Session),
             answered(T1, "c1"),
             answered(T1, "c2"),
@@ -151,7 +151,7 @@ fn a_stop_leaves_every_call_answered_and_tells_the_model() {
             entered(T1, "e1"),
             Input::Cancel { partial: None },
             answered(T1, "r1"),
-            Input::Reviewed { answers: vec![answer("e1")] },
+            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
             send("again"),
         ],
         expect![[r#"
@@ -223,7 +223,7 @@ fn a_message_ends_the_wait_for_a_review() {
             reply(T1, "", &[("e1", "edit"), ("c1", "run")]),
             entered(T1, "e1"),
             send("and then?"),
-            Input::Reviewed { answers: vec![answer("e1")] },
+            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
             reply(T1, "ok", &[]),
             send("next"),
         ],
@@ -414,7 +414,9 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         }
         Act::Answer(at) => answered(turn, &open(*at)),
         Act::Enter(at) => entered(turn, &open(*at)),
-        Act::Review(at) => Input::Reviewed { answers: vec![answer(&open(*at))] },
+        Act::Review(at) => {
+            Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
+        }
         Act::Rule(kind) => {
             let id = session.asking().map_or("none", |it| it.call.id.0.as_str());
             let ruling = match kind {

@@ -53,6 +53,9 @@ pub(super) struct SessionFile {
     queue: Vec<Queued>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// Files that were under review when it was saved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reviewing: Vec<PathBuf>,
     /// Fields of other programs and other versions.
     #[serde(flatten)]
     extra: Map<String, Value>,
@@ -80,6 +83,7 @@ impl SessionFile {
             context: 0,
             queue: Vec::new(),
             notes: Vec::new(),
+            reviewing: Vec::new(),
             extra: Map::new(),
         }
     }
@@ -97,6 +101,7 @@ impl SessionFile {
             messages,
             queue: header.queue.clone(),
             notes: header.notes.clone(),
+            reviewing: header.reviewing.clone(),
             model: header.model.clone(),
             root: header.root.clone(),
             usage: header.usage,
@@ -117,6 +122,7 @@ impl SessionFile {
         self.context = session.context;
         self.queue.clone_from(&session.queue);
         self.notes.clone_from(&session.notes);
+        self.reviewing.clone_from(&session.reviewing);
         let mut json =
             serde_json::to_vec_pretty(&Whole { header: self, messages: &session.messages })?;
         json.push(b'\n');

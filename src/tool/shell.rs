@@ -236,7 +236,7 @@ fn prepared(desk: &Desk, line: &str) -> Command {
 fn withheld(name: &str) -> bool {
     let name = name.to_uppercase();
     ["NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC"].contains(&name.as_str())
-        || name.ends_with("_API_KEY")
+        || name.ends_with("_KEY")
         || ["TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word))
 }
 

@@ -59,6 +59,8 @@ struct Tool {
     live: String,
     open: bool,
     began_ms: Option<u64>,
+    /// What is said of it if the turn ends now.
+    left: &'static str,
 }
 
 /// What the editor has of a block.
@@ -78,6 +80,8 @@ pub struct View {
     /// The block that the model's words go to.
     live: Option<usize>,
     calls: HashMap<CallId, usize>,
+    /// Calls without an answer.
+    unanswered: BTreeSet<usize>,
     /// Blocks of the reply that is arriving: replaced or taken back when it ends.
     arriving: Vec<usize>,
     /// Updates handed out and not yet acknowledged.
@@ -133,6 +137,7 @@ impl View {
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, hunks, .. } => {
+                self.comes_to(call, "under review");
                 self.set_right(call, &format!("{hunks} {} to review", lines::hunks(*hunks)));
             }
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
@@ -147,6 +152,7 @@ impl View {
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
             | Event::Unsaved { .. }
+            | Event::Reviewed { .. }
             | Event::Queued { .. }
             | Event::Unqueued { .. } => (),
         }
@@ -220,7 +226,7 @@ impl View {
         for block in blocks {
             match block {
                 Part::Text { text } => {
-                    let text = lines::clean(text);
+                    let text = lines::clean(text.trim_start());
                     if !text.trim().is_empty() {
                         let at = self.push(Shape::Text, Content::Stream { text });
                         self.blocks[at].done = true;
@@ -272,7 +278,7 @@ impl View {
         };
         match &mut self.blocks[at].content {
             Content::Stream { text: whole } => {
-                let text = if whole.is_empty() { text.trim_start_matches('\n') } else { text };
+                let text = if whole.is_empty() { text.trim_start() } else { text };
                 lines::push_clean(whole, text);
                 self.dirty.insert(at);
             }
@@ -338,7 +344,16 @@ impl View {
         if let Content::Tool(tool) = &mut self.blocks[at].content {
             tool.began_ms = Some(now_ms);
         }
+        self.comes_to(call, "stopped");
         self.set_right(call, "running");
+    }
+
+    fn comes_to(&mut self, call: &CallId, left: &'static str) {
+        if let Some(at) = self.calls.get(call)
+            && let Content::Tool(tool) = &mut self.blocks[*at].content
+        {
+            tool.left = left;
+        }
     }
 
     fn output(&mut self, call: &CallId, text: &str) {
@@ -360,6 +375,7 @@ impl View {
 
     fn answered(&mut self, answer: &ToolAnswer, now_ms: Option<u64>) {
         let Some(at) = self.calls.get(&answer.id).copied() else { return };
+        self.unanswered.remove(&at);
         let block = &mut self.blocks[at];
         let Content::Tool(tool) = &mut block.content else { return };
         let took = now_ms.zip(tool.began_ms).map(|(now, began)| now.saturating_sub(began));
@@ -399,6 +415,14 @@ impl View {
             self.blocks[at].done = true;
             self.dirty.insert(at);
         }
+        for at in std::mem::take(&mut self.unanswered) {
+            let block = &mut self.blocks[at];
+            let Content::Tool(tool) = &mut block.content else { continue };
+            tool.open = false;
+            tool.left.clone_into(&mut block.right);
+            block.done = true;
+            self.changed(at);
+        }
         if let Some(text) = crate::session::ending(why) {
             let shape = if matches!(why, End::Failed(_)) { Shape::Error } else { Shape::Notice };
             self.push_lines(shape, lines::notice(&text));
@@ -430,9 +454,11 @@ impl View {
             live: String::new(),
             open: false,
             began_ms,
+            left: "not run",
         };
         let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
         self.calls.insert(id, at);
+        self.unanswered.insert(at);
         at
     }
 

@@ -129,13 +129,13 @@ fn update(
             return Some((update, Sent { current: true, ..Sent::default() }, 64));
         }
         Content::Stream { text } => {
-            let piece = piece(text, block.sent.bytes, block.done, room);
+            let piece = piece(text, block.sent.bytes, room);
             if piece.is_empty() && block.sent.exists && block.sent.done == block.done {
                 return None;
             }
             let gap = if block.sent.exists || first { "" } else { "\n" };
             sent.bytes += piece.len();
-            update.done = block.done && sent.bytes == shown(text, true);
+            update.done = block.done && sent.bytes == shown(text);
             update.append = Some(format!("{gap}{piece}"));
         }
         Content::Tool(tool) if block.sent.exists && block.sent.current => {
@@ -188,15 +188,15 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     (whole, live)
 }
 
-/// What of a growing text goes out now: whole code points, no newlines that nothing follows.
-fn piece(text: &str, from: usize, done: bool, room: usize) -> &str {
-    let to = shown(text, done);
+/// What of a growing text goes out now: whole code points, no blank space that nothing follows.
+fn piece(text: &str, from: usize, room: usize) -> &str {
+    let to = shown(text);
     let mut end = to.min(from + room);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     if end < to
-        && let Some(line) = text.get(from..end).and_then(|it| it.rfind('\n'))
+        && let Some(line) = text.get(from..end).and_then(|it| it.rfind('\n')).filter(|it| *it > 0)
     {
         end = from + line;
     }
@@ -204,17 +204,15 @@ fn piece(text: &str, from: usize, done: bool, room: usize) -> &str {
 }
 
 /// Trailing blank space waits until something follows it.
-fn shown(text: &str, done: bool) -> usize {
-    if done { text.trim_end().len() } else { text.trim_end_matches('\n').len() }
+fn shown(text: &str) -> usize {
+    text.trim_end().len()
 }
 
 fn is_painted(block: &Block) -> bool {
     match &block.content {
         Content::Gone => !block.sent.exists,
         Content::Stream { text } => {
-            block.sent.exists
-                && block.sent.bytes >= shown(text, block.done)
-                && block.sent.done == block.done
+            block.sent.exists && block.sent.bytes >= shown(text) && block.sent.done == block.done
         }
         Content::Tool(tool) => {
             block.sent.current && (!tool.open || block.sent.bytes >= tool.live.len())

@@ -1,1 +1,422 @@
+//! What a reader sees: updates are applied to a model of the buffer, as `lua/caliban/wire.lua` says.
 
+mod laws;
+
+use super::*;
+use crate::event::{Plan, TurnId};
+use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+/// The editor's side of one block.
+#[derive(Debug, Clone, PartialEq)]
+struct Shown {
+    id: u32,
+    shape: Shape,
+    lines: Vec<String>,
+    right: String,
+    below: Vec<String>,
+    call: Option<String>,
+    done: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Buffer {
+    blocks: Vec<Shown>,
+}
+
+impl Buffer {
+    fn apply(&mut self, reset: bool, updates: &[BlockUpdate]) {
+        if reset {
+            self.blocks.clear();
+        }
+        for update in updates {
+            self.one(update);
+        }
+    }
+
+    fn one(&mut self, update: &BlockUpdate) {
+        let at = self.blocks.iter().position(|it| it.id == update.id);
+        if update.remove {
+            at.map(|at| self.blocks.remove(at));
+            return;
+        }
+        let at = at.unwrap_or_else(|| {
+            self.blocks.push(Shown {
+                id: update.id,
+                shape: update.shape,
+                lines: Vec::new(),
+                right: String::new(),
+                below: Vec::new(),
+                call: None,
+                done: false,
+            });
+            self.blocks.len() - 1
+        });
+        let block = &mut self.blocks[at];
+        if let Some(lines) = &update.lines {
+            assert!(lines.iter().all(|it| !it.contains('\n')), "a line of two lines");
+            block.lines.truncate(update.at as usize);
+            block.lines.extend(lines.iter().cloned());
+            block.call.clone_from(&update.call);
+        }
+        if let Some(text) = &update.append {
+            let mut pieces = text.split('\n');
+            match (block.lines.last_mut(), pieces.next()) {
+                (Some(last), Some(first)) => last.push_str(first),
+                (None, Some(first)) => block.lines.push(first.to_owned()),
+                _ => (),
+            }
+            block.lines.extend(pieces.map(str::to_owned));
+        }
+        block.shape = update.shape;
+        block.done = update.done;
+        block.right = update.right.clone().unwrap_or(std::mem::take(&mut block.right));
+        block.below = update.below.clone().unwrap_or(std::mem::take(&mut block.below));
+    }
+
+    /// Paints until nothing is left to do.
+    fn drain(&mut self, view: &mut View) {
+        for _ in 0..100_000 {
+            if !view.is_dirty() {
+                return;
+            }
+            let (reset, updates) = view.take();
+            self.apply(reset, &updates);
+            view.acknowledge();
+        }
+        panic!("the view never comes to rest");
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for block in &self.blocks {
+            let head = block.lines.iter().position(|it| !it.is_empty());
+            for (n, line) in block.lines.iter().enumerate() {
+                text.push_str(line);
+                if Some(n) == head && !block.right.is_empty() {
+                    text.push_str(&format!("  ⟩ {}", block.right));
+                }
+                text.push('\n');
+            }
+            block.below.iter().for_each(|it| text.push_str(&format!("{it}\n")));
+        }
+        text
+    }
+}
+
+fn queued(text: &str, context: Vec<Excerpt>) -> Queued {
+    Queued { id: 1, text: text.into(), context, steer: false }
+}
+
+fn prompted(text: &str) -> Event {
+    Event::Prompted { turn: TurnId(1), message: queued(text, Vec::new()) }
+}
+
+fn call(id: &str, tool: &str, input: Value) -> ToolCall {
+    ToolCall { id: CallId(id.into()), tool: tool.into(), input: Input::Json(input) }
+}
+
+fn replied(blocks: Vec<Part>) -> Event {
+    let (stop, usage) = (Stop::EndTurn, Usage::default());
+    let reply = Reply { blocks, stop, usage, model: String::new() };
+    Event::Replied { turn: TurnId(1), reply, plans: Vec::<Plan>::new() }
+}
+
+fn text(text: &str) -> Part {
+    Part::Text { text: text.into() }
+}
+
+fn answered(id: &str, text: &str, summary: &str) -> Event {
+    let answer = ToolAnswer {
+        id: CallId(id.into()),
+        text: text.into(),
+        failed: false,
+        summary: summary.into(),
+    };
+    Event::Answered { turn: TurnId(1), answer }
+}
+
+fn started(id: &str) -> Event {
+    Event::Started { turn: TurnId(1), call: CallId(id.into()) }
+}
+
+fn output(id: &str, text: &str) -> Delta {
+    Delta::Output { call: CallId(id.into()), text: text.into() }
+}
+
+/// A view after these events, at one second each.
+fn view_of(events: &[Event]) -> View {
+    let mut view = View::default();
+    for (event, second) in events.iter().zip(1..) {
+        view.event(event, second * 1000);
+    }
+    view
+}
+
+fn shown(view: &mut View) -> String {
+    let mut buffer = Buffer::default();
+    view.repaint();
+    buffer.drain(view);
+    buffer.text()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(events: &[Event], expect: Expect) {
+    expect.assert_eq(&shown(&mut view_of(events)));
+}
+
+#[test]
+fn a_turn_with_tools() {
+    let selection = Excerpt {
+        path: "src/a.rs".into(),
+        lines: Some((3, 4)),
+        filetype: "rust".into(),
+        kind: ExcerptKind::Selection,
+        text: "let x;\nlet y;\n".into(),
+    };
+    let message = queued("What is\nthis?\n", vec![selection]);
+    check(
+        &[
+            Event::Prompted { turn: TurnId(1), message },
+            replied(vec![
+                Part::Thinking { text: "Hm.\nAha.".into(), signature: None },
+                text("I *look*.\n\n"),
+                Part::Call(call("c1", "read", json!({"path": "src/a.rs", "lines": "10-40"}))),
+                Part::Call(call("c2", "shell", json!({"command": "make\ntest", "time": null}))),
+                Part::Call(ToolCall {
+                    id: CallId("c3".into()),
+                    tool: "edit".into(),
+                    input: Input::Broken { text: "{\"path\": \"a".into(), why: "EOF".into() },
+                }),
+            ]),
+            started("c1"),
+            answered("c1", "10\tfn main() {}", "31 lines"),
+            Event::Asked {
+                turn: TurnId(1),
+                call: CallId("c2".into()),
+                question: "Run `make`?\nIt acts.".into(),
+            },
+        ],
+        expect![[r#"
+            What is
+            this?
+            ▏selection  src/a.rs:3-4  2 lines  4 tokens
+
+            ▸ Thinking
+
+            I *look*.
+
+            ▸ read  path="src/a.rs" lines="10-40"  ⟩ 31 lines · 1 s
+
+            ▸ shell  make⏎test
+
+            ▸ edit  {"path": "a  (arguments cut off)
+
+            ? Run `make`?
+              It acts.
+              y once   s this session   n no   e no, because …
+        "#]],
+    );
+}
+
+#[test]
+fn questions_go_with_their_ruling_and_verdicts_stay() {
+    let ask = |id: &str| Event::Asked {
+        turn: TurnId(1),
+        call: CallId(id.into()),
+        question: "Run it?".into(),
+    };
+    let rule = |id: &str, ruling| Event::Ruled { turn: TurnId(1), call: CallId(id.into()), ruling };
+    check(
+        &[
+            prompted("go"),
+            replied(vec![
+                Part::Call(call("c1", "shell", json!({"command": "a"}))),
+                Part::Call(call("c2", "shell", json!({"command": "b"}))),
+                Part::Call(call("c3", "edit", json!({"path": "p", "edits": []}))),
+            ]),
+            ask("c1"),
+            rule("c1", Ruling::Once),
+            started("c1"),
+            ask("c2"),
+            rule("c2", Ruling::Denied { reason: "no".into() }),
+            Event::Proposed {
+                turn: TurnId(1),
+                call: CallId("c3".into()),
+                path: "p".into(),
+                hunks: 1,
+            },
+            Event::Noted { text: "1 hunk kept.".into() },
+            Event::Retried { turn: TurnId(1), failure: Failure::Cut, wait_ms: 1500 },
+            ask("c1"),
+            Event::Ended { turn: TurnId(1), why: End::Cancelled },
+        ],
+        expect![[r#"
+            go
+
+            ▸ shell  a  ⟩ stopped
+
+            ▸ shell  b  ⟩ not run
+
+            ▸ edit  p  ⟩ under review
+
+            ! 1 hunk kept.
+
+            ! The connection broke. Retrying in 2 s (r now, <C-c> stop).
+
+            ! Stopped.
+        "#]],
+    );
+}
+
+#[test]
+fn a_failed_reply_is_taken_back_and_comes_again() {
+    let mut view = view_of(&[prompted("go")]);
+    let mut buffer = Buffer::default();
+    view.delta(&Delta::Text("half an".into()), 0);
+    view.delta(&Delta::CallBegun { id: CallId("c1".into()), tool: "read".into() }, 0);
+    buffer.drain(&mut view);
+    assert_eq!(buffer.text(), "go\n\nhalf an\n\n▸ read …\n");
+    view.event(&Event::Retried { turn: TurnId(1), failure: Failure::Cut, wait_ms: 1 }, 0);
+    view.delta(&Delta::Text("a whole".into()), 0);
+    view.event(&replied(vec![text("a whole")]), 0);
+    buffer.drain(&mut view);
+    expect![[r#"
+        go
+
+        ! The connection broke. Retrying in 1 s (r now, <C-c> stop).
+
+        a whole
+    "#]]
+    .assert_eq(&buffer.text());
+}
+
+/// Bytes that no buffer should hold, in every place that text can come from.
+#[test]
+fn control_characters_never_come_through() {
+    let evil = "a\x1b[31mb\r\nc\0d\u{7f}\u{9b}\u{85}e\tf\x08\x0c";
+    let mut view = view_of(&[
+        prompted(evil),
+        replied(vec![
+            text(evil),
+            Part::Thinking { text: evil.into(), signature: None },
+            Part::Call(call("c1", "read", json!({"path": evil, "x": evil, "y": {"z": evil}}))),
+            Part::Call(call("c2", "shell", json!({"command": evil}))),
+            Part::Call(call(
+                "c3",
+                "edit",
+                json!({"path": evil, "edits": [{"old": evil, "new": evil}]}),
+            )),
+            Part::Call(call("c4", evil, json!([evil]))),
+        ]),
+        Event::Asked { turn: TurnId(1), call: CallId("c2".into()), question: evil.into() },
+        answered("c1", evil, evil),
+        Event::Told { text: evil.into() },
+        Event::ModelChosen { model: evil.into() },
+        Event::Prompted {
+            turn: TurnId(2),
+            message: queued(
+                "x",
+                vec![Excerpt {
+                    path: evil.into(),
+                    lines: None,
+                    filetype: evil.into(),
+                    kind: ExcerptKind::File,
+                    text: evil.into(),
+                }],
+            ),
+        },
+        Event::Ended { turn: TurnId(1), why: End::Stopped(evil.into()) },
+    ]);
+    view.delta(&Delta::CallBegun { id: CallId("c9".into()), tool: evil.into() }, 0);
+    view.delta(&output("c2", evil), 0);
+    view.delta(&Delta::Thinking(evil.into()), 0);
+    view.delta(&Delta::Text(evil.into()), 0);
+    (0..20).for_each(|id| view.toggle(id));
+    let text = shown(&mut view);
+    let bad: Vec<char> =
+        text.chars().filter(|it| it.is_control() && !"\n\t".contains(*it)).collect();
+    assert!(bad.is_empty(), "{bad:?} in {text}");
+}
+
+#[test]
+fn what_is_toggled_opens_and_closes() {
+    let mut view = view_of(&[
+        replied(vec![
+            Part::Thinking { text: "Hm.\nAha.".into(), signature: None },
+            Part::Call(call(
+                "c1",
+                "edit",
+                json!({"path": "p", "edits": [{"old": "a\nb", "new": "c"}]}),
+            )),
+        ]),
+        answered("c1", "1 hunk kept", "kept"),
+    ]);
+    let closed = shown(&mut view);
+    view.toggle(0);
+    view.toggle(1);
+    view.toggle(99);
+    expect![[r#"
+        ▾ Thinking
+          Hm.
+          Aha.
+
+        ▾ edit  p  ⟩ kept · 1 s
+            -a
+            -b
+            +c
+            1 hunk kept
+    "#]]
+    .assert_eq(&shown(&mut view));
+    view.toggle(0);
+    view.toggle(1);
+    assert_eq!(shown(&mut view), closed);
+}
+
+#[test]
+fn live_output_is_shown_up_to_a_limit_and_gives_way_to_the_result() {
+    let events =
+        [replied(vec![Part::Call(call("c1", "shell", json!({"command": "seq"})))]), started("c1")];
+    let mut view = view_of(&events);
+    let mut buffer = Buffer::default();
+    for n in 0..1000 {
+        view.delta(&output("c1", &format!("line {n}\n")), 0);
+        if n % 7 == 0 {
+            buffer.drain(&mut view);
+        }
+    }
+    buffer.drain(&mut view);
+    let text = buffer.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[1], lines[400]), (403, "    line 0", "    line 399"));
+    assert_eq!(lines[402], "    … the rest is shown when the command ends");
+    view.event(&answered("c1", "line 0\n…", "exit 0"), 2500);
+    buffer.drain(&mut view);
+    assert_eq!(buffer.text(), "▸ shell  seq  ⟩ exit 0 · 500 ms\n");
+    view.delta(&output("c1", "late\n"), 0);
+    assert!(!view.is_dirty());
+}
+
+#[test]
+fn a_very_long_line_comes_in_pieces() {
+    let long = "ü".repeat(500_000);
+    let mut view = View::default();
+    view.delta(&Delta::Text(long.clone()), 0);
+    let mut buffer = Buffer::default();
+    while view.is_dirty() {
+        let (reset, updates) = view.take();
+        let size: usize = updates.iter().map(|it| it.append.as_ref().map_or(0, String::len)).sum();
+        assert!(size < 10_000, "{size} bytes in one paint");
+        buffer.apply(reset, &updates);
+        view.acknowledge();
+    }
+    assert!(buffer.blocks[0].lines == [long.as_str()]);
+    let mut view = view_of(&[
+        replied(vec![Part::Call(call("c1", "shell", json!({"command": long})))]),
+        answered("c1", &long, &long),
+    ]);
+    view.toggle(0);
+    let longest = shown(&mut view).lines().map(|it| it.chars().count()).max();
+    assert!(longest < Some(500_000 + 200));
+}

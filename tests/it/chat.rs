@@ -1,10 +1,13 @@
 //! The chat: keys in, bytes out, text on the screen.
 
+use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
+use crate::kit::root;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::expect;
+use serde_json::json;
 
 #[test]
 fn a_prompt_goes_out_and_the_reply_is_on_the_screen() {
@@ -23,4 +26,335 @@ fn a_prompt_goes_out_and_the_reply_is_on_the_screen() {
         what is in @a.rs"#]]
     .assert_eq(&requests[0].last_user_text());
     assert!(requests[0].system_text().starts_with("You are Caliban"));
+}
+
+#[test]
+fn the_command_opens_the_chat_beside_the_code_and_focuses_it_again() {
+    let server = Server::start();
+    let setup = Setup::new().file("a.rs", "fn main() {}\n").anthropic(&server).size(100, 16);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.rs<CR>:Caliban<CR>");
+    nvim.wait_screen("g? keys · @file");
+    nvim.wait_screen("idle");
+    let project = setup.path("").display().to_string();
+    let shown: Vec<String> = nvim
+        .screen()
+        .replace(&project, "PROJECT")
+        .lines()
+        .map(|line| line.chars().skip(40).collect::<String>().trim_end().to_owned())
+        .collect();
+    expect![[r#"
+         anthropic/claude-sonnet-4-5 · ask · ○ idle      0/200k  0%
+          Project  PROJECT
+          Model    anthropic/claude-sonnet-4-5  (ANTHROPIC_API_KEY)
+          Keys     <CR> send · <C-c> stop · g? keys · @file
+          Help     `:help caliban`
+
+
+
+
+        caliban://main                            4,24           All
+                                                <CR> send · g? keys
+
+
+
+        caliban://main/prompt                     1,0-1          All
+    "#]]
+    .assert_eq(&shown.join("\n"));
+    assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban-prompt");
+    nvim.keys("<C-w>h");
+    assert_eq!(nvim.lua_str("return vim.fn.expand('%:t')"), "a.rs");
+    nvim.keys(":Caliban<CR>");
+    assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban-prompt");
+    assert_eq!(nvim.lua_str("return vim.fn.winnr('$')"), "3");
+    nvim.keys("<C-w>k");
+    assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban");
+    assert_eq!(nvim.lua_str("return vim.bo.modifiable"), "false");
+}
+
+#[test]
+fn before_the_build_the_command_says_how_to_build() {
+    let setup = Setup::new();
+    let plugin = setup.dir().join("plugin-folder");
+    std::fs::create_dir_all(&plugin).unwrap();
+    for part in ["lua", "plugin"] {
+        std::os::unix::fs::symlink(root().join(part), plugin.join(part)).unwrap();
+    }
+    let setup = setup.env("KIT_ROOT", &plugin.display().to_string()).before("vim.g.caliban = nil");
+    let nvim = Nvim::start(&setup.size(200, 20));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Caliban's program is not built. Run: cargo build --release in ");
+    nvim.keys("<CR>");
+    assert_eq!(nvim.lua_str("return vim.fn.winnr('$')"), "1");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named_with_what_to_do() {
+    let nvim = Nvim::start(&Setup::new().config("{ bin = '/nowhere/caliban' }").size(240, 20));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("config.bin: /nowhere/caliban is not a program that can be run.");
+    nvim.wait_screen("cargo build --release");
+}
+
+#[test]
+fn what_is_wrong_in_the_configuration_is_reported_with_its_path_and_the_rest_holds() {
+    let server = Server::start();
+    let config = "{ modle = 'x', mode = 7, layout = 'bottom', providers = { mine = { dialect = 'smoke' } } }";
+    let nvim = Nvim::start(&Setup::new().config(config).anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.keys("<CR>");
+    let said = nvim.lua_str("return vim.fn.execute('messages')");
+    expect![[r#"
+        caliban: config.mode: expected 'ask', got 7
+        caliban: config.modle: there is no such setting. Did you mean 'model'?
+        caliban: config.providers.mine.dialect: expected 'anthropic' or 'openai-chat', got 'smoke'
+        caliban: config.providers.mine.base_url: missing"#]]
+    .assert_eq(said.trim());
+    // the layout, which was right, is used
+    nvim.wait(|nvim| nvim.lua_str("return vim.fn.winnr('$')") == "3", "three windows");
+    assert_eq!(nvim.lua_str("return vim.fn.winwidth(2)"), "120");
+}
+
+#[test]
+fn the_keys_are_listed_in_both_windows() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>g?");
+    nvim.wait_screen("send into the running turn");
+    nvim.keys("q");
+    nvim.wait_gone("send into the running turn");
+    nvim.keys("<C-w>kg?");
+    nvim.wait_screen("on a question: yes, once");
+    nvim.keys("<Esc>");
+    nvim.wait_gone("on a question: yes, once");
+}
+
+#[test]
+fn every_act_is_a_plug_map_and_none_is_a_global_key() {
+    let nvim = Nvim::start(&Setup::new());
+    let maps = "local names = {}
+        for _, mode in ipairs({ 'n', 'x', 'i' }) do
+          for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do
+            if (map.desc or ''):find('^Caliban') then names[map.lhs] = true end
+          end
+        end
+        local list = vim.tbl_keys(names)
+        table.sort(list)
+        return table.concat(list, ' ')";
+    let maps = nvim.lua_str(maps);
+    for name in "open ask add send steer stop accept reject accept-file reject-file accept-all next prev approve deny"
+        .split(' ')
+    {
+        assert!(maps.contains(&format!("<Plug>(caliban-{name})")), "{name}: {maps}");
+    }
+    assert!(maps.split(' ').all(|it| it.starts_with("<Plug>(caliban-")), "{maps}");
+}
+
+#[test]
+fn a_message_sent_while_a_turn_runs_is_queued_shown_and_can_be_removed_or_taken_back() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("first ").gate().text("done."));
+    server.reply(Reply::said("third answered."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>ione<C-s>");
+    nvim.wait_screen("first");
+    nvim.keys("two<C-s>");
+    nvim.wait_screen("queued: two");
+    nvim.keys("three<C-s>four<C-s>");
+    nvim.wait_screen("queued: four");
+    assert_eq!(nvim.lua_str("return #require('caliban').state().queue"), "3");
+    nvim.keys("<Esc>");
+    nvim.go_to_transcript("queued: two");
+    nvim.keys("x");
+    nvim.wait_gone("queued: two");
+    nvim.go_to_transcript("queued: four");
+    nvim.keys("<CR>");
+    nvim.wait_gone("queued: four");
+    nvim.wait(|nvim| nvim.composer() == "four", "the message back in the composer");
+    gate.finish();
+    nvim.wait_screen("third answered.");
+    nvim.wait_phase("idle");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    expect![[r#"
+        user: one
+        assistant: first done.
+        user: three"#]]
+    .assert_eq(&requests[1].outline());
+    assert_eq!(nvim.composer(), "four");
+}
+
+#[test]
+fn a_steered_message_goes_with_the_next_request_of_the_running_turn() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let call = json!({"path": "a.txt"});
+        let gate = server.reply(Reply::new().text("Looking. ").gate().call("c1", "read", call));
+        server.reply(Reply::said("Steered."));
+        let setup = Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server);
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>igo<C-s>");
+        nvim.wait_screen("Looking.");
+        nvim.keys("only the title<M-CR>");
+        nvim.wait_screen("only the title");
+        gate.finish();
+        nvim.wait_screen("Steered.");
+        let requests = server.wait_requests(2);
+        assert_eq!(requests[1].last_user_text(), "only the title");
+        assert_eq!(requests[1].answers().len(), 1);
+        nvim.wait_phase("idle");
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[test]
+fn stopping_closes_the_connection_keeps_the_text_marked_and_the_next_request_is_valid() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let _gate = server.reply(Reply::new().text("Half of").gate().text(" it."));
+        server.reply(Reply::said("Whole."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>ione<C-s>");
+        nvim.wait_screen("Half of");
+        nvim.keys("<Esc>");
+        // a call of its own: typed ahead in insert mode it would interrupt what was typed before it
+        nvim.keys("<C-c>");
+        server.wait_closed(1);
+        nvim.wait_screen("! Stopped.");
+        nvim.wait_phase("idle");
+        nvim.keys("itwo<C-s>");
+        nvim.wait_screen("Whole.");
+        let said = nvim.conversation();
+        assert_eq!(said, "one\n\nHalf of\n\n! Stopped.\n\ntwo\n\nWhole.");
+        let outline = server.wait_requests(2)[1].outline();
+        assert!(outline.contains("assistant: Half of"), "{outline}");
+        assert!(outline.contains("The user stopped the turn"), "{outline}");
+    }
+}
+
+#[test]
+fn asking_and_adding_by_the_api_show_the_chat_and_leave_the_focus() {
+    let server = Server::start();
+    server.reply(Reply::said("Answered."));
+    let setup = Setup::new().file("a.rs", "fn main() {}\nfn other() {}\n").anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit a.rs<CR>j");
+    let here = "return vim.fn.expand('%:t') .. ' ' .. vim.fn.line('.') .. ' ' .. vim.fn.mode()";
+    nvim.lua("require('caliban').add({ range = { 1, 1 } })", &[]);
+    nvim.wait_screen("selection  a.rs:1");
+    assert_eq!(nvim.lua_str(here), "a.rs 2 n");
+    nvim.lua("require('caliban').ask('what?')", &[]);
+    nvim.wait_screen("Answered.");
+    assert_eq!(nvim.lua_str(here), "a.rs 2 n");
+    assert_eq!(server.wait_requests(1)[0].last_user_text(), "what?");
+    // the chip is still there, for the message that is being written
+    nvim.wait_screen("selection  a.rs:1");
+}
+
+/// The user's windows: their sizes, cursors, files and an option; the alternate file, the jumplist, the focus.
+const PLACES: &str = "local wins = {}
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      local buf = vim.api.nvim_win_get_buf(win)
+      if not vim.bo[buf].filetype:find('^caliban') then
+        wins[#wins + 1] = ('%d: %dx%d at %d %s number=%s'):format(
+          vim.api.nvim_win_get_number(win), vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win),
+          vim.api.nvim_win_get_cursor(win)[1], vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':t'),
+          tostring(vim.wo[win].number))
+      end
+    end
+    wins[#wins + 1] = vim.fn.bufname('#') .. ' ' .. #vim.fn.getjumplist()[1] .. ' ' .. vim.fn.winnr()
+    return table.concat(wins, '\\n')";
+
+#[test]
+fn a_turn_touches_no_window_of_the_users_nor_the_alternate_file_nor_the_jumplist() {
+    let server = Server::start();
+    let gate =
+        server.reply(Reply::chunks(["one\n\n", "two\n\n```rust\nfn x() {}\n```\n", "three."]));
+    let setup = Setup::new()
+        .file("a.rs", "a\n".repeat(100))
+        .file("b.rs", "b\n".repeat(100))
+        .anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":set number<CR>:edit a.rs<CR>:edit b.rs<CR>:split a.rs<CR>30G50G<C-w>j");
+    nvim.keys(":Caliban<CR><C-w>h20G");
+    nvim.wait_screen("idle");
+    let before = nvim.lua_str(PLACES);
+    nvim.lua("require('caliban').ask('go')", &[]);
+    for text in ["one", "fn x", "three."] {
+        gate.release();
+        nvim.wait_screen(text);
+        assert_eq!(nvim.lua_str(PLACES), before);
+    }
+    nvim.wait_phase("idle");
+    assert_eq!(nvim.lua_str(PLACES), before);
+}
+
+#[test]
+fn the_view_follows_the_end_only_where_the_cursor_is_on_the_last_line() {
+    let server = Server::start();
+    let long: String = (1..=80).fold(String::new(), |text, n| format!("{text}- line {n}\n"));
+    server.reply(Reply::said(&long));
+    let gate = server.reply(Reply::chunks(["more A\n\n", "more B\n\n", "more C"]));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(120, 24));
+    nvim.keys(":Caliban<CR>ione<C-s>");
+    nvim.wait_screen("- line 80");
+    nvim.keys("<Esc>");
+    // shown twice: one at the end, one at the top
+    nvim.keys("<C-w>k:vsplit<CR>gg");
+    nvim.wait(|nvim| nvim.screen().matches("- line 80").count() == 1, "one window at the end");
+    nvim.lua("require('caliban').ask('two')", &[]);
+    for text in ["more A", "more B", "more C"] {
+        gate.release();
+        nvim.wait_screen(text);
+        assert_eq!(nvim.lua_str("return vim.fn.line('.') .. ' ' .. vim.fn.line('w0')"), "1 1");
+        assert_eq!(nvim.screen().matches(text).count(), 1, "{}", nvim.screen());
+    }
+}
+
+#[test]
+fn the_chat_may_be_closed_and_reopened_or_moved_to_a_tab_in_mid_turn() {
+    let server = Server::start();
+    let gate = server.reply(Reply::chunks(["one ", "two ", "three ", "four"]));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s>");
+    gate.release();
+    nvim.wait_screen("one");
+    nvim.keys("<Esc>iunsent<Esc>:q<CR><C-w>l:q<CR>");
+    nvim.wait_gone("one");
+    gate.release();
+    nvim.wait_transcript("one two");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("one two");
+    nvim.wait_screen("unsent");
+    nvim.keys("<C-w>k<C-w>T");
+    gate.release();
+    nvim.wait_screen("one two three");
+    nvim.keys("gt");
+    nvim.wait_screen("unsent");
+    nvim.keys("gT");
+    gate.finish();
+    nvim.wait_screen("one two three four");
+}
+
+#[test]
+fn reasoning_is_folded_and_opened_by_a_key() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let reply = Reply::new().thinking("First this.\nThen that.").gate().text("Therefore.");
+        let gate = server.reply(reply);
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>igo<C-s>");
+        nvim.wait_screen("▸ Thinking");
+        gate.finish();
+        nvim.wait_screen("▸ Thought for");
+        nvim.wait_screen("Therefore.");
+        assert!(!nvim.transcript().contains("First this."));
+        nvim.keys("<Esc>");
+        nvim.go_to_transcript("Thought for");
+        nvim.keys("za");
+        nvim.wait_screen("Then that.");
+        nvim.wait_screen("▾ Thought for");
+        nvim.keys("<CR>");
+        nvim.wait_gone("Then that.");
+    }
 }

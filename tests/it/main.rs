@@ -5,12 +5,17 @@
 pub mod kit;
 
 mod chat;
+mod context;
 mod health;
 mod kit_test;
 mod lints;
 mod lua;
+mod models;
+mod prompts;
 mod resume;
 pub mod review;
 mod sessions;
 mod tidy;
+mod tools;
+mod turns;
 mod wire;

@@ -26,7 +26,7 @@ fn rust(text: &str, found: &mut BTreeMap<String, Fields>) {
     for line in text.lines().map(str::trim) {
         let named = ["pub struct ", "pub enum "].iter().find_map(|it| line.strip_prefix(it));
         if let Some(name) = named.and_then(|it| it.strip_suffix(" {")) {
-            outer = name.to_owned();
+            name.clone_into(&mut outer);
             found.insert(outer.clone(), Vec::new());
         } else if line.starts_with("#[") {
             marks.push_str(line);
@@ -184,7 +184,9 @@ impl Check<'_> {
 /// All in which the two differ.
 fn differences(rust_texts: &[&str], lua_text: &str) -> Vec<String> {
     let mut types = BTreeMap::new();
-    rust_texts.iter().for_each(|it| rust(it, &mut types));
+    for text in rust_texts {
+        rust(text, &mut types);
+    }
     let (incoming, outgoing) = lua_text.split_once("- to the editor\n").unwrap();
     let mut check = Check { rust: &types, wrong: Vec::new() };
     for (text, messages, reads) in [(incoming, "FromNvim", true), (outgoing, "ToNvim", false)] {

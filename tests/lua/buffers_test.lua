@@ -56,6 +56,20 @@ function T.away_from_any_hunk_nothing_is_taken()
   eq({ 'No hunk here. ]h goes to the next one.' }, H.said())
 end
 
+function T.a_reload_before_a_proposal_decides_nothing()
+  H.review('a b c', 'a X c')
+  B.accept({ scope = 'file' })
+  eq('a\nX\nc\n', H.disk('f.txt'))
+  H.sent()
+  local path = H.write('f.txt', 'a\nb\nc\nd\n')
+  vim.uv.fs_utime(path, os.time() + 60, os.time() + 60)
+  H.propose({ H.proposal(path, H.l('a b c d'), H.l('a Y c d')) })
+  H.settle()
+  eq('1:-b+Y', H.pending())
+  local m = H.sent()
+  eq({ 1, 'arrived', 'entered' }, { #m, m[1].kind, m[1].state })
+end
+
 function T.scopes()
   H.review('a b c d e', 'X b Y d Z')
   B.accept({ scope = 'range', range = { 1, 2 } })

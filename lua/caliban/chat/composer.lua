@@ -58,16 +58,43 @@ end
 
 --- A virtual line above the first line is seen only where the view has room for it there.
 ---@param chat caliban.Chat
-local function make_room(chat)
+---@param rows integer
+local function make_room(chat, rows)
   for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
     api.nvim_win_call(win, function()
       local view = vim.fn.winsaveview()
-      if view.topline == 1 and view.topfill ~= #chat.context then
-        view.topfill = #chat.context
+      if view.topline == 1 and view.topfill ~= rows then
+        view.topfill = rows
         vim.fn.winrestview(view)
       end
     end)
   end
+end
+
+---@param chat caliban.Chat
+---@return [string, string][][] # virtual lines: what went wrong, and the chips
+local function above(chat)
+  local rows = {}
+  local win = vim.fn.win_findbuf(chat.composer)[1]
+  local width = math.max(20, (win and api.nvim_win_get_width(win) or 60) - 2)
+  local line = ''
+  for word in (chat.warning and '! ' .. chat.warning.text or ''):gmatch('%S+') do
+    if line ~= '' and api.nvim_strwidth(line .. ' ' .. word) > width then
+      table.insert(rows, { { line, 'CalibanError' } })
+      line = ' '
+    end
+    line = line == '' and word or line .. ' ' .. word
+  end
+  if line ~= '' then
+    table.insert(rows, { { line, 'CalibanError' } })
+  end
+  for _, excerpt in ipairs(chat.context) do
+    table.insert(rows, { { '▏' .. M.label(excerpt), 'CalibanChip' } })
+  end
+  if #chat.context > 0 then
+    table.insert(rows[#rows], { '  <C-x> removes', 'CalibanDim' })
+  end
+  return rows
 end
 
 ---@param chat caliban.Chat
@@ -76,16 +103,21 @@ local function show_chips(chat)
     return
   end
   api.nvim_buf_clear_namespace(chat.composer, ns, 0, -1)
-  if #chat.context > 0 then
-    local virtual = vim.tbl_map(function(excerpt)
-      return { { '▏' .. M.label(excerpt), 'CalibanChip' } }
-    end, chat.context)
-    table.insert(virtual[#virtual], { '  <C-x> removes', 'CalibanDim' })
+  local virtual = above(chat)
+  if #virtual > 0 then
     local opts = { virt_lines = virtual, virt_lines_above = true, right_gravity = false }
     api.nvim_buf_set_extmark(chat.composer, ns, 0, 0, opts)
   end
   require('caliban.chat.windows').fit(chat)
-  make_room(chat)
+  make_room(chat, #virtual)
+end
+
+--- Says what went wrong, where the user looks; it goes when the text changes.
+---@param chat caliban.Chat
+---@param why string
+function M.warn(chat, why)
+  chat.warning = { text = why, tick = api.nvim_buf_get_changedtick(chat.composer) }
+  show_chips(chat)
 end
 
 --- Tells the program what stands unsent, if that has changed.
@@ -154,7 +186,7 @@ function M.send(chat, steer)
   local message = text(chat)
   if message == '' then
     local what = #chat.context > 0 and 'Write what to do with it first.' or 'The message is empty.'
-    vim.notify('Nothing sent. ' .. what, vim.log.levels.INFO, { title = 'Caliban' })
+    require('caliban.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return
   end
   local sent = { kind = 'send', text = message, context = chat.context, steer = steer }
@@ -164,7 +196,7 @@ function M.send(chat, steer)
   if history[#history] ~= message then
     table.insert(history, message)
   end
-  walk, chat.context = nil, {}
+  walk, chat.context, chat.warning = nil, {}, nil
   put(chat, { '' })
   show_chips(chat)
   M.save(chat)
@@ -240,14 +272,19 @@ function M.attach(chat)
   end
   on({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, function()
     require('caliban.chat.windows').fit(chat)
-    make_room(chat)
+    local warning = chat.warning
+    if warning and warning.tick ~= api.nvim_buf_get_changedtick(chat.composer) then
+      chat.warning = nil
+      show_chips(chat)
+    end
+    make_room(chat, #above(chat))
     save_soon(chat)
   end)
   on({ 'BufLeave', 'BufUnload' }, function()
     M.save(chat)
   end)
   on('WinScrolled', function()
-    make_room(chat)
+    make_room(chat, #above(chat))
   end)
   api.nvim_create_autocmd('VimLeavePre', {
     group = api.nvim_create_augroup('caliban_draft', {}),

@@ -16,8 +16,10 @@ local api = vim.api
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
 ---@field context caliban.Excerpt[] chips of the composer
+---@field warning? { text: string, tick: integer } shown over the composer's text until that changes
 ---@field text string[] the composer's text as last seen
 ---@field sent? { text: string, context: caliban.Excerpt[] } the draft as the program has it
+---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
 ---@field outbox table[] messages that wait for the session's name
 
 ---@type caliban.Chat[]
@@ -129,11 +131,14 @@ end
 
 ---@param message caliban.SessionOpened
 function M.opened(message)
-  local chat = M.find(message.session) or M.find(nil) or new()
+  local chat = M.find(message.session) or M.find(nil)
+  if not chat then
+    chat, M.wanted = new(), true -- what was asked for in words: /new
+  end
   chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral
   require('caliban.chat.buffers').ensure(chat)
   require('caliban.chat.composer').restore(chat, message.draft, message.draft_context)
-  if M.wanted then
+  if M.wanted or message.show then
     M.wanted, M.current = false, chat
     require('caliban.chat.windows').open(chat, true)
   end
@@ -153,6 +158,18 @@ function M.paint(message)
   end
 end
 
+--- Counts down, once a second, while a request waits to be tried again.
+---@param chat caliban.Chat
+local function count_down(chat)
+  local awaited = chat.retry_at
+  vim.defer_fn(function()
+    if chat.retry_at == awaited then
+      require('caliban.chat.windows').decorate(chat)
+      count_down(chat)
+    end
+  end, 1000)
+end
+
 ---@param message caliban.Status
 function M.status(message)
   local chat = M.find(message.session)
@@ -161,6 +178,12 @@ function M.status(message)
   end
   local before = chat.status
   chat.status = message
+  if message.phase ~= 'retrying' then
+    chat.retry_at = nil
+  elseif not chat.retry_at then
+    chat.retry_at = vim.uv.hrtime() / 1e6 + (message.retry_ms or 0)
+    count_down(chat)
+  end
   if not vim.deep_equal(before and before.queue or {}, message.queue) then
     local paint = require('caliban.chat.paint')
     paint.paint(chat, { paint.queue(message.queue) })
@@ -173,9 +196,14 @@ end
 function M.bounce(message)
   local chat = M.find(message.session)
   if chat then
-    require('caliban.chat.composer').give_back(chat, message.text, message.context)
-    if message.why ~= '' then
-      vim.notify(message.why, vim.log.levels.WARN, { title = 'Caliban' })
+    local composer = require('caliban.chat.composer')
+    composer.give_back(chat, message.text, message.context)
+    if message.why == '' then
+      return
+    elseif require('caliban.chat.windows').visible(chat) then
+      composer.warn(chat, message.why)
+    else
+      require('caliban.notify').say(message.why)
     end
   end
 end
@@ -261,7 +289,7 @@ function M.rule(ruling, reason, chat, block)
     chat, block = question()
   end
   if not (chat and block) then
-    vim.notify('Nothing waits for your permission.', vim.log.levels.INFO, { title = 'Caliban' })
+    require('caliban.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
     return
   end
   local call = block.call

@@ -7,7 +7,7 @@ local api = vim.api
 ---@field mode string
 ---@field lhs string
 ---@field desc string
----@field run fun(chat: caliban.Chat): boolean? false: the key keeps its ordinary meaning
+---@field run fun(chat: caliban.Chat): boolean|string? false: the key keeps its ordinary meaning; or keys to run
 ---@field own? boolean the key has an ordinary meaning that must stay
 
 ---@return integer # row of the cursor, from 0
@@ -35,28 +35,47 @@ local function send(chat, message)
   end)
 end
 
+---@type fun()?
+local because
+
+--- Asks why not, of the question the key was pressed on.
+function M.because()
+  if because then
+    because()
+  end
+end
+
 ---@param ruling 'once'|'session'|'deny'
----@param ask? boolean for a reason
 ---@return fun(chat: caliban.Chat): boolean
-local function rule(ruling, ask)
+local function rule(ruling)
   return function(chat)
     local block = under(chat, { 'ask' })
     if not (block and block.call) then
       return false
     end
     vim.schedule(function()
-      local chats = require('caliban.chat')
-      if not ask then
-        return chats.rule(ruling, '', chat, block)
-      end
-      vim.ui.input({ prompt = 'No, because: ' }, function(reason)
-        if reason then
-          chats.rule(ruling, reason, chat, block)
-        end
-      end)
+      require('caliban.chat').rule(ruling, '', chat, block)
     end)
     return true
   end
+end
+
+--- A command, not a scheduled call: what is typed ahead is the reason.
+---@param chat caliban.Chat
+---@return string|false
+local function refuse(chat)
+  local block = under(chat, { 'ask' })
+  if not (block and block.call) then
+    return false
+  end
+  function because()
+    vim.ui.input({ prompt = 'No, because: ' }, function(reason)
+      if reason then
+        require('caliban.chat').rule('deny', reason, chat, block)
+      end
+    end)
+  end
+  return '<Cmd>lua require("caliban.chat.keys").because()<CR>'
 end
 
 ---@param chat caliban.Chat
@@ -232,7 +251,7 @@ local keys = {
       mode = 'n',
       lhs = 'e',
       desc = 'on a question: no, because …',
-      run = rule('deny', true),
+      run = refuse,
       own = true,
     },
     {
@@ -360,7 +379,8 @@ local function map(chat, buf, key)
   -- an expression, so that count, register and operator stay with a key that is not for us
   opts.expr = true
   vim.keymap.set(key.mode, key.lhs, function()
-    return key.run(chat) and '' or key.lhs
+    local done = key.run(chat)
+    return type(done) == 'string' and done or done and '' or key.lhs
   end, opts)
 end
 

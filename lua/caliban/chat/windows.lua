@@ -81,11 +81,8 @@ local function bar(chat)
   if not status then
     return ' ○ starting'
   end
-  local line = { status.model, status.mode }
-  if status.tour then
-    table.insert(line, 'offline tour')
-  end
-  local words = require('caliban.status').words(status)
+  local line = { status.tour and 'offline tour' or status.model, status.mode }
+  local words = require('caliban.status').words(chat)
   table.insert(line, (status.phase == 'idle' and '○ ' or '● ') .. words)
   local left = (' ' .. table.concat(line, ' · ')):gsub('%%', '%%%%')
   local right = tokens(status.context)

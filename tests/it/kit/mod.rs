@@ -1,6 +1,7 @@
 //! What the integration tests are made with. `Setup` is a home and a project on disk, `Nvim` a real
 //! Neovim in it, `Server` a model that says what the test tells it to.
 
+pub mod chat;
 pub mod grid;
 pub mod http;
 pub mod nvim;

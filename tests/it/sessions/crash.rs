@@ -49,6 +49,7 @@ fn goes_on_after_it(server: &Server, nvim: &Nvim) {
     server.reply(Reply::said("Let us see."));
     nvim.lua("require('caliban').ask('well?')", &[]);
     nvim.wait_screen("Let us see.");
+    wait_phase(nvim, "idle");
     let body = server.wait_requests(2)[1].json.to_string();
     assert!(body.contains("It may have had effects"), "{body}");
 }

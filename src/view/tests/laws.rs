@@ -1,0 +1,239 @@
+//! However the updates are painted, the transcript is the same.
+
+use super::*;
+use crate::event::PlanStep;
+use crate::session;
+use proptest::prelude::*;
+
+/// One thing that happens, and how the paint after it goes.
+#[derive(Debug, Clone)]
+struct Act {
+    kind: u8,
+    pick: u8,
+    paint: u8,
+    words: String,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let words = prop_oneof![
+        Just(" ".to_owned()),
+        Just("\n\n".to_owned()),
+        "[a-c *`ü\n]{1,30}",
+        Just("word ".repeat(2000)),
+        Just("line\n".repeat(500)),
+    ];
+    (0_u8..14, 0_u8..8, 0_u8..4, words).prop_map(|(kind, pick, paint, words)| Act {
+        kind,
+        pick,
+        paint,
+        words,
+    })
+}
+
+/// A session as the agent drives it, and what its view is told.
+struct Driven {
+    session: Session,
+    partial: Vec<Part>,
+    ids: u32,
+    told: Vec<Told>,
+}
+
+#[derive(Debug, Clone)]
+enum Told {
+    Event(Event),
+    Delta(Delta),
+    Toggle(u32),
+}
+
+impl Told {
+    fn to(&self, view: &mut View) {
+        match self {
+            Told::Event(event) => view.event(event, 0),
+            Told::Delta(delta) => view.delta(delta, 0),
+            Told::Toggle(id) => view.toggle(*id),
+        }
+    }
+}
+
+impl Driven {
+    fn new() -> Driven {
+        let mut session = Session::default();
+        let open = session::Input::Open { system: "s".into(), model: "m".into(), root: "/".into() };
+        session.step(open);
+        Driven { session, partial: Vec::new(), ids: 0, told: Vec::new() }
+    }
+
+    fn step(&mut self, input: session::Input) {
+        let events = self.session.step(input).events;
+        self.told.extend(events.into_iter().map(Told::Event));
+    }
+
+    fn say(&mut self, words: &str, thinking: bool) {
+        if !matches!(self.session.phase, session::Phase::Sampling { .. }) {
+            return;
+        }
+        let delta =
+            if thinking { Delta::Thinking(words.into()) } else { Delta::Text(words.into()) };
+        match (self.partial.last_mut(), thinking) {
+            (Some(Part::Text { text }), false) | (Some(Part::Thinking { text, .. }), true) => {
+                text.push_str(words);
+            }
+            (_, false) => self.partial.push(Part::Text { text: words.into() }),
+            (_, true) => {
+                self.partial.push(Part::Thinking { text: words.into(), signature: None });
+            }
+        }
+        self.told.push(Told::Delta(delta));
+    }
+
+    fn begin_call(&mut self) {
+        if matches!(self.session.phase, session::Phase::Sampling { .. }) {
+            self.ids += 1;
+            let call = call(&format!("c{}", self.ids), "shell", json!({"command": self.ids}));
+            let delta = Delta::CallBegun { id: call.id.clone(), tool: call.tool.clone() };
+            self.partial.push(Part::Call(call));
+            self.told.push(Told::Delta(delta));
+        }
+    }
+
+    fn reply(&mut self) {
+        let blocks = std::mem::take(&mut self.partial);
+        let (stop, usage) = (Stop::EndTurn, Usage::default());
+        let reply = Reply { blocks, stop, usage, model: String::new() };
+        let act = PlanStep::Act { question: "Run it?".into(), grant: String::new() };
+        let plan = |it: &ToolCall| Plan { call: it.id.clone(), step: act.clone() };
+        let plans = reply.calls().map(plan).collect();
+        let turn = self.session.turn().unwrap_or_default();
+        self.step(session::Input::Replied { turn, reply, plans });
+    }
+
+    fn cancel(&mut self) {
+        let blocks = std::mem::take(&mut self.partial);
+        let (stop, usage) = (Stop::Cancelled, Usage::default());
+        let partial = Some(Reply { blocks, stop, usage, model: String::new() });
+        self.step(session::Input::Cancel { partial });
+    }
+
+    fn act(&mut self, act: &Act) {
+        let turn = self.session.turn().unwrap_or_default();
+        let open =
+            self.session.open().first().map_or(CallId("none".into()), |it| it.call.id.clone());
+        match act.kind {
+            0 | 1 => {
+                let text = act.words.clone();
+                self.step(session::Input::Send { text, context: Vec::new(), steer: act.pick > 5 });
+            }
+            2..=5 => self.say(&act.words, act.pick > 5),
+            6 => self.begin_call(),
+            7 | 8 => self.reply(),
+            9 => self.step(session::Input::Rule { call: open, ruling: Ruling::Once }),
+            10 => {
+                self.told.push(Told::Delta(Delta::Output { call: open, text: act.words.clone() }));
+            }
+            11 => {
+                let (text, summary) = (act.words.clone(), String::new());
+                let answer = ToolAnswer { id: open, text, failed: false, summary };
+                self.step(session::Input::Answered { turn, answer });
+            }
+            12 if act.pick > 5 => self.cancel(),
+            12 if act.pick > 4 => {
+                self.partial.clear();
+                let failure = Failure::Cut;
+                self.step(session::Input::Failed { turn, failure, partial: None, dice: 0 });
+                self.step(session::Input::Rested { turn });
+            }
+            13 => self.told.push(Told::Toggle(u32::from(act.pick))),
+            _ => (),
+        }
+    }
+}
+
+fn drive(acts: &[Act]) -> Vec<(Vec<Told>, u8)> {
+    let mut driven = Driven::new();
+    let mut told = Vec::new();
+    for act in acts {
+        driven.act(act);
+        told.push((std::mem::take(&mut driven.told), act.paint));
+    }
+    told
+}
+
+/// What is kept of a chat when it is opened again: words, prompts and calls with their results.
+fn lasting(view: &mut View) -> String {
+    let mut buffer = Buffer::default();
+    view.repaint();
+    buffer.drain(view);
+    buffer.blocks.retain(|it| matches!(it.shape, Shape::User | Shape::Text | Shape::Tool));
+    for block in &mut buffer.blocks {
+        block.right = block.right.replace(" · 0 ms", "");
+    }
+    buffer.text().trim_start_matches('\n').to_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Paints in between, some of which fail, end in what one paint at the end shows; so does a repaint.
+    #[test]
+    fn when_it_is_painted_makes_no_difference(acts in prop::collection::vec(act(), 0..50)) {
+        let (mut often, mut once) = (View::default(), View::default());
+        let mut buffer = Buffer::default();
+        for (told, paint) in drive(&acts) {
+            for it in told {
+                it.to(&mut often);
+                it.to(&mut once);
+            }
+            match paint {
+                0 => drop(often.take()),
+                1 => {
+                    let (reset, updates) = often.take();
+                    buffer.apply(reset, &updates);
+                    often.acknowledge();
+                }
+                2 => buffer.drain(&mut often),
+                _ => (),
+            }
+        }
+        buffer.drain(&mut often);
+        let mut at_the_end = Buffer::default();
+        at_the_end.drain(&mut once);
+        prop_assert_eq!(buffer.text(), at_the_end.text());
+        prop_assert_eq!(&buffer, &at_the_end);
+        often.repaint();
+        buffer.drain(&mut often);
+        prop_assert_eq!(&buffer, &at_the_end);
+    }
+
+    /// A chat that is opened again shows what it showed.
+    #[test]
+    fn what_is_opened_again_is_what_was(acts in prop::collection::vec(act(), 0..50)) {
+        let mut driven = Driven::new();
+        let mut live = View::default();
+        for act in acts.iter().filter(|it| it.kind != 13) {
+            driven.act(act);
+        }
+        driven.cancel();
+        driven.told.iter().for_each(|it| it.to(&mut live));
+        let mut again = View::of(&driven.session, Vec::new());
+        prop_assert_eq!(lasting(&mut live), lasting(&mut again));
+    }
+
+    #[test]
+    fn where_a_text_is_cut_makes_no_difference(whole in "[a-c*`üé😀\n\r ]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
+        let mut places: Vec<usize> = cuts.into_iter().filter(|it| whole.is_char_boundary(*it)).collect();
+        places.extend([0, whole.len()]);
+        places.sort_unstable();
+        let (mut cut, mut buffer) = (View::default(), Buffer::default());
+        for pair in places.windows(2) {
+            cut.delta(&Delta::Text(whole[pair[0]..pair[1]].into()), 0);
+            buffer.drain(&mut cut);
+        }
+        cut.event(&replied(vec![text(&whole)]), 0);
+        buffer.drain(&mut cut);
+        let mut at_once = view_of(&[replied(vec![text(&whole)])]);
+        let mut expected = Buffer::default();
+        expected.drain(&mut at_once);
+        let (in_pieces, whole) = (buffer.text(), expected.text());
+        prop_assert_eq!(in_pieces.trim(), whole.trim());
+    }
+}

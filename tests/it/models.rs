@@ -1,0 +1,397 @@
+//! Models: which one answers, where its key comes from, and what is said when it does not answer.
+
+use crate::kit::chat::DIALECTS;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+const KEY: &str = "key-of-the-test";
+
+/// Lets the turn fail at once, in both dialects, and compares the sentence in the chat.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(reply: impl Fn() -> Reply, expected: Expect) {
+    let said = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(reply());
+        server.reply(Reply::said("All is well."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>ione<C-s>");
+        nvim.wait_transcript("\n! ");
+        nvim.wait_phase("idle");
+        let transcript = nvim.transcript();
+        let sentence = transcript.split("! ").nth(1).unwrap().trim().to_owned();
+        assert!(!sentence.contains('\n'), "one line: {sentence}");
+        assert_eq!(nvim.hl_of("! ").first().map(String::as_str), Some("CalibanError"));
+        // what was typed is in the chat and in the history, and the conversation can go on
+        nvim.keys("<Up>");
+        assert_eq!(nvim.composer(), "one");
+        nvim.keys("<C-s>");
+        nvim.wait_transcript("All is well.");
+        sentence
+    });
+    expected.assert_eq(&said.join("\n"));
+}
+
+#[test]
+fn a_failure_is_one_sentence_with_its_cause_and_the_next_step() {
+    check(
+        || Reply::error(401),
+        expect![[r#"
+        anthropic refused the key: “invalid x-api-key”. Check the key, then send again.
+        openai refused the key: “invalid x-api-key”. Check the key, then send again."#]],
+    );
+    check(
+        || Reply::error(403),
+        expect![[r#"
+            anthropic refused the key: “Your API key does not have permission to use the specified resource”. Check the key, then send again.
+            openai refused the key: “Your API key does not have permission to use the specified resource”. Check the key, then send again."#]],
+    );
+    check(
+        || Reply::error(404),
+        expect![[r#"
+        The model `claude-sonnet-4-5` is not to be had: “model: no-such-model”. Choose another with :Caliban model.
+        The model `gpt-5` is not to be had: “model: no-such-model”. Choose another with :Caliban model."#]],
+    );
+    check(
+        || Reply::error(400),
+        expect![[r#"
+        The provider rejected the request (400): “invalid request”. Change what it names, or start a new conversation with /new.
+        The provider rejected the request (400): “invalid request”. Change what it names, or start a new conversation with /new."#]],
+    );
+    check(
+        Reply::too_long,
+        expect![[r#"
+        The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Start a new one with /new.
+        The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Start a new one with /new."#]],
+    );
+    check(
+        Reply::no_quota,
+        expect![[r#"
+            The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Top it up, or choose another model with :Caliban model.
+            The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Top it up, or choose another model with :Caliban model."#]],
+    );
+    check(
+        Reply::html,
+        expect![[r#"
+        What answered does not speak the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address.
+        What answered does not speak the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address."#]],
+    );
+}
+
+/// One failed attempt, then a good one, after `r` on the line that counts down.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
+    let said = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(reply());
+        server.reply(Reply::said("All is well."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>ione<C-s>");
+        nvim.wait_transcript("Retrying in");
+        nvim.wait_phase("retrying");
+        nvim.keys("<Esc>");
+        nvim.go_to_transcript("Retrying in");
+        nvim.keys("r");
+        nvim.wait_transcript("All is well.");
+        nvim.wait_phase("idle");
+        assert_eq!(server.requests()[0].body, server.requests()[1].body);
+        nvim.conversation()
+    });
+    assert_eq!(said[0], said[1]);
+    expected.assert_eq(&said[0]);
+}
+
+#[test]
+fn a_passing_failure_is_tried_again_and_counted_down_and_r_does_not_wait() {
+    check_retried(
+        || Reply::error(429).header("retry-after", "60"),
+        expect![[r#"
+        one
+
+        ! Rate limited by the provider. Retrying in 60 s (r now, <C-c> stop).
+
+        All is well."#]],
+    );
+    check_retried(
+        || Reply::error(529).header("retry-after", "60"),
+        expect![[r#"
+        one
+
+        ! The provider is overloaded. Retrying in 60 s (r now, <C-c> stop).
+
+        All is well."#]],
+    );
+}
+
+#[test]
+fn what_broke_off_in_the_stream_is_taken_back_and_asked_for_again() {
+    for dialect in DIALECTS {
+        for broken in [
+            Reply::new().text("Half").stream_error("overloaded_error", "Overloaded"),
+            Reply::new().text("Half").cut(),
+        ] {
+            let server = Server::start();
+            server.reply(broken);
+            server.reply(Reply::said("Whole."));
+            let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+            nvim.ask("one", "Whole.");
+            assert!(!nvim.transcript().contains("Half"), "{}", nvim.transcript());
+            assert!(nvim.transcript().contains("Retrying in 1 s"), "{}", nvim.transcript());
+            assert_eq!(server.requests().len(), 2);
+        }
+    }
+}
+
+#[test]
+fn the_rest_before_a_retry_can_be_stopped() {
+    let server = Server::start();
+    server.reply(Reply::error(429).header("retry-after", "60"));
+    server.reply(Reply::said("Fine."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>ione<C-s>");
+    nvim.wait_phase("retrying");
+    nvim.wait_screen("Retrying in 60 s");
+    nvim.wait_screen("trying again in");
+    nvim.keys("<Esc>");
+    nvim.keys("<C-c>");
+    nvim.wait_screen("! Stopped.");
+    nvim.ask("two", "Fine.");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn a_server_that_hangs_or_never_ends_can_be_stopped() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let _gate = server.reply(Reply::hang());
+        server.reply(Reply::endless("and on "));
+        server.reply(Reply::said("The end."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>ione<C-s>");
+        server.wait_requests(1);
+        nvim.wait_phase("sending");
+        nvim.keys("<Esc>");
+        nvim.keys("<C-c>");
+        server.wait_closed(1);
+        nvim.wait_phase("idle");
+        nvim.keys("itwo<C-s>");
+        nvim.wait_screen("and on and on");
+        nvim.command("Caliban stop");
+        server.wait_closed(2);
+        nvim.wait_phase("idle");
+        nvim.ask("three", "The end.");
+    }
+}
+
+#[test]
+fn no_connection_and_no_key_are_told_with_the_next_step() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let said = |config: &str| {
+        let nvim = Nvim::start(&Setup::new().config(config));
+        nvim.keys(":Caliban<CR>ihello there<C-s>");
+        nvim.wait_transcript("\n! ");
+        nvim.wait_phase("idle");
+        nvim.transcript().split("! ").nth(1).unwrap().replace(&port.to_string(), "PORT")
+    };
+    let mine = |url: &str, key: &str| {
+        said(&format!(
+            "{{ model = 'mine/m', providers = {{ mine = {{ dialect = 'openai-chat', base_url = '{url}', key = '{key}' }} }} }}"
+        ))
+    };
+    expect!["No connection to 127.0.0.1:PORT: it refused the connection: nothing listens there. Check the network or the address, then send again."].assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "none"));
+    expect!["No connection to nowhere.invalid: its name could not be resolved. Check the network or the address, then send again."].assert_eq(&mine("http://nowhere.invalid/v1", "none"));
+    expect!["No key for mine: MY_KEY is not set. Set it and restart Neovim, or choose another model with :Caliban model."].assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "env:MY_KEY"));
+    expect!["No key for mine: the key command failed (exit status: 3). Run it by hand to see why, then send again."]
+        .assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "cmd:echo oops >&2; exit 3"));
+}
+
+#[test]
+fn a_provider_of_the_users_own_answers_with_its_key_from_the_environment_or_a_command() {
+    for (key, header) in
+        [("env:MY_KEY", "Bearer secret-of-mine"), ("cmd:echo from; echo not", "Bearer from")]
+    {
+        let server = Server::start();
+        server.reply(Reply::said("Mine answered."));
+        let config = format!(
+            "{{ providers = {{ mine = {{ dialect = 'openai-chat', base_url = '{}/v1', key = '{key}', models = {{ 'small' }} }} }} }}",
+            server.url()
+        );
+        let nvim = Nvim::start(&Setup::new().config(&config).env("MY_KEY", "secret-of-mine"));
+        nvim.ask("hello", "Mine answered.");
+        let request = &server.requests()[0];
+        assert_eq!(request.header("authorization"), Some(header));
+        assert_eq!(request.json["model"], "small");
+        assert_eq!(nvim.lua_str("return require('caliban').state().model"), "mine/small");
+    }
+    let server = Server::start();
+    server.reply(Reply::said("Mine answered."));
+    let config = format!(
+        "{{ model = 'mine/large', providers = {{ mine = {{ dialect = 'anthropic', base_url = '{}', key = 'cmd:echo ours' }} }} }}",
+        server.url()
+    );
+    let nvim = Nvim::start(&Setup::new().config(&config));
+    nvim.ask("hello", "Mine answered.");
+    let request = &server.requests()[0];
+    assert_eq!(request.header("x-api-key"), Some("ours"));
+    assert_eq!(
+        (request.path.as_str(), request.json["model"].as_str()),
+        ("/v1/messages", Some("large"))
+    );
+}
+
+#[test]
+fn with_nothing_configured_the_first_key_in_the_environment_decides() {
+    let (first, second) = (Server::start(), Server::start());
+    first.reply(Reply::said("I am the first."));
+    let nvim = Nvim::start(&Setup::new().openai(&second).anthropic(&first));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("anthropic/claude-sonnet-4-5  (ANTHROPIC_API_KEY)");
+    nvim.ask("who?", "I am the first.");
+    assert_eq!(first.requests()[0].header("x-api-key"), Some(KEY));
+    assert!(second.requests().is_empty());
+    // CALIBAN_MODEL stands before the order of the keys, the configuration before both
+    second.reply(Reply::said("I am the second."));
+    let nvim = Nvim::start(
+        &Setup::new().openai(&second).anthropic(&first).env("CALIBAN_MODEL", "openai/gpt-4o"),
+    );
+    nvim.ask("who?", "I am the second.");
+    assert_eq!(second.requests()[0].json["model"], "gpt-4o");
+    second.reply(Reply::said("The third."));
+    let setup = Setup::new().openai(&second).env("CALIBAN_MODEL", "anthropic/x");
+    let nvim = Nvim::start(&setup.config("{ model = 'openai/gpt-5' }"));
+    nvim.ask("who?", "The third.");
+    assert_eq!(second.requests()[1].json["model"], "gpt-5");
+}
+
+#[test]
+fn ollama_is_found_at_its_variable_and_recognised_by_the_shape_of_its_answer() {
+    let server = Server::start().without_key();
+    let tags = json!({"models": [{"name": "nomic-embed-text"}, {"name": "qwen3:8b"}]}).to_string();
+    server.reply(Reply::raw(200, &[("content-type", "application/json")], tags));
+    server.reply(Reply::said("From this machine."));
+    let nvim = Nvim::start(&Setup::new().env("OLLAMA_HOST", &server.url()));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("ollama/qwen3:8b");
+    nvim.ask("hello", "From this machine.");
+    let requests = server.requests();
+    assert_eq!(requests[0].path, "/api/tags");
+    assert_eq!(requests[1].path, "/v1/chat/completions");
+    assert_eq!(requests[1].header("authorization"), None);
+}
+
+#[test]
+fn the_model_can_be_changed_in_mid_conversation_also_to_another_dialect() {
+    let server = Server::start();
+    server.reply(Reply::new().thinking("Hm.").text("One. ").call(
+        "c1",
+        "list",
+        json!({"path": "."}),
+    ));
+    server.reply(Reply::said("Listed."));
+    server.reply(Reply::said("Another speaks."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).openai(&server));
+    nvim.ask("one", "Listed.");
+    nvim.keys(":Caliban model openai/gpt-5<CR>");
+    nvim.wait_transcript("Model: openai/gpt-5.");
+    nvim.ask("two", "Another speaks.");
+    let requests = server.requests();
+    assert_eq!(requests[2].path, "/v1/chat/completions");
+    let outline = requests[2].outline();
+    expect![[r#"
+        user: one
+        assistant: One.  | list(c1)
+        tool: [c1] | . is empty, but for ignored files.
+        assistant: Listed.
+        user: two"#]]
+    .assert_eq(&outline[outline.find("user: ").unwrap()..]);
+    nvim.keys(":Caliban model nowhere/x<CR>");
+    nvim.wait_screen("No provider is called nowhere.");
+}
+
+#[test]
+fn a_key_is_never_on_disk_in_the_log_in_messages_or_on_the_screen() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let echoed = format!(
+            "{{\"error\": {{\"type\": \"authentication_error\", \"message\": \"invalid key {KEY}\"}}}}"
+        );
+        server.reply(Reply::raw(401, &[("content-type", "application/json")], echoed));
+        server.reply(Reply::said("Fine."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>ione<C-s>");
+        nvim.wait_transcript("refused the key");
+        nvim.ask("two", "Fine.");
+        nvim.command("Caliban restart");
+        nvim.wait(|nvim| nvim.setup.debug_log().matches(" hello ").count() == 2, "a new program");
+        nvim.wait_phase("idle");
+        assert!(!nvim.transcript().contains(KEY), "{}", nvim.transcript());
+        assert!(!nvim.screen().contains(KEY));
+        assert!(!nvim.lua_str("return vim.fn.execute('messages')").contains(KEY));
+        for folder in ["data", "cache", "state", "tmp", "run"] {
+            for entry in ignore::WalkBuilder::new(nvim.setup.dir().join(folder))
+                .hidden(false)
+                .build()
+                .flatten()
+            {
+                let bytes = std::fs::read(entry.path()).unwrap_or_default();
+                assert!(
+                    !String::from_utf8_lossy(&bytes).contains(KEY),
+                    "{}",
+                    entry.path().display()
+                );
+            }
+        }
+        assert!(!nvim.setup.debug_log().is_empty());
+    }
+}
+
+#[test]
+fn the_debug_log_is_written_only_when_asked_for() {
+    for asked in [false, true] {
+        let server = Server::start();
+        server.reply(Reply::said("Fine."));
+        let config = if asked { "{ debug = true }" } else { "{}" };
+        let setup = Setup::new().anthropic(&server).without("CALIBAN_DEBUG").config(config);
+        let nvim = Nvim::start(&setup);
+        nvim.ask("my prompt", "Fine.");
+        let log = nvim.setup.debug_log();
+        assert_eq!(!log.is_empty(), asked, "{log}");
+        assert_eq!(nvim.setup.dir().join("cache/caliban/debug.log").exists(), asked);
+    }
+}
+
+#[test]
+fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
+    let setup = Setup::new().config("{ probe = false }").file(
+        "greet.py",
+        std::fs::read(crate::kit::root().join("examples/sample/greet.py")).unwrap(),
+    );
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit greet.py<CR>:Caliban<CR>");
+    nvim.wait_screen("tour/offline · ask · offline tour");
+    nvim.wait_screen("tour/offline  (no model found)");
+    nvim.keys("ishow me<C-s>");
+    nvim.wait_transcript("This is the **offline tour**");
+    nvim.wait_phase("reviewing");
+    expect![[r#"
+        show me
+
+        This is the **offline tour**: no model is connected, so these words are scripted, but everything else is the real thing.
+
+        I begin by reading a file of the sample project. The line below is the call; press `<CR>` on it to unfold what came back.
+
+        ▸ read  path="greet.py"
+
+        Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and nothing is on disk until you decide.
+
+        Open `greet.py` (`gf` on the path here), go from one to the other with `]h`, accept with `<localleader>a`, reject with `<localleader>r`. `u` works as ever, and so does editing them first.
+
+        ▸ edit  greet.py"#]].assert_eq(&nvim.conversation());
+    assert_eq!(nvim.lua_str("return #require('caliban').pending()"), "2");
+    assert_eq!(nvim.lua_str("return require('caliban').state().waiting_for"), "review");
+}

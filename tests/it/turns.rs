@@ -1,0 +1,371 @@
+//! Turns: replies with calls, calls with answers, and replies that end in unusual ways.
+
+use crate::kit::chat::DIALECTS;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+#[test]
+fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
+    let mut said = Vec::new();
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(
+            Reply::new()
+                .text("I look.")
+                .call("c1", "shell", json!({"command": "echo ran"}))
+                .call("c2", "read", json!({"path": "a.txt"}))
+                .call("c3", "read", json!({"path": "b.txt", "offset": 2, "limit": 1})),
+        );
+        server.reply(Reply::said("Both read."));
+        let setup = Setup::new().file("a.txt", "alpha\n").file("b.txt", "one\ntwo\nthree\n");
+        let nvim = Nvim::start(&setup.speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen("? Run `echo ran`?");
+        // the reads did not wait for the question
+        nvim.wait_transcript("▸ read  path=\"b.txt\" lines=2-2");
+        nvim.command("Caliban approve");
+        nvim.wait_transcript("Both read.");
+        let ids: Vec<String> =
+            server.wait_requests(2)[1].answers().into_iter().map(|it| it.0).collect();
+        assert_eq!(ids, ["c1", "c2", "c3"]);
+        assert!(server.requests()[1].answer("c1").contains("ran"));
+        assert!(server.requests()[1].answer("c2").contains("alpha"));
+        let third = server.requests()[1].answer("c3");
+        assert!(third.contains("two") && !third.contains("one"), "{third}");
+        nvim.wait_phase("idle");
+        said.push(nvim.conversation());
+    }
+    assert_eq!(said[0], said[1]);
+    expect![[r#"
+        go
+
+        I look.
+
+        ▸ shell  echo ran
+
+        ▸ read  path="a.txt"
+
+        ▸ read  path="b.txt" lines=2-2
+
+        Both read."#]]
+    .assert_eq(&said[0]);
+}
+
+#[test]
+fn a_request_begins_with_the_one_before_it() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(Reply::new().thinking("Hm.").text("I look.").call(
+            "c1",
+            "read",
+            json!({"path": "a.txt"}),
+        ));
+        server.reply(Reply::new().text("More.").call("c2", "list", json!({})));
+        server.reply(Reply::said("Done."));
+        server.reply(Reply::said("Again."));
+        let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
+        nvim.ask("go", "Done.");
+        nvim.ask("and now?", "Again.");
+        let requests = server.requests();
+        let plain = |at: usize| {
+            let mut body = requests[at].json.clone();
+            strip_marks(&mut body);
+            body
+        };
+        for at in 1..requests.len() {
+            let (before, after) = (plain(at - 1), plain(at));
+            assert_eq!(before["system"], after["system"]);
+            assert_eq!(before["tools"], after["tools"]);
+            let (before, after) =
+                (before["messages"].as_array().unwrap(), after["messages"].as_array().unwrap());
+            assert_eq!(before[..], after[..before.len()]);
+        }
+    }
+}
+
+/// Takes the marks of the cache away, which move.
+fn strip_marks(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(map) => {
+            map.remove("cache_control");
+            map.values_mut().for_each(strip_marks);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(strip_marks),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_turn_stopped_at_its_call_answers_it_and_the_next_request_is_valid() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(
+            Reply::new().call("c1", "shell", json!({"command": "echo begun; sleep 1000"})).call(
+                "c2",
+                "shell",
+                json!({"command": "echo never"}),
+            ),
+        );
+        server.reply(Reply::said("Fine."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen("? Run `echo begun; sleep 1000`?");
+        nvim.command("Caliban approve");
+        nvim.wait_screen("    begun");
+        assert_eq!(nvim.phase(), "running");
+        nvim.keys("<C-c>");
+        nvim.wait_screen("! Stopped.");
+        nvim.wait(
+            |nvim| nvim.setup.processes().iter().all(|it| !it.1.contains("sleep 1000")),
+            "no child left",
+        );
+        nvim.ask("and now?", "Fine.");
+        let request = &server.requests()[1];
+        assert_eq!(
+            format!("{}\n{}", request.answer("c1"), request.answer("c2")),
+            "Stopped while it ran: the user stopped the turn. It may have had effects; look before you repeat it.\n\
+             Not run: the user stopped the turn."
+        );
+        assert!(request.last_user_text().ends_with("and now?"));
+    }
+}
+
+#[test]
+fn a_call_repeated_with_the_same_answer_is_refused_and_then_the_turn_is_ended() {
+    let server = Server::start();
+    for n in 1..=6 {
+        server.reply(Reply::new().call(&format!("c{n}"), "read", json!({"path": "a.txt"})));
+    }
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s>");
+    nvim.wait_phase("idle");
+    nvim.wait_transcript("! ");
+    expect![[r#"
+        go
+
+        ▸ read  path="a.txt"
+
+        ▸ read  path="a.txt"
+
+        ▸ read  path="a.txt"
+
+        ▸ read  path="a.txt"
+
+        ▸ read  path="a.txt"
+
+        ▸ read  path="a.txt"
+
+        ! Stopped: the model made the same `read` call 6 times. Send a message to go on."#]]
+    .assert_eq(&nvim.conversation());
+    expect!["Not run: you have called `read` with these arguments 4 times and got the same answer. Do something else, or tell the user what stands in the way."].assert_eq(&server.requests().last().unwrap().answers().last().unwrap().1);
+}
+
+/// The call as it came, what stands in the chat, and what the model is told.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check_call(tool: &str, input: &str, expected: Expect) {
+    let shown = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(Reply::new().call_raw("c1", tool, input).stop("tool_use"));
+        server.reply(Reply::said("I see."));
+        let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
+        nvim.ask("go", "I see.");
+        let line = nvim.transcript().lines().find(|it| it.starts_with('▸')).unwrap().to_owned();
+        assert_eq!(nvim.setup.on_disk("a.txt").unwrap(), "alpha\n");
+        format!("{line}\n{}", server.requests()[1].answer("c1"))
+    });
+    assert_eq!(shown[0], shown[1]);
+    expected.assert_eq(&shown[0]);
+}
+
+#[test]
+fn a_call_that_cannot_be_understood_is_not_run_and_the_model_is_told_where_and_why() {
+    check_call(
+        "shell",
+        "{\"command\": \"rm -rf a.t",
+        expect![[r#"
+        ▸ shell  {"command": "rm -rf a.t  (arguments cut off)
+        Your call of shell was cut off after 23 bytes of its arguments, so nothing was done. Send it again in smaller pieces."#]],
+    );
+    check_call(
+        "shell",
+        "{\"command\": rm}",
+        expect![[r#"
+        ▸ shell  {"command": rm}  (arguments not JSON)
+        The arguments of your call of shell are not JSON, so nothing was done: expected value at line 1 column 13. Send the call again."#]],
+    );
+    check_call(
+        "read",
+        "{\"path\": 7, \"limit\": \"many\"}",
+        expect![[r#"
+        ▸ read  path=7 limit="many"
+        The arguments do not fit read, so nothing was done.
+        $.path: expected string, got number 7
+        $.limit: expected integer, got string "many"
+        Required: path. Known: path, offset, limit."#]],
+    );
+    check_call(
+        "read",
+        "{}",
+        expect![[r#"
+        ▸ read
+        The arguments do not fit read, so nothing was done.
+        $.path: expected string, got nothing
+        Required: path. Known: path, offset, limit."#]],
+    );
+    check_call(
+        "bash",
+        "{\"command\": \"ls\"}",
+        expect![[r#"
+        ▸ bash  command="ls"
+        There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, edit, write, shell."#]],
+    );
+    check_call(
+        "edit",
+        "{\"path\": \"a.txt\", \"edits\": [{\"old\": \"alpha\"}]}",
+        expect![[r#"
+        ▸ edit  a.txt
+        The arguments do not fit edit, so nothing was done.
+        $.edits[0].new: expected string, got nothing
+        Required: path, edits. Known: path, edits."#]],
+    );
+    check_call(
+        "read",
+        "{\"path\": \"no/such.txt\"}",
+        expect![[r#"
+        ▸ read  path="no/such.txt"
+        path: `no/such.txt` does not exist. Use glob or list to find it."#]],
+    );
+}
+
+/// How the turn ends in the chat.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check_stop(reply: impl Fn() -> Reply, expected: Expect) {
+    let shown = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(reply());
+        server.reply(Reply::said("Going on."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>igo<C-s>");
+        nvim.wait_transcript("! ");
+        nvim.wait_phase("idle");
+        let shown = nvim.conversation();
+        nvim.ask("go on", "Going on.");
+        shown
+    });
+    assert_eq!(shown[0], shown[1]);
+    expected.assert_eq(&shown[0]);
+}
+
+#[test]
+fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
+    check_stop(
+        || Reply::said("Cut he").stop("max_tokens"),
+        expect![[r#"
+        go
+
+        Cut he
+
+        ! The answer was cut at the model's output limit. Send `go on` to have the rest."#]],
+    );
+    check_stop(
+        || Reply::said("I will not").stop("refusal"),
+        expect![[r#"
+        go
+
+        I will not
+
+        ! The model refused to answer."#]],
+    );
+    check_stop(
+        Reply::new,
+        expect![[r#"
+        go
+
+        ! The model ended its turn without an answer. Send a message to go on."#]],
+    );
+    check_stop(
+        || Reply::said("Odd.").stop("solar_flare"),
+        expect![[r#"
+        go
+
+        Odd.
+
+        ! The model stopped for a reason Caliban does not know: `solar_flare`."#]],
+    );
+    check_stop(
+        || Reply::new().stop("refusal"),
+        expect![[r#"
+        go
+
+        ! The model refused to answer."#]],
+    );
+}
+
+/// Keeps what the events bring, in the order of their data's names.
+const LISTEN: &str = "_G.seen = {}
+        for _, name in ipairs({ 'TurnStart', 'TurnEnd', 'ToolStart', 'ToolEnd', 'Ask' }) do
+          require('caliban').on(name, function(data)
+            local keys = vim.tbl_keys(data)
+            table.sort(keys)
+            local words = { name }
+            for _, key in ipairs(keys) do words[#words + 1] = key .. '=' .. tostring(data[key]) end
+            table.insert(_G.seen, table.concat(words, ' '))
+          end)
+        end";
+
+#[test]
+fn events_are_fired_with_their_data_and_the_state_says_what_is_going_on() {
+    let server = Server::start();
+    let gate = server.reply(
+        Reply::new()
+            .text("Wait. ")
+            .gate()
+            .call("c1", "read", json!({"path": "a.txt"}))
+            .call("c2", "shell", json!({"command": "true"}))
+            .usage(100, 7),
+    );
+    server.reply(Reply::said("Done.").usage(120, 3).cached(80, 0));
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    assert_eq!(nvim.phase(), "offline");
+    assert_eq!(nvim.lua_str("return require('caliban').status()"), "");
+    nvim.lua(LISTEN, &[]);
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_phase("streaming");
+    assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: answering");
+    gate.finish();
+    nvim.wait_phase("asking");
+    assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: waiting for you");
+    assert_eq!(nvim.lua_str("return require('caliban').state().waiting_for"), "permission");
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_transcript("Done.");
+    nvim.wait_phase("idle");
+    expect![[r#"
+        TurnStart session=main
+        ToolStart call=c1 session=main tool=read
+        ToolEnd call=c1 failed=false session=main tool=read
+        Ask call=c2 question=Run `true`? session=main
+        ToolStart call=c2 session=main tool=shell
+        ToolEnd call=c2 failed=false session=main tool=shell
+        TurnEnd session=main why="#]]
+    .assert_eq(&nvim.lua_str("return table.concat(_G.seen, '\\n')"));
+    expect![[r#"
+        {
+          mode = "ask",
+          model = "anthropic/claude-sonnet-4-5",
+          phase = "idle",
+          queue = {},
+          session = "main",
+          usage = {
+            cached = 80,
+            context = 203,
+            input = 300,
+            output = 10,
+            window = 200000
+          }
+        }"#]]
+    .assert_eq(&nvim.lua_str("return vim.inspect(require('caliban').state())"));
+}
