@@ -105,7 +105,7 @@ fn a_changed_prompt_is_told_in_one_line_shown_and_taken_on_demand() {
     nvim.ask("again", "Aye.");
     assert_eq!(server.requests()[1].system_text(), "Speak like a pirate.");
     nvim.keys("i/system<C-s>");
-    nvim.wait_transcript("! Speak like a pirate.");
+    nvim.wait_transcript("! The system prompt:\nSpeak like a pirate.");
     nvim.keys("/system new<C-s>");
     nvim.wait_transcript("The system prompt was replaced");
     server.reply(Reply::said("O rose."));
@@ -122,7 +122,8 @@ fn a_changed_prompt_is_told_in_one_line_shown_and_taken_on_demand() {
 
         Aye.
 
-        ! Speak like a pirate.
+        ! The system prompt:
+        Speak like a pirate.
 
         ! The system prompt was replaced: the model reads the conversation anew.
 
@@ -136,11 +137,12 @@ fn an_unknown_slash_word_is_never_sent_and_the_nearest_is_named() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>i/hlep<C-s>");
-    nvim.wait_screen("There is no command /hlep; did you mean /help.");
+    nvim.wait_screen("There is no command /hlep; did you mean /help?");
     assert_eq!(nvim.composer(), "/hlep");
     nvim.keys("<Esc>S/help<C-s>");
     nvim.wait_transcript("/clear ");
     expect![[r#"
+        Commands:
         /help     this list
         /system   shows the system prompt; `/system new` takes the one the settings give now
         /new      a new conversation, the old one stays: `/new [name]`

@@ -131,10 +131,7 @@ end
 
 ---@param message caliban.SessionOpened
 function M.opened(message)
-  local chat = M.find(message.session) or M.find(nil)
-  if not chat then
-    chat, M.wanted = new(), true -- what was asked for in words: /new
-  end
+  local chat = M.find(message.session) or M.find(nil) or new()
   chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral
   require('caliban.chat.buffers').ensure(chat)
   require('caliban.chat.composer').restore(chat, message.draft, message.draft_context)
