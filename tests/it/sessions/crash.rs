@@ -32,15 +32,16 @@ fn the_programs_death_is_one_sentence_and_loses_nothing() {
     assert!(requests[2].last_user_text().ends_with("unsent, typed after"));
 }
 
-/// A chat whose model runs `sleep 613`, which runs.
+/// A chat whose model has a command run, which runs and has said so: the editor knows of it then.
 fn sleeping(server: &Server) -> (Setup, Nvim) {
-    let command = serde_json::json!({"command": "sleep 613"});
+    let command = serde_json::json!({"command": "echo it is up; sleep 613"});
     server.reply(Reply::new().call("c1", "shell", command));
     let setup = wide().anthropic(server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>irun it<C-s>");
-    nvim.wait_screen("? Run `sleep 613`?");
+    nvim.wait_screen("y once");
     nvim.keys("<Esc>:Caliban approve<CR>");
+    nvim.wait_screen("    it is up");
     nvim.wait(|nvim| has(&nvim.setup, "sleep 613"), "the command's process");
     (setup, nvim)
 }
