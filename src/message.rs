@@ -170,8 +170,8 @@ impl Reply {
     }
 }
 
-/// One request, ready for any dialect. `messages` never holds `Role::System` or `Role::Note`, every
-/// call in it is answered by the next message, in order, and no text is empty.
+/// One request, ready for any dialect. `messages` never holds `Role::System` or `Role::Note`, excerpts and
+/// notices are texts in it, every call is answered by the next message, in order, and no text is empty.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     pub model: String,

@@ -1,8 +1,7 @@
 //! For tests of encoders: one conversation with everything in it that a dialect must place.
 
 use crate::message::{
-    Block, CallId, Excerpt, ExcerptKind, Input, Message, Request, Role, ToolAnswer, ToolCall,
-    ToolSpec,
+    Block, CallId, Input, Message, Request, Role, ToolAnswer, ToolCall, ToolSpec,
 };
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -45,16 +44,10 @@ pub(super) fn request(messages: Vec<Message>) -> Request {
 
 /// A prompt with a file, a reply of two calls behind reasoning, their answers with a notice behind them.
 pub(super) fn two_tools() -> Request {
-    let excerpt = Excerpt {
-        path: "src/a.rs".into(),
-        lines: Some((3, 4)),
-        filetype: "rust".into(),
-        kind: ExcerptKind::Selection,
-        text: "fn a() {\n}".into(),
-    };
+    let excerpt = text("<context path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</context>");
     let raw = |provider: &str, value| Block::Raw { provider: provider.into(), value };
     request(vec![
-        user(vec![Block::Excerpt(excerpt), text("What is it?")]),
+        user(vec![excerpt, text("What is it?")]),
         assistant(vec![
             Block::Thinking { text: "Look.".into(), signature: Some("c2ln".into()) },
             Block::Thinking { text: String::new(), signature: Some("ZW1wdHk=".into()) },

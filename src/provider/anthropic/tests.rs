@@ -164,30 +164,29 @@ fn a_turn_of_two_tools() {
     check(
         &sample::two_tools(),
         expect![[r#"
-        model: "m-1"
-        max_tokens: 1000
-        stream: true
-        tools:
-          {"name":"read","description":"Reads a file.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
-          {"name":"list","description":"Lists a folder.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
-        system:
-          {"type":"text","text":"You are Caliban.","cache_control":{"type":"ephemeral"}}
-        messages:
-          "user":
-            {"type":"text","text":"<excerpt path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</excerpt>"}
-            {"type":"text","text":"What is it?","cache_control":{"type":"ephemeral"}}
-          "assistant":
-            {"type":"thinking","thinking":"Look.","signature":"c2ln"}
-            {"type":"thinking","thinking":"","signature":"ZW1wdHk="}
-            {"type":"redacted_thinking","data":"b3A="}
-            {"type":"text","text":"I read it."}
-            {"type":"tool_use","id":"toolu_1","name":"read","input":{"path":"src/a.rs"}}
-            {"type":"tool_use","id":"call_950c1f6952735fb74ab07908","name":"functions_list","input":{}}
-          "user":
-            {"type":"tool_result","tool_use_id":"toolu_1","content":"fn a() {}"}
-            {"type":"tool_result","tool_use_id":"call_950c1f6952735fb74ab07908","content":"No such folder.","is_error":true}
-            {"type":"text","text":"2 hunks were kept.","cache_control":{"type":"ephemeral"}}
-    "#]],
+            model: "m-1"
+            max_tokens: 1000
+            stream: true
+            tools:
+              {"name":"read","description":"Reads a file.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
+              {"name":"list","description":"Lists a folder.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}
+            system:
+              {"type":"text","text":"You are Caliban.","cache_control":{"type":"ephemeral"}}
+            messages:
+              "user":
+                {"type":"text","text":"<context path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</context>"}
+                {"type":"text","text":"What is it?","cache_control":{"type":"ephemeral"}}
+              "assistant":
+                {"type":"thinking","thinking":"Look.","signature":"c2ln"}
+                {"type":"thinking","thinking":"","signature":"ZW1wdHk="}
+                {"type":"redacted_thinking","data":"b3A="}
+                {"type":"text","text":"I read it."}
+                {"type":"tool_use","id":"toolu_1","name":"read","input":{"path":"src/a.rs"}}
+                {"type":"tool_use","id":"call_950c1f6952735fb74ab07908","name":"functions_list","input":{}}
+              "user":
+                {"type":"tool_result","tool_use_id":"toolu_1","content":"fn a() {}"}
+                {"type":"tool_result","tool_use_id":"call_950c1f6952735fb74ab07908","content":"No such folder.","is_error":true,"cache_control":{"type":"ephemeral"}}
+        "#]],
     );
 }
 

@@ -95,6 +95,6 @@ fn fitting(id: &CallId, quirks: Quirks) -> String {
 }
 
 fn text(message: &Message) -> Option<String> {
-    let texts: Vec<String> = message.blocks.iter().filter_map(plain_text).collect();
+    let texts: Vec<&str> = message.blocks.iter().filter_map(plain_text).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }

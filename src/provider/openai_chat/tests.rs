@@ -239,21 +239,20 @@ fn a_turn_of_two_tools() {
         &sample::two_tools(),
         OPENAI,
         expect![[r#"
-        model: "m-1"
-        messages:
-          {"role":"system","content":"You are Caliban."}
-          {"role":"user","content":"<excerpt path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</excerpt>\n\nWhat is it?"}
-          {"role":"assistant","content":"I read it.","tool_calls":[{"id":"toolu_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"src/a.rs\"}"}},{"id":"call_950c1f6952735fb74ab07908","type":"function","function":{"name":"functions_list","arguments":"{}"}}]}
-          {"role":"tool","tool_call_id":"toolu_1","content":"fn a() {}"}
-          {"role":"tool","tool_call_id":"call_950c1f6952735fb74ab07908","content":"No such folder."}
-          {"role":"user","content":"2 hunks were kept."}
-        stream: true
-        max_completion_tokens: 1000
-        stream_options: {"include_usage":true}
-        tools:
-          {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
-          {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
-    "#]],
+            model: "m-1"
+            messages:
+              {"role":"system","content":"You are Caliban."}
+              {"role":"user","content":"<context path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</context>\n\nWhat is it?"}
+              {"role":"assistant","content":"I read it.","tool_calls":[{"id":"toolu_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"src/a.rs\"}"}},{"id":"call_950c1f6952735fb74ab07908","type":"function","function":{"name":"functions_list","arguments":"{}"}}]}
+              {"role":"tool","tool_call_id":"toolu_1","content":"fn a() {}"}
+              {"role":"tool","tool_call_id":"call_950c1f6952735fb74ab07908","content":"No such folder."}
+            stream: true
+            max_completion_tokens: 1000
+            stream_options: {"include_usage":true}
+            tools:
+              {"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+              {"type":"function","function":{"name":"list","description":"Lists a folder.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}
+        "#]],
     );
 }
 

@@ -81,8 +81,7 @@ fn a_message_ends_the_wait_and_the_verdict_joins_a_later_request() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["go on"]
-    .assert_eq(&scene.request(3).last_user_text());
+    expect!["go on"].assert_eq(&scene.request(3).last_user_text());
     scene.wait_idle("I see.");
 }
 
@@ -126,8 +125,7 @@ fn an_undo_of_everything_settles_it_and_a_redo_reopens_it() {
     assert!(scene.on_disk("a.txt").unwrap().contains("L8b"));
     scene.server.reply(Reply::said("Fine."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["go on"]
-    .assert_eq(&scene.request(3).last_user_text());
+    expect!["go on"].assert_eq(&scene.request(3).last_user_text());
     scene.wait_idle("Fine.");
 }
 
