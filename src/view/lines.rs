@@ -65,8 +65,10 @@ fn chip(excerpt: &Excerpt) -> String {
     let tokens = excerpt.text.len().div_ceil(4);
     let lines = excerpt.text.lines().count();
     let name = match (excerpt.kind, excerpt.lines) {
-        (ExcerptKind::Selection, Some((a, b))) => format!("selection  {}:{a}-{b}", excerpt.path),
-        (_, Some((a, b))) => format!("{}:{a}-{b}", excerpt.path),
+        (ExcerptKind::Selection, Some(lines)) => {
+            format!("selection  {}:{}", excerpt.path, span(lines))
+        }
+        (_, Some(lines)) => format!("{}:{}", excerpt.path, span(lines)),
         (_, None) => excerpt.path.clone(),
     };
     let name = flat(&name);
@@ -75,6 +77,11 @@ fn chip(excerpt: &Excerpt) -> String {
         if lines == 1 { "line" } else { "lines" },
         count(tokens)
     )
+}
+
+/// Lines as a reader writes them: `7`, `10-40`.
+fn span((first, last): (u32, u32)) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 /// `1234` as `1.2k`.
@@ -162,6 +169,7 @@ fn range(call: &ToolCall, map: &serde_json::Map<String, Value>) -> Option<String
     let number = |key: &str| map.get(key).map_or(Some(None), |it| it.as_u64().map(Some));
     let (first, count) = (number("offset")?.unwrap_or(1), number("limit")?);
     Some(match count {
+        Some(1) => format!("lines={first}"),
         Some(count) => format!("lines={first}-{}", first.saturating_add(count).saturating_sub(1)),
         None => format!("lines={first}-"),
     })

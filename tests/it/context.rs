@@ -311,7 +311,7 @@ fn a_chip_shows_what_goes_along_and_can_be_removed() {
     nvim.wait_screen("▏selection  a.rs:1");
     nvim.keys("iwhat?<C-s>");
     nvim.wait_transcript("Seen.");
-    nvim.wait_screen("▏selection  a.rs:1-1");
+    nvim.wait_screen("▏selection  a.rs:1  1 line");
     expect![[r#"
         <context kind="selection" path="a.rs" lines="1-1" filetype="rust">
         fn a() {}

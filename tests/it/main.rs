@@ -9,6 +9,7 @@ mod context;
 mod health;
 mod kit_test;
 mod lints;
+mod looks;
 mod lua;
 mod models;
 mod prompts;

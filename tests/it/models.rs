@@ -361,6 +361,7 @@ fn the_debug_log_is_written_only_when_asked_for() {
         nvim.ask("my prompt", "Fine.");
         let log = nvim.setup.debug_log();
         assert_eq!(!log.is_empty(), asked, "{log}");
+        assert!(!log.contains("my prompt") && !log.contains("Fine."), "{log}");
         assert_eq!(nvim.setup.dir().join("cache/caliban/debug.log").exists(), asked);
     }
 }

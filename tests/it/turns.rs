@@ -26,7 +26,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_screen("? Run `echo ran`?");
         // the reads did not wait for the question
-        nvim.wait_transcript("▸ read  path=\"b.txt\" lines=2-2");
+        nvim.wait_transcript("▸ read  path=\"b.txt\" lines=2");
         nvim.command("Caliban approve");
         nvim.wait_transcript("Both read.");
         let ids: Vec<String> =
@@ -49,7 +49,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
 
         ▸ read  path="a.txt"
 
-        ▸ read  path="b.txt" lines=2-2
+        ▸ read  path="b.txt" lines=2
 
         Both read."#]]
     .assert_eq(&said[0]);
@@ -303,6 +303,24 @@ fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
 
         ! The model refused to answer."#]],
     );
+}
+
+#[test]
+fn a_pause_and_a_full_window_are_visible_ends_too() {
+    for (reason, said) in [
+        ("pause_turn", "! The model paused. Send a message to go on."),
+        (
+            "model_context_window_exceeded",
+            "! The conversation is longer than the model's context. Start a new one with /new.",
+        ),
+    ] {
+        let server = Server::start();
+        server.reply(Reply::said("So far").stop(reason));
+        server.reply(Reply::said("Going on."));
+        let nvim = Nvim::start(&Setup::new().anthropic(&server));
+        nvim.ask("go", said);
+        nvim.ask("go on", "Going on.");
+    }
 }
 
 /// Keeps what the events bring, in the order of their data's names.

@@ -74,27 +74,49 @@ local function tokens(n)
   return (short:gsub('%.0', ''))
 end
 
----@param chat caliban.Chat
+---@param status caliban.Status
+---@param brief boolean
 ---@return string
-local function bar(chat)
+local function usage(status, brief)
+  local text = tokens(status.context)
+  if status.window > 0 then
+    local share = math.floor(100 * status.context / status.window + 0.5)
+    text = ('%s/%s  %d%%'):format(text, tokens(status.window), share)
+  end
+  if not brief and status.cached > 0 and status.input > 0 then
+    local share = math.min(100, math.floor(100 * status.cached / status.input + 0.5))
+    text = ('%s · cached %d%%'):format(text, share)
+  end
+  return text
+end
+
+--- What a width has room for: where it is narrow the state stands before everything else.
+---@param chat caliban.Chat
+---@param width integer
+---@return string
+local function bar(chat, width)
   local status = chat.status
   if not status then
     return ' ○ starting'
   end
-  local line = { status.tour and 'offline tour' or status.model, status.mode }
   local words = require('caliban.status').words(chat)
-  table.insert(line, (status.phase == 'idle' and '○ ' or '● ') .. words)
-  local left = (' ' .. table.concat(line, ' · ')):gsub('%%', '%%%%')
-  local right = tokens(status.context)
-  if status.window > 0 then
-    local share = math.floor(100 * status.context / status.window + 0.5)
-    right = ('%s/%s  %d%%%%'):format(right, tokens(status.window), share)
+  local state = (status.phase == 'idle' and '○ ' or '● ') .. words
+  local left, right = '', ''
+  for step = 1, 4 do
+    local parts = { step == 1 and status.model or status.model:match('[^/]*$') }
+    if step < 4 then
+      table.insert(parts, status.mode)
+    end
+    if status.tour then
+      table.insert(parts, 'offline tour')
+    end
+    table.insert(parts, state)
+    left, right = ' ' .. table.concat(parts, ' · '), usage(status, step > 2)
+    if api.nvim_strwidth(left .. right) + 3 <= width then
+      break
+    end
   end
-  if status.cached > 0 and status.input > 0 then
-    local share = math.min(100, math.floor(100 * status.cached / status.input + 0.5))
-    right = ('%s · cached %d%%%%'):format(right, share)
-  end
-  return ('%%<%s%%=  %s '):format(left, right)
+  return ('%%<%s%%=  %s '):format((left:gsub('%%', '%%%%')), (right:gsub('%%', '%%%%')))
 end
 
 ---@param chat caliban.Chat
@@ -109,11 +131,11 @@ end
 --- Sets the lines above the windows of a chat, where they have changed.
 ---@param chat caliban.Chat
 function M.decorate(chat)
-  local lines = { { chat.transcript, bar(chat) }, { chat.composer, hint(chat) } }
-  for _, pair in ipairs(lines) do
-    for _, win in ipairs(vim.fn.win_findbuf(pair[1])) do
-      if vim.wo[win].winbar ~= pair[2] then
-        vim.wo[win][0].winbar = pair[2]
+  for buf, text in pairs({ [chat.transcript] = bar, [chat.composer] = hint }) do
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      local line = text(chat, api.nvim_win_get_width(win))
+      if vim.wo[win].winbar ~= line then
+        vim.wo[win][0].winbar = line
       end
     end
   end

@@ -19,9 +19,9 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L2⟧⟦CalibanAdd| ⟧⟦CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAdd|                 ⟧│
           l3                                                       │
           l4                                                       │
-          l5                                                       │
+          l5                                                       │⟦CalibanUser|⟧
           l6                                                       │
-          l7                                                       │⟦CalibanUser|⟧
+          l7                                                       │
           ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧│
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧│
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧│

@@ -1,0 +1,218 @@
+//! What a turn looks like, what survives rough handling, and what a user who is elsewhere is told.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::json;
+
+#[test]
+fn a_turn_that_waits_for_the_user_shows_all_its_parts() {
+    let server = Server::start();
+    server.reply(all_parts());
+    let setup = Setup::new().file("src/a.rs", "fn old() {}\n\n").anthropic(&server).size(130, 34);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":edit src/a.rs<CR>:1Caliban<CR>irename it in @src/a.rs<CR>and its callers<C-s>");
+    nvim.wait_screen("? Run `cargo test`?");
+    nvim.keys("also the docs,<CR>please<C-s>");
+    nvim.wait_screen("queued: also the docs,");
+    nvim.wait_screen("1 match");
+    nvim.wait_screen("1 line ·");
+    nvim.wait_screen("waiting for you");
+    let shown = nvim.screen();
+    let shown: Vec<String> = shown
+        .lines()
+        .map(|row| row.chars().skip(69).collect::<String>().trim_end().to_owned())
+        .map(|row| timeless(&row))
+        .collect();
+    expect![[r#"
+        │ claude-sonnet-4-5 · ● waiting for you      21.4k/200k  11%
+        │  Keys     <CR> send · <C-c> stop · g? keys · @file
+        │  Help     `:help caliban`
+        │
+        │┃ rename it in @src/a.rs
+        │┃ and its callers
+        │┃ ▏selection  src/a.rs:1  1 line  3 tokens
+        │┃ ▏src/a.rs  2 lines  4 tokens
+        │
+        │  ▸ Thought for N
+        │
+        │  I look at **both** first.
+        │
+        │  ```rust
+        │  fn old() {}
+        │  ```
+        │
+        │  ▸ grep  pattern="old" path="src"    1 match · N ms
+        │
+        │  ▸ read  path="src/a.rs" lines=1    1 line · N ms
+        │
+        │  ▸ shell  cargo test
+        │
+        │  ? Run `cargo test`?
+        │    y once   s this session   n no   e no, because …
+        │
+        │   ◷ queued: also the docs, please    x removes · <CR> edits
+        │caliban://main                            26,35-33       Bot
+        │           <CR> queue · <M-CR> steer · <C-c> stop · g? keys
+        │
+        │
+        │
+         caliban://main/prompt                     1,1            All
+    "#]]
+    .assert_eq(&shown.join("\n"));
+}
+
+/// Reasoning, text, reads and a command.
+fn all_parts() -> Reply {
+    Reply::new()
+        .thinking("Hm.")
+        .text("I look at **both** first.\n\n```rust\nfn old() {}\n```\n")
+        .call("c1", "grep", json!({"pattern": "old", "path": "src"}))
+        .call("c2", "read", json!({"path": "src/a.rs", "offset": 1, "limit": 1}))
+        .call("c3", "shell", json!({"command": "cargo test"}))
+        .usage(12_000, 400)
+        .cached(9000, 0)
+}
+
+/// A row with its durations, which differ from run to run, as `N`.
+fn timeless(row: &str) -> String {
+    if let Some((before, _)) = row.split_once("Thought for") {
+        return format!("{before}Thought for N");
+    }
+    match row.rsplit_once(" · ") {
+        Some((before, time)) if time.ends_with(" ms") => {
+            let (line, result) = before.split_once("   ").unwrap_or((before, ""));
+            format!("{line}    {} · N ms", result.trim())
+        }
+        _ => row.to_owned(),
+    }
+}
+
+#[test]
+fn hostile_text_of_a_model_reaches_the_buffer_as_plain_text() {
+    let server = Server::start();
+    let long = "x".repeat(200_000);
+    let text = format!("a\u{1b}[31mred\u{7}\r\nb\u{0}c\u{9b}31m\n{long}\nend of it");
+    server.reply(Reply::new().text(&text).call(
+        "c1",
+        "re\u{1b}ad x",
+        json!({"path": "a\u{1b}[2J\nb"}),
+    ));
+    server.reply(Reply::said("Over."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "Over.");
+    nvim.wait_transcript("end of it");
+    let transcript = nvim.conversation();
+    assert!(transcript.chars().all(|c| !c.is_control() || c == '\n'), "control characters");
+    let lines: Vec<String> = transcript
+        .lines()
+        .map(|it| format!("{}: {}", it.len(), it.chars().take(40).collect::<String>()))
+        .filter(|it| !it.starts_with("0: "))
+        .collect();
+    expect![[r#"
+        2: go
+        8: a[31mred
+        5: bc31m
+        200000: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+        9: end of it
+        33: ▸ re_ad_x  path="a\u001b[2J\nb"
+        5: Over."#]]
+    .assert_eq(&lines.join("\n"));
+    let line = transcript.lines().find(|it| it.starts_with('▸')).unwrap();
+    assert!(!line.contains('\u{1b}'), "{line}");
+}
+
+#[test]
+fn wiped_buffers_come_back_and_the_turn_goes_on() {
+    let server = Server::start();
+    let gate = server.reply(Reply::chunks(["one ", "two ", "three"]));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s>");
+    gate.release();
+    nvim.wait_screen("one");
+    nvim.keys("half written<Esc>:bwipeout!<CR>");
+    gate.release();
+    nvim.wait_transcript("one two");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("half written");
+    nvim.keys("<C-w>k:bwipeout!<CR>");
+    gate.finish();
+    nvim.wait_phase("idle");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("one two three");
+    nvim.wait_screen("half written");
+    server.reply(Reply::said("Still here."));
+    nvim.ask("again", "Still here.");
+}
+
+#[test]
+fn only_closing_the_other_windows_and_leaving_the_chat_alone_is_no_trouble() {
+    let server = Server::start();
+    let gate = server.reply(Reply::chunks(["one ", "two"]));
+    let nvim = Nvim::start(&Setup::new().file("a.rs", "a\n").anthropic(&server));
+    nvim.keys(":edit a.rs<CR>:Caliban<CR>igo<C-s><Esc>");
+    gate.release();
+    nvim.wait_screen("one");
+    nvim.keys("<C-w>k:only<CR>");
+    gate.finish();
+    nvim.wait_screen("one two");
+    nvim.keys(":Caliban close<CR>");
+    nvim.wait_gone("one two");
+    assert_eq!(nvim.lua_str("return vim.fn.expand('%:t')"), "a.rs");
+    nvim.keys(":Caliban toggle<CR>");
+    nvim.wait_screen("one two");
+}
+
+#[test]
+fn a_user_who_is_elsewhere_is_told_that_they_are_needed_and_that_it_has_finished() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({"command": "true"})));
+    server.reply(Reply::said("Over."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.keys(":Caliban close<CR>");
+    nvim.wait_screen("Caliban is waiting for you (main).");
+    nvim.keys(":Caliban approve<CR>");
+    nvim.wait_screen("Caliban has finished (main).");
+}
+
+#[test]
+fn an_unknown_subcommand_names_the_nearest_and_subcommands_complete() {
+    let nvim = Nvim::start(&Setup::new());
+    nvim.keys(":Caliban aprove<CR>");
+    nvim.wait_screen(":Caliban has no subcommand 'aprove'. Did you mean 'approve'?");
+    let complete = "return table.concat(vim.fn.getcompletion('Caliban a', 'cmdline'), ' ')";
+    assert_eq!(nvim.lua_str(complete), "accept add approve ask");
+    let complete = "return table.concat(vim.fn.getcompletion('Caliban approve ', 'cmdline'), ' ')";
+    assert_eq!(nvim.lua_str(complete), "once session");
+}
+
+#[test]
+fn steering_and_stopping_by_command_and_nothing_to_send() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("Looking. ").gate().call(
+        "c1",
+        "read",
+        json!({"path": "a.txt"}),
+    ));
+    server.reply(Reply::said("Steered."));
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    nvim.keys(":Caliban<CR><CR>");
+    nvim.wait_screen("Nothing sent. The message is empty.");
+    nvim.keys("i<C-s>");
+    nvim.wait_screen("! Nothing sent. The message is empty.");
+    nvim.keys("go<C-s><Esc>");
+    nvim.wait_screen("Looking.");
+    nvim.wait_gone("Nothing sent.");
+    nvim.keys(":Caliban steer be quick<CR>");
+    nvim.wait_screen("be quick");
+    gate.finish();
+    nvim.wait_screen("Steered.");
+    assert_eq!(server.requests()[1].last_user_text(), "be quick");
+    nvim.wait_phase("idle");
+    nvim.keys(":Caliban stop<CR>");
+    assert_eq!(nvim.conversation().matches("Stopped").count(), 0);
+}
