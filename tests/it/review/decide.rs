@@ -21,7 +21,7 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
           l4                                                       │
           l5                                                       │
           l6                                                       │
-          l7                                                       │⟦CalibanUser|⟧
+          l7                                                       │
           ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧│
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧│
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧│

@@ -81,8 +81,7 @@ fn a_message_ends_the_wait_and_the_verdict_joins_a_later_request() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["go on"]
-    .assert_eq(&scene.request(3).last_user_text());
+    expect!["go on"].assert_eq(&scene.request(3).last_user_text());
     scene.wait_idle("I see.");
 }
 
@@ -100,6 +99,9 @@ fn a_stop_leaves_the_hunks_and_the_verdict_comes_with_the_next_message() {
     expect![[r#"
         <notice>
         The user stopped the turn before it was finished.
+        </notice>
+        <notice>
+        The user accepted 2 changes in a.txt.
         </notice>
         go on"#]]
     .assert_eq(&scene.request(2).last_user_text());
@@ -126,8 +128,7 @@ fn an_undo_of_everything_settles_it_and_a_redo_reopens_it() {
     assert!(scene.on_disk("a.txt").unwrap().contains("L8b"));
     scene.server.reply(Reply::said("Fine."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["go on"]
-    .assert_eq(&scene.request(3).last_user_text());
+    expect!["go on"].assert_eq(&scene.request(3).last_user_text());
     scene.wait_idle("Fine.");
 }
 
