@@ -88,7 +88,11 @@ function M.retry(enter)
   -- never within an autocommand
   vim.schedule(function()
     scheduled = false
+    local before = #waiting > 0 and waiting[1].waits
     try(enter)
+    if (#waiting > 0 and waiting[1].waits) ~= before then
+      require('caliban.status').held()
+    end
     if #waiting > 0 and not group then
       group = api.nvim_create_augroup('caliban.arrive', {})
       local events =

@@ -76,11 +76,7 @@ end
 ---@param item caliban.Arriving
 ---@param why string the end of a sentence
 function M.refuse(item, why)
-  M.answer(
-    item,
-    'refused',
-    { why = ('%s cannot be edited: %s.'):format(file.short(item.proposal.path), why) }
-  )
+  M.answer(item, 'refused', { why = why })
 end
 
 ---@param item caliban.Arriving

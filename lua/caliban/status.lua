@@ -9,6 +9,23 @@ local waits = {
   review = 'waiting for your review',
 }
 
+local holds = {
+  calm = 'an edit waits until you are in normal mode',
+  review = "an edit waits for another chat's review",
+}
+
+--- What keeps an edit of this chat from its buffer.
+---@param chat caliban.Chat
+---@return string?
+local function held(chat)
+  local arrive = package.loaded['caliban.arrive']
+  for _, item in ipairs(arrive and arrive.waiting() or {}) do
+    if item.session == chat.session then
+      return holds[item.waits]
+    end
+  end
+end
+
 --- A chat's status in words.
 ---@param chat caliban.Chat
 ---@return string
@@ -17,7 +34,7 @@ function M.words(chat)
   if status.waiting_for then
     return waits[status.waiting_for]
   elseif status.phase == 'running' then
-    return 'running ' .. (status.tool or 'a tool')
+    return held(chat) or 'running ' .. (status.tool or 'a tool')
   elseif status.phase == 'retrying' then
     local left = math.max(0, (chat.retry_at or 0) - vim.uv.hrtime() / 1e6)
     return ('trying again in %d s'):format(math.ceil(left / 1000))
@@ -95,6 +112,13 @@ function M.changed(chat, before)
   end
   if vim.o.laststatus > 0 then
     vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
+  end
+end
+
+--- An edit began or ceased to wait.
+function M.held()
+  for _, chat in ipairs(package.loaded['caliban.chat'] and require('caliban.chat').all or {}) do
+    require('caliban.chat.windows').decorate(chat)
   end
 end
 

@@ -115,7 +115,7 @@
 ---@field eol? boolean
 ---@field dos? boolean 'fileformat' is dos (state `moved`)
 ---@field bom? boolean
----@field why? string one sentence for the model (state `refused`)
+---@field why? string the end of a sentence for the model (state `refused`)
 
 --- A file's review is settled: nothing of it is pending any more.
 ---@class (exact) caliban.Reviewed

@@ -29,6 +29,9 @@ impl Misfit {
             Misfit::Unread => format!(
                 "{path} exists and you have not read it. Read it first, then write, or use edit."
             ),
+            Misfit::Stale { diff } if diff.is_empty() => format!(
+                "{path} changed since you read it, so it was not overwritten. Read it again, or use edit."
+            ),
             Misfit::Stale { diff } => format!(
                 "{path} changed since you read it, so it was not overwritten. What changed:\n\
                  {diff}\nRead it again, or use edit."

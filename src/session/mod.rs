@@ -223,7 +223,7 @@ impl Session {
                 self.reviewed(answers, &mut step);
             }
             Input::ReviewLost { path } => {
-                let text = say::review_lost(&path);
+                let text = say::review_lost(&path, &self.root);
                 self.record(Event::Reviewed { path }, &mut step);
                 self.record(Event::Noted { text }, &mut step);
             }

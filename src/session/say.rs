@@ -61,10 +61,10 @@ pub(super) fn undecided(call: &CallId, hunks: u32) -> ToolAnswer {
     }
 }
 
-pub(super) fn review_lost(path: &Path) -> String {
+pub(super) fn review_lost(path: &Path, root: &Path) -> String {
     format!(
-        "The editor was closed while changes to {} were under review. They are not in the file: read it before you go on.",
-        path.display()
+        "Changes to {} were under review when the editor or Caliban ended. Read it before you go on.",
+        path.strip_prefix(root).unwrap_or(path).display()
     )
 }
 

@@ -6,6 +6,7 @@ pub mod kit;
 
 mod chat;
 mod context;
+mod edits;
 mod health;
 mod kit_test;
 mod lints;

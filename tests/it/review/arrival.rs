@@ -1,1 +1,159 @@
-//! Soon.
+//! A proposal that comes while the user is in the middle of something waits; their keys do what they would.
+
+use super::scene::{Scene, edit, nine};
+use crate::kit::reply::Reply;
+
+/// A proposal is made while the user is amid `before`; it waits; `after` ends that, and gives `text`, which the
+/// proposal (line 8) then enters.
+#[track_caller]
+fn waits(before: &str, after: &str, text: &str) {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h4G");
+    let gate =
+        scene.server.reply(Reply::new().gate().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.server.wait_requests(1);
+    scene.nvim.keys(before);
+    let blocked = scene.nvim.is_blocked();
+    gate.finish();
+    if !blocked {
+        scene.nvim.wait(
+            |nvim| nvim.lua_str("return #require('caliban.buffers').waiting()") == "1",
+            "the proposal at the door",
+        );
+        assert_eq!(scene.pending(), 0, "{before} was disturbed");
+        assert!(scene.nvim.lua_str(
+            "return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, false), ' ')"
+        ).contains("l8"));
+    }
+    scene.nvim.keys(after);
+    scene.wait_pending(1);
+    assert_eq!(
+        scene.nvim.buffer("/a.txt").replace('\n', " "),
+        text.replace("l8", "L8"),
+        "{before}"
+    );
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.buffer("/a.txt").replace('\n', " "), text, "{before}");
+}
+
+const NINE: &str = "l1 l2 l3 l4 l5 l6 l7 l8 l9";
+
+#[test]
+fn insert_mode_is_not_disturbed() {
+    waits("iab", "cd<Esc>", &NINE.replace("l4", "abcdl4"));
+}
+
+#[test]
+fn replace_mode_is_not_disturbed() {
+    waits("Rx", "y<Esc>", &NINE.replace("l4", "xy"));
+}
+
+#[test]
+fn visual_mode_is_not_disturbed() {
+    waits("Vj", "jd", &NINE.replace("l4 l5 l6 ", ""));
+}
+
+#[test]
+fn a_waiting_operator_is_not_disturbed() {
+    waits("d", "j", &NINE.replace("l4 l5 ", ""));
+}
+
+#[test]
+fn a_count_and_a_register_are_not_disturbed() {
+    waits("\"a2", "dd", &NINE.replace("l4 l5 ", ""));
+}
+
+#[test]
+fn a_substitution_that_asks_is_not_disturbed() {
+    waits(":%s/l/x/gc<CR>y", "yyq", &NINE.replace("l1 l2 l3", "x1 x2 x3"));
+}
+
+#[test]
+fn a_macro_that_is_recorded_is_not_disturbed() {
+    waits("qqx", "xq", &NINE.replace("l4", ""));
+}
+
+#[test]
+fn the_command_line_is_not_disturbed() {
+    waits(":5", "d<CR>", &NINE.replace("l5 ", ""));
+}
+
+#[test]
+fn the_command_line_window_is_not_disturbed() {
+    waits("q:i5d<Esc>", "<CR>", &NINE.replace("l5 ", ""));
+}
+
+#[test]
+fn a_hit_enter_prompt_is_not_disturbed() {
+    waits(":echo \"a\\nb\\nc\"<CR>", "<CR>", NINE);
+}
+
+#[test]
+fn a_completion_menu_is_not_disturbed() {
+    waits("ol<C-n>", "<C-n><C-y> ok<Esc>", &NINE.replace("l4", "l4 l6 ok"));
+}
+
+#[test]
+fn a_block_insert_is_not_disturbed() {
+    waits("<C-v>jIx", "y<Esc>", &NINE.replace("l4", "xyl4").replace("l5", "xyl5"));
+}
+
+#[test]
+fn the_chat_says_that_a_proposal_waits() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).size(180, 30));
+    scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h4Gi");
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait(
+        |nvim| nvim.lua_str("return #require('caliban.buffers').waiting()") == "1",
+        "the proposal at the door",
+    );
+    scene.nvim.wait_screen("an edit waits until you are in normal mode");
+    scene.nvim.keys("<Esc>");
+    scene.wait_pending(1);
+    scene.nvim.wait_gone("an edit waits");
+}
+
+#[test]
+fn text_that_moved_before_the_proposal_arrived_is_matched_anew() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h");
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.nvim.keys("ggOtop");
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait(
+        |nvim| nvim.lua_str("return #require('caliban.buffers').waiting()") == "1",
+        "the proposal at the door",
+    );
+    scene.nvim.keys(" line<CR>two<Esc>");
+    scene.wait_pending(1);
+    assert_eq!(
+        scene.nvim.buffer("/a.txt"),
+        format!("top line\ntwo\n{}", nine().replace("l8", "L8")).trim_end()
+    );
+}
+
+#[test]
+fn text_that_is_gone_when_the_proposal_arrives_is_a_misfit_that_teaches() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h");
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.nvim.keys("8GA");
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.nvim.wait(
+        |nvim| nvim.lua_str("return #require('caliban.buffers').waiting()") == "1",
+        "the proposal at the door",
+    );
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("<C-u>eight<Esc>");
+    scene.wait_idle("I see.");
+    assert!(
+        scene.answer(2, "e1").starts_with("`old` is not in a.txt"),
+        "{}",
+        scene.answer(2, "e1")
+    );
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l8", "eight").trim_end());
+}

@@ -100,6 +100,9 @@ fn a_stop_leaves_the_hunks_and_the_verdict_comes_with_the_next_message() {
         <notice>
         The user stopped the turn before it was finished.
         </notice>
+        <notice>
+        The user accepted 2 changes in a.txt.
+        </notice>
         go on"#]]
     .assert_eq(&scene.request(2).last_user_text());
     scene.wait_idle("I see.");

@@ -1,1 +1,207 @@
-//! Soon.
+//! What ends a review from outside: buffers that go, files that change, a program that dies.
+
+use super::scene::{Scene, edit, nine};
+use crate::kit::reply::Reply;
+use expect_test::expect;
+use std::fs;
+
+#[test]
+fn a_buffer_wiped_out_or_read_anew_undoes_what_was_pending() {
+    for (keys, told) in [
+        (":bwipeout!<CR>", "The user closed a.txt without keeping anything."),
+        (":bdelete!<CR>", "The user closed a.txt without keeping anything."),
+        (":edit!<CR>", "they are undone"),
+    ] {
+        let scene = Scene::two_hunks(|it| it);
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(keys);
+        let answer = scene.answer(2, "e1");
+        assert!(answer.contains(told), "{keys}: {answer}");
+        scene.wait_idle("I see.");
+        assert_eq!(scene.pending(), 0, "{keys}");
+        assert_eq!(scene.on_disk("a.txt"), Some(nine()), "{keys}");
+    }
+}
+
+#[test]
+fn a_buffer_with_hunks_is_not_closed_without_a_bang() {
+    let scene = Scene::two_hunks(|it| it);
+    for keys in [":bwipeout<CR>", ":bdelete<CR>", ":edit<CR>"] {
+        scene.nvim.keys(keys);
+        while scene.nvim.is_blocked() {
+            scene.nvim.keys("<CR>");
+        }
+        assert_eq!(scene.pending(), 2, "{keys}");
+    }
+}
+
+#[test]
+fn leaving_in_the_middle_of_a_review_leaves_the_disk_alone() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys("2G\\a");
+    assert!(scene.nvim.quit_with(":qa!<CR>").success());
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.nvim.setup.processes().iter().for_each(|it| println!("{it:?}"));
+}
+
+/// Kills the program and waits until Neovim has seen its end.
+fn kill_program(scene: &Scene) {
+    let (pid, _) = scene
+        .nvim
+        .setup
+        .processes()
+        .into_iter()
+        .find(|(_, line)| line.contains("debug/caliban"))
+        .unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    scene.wait_phase("offline");
+}
+
+#[test]
+fn a_review_goes_on_without_the_program_and_the_model_hears_of_it_after_a_restart() {
+    let scene = Scene::two_hunks(|it| it);
+    kill_program(&scene);
+    scene.nvim.keys("2G\\a8G\\r");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.wait_phase("idle");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban ask go on<CR>");
+    scene.wait_idle("I see.");
+    expect![[r#"
+        <notice>
+        The turn was interrupted because the editor or Caliban ended. What ran then may have had effects.
+        </notice>
+        <notice>
+        Changes to a.txt were under review when the editor or Caliban ended. Read it before you go on.
+        </notice>
+        <notice>
+        The review of a.txt was settled after Caliban was restarted; the file may differ from what was read.
+        </notice>
+        go on"#]].assert_eq(&scene.request(2).last_user_text());
+}
+
+#[test]
+fn a_file_that_changes_on_disk_is_merged_without_a_prompt() {
+    let scene = Scene::two_hunks(|it| it);
+    let theirs = nine().replace("l5", "five");
+    fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
+    scene.nvim.command("checktime");
+    scene.nvim.wait(|nvim| nvim.buffer("/a.txt").contains("five"), "the change taken over");
+    assert!(!scene.nvim.is_blocked());
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(theirs.replace("l2", "L2").replace("l8", "L8\nL8b")));
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 5
+        -l5
+        +five"#]]
+    .assert_eq(&scene.answer(2, "e1"));
+}
+
+#[test]
+fn a_change_on_disk_unseen_until_the_end_is_not_written_over() {
+    let scene = Scene::two_hunks(|it| it);
+    let theirs = nine().replace("l5", "five");
+    fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(theirs.replace("l2", "L2").replace("l8", "L8\nL8b")));
+}
+
+#[test]
+fn a_file_deleted_meanwhile_stays_deleted_and_the_text_stays_in_the_buffer() {
+    let scene = Scene::two_hunks(|it| it);
+    fs::remove_file(scene.nvim.setup.path("a.txt")).unwrap();
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        a.txt is not saved (it was deleted on disk): the disk does not have it yet."#]]
+    .assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), None);
+    assert!(scene.nvim.buffer("/a.txt").contains("L8b"));
+}
+
+#[test]
+fn the_default_keys_live_as_long_as_something_is_pending_and_the_users_own_come_back() {
+    let maps = "local out = {}
+        for _, mode in ipairs({ 'n', 'x' }) do
+          for _, lhs in ipairs({ ']h', '[h', '\\\\a', '\\\\r', '\\\\A', '\\\\R' }) do
+            local map = vim.fn.maparg(lhs, mode, false, true)
+            map.lnum, map.sid, map.callback = nil, nil, nil
+            out[#out + 1] = vim.tbl_isempty(map) and 'none' or vim.inspect(map)
+          end
+        end
+        return out";
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>:nnoremap <lt>buffer> <lt>silent> <lt>expr> ]h 'j'<CR>");
+    scene.nvim.keys(":xnoremap <lt>buffer> \\a <lt>Esc><CR>:nmap \\R :echo 1<lt>CR><CR>");
+    let before = scene.nvim.lua_json(maps);
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l5", "L5")])));
+    scene.wait_pending(1);
+    assert_ne!(scene.nvim.lua_json(maps), before);
+    scene.nvim.keys("]h");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.line('.')"), "5");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\a");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.lua_json(maps), before);
+    scene.nvim.keys("gg]h");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.line('.')"), "2");
+}
+
+#[test]
+fn plug_maps_do_what_the_keys_do() {
+    let scene = Scene::two_hunks(|it| {
+        it.before(
+            "for key, name in pairs({ n = 'next', p = 'prev', a = 'accept', r = 'reject', A = 'accept-all' }) do
+              vim.keymap.set('n', '<F2>' .. key, '<Plug>(caliban-' .. name .. ')')
+            end",
+        )
+    });
+    scene.nvim.keys("gg<F2>n<F2>n<F2>p");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.line('.')"), "2");
+    scene.nvim.keys("<F2>r");
+    scene.wait_hunks(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("<F2>A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
+}
+
+#[test]
+fn pending_hunks_are_listed_in_the_quickfix_list_and_as_data() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8\n", "")])).call(
+        "e2",
+        "edit",
+        edit("b.txt", &[("l5", "L5\nL5b")]),
+    ));
+    scene.wait_pending(3);
+    scene.nvim.keys(":Caliban review<CR>");
+    let list = scene.nvim.lua_json(
+        "return vim.tbl_map(function(it)
+          return vim.fs.basename(vim.api.nvim_buf_get_name(it.bufnr)) .. ':' .. it.lnum .. ' ' .. it.text
+        end, vim.fn.getqflist())",
+    );
+    expect![[r#"["a.txt:2 -1 +1  L2","a.txt:8 -1 +0  l8","b.txt:5 -1 +2  L5"]"#]]
+        .assert_eq(&list.to_string());
+    let data = scene.nvim.lua_json(
+        "return vim.tbl_map(function(it)
+          return { vim.fs.basename(it.path), it.start, it.count, table.concat(it.removed, ';'), table.concat(it.added, ';') }
+        end, require('caliban').pending())",
+    );
+    expect![[r#"[["a.txt",1,1,"l2","L2"],["a.txt",7,0,"l8",""],["b.txt",4,2,"l5","L5;L5b"]]"#]]
+        .assert_eq(&data.to_string());
+}

@@ -26,7 +26,7 @@ pub fn write(path: &str, text: &str) -> Value {
 
 /// Lines `l1` to `l9`, with the newline at the end.
 pub fn nine() -> String {
-    (1..=9).map(|n| format!("l{n}\n")).collect()
+    (1..=9).fold(String::new(), |text, n| text + &format!("l{n}\n"))
 }
 
 /// One call that changes the second and the eighth of nine lines.
@@ -157,6 +157,7 @@ fn cut(row: &str, width: usize) -> String {
     let (mut out, mut cells, mut name) = (String::new(), 0, false);
     for c in row.chars() {
         match c {
+            '⟦' if cells == width => break,
             '⟦' => name = true,
             '|' if name => name = false,
             '⟧' => {}

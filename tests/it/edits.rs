@@ -1,0 +1,280 @@
+//! The edit and write tools on files of every kind: bytes that must not change, files that are refused.
+
+use super::review::scene::{Scene, edit, nine, write};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::{Value, json};
+use std::fs;
+
+/// An edit of `a.txt` (not open, then open) is accepted; the bytes on disk are `after`.
+#[track_caller]
+fn bytes(before: &[u8], change: (&str, &str), after: &[u8]) {
+    for open in [false, true] {
+        let scene = Scene::start(|it| it.file("a.txt", before));
+        if open {
+            scene.nvim.keys(":edit a.txt<CR>");
+        }
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[change])));
+        scene.wait_pending(1);
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_idle("I see.");
+        let found = fs::read(scene.nvim.setup.path("a.txt")).unwrap();
+        assert_eq!(found.escape_ascii().to_string(), after.escape_ascii().to_string(), "{open}");
+        assert!(scene.answer(2, "e1").contains("accepted"), "{}", scene.answer(2, "e1"));
+    }
+}
+
+#[test]
+fn carriage_returns_stay() {
+    bytes(b"a\r\nb\r\nc\r\n", ("b", "B\nB2"), b"a\r\nB\r\nB2\r\nc\r\n");
+}
+
+#[test]
+fn mixed_line_ends_stay() {
+    bytes(b"a\r\nb\nc\r\n", ("b\n", "B\n"), b"a\r\nB\nc\r\n");
+}
+
+#[test]
+fn a_byte_order_mark_stays() {
+    bytes(b"\xef\xbb\xbfa\nb\n", ("a", "A"), b"\xef\xbb\xbfA\nb\n");
+}
+
+#[test]
+fn a_missing_final_newline_stays_missing() {
+    bytes(b"a\nb\nc", ("b", "B"), b"a\nB\nc");
+    bytes(b"a\nb\nc", ("c", "C"), b"a\nb\nC");
+}
+
+#[test]
+fn an_empty_file_is_filled() {
+    bytes(b"", ("", "one\ntwo\n"), b"one\ntwo\n");
+}
+
+#[test]
+fn a_file_of_one_line_end_is_no_empty_file() {
+    bytes(b"\n", ("\n", "one\n"), b"one\n");
+}
+
+#[test]
+fn a_file_is_emptied() {
+    bytes(b"a\nb\n", ("a\nb\n", ""), b"");
+}
+
+#[test]
+fn first_and_last_lines_come_and_go() {
+    bytes(b"a\nb\nc\n", ("a\n", ""), b"b\nc\n");
+    bytes(b"a\nb\nc\n", ("c\n", ""), b"a\nb\n");
+    bytes(b"a\nb\nc\n", ("a\n", "0\na\n"), b"0\na\nb\nc\n");
+    bytes(b"a\nb\nc\n", ("c\n", "c\nd\n"), b"a\nb\nc\nd\n");
+}
+
+#[test]
+fn text_beyond_ascii_stays() {
+    bytes("ä\u{301} 漢\n\t\u{a0}b\n".as_bytes(), ("b", "ß"), "ä\u{301} 漢\n\t\u{a0}ß\n".as_bytes());
+}
+
+/// The call is answered with an error, at once, with no prompt and nothing pending.
+#[track_caller]
+fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Value, told: &str) {
+    let scene = Scene::start(|it| setup(it.file("a.txt", nine())));
+    scene.nvim.keys(keys);
+    refused_in(&scene, tool, input, told);
+}
+
+#[track_caller]
+fn refused_in(scene: &Scene, tool: &str, input: Value, told: &str) {
+    let lines = scene.nvim.buffer_now();
+    scene.server.reply(Reply::new().call("e1", tool, input));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_idle("I see.");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    let dir = scene.nvim.setup.dir().display().to_string();
+    assert_eq!(scene.answer(2, "e1").replace(&dir, "/DIR"), told);
+    assert_eq!(scene.pending(), 0);
+    assert_eq!(scene.nvim.buffer_now(), lines);
+}
+
+impl Nvim {
+    fn buffer_now(&self) -> String {
+        self.lua_str("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')")
+    }
+}
+
+fn change() -> Value {
+    edit("a.txt", &[("l2", "L2")])
+}
+
+#[test]
+fn buffers_that_cannot_be_changed_are_refused() {
+    refused(
+        |it| it,
+        ":view a.txt<CR>",
+        "edit",
+        change(),
+        "a.txt was not changed: it is read-only.",
+    );
+    refused(
+        |it| it,
+        ":edit a.txt<CR>:setlocal noma<CR>",
+        "edit",
+        change(),
+        "a.txt was not changed: its buffer is 'nomodifiable'.",
+    );
+    refused(
+        |it| it,
+        ":edit a.txt<CR>:setlocal bt=nofile<CR>",
+        "edit",
+        change(),
+        "a.txt was not changed: its buffer is not a file (nofile).",
+    );
+}
+
+#[test]
+fn what_is_no_text_file_is_refused() {
+    refused(
+        |it| it.file("dir/x", ""),
+        "",
+        "edit",
+        edit("dir", &[("a", "b")]),
+        "path: `dir` is a folder. Name a file.",
+    );
+    refused(
+        |it| it.file("b", b"a\0b"),
+        "",
+        "edit",
+        edit("b", &[("a", "c")]),
+        "b was not changed: it is a binary file.",
+    );
+    refused(
+        |it| it.file("b", b"a\xff\xfe"),
+        "",
+        "edit",
+        edit("b", &[("a", "c")]),
+        "b was not changed: it is not UTF-8 text.",
+    );
+    refused(
+        |it| it,
+        "",
+        "edit",
+        edit("none.txt", &[("a", "c")]),
+        "none.txt does not exist. Use write to create it.",
+    );
+    refused(
+        |it| it,
+        "",
+        "write",
+        write("a.txt/b.txt", "x\n"),
+        "a.txt/b.txt was not changed: it is read-only.",
+    );
+}
+
+#[test]
+fn what_is_not_the_projects_is_refused() {
+    refused(
+        |it| it,
+        "",
+        "edit",
+        edit("../setup.lua", &[("a", "b")]),
+        "path: `../setup.lua` is outside the project (/DIR/project), where nothing is edited.",
+    );
+    refused(
+        |it| it,
+        "",
+        "write",
+        write(".git/hooks/pre-commit", "x\n"),
+        "path: `.git/hooks/pre-commit` is in .git, where nothing is edited.",
+    );
+    refused(
+        |it| it,
+        "",
+        "write",
+        write(".GIT/config", "x\n"),
+        "path: `.GIT/config` is in .git, where nothing is edited.",
+    );
+}
+
+#[test]
+fn a_file_deleted_under_its_buffer_is_refused() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    fs::remove_file(scene.nvim.setup.path("a.txt")).unwrap();
+    refused_in(&scene, "edit", change(), "a.txt does not exist. Use write to create it.");
+}
+
+#[test]
+fn a_file_open_in_another_neovim_is_refused() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    let other = Nvim::start(&scene.nvim.setup);
+    other.keys(":edit a.txt<CR>GAx<Esc>:preserve<CR>");
+    refused_in(
+        &scene,
+        "edit",
+        change(),
+        "a.txt was not changed: it is open in another Neovim (swap file).",
+    );
+    assert_eq!(scene.nvim.lua_str("return vim.fn.bufloaded('a.txt')"), "0");
+}
+
+#[test]
+fn a_file_not_read_is_not_written_over() {
+    refused(
+        |it| it,
+        "",
+        "write",
+        write("a.txt", "x\n"),
+        "a.txt exists and you have not read it. Read it first, then write, or use edit.",
+    );
+}
+
+#[test]
+fn a_file_changed_since_it_was_read_is_not_written_over() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
+    scene.server.reply(Reply::said("Read."));
+    scene.nvim.lua("require('caliban').ask('read it')", &[]);
+    scene.wait_idle("Read.");
+    scene.nvim.keys("5GA by me<Esc>");
+    scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "x\n")));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('write it')", &[]);
+    scene.wait_idle("I see.");
+    expect![
+        "a.txt changed since you read it, so it was not overwritten. Read it again, or use edit."
+    ]
+    .assert_eq(&scene.answer(4, "w1"));
+    assert_eq!(scene.pending(), 0);
+}
+
+#[test]
+fn an_edit_of_a_file_changed_on_disk_since_it_was_opened_is_an_edit_of_the_disk() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l5", "five")).unwrap();
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("five", "FIVE")])));
+    scene.wait_pending(1);
+    assert!(!scene.nvim.is_blocked());
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "FIVE")));
+}
+
+#[test]
+fn a_call_whose_arguments_are_cut_is_never_proposed() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.server.reply(Reply::new().call_raw(
+        "e1",
+        "edit",
+        r#"{"path":"a.txt","edits":[{"old":"l2","new":"L"#,
+    ));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_idle("I see.");
+    expect!["Your call of edit was cut off after 45 bytes of its arguments, so nothing was done. Send it again in smaller pieces."].assert_eq(&scene.answer(2, "e1"));
+    assert_eq!(scene.pending(), 0);
+}
