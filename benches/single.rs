@@ -2,7 +2,7 @@
 
 use super::editor::Editor;
 use super::server::{Reply, Server};
-use super::stream::{Turns, number, ranked};
+use super::stream::{Turns, WARM, number, ranked};
 use super::{Subject, proc, text};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(crate) fn ways(subject: Subject, count: usize) -> Ways {
     let server = Server::start();
     let mut editor = Editor::start(subject, server.port);
     let mut turns = Turns::new(server, &mut editor);
-    turns.fill(text::tokens(600, 1));
+    turns.fill(text::tokens(WARM, 1));
     let program = turns.editor.program().unwrap();
     let [mut request, mut first, mut last] = [const { Vec::new() }; 3];
     for n in 0..count {
@@ -42,7 +42,7 @@ pub(crate) fn tool(count: usize) -> [f64; 3] {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);
     let mut turns = Turns::new(server, &mut editor);
-    turns.fill(text::tokens(600, 1));
+    turns.fill(text::tokens(WARM, 1));
     for line in 1..=count {
         turns.server.will(Reply::Read { path: "notes.txt", line });
     }

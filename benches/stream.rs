@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Bytes of one reply with which a chat is filled.
 const FILL: usize = 250_000;
 /// Tokens of the reply before all others: parsers and queries are loaded by it.
-const WARM: usize = 600;
+pub(crate) const WARM: usize = 3_000;
 const IDLE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, PartialEq)]
@@ -27,8 +27,11 @@ pub(crate) struct Measured {
     pub(crate) timer: [f64; 3],
     pub(crate) queue: [f64; 3],
     pub(crate) key: [f64; 3],
-    /// Without what typing and measuring cost.
+    /// What typing and measuring cost included: `idle` is that alone, in milliseconds a second.
     pub(crate) editor_cpu: f64,
+    pub(crate) idle: f64,
+    /// How long it streamed.
+    pub(crate) seconds: f64,
     pub(crate) program_cpu: f64,
     pub(crate) editor_memory: f64,
     pub(crate) program_memory: f64,
@@ -70,7 +73,9 @@ pub(crate) fn measure(subject: Subject, scenario: Scenario) -> Measured {
         timer: ranks(0),
         queue: ranks(1),
         key: ranked(key),
-        editor_cpu: proc::cpu(editor_pid) - cpu - idle * start.elapsed().as_secs_f64(),
+        editor_cpu: proc::cpu(editor_pid) - cpu,
+        idle,
+        seconds: start.elapsed().as_secs_f64(),
         program_cpu: proc::cpu(program) - program_cpu,
         editor_memory: proc::resident(editor_pid),
         program_memory: proc::resident(program),
