@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Nothing that is awaited may take longer.
-const LIMIT: Duration = Duration::from_mins(2);
+const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: (u32, u32) = (160, 45);
 /// Columns of the floors' chat: as many as Caliban's has on this screen.
 const WIDTH: &str = "64";
@@ -151,7 +151,7 @@ impl Editor {
     pub(crate) fn type_one(&mut self) -> Duration {
         self.typed += 1;
         // Where the line begins anew, no cell shows the same sign as before.
-        if self.typed % 40 == 0 {
+        if self.typed.is_multiple_of(40) {
             self.keys("<C-u>");
         }
         let sign = char::from_u32(0x2801 + self.typed % 250).unwrap();

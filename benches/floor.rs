@@ -60,7 +60,11 @@ fn paint(
         drop(pending);
         let mut rest = text.as_str();
         while !rest.is_empty() {
-            let (head, tail) = rest.split_at(rest.floor_char_boundary(piece));
+            let mut end = piece.min(rest.len());
+            while !rest.is_char_boundary(end) {
+                end -= 1;
+            }
+            let (head, tail) = rest.split_at(end);
             notify(head);
             rest = tail;
             if !rest.is_empty() {

@@ -53,7 +53,7 @@ impl Server {
     }
 
     pub(crate) fn next(&self) -> Times {
-        self.times.recv_timeout(Duration::from_mins(1)).unwrap()
+        self.times.recv_timeout(Duration::from_secs(60)).unwrap()
     }
 }
 
