@@ -7,7 +7,7 @@ test:
 	@bash scripts/test.sh
 
 bench:
-	@cargo bench --locked
+	@NVIM=$$(bash scripts/nvim.sh) && export NVIM && cargo bench --locked --bench bench
 
 lint:
 	@bash scripts/lint.sh

@@ -126,11 +126,12 @@ function M.start()
     return false, ('%s could not be started.'):format(path)
   end
   link.job = job
-  local v = vim.fn.api_info().version ---@as table<string, integer>
+  -- `api_info()` tells it too, in a millisecond
+  local version = vim.api.nvim_exec2('version', { output = true }).output:match('NVIM v(%S+)')
   transmit({
     kind = 'hello',
     version = require('caliban.version'),
-    nvim = ('%d.%d.%d'):format(v.major, v.minor, v.patch),
+    nvim = version or '?',
     cwd = vim.fn.getcwd(),
     reviews = under_review(),
     config = require('caliban.config').wire(),

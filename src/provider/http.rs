@@ -6,11 +6,11 @@ use super::endpoint::Endpoint;
 use super::fault::{self, Refusal, without_key};
 use super::key::{Env, Secret, environment};
 use super::{Provider, Sampled};
-use crate::event::Failure;
+use crate::event::{Delta, Failure};
 use crate::message::Request;
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
@@ -22,10 +22,15 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
-use tokio::time::timeout;
+use tokio::task::yield_now;
+use tokio::time::{sleep, timeout};
 
 /// Most of an error's body that is read, in bytes.
 const ERROR_BODY: usize = 64 << 10;
+
+/// The pause between two reads while text flows: one frame at 60 Hz. The screen takes no more, and every token
+/// read by itself would wake the whole program.
+const SIP: Duration = Duration::from_millis(16);
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +119,7 @@ impl Http {
             key,
             clocks: self.clocks,
             begun: false,
+            flows: false,
         })
     }
 
@@ -221,6 +227,8 @@ struct Body {
     key: Option<Secret>,
     clocks: Clocks,
     begun: bool,
+    /// Nothing but text came last: a call must not wait.
+    flows: bool,
 }
 
 impl Body {
@@ -234,6 +242,21 @@ impl Body {
         }
     }
 
+    /// The next bytes: what is here already at once, what text follows it in sips.
+    async fn read(&mut self) -> Option<Option<Bytes>> {
+        if self.flows {
+            // The connection, a task of its own, has to run before it can hand over what it has.
+            for _ in 0..2 {
+                if let Some(bytes) = self.bytes.next().now_or_never() {
+                    return bytes;
+                }
+                yield_now().await;
+            }
+            sleep(SIP).await;
+        }
+        self.bytes.next().await
+    }
+
     async fn sampled(&mut self) -> Sampled {
         let mut read = Vec::new();
         loop {
@@ -241,10 +264,14 @@ impl Body {
                 return sampled;
             }
             let clock = if self.begun { self.clocks.between } else { self.clocks.first };
-            match timeout(clock, self.bytes.next()).await {
+            match timeout(clock, self.read()).await {
                 Ok(Some(Some(bytes))) => {
                     self.begun = true;
                     self.reading.push(&bytes, &mut read);
+                    let is_text = |it: &Sampled| {
+                        matches!(it, Sampled::Delta(Delta::Text(_) | Delta::Thinking(_)))
+                    };
+                    self.flows = !read.is_empty() && read.iter().all(is_text);
                     self.waiting.extend(read.drain(..));
                 }
                 // A broken connection is no worse than an early end: only the reply tells whether it was whole.

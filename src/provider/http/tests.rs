@@ -236,14 +236,19 @@ async fn paced(pieces: Vec<(u64, &'static str)>) -> Vec<Sampled> {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
         Some(Bytes::from_static(text.as_bytes()))
     });
+    read(bytes.chain(stream::pending()).boxed()).await
+}
+
+async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
     let asked = Asked::new("mine", &request(), 1);
     let body = Body {
-        bytes: bytes.chain(stream::pending()).boxed(),
+        bytes,
         reading: Reading::new(Dialect::Anthropic, asked, Quirks::default()),
         waiting: VecDeque::new(),
         key: None,
         clocks: Clocks::default(),
         begun: false,
+        flows: false,
     };
     stream::unfold(Stage::Body(Box::new(body)), step).collect().await
 }
@@ -257,6 +262,18 @@ async fn the_first_byte_may_take_long_and_comments_are_life() {
     assert_eq!(sampled, [Sampled::Failed(Failure::Stalled { seconds: 300 })]);
     let sampled = paced(vec![(0, REPLY), (89, ping), (91, END)]).await;
     assert_eq!(sampled.last(), Some(&Sampled::Failed(Failure::Stalled { seconds: 90 })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_here_is_read_at_once() {
+    let text = r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+    let text = format!("{text}\n\n");
+    let pieces = [REPLY].into_iter().chain(std::iter::repeat_n(text.as_str(), 100)).chain([END]);
+    let pieces: Vec<_> = pieces.map(|it| Some(Bytes::copy_from_slice(it.as_bytes()))).collect();
+    let start = tokio::time::Instant::now();
+    let sampled = read(stream::iter(pieces).boxed()).await;
+    assert!(matches!(sampled.last(), Some(Sampled::Done(_))), "{sampled:?}");
+    assert_eq!(start.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test]

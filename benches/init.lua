@@ -1,0 +1,117 @@
+-- What the bench starts Neovim with: the subject and the probe, nothing else.
+vim.o.termguicolors = true
+vim.o.swapfile = false
+
+local ffi = require('ffi')
+
+-- Lateness of a 5 ms timer and delay of `vim.schedule`, in ns. Plain arrays: the probe must not feed the collector.
+local ROOM, PERIOD = 100000, 5e6
+local late, delay = ffi.new('double[?]', ROOM), ffi.new('double[?]', ROOM)
+local lates, delays, last = 0, 0, 0
+local timer = assert(vim.uv.new_timer())
+local asked = 0
+
+local function scheduled()
+  if asked > 0 and delays < ROOM then
+    delay[delays] = vim.uv.hrtime() - asked
+    delays = delays + 1
+  end
+  asked = 0
+end
+
+local Probe = {}
+_G.Probe = Probe
+
+function Probe.start()
+  lates, delays, asked, last = 0, 0, 0, vim.uv.hrtime()
+  timer:start(5, 5, function()
+    local now = vim.uv.hrtime()
+    if lates < ROOM then
+      late[lates] = math.max(0, now - last - PERIOD)
+      lates = lates + 1
+    end
+    last = now
+    if asked == 0 then
+      asked = now
+      vim.schedule(scheduled)
+    end
+  end)
+end
+
+---@param values ffi.cdata*
+---@param n integer
+---@return number[] # p50, p99 and the largest, in ms
+local function ranks(values, n)
+  local sorted = {}
+  for i = 1, n do
+    sorted[i] = values[i - 1] / 1e6
+  end
+  table.sort(sorted)
+  local function rank(share)
+    return sorted[math.max(1, math.ceil(share * n))] or 0
+  end
+  return { rank(0.5), rank(0.99), rank(1) }
+end
+
+---@return number[][]
+function Probe.stop()
+  timer:stop()
+  return { ranks(late, lates), ranks(delay, delays) }
+end
+
+if vim.env.BENCH_SUBJECT ~= 'caliban' then
+  return
+end
+
+vim.opt.runtimepath:prepend(vim.env.BENCH_ROOT)
+vim.g.caliban = { bin = vim.env.BENCH_BIN }
+vim.cmd.runtime('plugin/caliban.lua')
+
+---@param text string
+function _G.BenchSubmit(text)
+  require('caliban').ask(text)
+end
+
+local Bench = { welcome = 0 }
+_G.Bench = Bench
+
+---@param fn fun()
+---@return number ms
+local function time(fn)
+  local start = vim.uv.hrtime()
+  fn()
+  return (vim.uv.hrtime() - start) / 1e6
+end
+
+--- Sources `plugin/caliban.lua`, and opens the first chat.
+---@return number[] # ms of both
+function Bench.first()
+  local sourced = {}
+  for i = 1, 100 do
+    vim.g.loaded_caliban = nil
+    sourced[i] = time(function()
+      vim.cmd.runtime('plugin/caliban.lua')
+    end)
+  end
+  table.sort(sourced)
+  local started = 0
+  local jobstart = vim.fn.jobstart
+  ---@diagnostic disable-next-line: duplicate-set-field
+  vim.fn.jobstart = function(...)
+    started = vim.uv.hrtime()
+    return jobstart(...)
+  end
+  local opened = time(function()
+    require('caliban').open()
+    vim.cmd.redraw()
+  end)
+  local rpc = require('caliban.rpc')
+  local receive = rpc.receive
+  rpc.receive = function(message)
+    if message.kind == 'welcome' then
+      Bench.welcome = (vim.uv.hrtime() - started) / 1e6
+    end
+    return receive(message)
+  end
+  return { sourced[50], opened }
+end

@@ -1,0 +1,84 @@
+//! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run. The floors do
+//! what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts are far from where it matters"
+)]
+
+mod editor;
+mod floor;
+mod proc;
+mod report;
+mod server;
+mod single;
+mod stream;
+mod text;
+
+use report::Report;
+use stream::Scenario;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Plain,
+    Marked,
+    Caliban,
+}
+
+impl Subject {
+    const ALL: [Subject; 3] = [Subject::Plain, Subject::Marked, Subject::Caliban];
+
+    fn name(self) -> &'static str {
+        match self {
+            Subject::Plain => "plain",
+            Subject::Marked => "marked",
+            Subject::Caliban => "caliban",
+        }
+    }
+}
+
+/// The last four differ in the length of the chat only.
+const SCENARIOS: [Scenario; 7] = [
+    Scenario { tokens: 2_000, rate: 200, before: 0 },
+    Scenario { tokens: 10_000, rate: 1_000, before: 0 },
+    Scenario { tokens: 50_000, rate: 0, before: 0 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 0 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 100_000 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 500_000 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 5_000_000 },
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|it| it == "--floor") {
+        return floor::run(&arguments[1..]);
+    }
+    let quick = std::env::var("BENCH").is_ok_and(|it| it == "quick");
+    let only = std::env::var("BENCH_ONLY").ok().map(|it| it.parse::<usize>().unwrap());
+    let rounds = if quick { 1 } else { 3 };
+    let mut report = Report::default();
+    for round in 0..rounds {
+        for (n, scenario) in SCENARIOS.iter().enumerate() {
+            let skipped = quick && ![1, 2, 3, 5].contains(&n);
+            if only.map_or(skipped, |it| it != n) {
+                continue;
+            }
+            for subject in Subject::ALL {
+                eprintln!("round {}, scenario {}, {}", round + 1, n + 1, subject.name());
+                report.streams.push((subject, *scenario, stream::measure(subject, *scenario)));
+            }
+        }
+        if only.is_some() {
+            continue;
+        }
+        for subject in Subject::ALL {
+            report.ways.push((subject, single::ways(subject, if quick { 5 } else { 12 })));
+        }
+        report.tools.push(single::tool(30));
+        report.starts.extend((0..3).map(|_| single::start()));
+    }
+    println!("{}", report.table(&SCENARIOS));
+}

@@ -1,0 +1,211 @@
+//! The table: medians over the rounds, ratios to the floors, and the figures that are to be reached.
+
+use super::Subject;
+use super::single::{Start, Ways};
+use super::stream::{Measured, Scenario};
+
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) streams: Vec<(Subject, Scenario, Measured)>,
+    pub(crate) ways: Vec<(Subject, Ways)>,
+    pub(crate) tools: Vec<[f64; 3]>,
+    pub(crate) starts: Vec<Start>,
+}
+
+/// The most that Caliban may have.
+enum Target {
+    None,
+    /// At most so much.
+    Most(f64),
+    /// At most so many times *marked*, and never above so much.
+    Ratio(f64, f64),
+}
+
+/// One line of the stream table.
+struct Line {
+    name: &'static str,
+    unit: &'static str,
+    of: fn(&Measured) -> f64,
+    target: Target,
+}
+
+const LINES: [Line; 15] = [
+    Line { name: "timer p50", unit: "ms", of: |it| it.timer[0], target: Target::None },
+    Line { name: "timer p99", unit: "ms", of: |it| it.timer[1], target: Target::Ratio(1.5, 16.0) },
+    Line { name: "timer max", unit: "ms", of: |it| it.timer[2], target: Target::None },
+    Line { name: "queue p50", unit: "ms", of: |it| it.queue[0], target: Target::None },
+    Line { name: "queue p99", unit: "ms", of: |it| it.queue[1], target: Target::Ratio(1.5, 16.0) },
+    Line { name: "queue max", unit: "ms", of: |it| it.queue[2], target: Target::None },
+    Line { name: "key p50", unit: "ms", of: |it| it.key[0], target: Target::None },
+    Line { name: "key p99", unit: "ms", of: |it| it.key[1], target: Target::Ratio(1.5, 16.0) },
+    Line { name: "key max", unit: "ms", of: |it| it.key[2], target: Target::None },
+    Line {
+        name: "editor CPU",
+        unit: "ms",
+        of: |it| it.editor_cpu,
+        target: Target::Ratio(1.5, f64::MAX),
+    },
+    Line { name: "program CPU", unit: "ms", of: |it| it.program_cpu, target: Target::None },
+    Line {
+        name: "both CPU",
+        unit: "ms",
+        of: |it| it.editor_cpu + it.program_cpu,
+        target: Target::Ratio(1.5, f64::MAX),
+    },
+    Line { name: "editor memory", unit: "MB", of: |it| it.editor_memory, target: Target::None },
+    Line { name: "program memory", unit: "MB", of: |it| it.program_memory, target: Target::None },
+    Line {
+        name: "both memory",
+        unit: "MB",
+        of: |it| it.editor_memory + it.program_memory,
+        target: Target::None,
+    },
+];
+
+/// What must not grow with the chat: the longest to the empty one, at most so many times.
+const FLAT: f64 = 1.2;
+
+impl Report {
+    pub(crate) fn table(mut self, scenarios: &[Scenario]) -> String {
+        self.leave_out_idle();
+        let mut table = String::from(
+            "| | plain | marked | Caliban | × plain | × marked | figure | |\n|---|--:|--:|--:|--:|--:|---|---|\n",
+        );
+        for scenario in scenarios {
+            if self.streams.iter().any(|it| it.1 == *scenario) {
+                table += &self.stream(*scenario);
+            }
+        }
+        table += &self.flat(scenarios);
+        if !self.ways.is_empty() {
+            table += &self.singles();
+        }
+        table
+    }
+
+    /// Takes what typing and measuring cost from the editors' times: the same for all, whatever the text does.
+    fn leave_out_idle(&mut self) {
+        let idle = median(self.streams.iter().map(|it| it.2.idle));
+        for (_, _, measured) in &mut self.streams {
+            measured.editor_cpu -= idle * measured.seconds;
+        }
+    }
+
+    fn all(&self, subject: Subject, scenario: Scenario) -> impl Iterator<Item = &Measured> {
+        let of = move |it: &&(Subject, Scenario, Measured)| it.0 == subject && it.1 == scenario;
+        self.streams.iter().filter(of).map(|it| &it.2)
+    }
+
+    fn stream(&self, scenario: Scenario) -> String {
+        let mut rows = format!("| **{}** | | | | | | | |\n", title(scenario));
+        for line in &LINES {
+            let of = |subject| median(self.all(subject, scenario).map(line.of));
+            let name = format!("{}, {}", line.name, line.unit);
+            rows += &row(&name, Subject::ALL.map(|it| Some(of(it))), &line.target);
+        }
+        rows
+    }
+
+    /// The end of the longest chat to that of the empty one.
+    fn flat(&self, scenarios: &[Scenario]) -> String {
+        let (Some(long), Some(short)) =
+            (scenarios.last(), scenarios.iter().rev().find(|it| it.before == 0))
+        else {
+            return String::new();
+        };
+        if [*long, *short].iter().any(|it| self.all(Subject::Caliban, *it).next().is_none()) {
+            return String::new();
+        }
+        let mut rows = format!("| **{}, times the empty chat** | | | | | | | |\n", title(*long));
+        for line in LINES.iter().filter(|it| matches!(it.target, Target::Ratio(..))) {
+            let of = |subject, scenario| median(self.all(subject, scenario).map(line.of));
+            let times = |subject| of(subject, *long) / of(subject, *short);
+            rows += &row(line.name, Subject::ALL.map(|it| Some(times(it))), &Target::Most(FLAT));
+        }
+        rows
+    }
+
+    fn singles(&self) -> String {
+        let way = |name: &str, of: fn(&Ways) -> f64, target: Target| {
+            let all = |subject| self.ways.iter().filter(move |it| it.0 == subject);
+            row(name, Subject::ALL.map(|it| Some(median(all(it).map(|it| of(&it.1))))), &target)
+        };
+        let own = |name: &str, value: f64, target| row(name, [None, None, Some(value)], &target);
+        let start = |of: fn(&Start) -> f64| median(self.starts.iter().map(of));
+        let longest =
+            self.streams.iter().filter(|it| it.0 == Subject::Caliban && it.1.tokens == 50_000);
+        [
+            "| **once** | | | | | | | |\n".to_owned(),
+            way("submit to request, p50, ms", |it| it.request[0], Target::Most(10.0)),
+            way("submit to request, max, ms", |it| it.request[2], Target::None),
+            way("first byte to screen, p50, ms", |it| it.first[0], Target::Most(5.0)),
+            way("first byte to screen, max, ms", |it| it.first[2], Target::None),
+            way("last byte to screen, p50, ms", |it| it.last[0], Target::Most(40.0)),
+            way("last byte to screen, max, ms", |it| it.last[2], Target::Most(40.0)),
+            own(
+                "`read` call to next request, p50, ms",
+                median(self.tools.iter().map(|it| it[0])),
+                Target::Most(5.0),
+            ),
+            own("`plugin/caliban.lua`, ms", start(|it| it.source), Target::Most(0.5)),
+            own(
+                "start of the program to `welcome`, ms",
+                start(|it| it.welcome),
+                Target::Most(30.0),
+            ),
+            own("first open of the chat, ms", start(|it| it.open), Target::Most(10.0)),
+            own("program's memory, idle, MB", start(|it| it.idle), Target::Most(15.0)),
+            own(
+                "program's memory after 50,000 tokens, MB",
+                median(longest.map(|it| it.2.program_memory)),
+                Target::Most(30.0),
+            ),
+        ]
+        .concat()
+    }
+}
+
+fn title(it: Scenario) -> String {
+    let rate = if it.rate == 0 { "as fast as they go".into() } else { format!("at {}/s", it.rate) };
+    let before = if it.before < 1_000_000 {
+        format!("{} kB", it.before / 1000)
+    } else {
+        format!("{} MB", it.before / 1_000_000)
+    };
+    format!("{} tokens {rate}, after {before}", it.tokens)
+}
+
+fn row(name: &str, values: [Option<f64>; 3], target: &Target) -> String {
+    let [plain, marked, own] = values;
+    let shown = |it: Option<f64>| {
+        it.map_or(
+            String::new(),
+            |it| if it < 100.0 { format!("{it:.2}") } else { format!("{it:.0}") },
+        )
+    };
+    let times = |floor: Option<f64>| floor.zip(own).map(|(floor, own)| own / floor);
+    let (figure, met) = match target {
+        Target::None => (String::new(), None),
+        Target::Most(most) => (format!("≤ {most}"), Some(own.unwrap() <= *most)),
+        Target::Ratio(ratio, most) => {
+            let cap = if *most < f64::MAX { format!(", ≤ {most}") } else { String::new() };
+            let met = times(marked).unwrap() <= *ratio && own.unwrap() <= *most;
+            (format!("≤ {ratio} × marked{cap}"), Some(met))
+        }
+    };
+    let verdict = met.map_or("", |met| if met { "met" } else { "**short**" });
+    format!(
+        "| {name} | {} | {} | {} | {} | {} | {figure} | {verdict} |\n",
+        shown(plain),
+        shown(marked),
+        shown(own),
+        shown(times(plain)),
+        shown(times(marked)),
+    )
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

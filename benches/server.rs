@@ -1,0 +1,172 @@
+//! A model's server on loopback that sends what it was told to, when it was told to, and notes the times.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What one request is answered with.
+pub(crate) enum Reply {
+    Text {
+        tokens: Vec<String>,
+        /// Tokens a second; 0: as fast as they go.
+        rate: u32,
+        /// The silence before the first byte of the text.
+        pause: Duration,
+    },
+    /// A `read` of this file from this line on.
+    Read { path: &'static str, line: usize },
+}
+
+/// When what happened to one request.
+pub(crate) struct Times {
+    pub(crate) arrived: Instant,
+    pub(crate) first: Instant,
+    pub(crate) last: Instant,
+}
+
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    replies: Sender<Reply>,
+    pub(crate) times: Receiver<Times>,
+}
+
+impl Server {
+    pub(crate) fn start() -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (replies, inbox) = channel();
+        let (log, times) = channel();
+        let inbox = Arc::new(Mutex::new(inbox));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (inbox, log) = (inbox.clone(), log.clone());
+                std::thread::spawn(move || serve(stream, &inbox, &log));
+            }
+        });
+        Server { port, replies, times }
+    }
+
+    pub(crate) fn will(&self, reply: Reply) {
+        self.replies.send(reply).unwrap();
+    }
+
+    pub(crate) fn next(&self) -> Times {
+        self.times.recv_timeout(Duration::from_secs(60)).unwrap()
+    }
+}
+
+fn serve(stream: TcpStream, inbox: &Mutex<Receiver<Reply>>, log: &Sender<Times>) {
+    stream.set_nodelay(true).unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    let mut reader = BufReader::with_capacity(1 << 16, stream);
+    while let Some(arrived) = request(&mut reader) {
+        let Ok(reply) = inbox.lock().unwrap().recv() else { return };
+        let Ok((first, last)) = answer(&mut writer, reply) else { return };
+        let _ = log.send(Times { arrived, first, last });
+    }
+}
+
+/// Reads one request to its end; when it had come, or `None` where the connection was closed.
+fn request(reader: &mut impl BufRead) -> Option<Instant> {
+    let mut length = 0;
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end().to_lowercase();
+        if let Some(text) = line.strip_prefix("content-length:") {
+            length = text.trim().parse().unwrap();
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    std::io::copy(&mut reader.take(length), &mut std::io::sink()).ok()?;
+    Some(Instant::now())
+}
+
+fn answer(out: &mut TcpStream, reply: Reply) -> std::io::Result<(Instant, Instant)> {
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let start = r#"{"type":"message_start","message":{"id":"m","model":"claude-sonnet-4-5","usage":{"input_tokens":9,"output_tokens":1}}}"#;
+    out.write_all((head.to_owned() + &event("message_start", start)).as_bytes())?;
+    match reply {
+        Reply::Text { tokens, rate, pause } => text(out, &tokens, rate, pause),
+        Reply::Read { path, line } => {
+            let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read","input":{}}}"#;
+            let input = format!(r#"{{"path":"{path}","offset":{line},"limit":1}}"#);
+            let input = serde_json::json!({ "type": "input_json_delta", "partial_json": input });
+            let delta =
+                serde_json::json!({ "type": "content_block_delta", "index": 0, "delta": input });
+            let text = event("content_block_start", start)
+                + &event("content_block_delta", &delta.to_string())
+                + &end("tool_use");
+            out.write_all(text.as_bytes())?;
+            let now = Instant::now();
+            Ok((now, now))
+        }
+    }
+}
+
+fn text(
+    out: &mut TcpStream,
+    tokens: &[String],
+    rate: u32,
+    pause: Duration,
+) -> std::io::Result<(Instant, Instant)> {
+    let start =
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+    out.write_all(event("content_block_start", start).as_bytes())?;
+    std::thread::sleep(pause);
+    let (first, mut sent) = (Instant::now(), 0);
+    while sent < tokens.len() {
+        // All that is due goes out in one piece.
+        let due = match rate {
+            0 => sent + 200,
+            rate => {
+                1 + usize::try_from(first.elapsed().as_micros() * u128::from(rate) / 1_000_000)
+                    .unwrap()
+            }
+        };
+        let due = due.min(tokens.len());
+        let mut piece: String = tokens[sent..due].iter().map(|it| delta(it)).collect();
+        sent = due;
+        if sent == tokens.len() {
+            piece += &end("end_turn");
+        }
+        out.write_all(piece.as_bytes())?;
+        if sent < tokens.len() && rate > 0 {
+            let next = Duration::from_secs(1) * u32::try_from(sent).unwrap() / rate;
+            std::thread::sleep(next.saturating_sub(first.elapsed()));
+        }
+    }
+    Ok((first, Instant::now()))
+}
+
+fn delta(text: &str) -> String {
+    let text = serde_json::Value::from(text);
+    let data = format!(
+        r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":{text}}}}}"#
+    );
+    event("content_block_delta", &data)
+}
+
+fn end(reason: &str) -> String {
+    let delta = format!(
+        r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}"}},"usage":{{"output_tokens":99}}}}"#
+    );
+    event("content_block_stop", r#"{"type":"content_block_stop","index":0}"#)
+        + &event("message_delta", &delta)
+        + &event("message_stop", r#"{"type":"message_stop"}"#)
+        + "0\r\n\r\n"
+}
+
+/// One event of the stream in a chunk of its own.
+fn event(name: &str, data: &str) -> String {
+    let event = format!("event: {name}\ndata: {data}\n\n");
+    format!("{:x}\r\n{event}\r\n", event.len())
+}
