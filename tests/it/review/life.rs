@@ -41,7 +41,6 @@ fn leaving_in_the_middle_of_a_review_leaves_the_disk_alone() {
     scene.nvim.keys("2G\\a");
     assert!(scene.nvim.quit_with(":qa!<CR>").success());
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
-    scene.nvim.setup.processes().iter().for_each(|it| println!("{it:?}"));
 }
 
 /// Kills the program and waits until Neovim has seen its end.
