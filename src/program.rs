@@ -47,7 +47,6 @@ pub async fn run() -> ExitCode {
                 None => break,
             },
             Some((session, wish)) = ends.wishes.recv() => program.wish(&session, wish).await,
-            Some(verdict) = ends.verdicts.recv() => program.verdict(verdict),
             Some(news) = ends.processes.recv() => program.process(news),
             _ = terminated.recv(), if !is_terminated => is_terminated = true,
             () = tokio::time::sleep(FAREWELL), if is_terminated => break,
@@ -79,7 +78,6 @@ struct Program {
 
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
-    verdicts: mpsc::UnboundedReceiver<Verdict>,
     processes: mpsc::UnboundedReceiver<ProcessNews>,
 }
 
@@ -99,10 +97,9 @@ impl Program {
         let users = config.providers.iter().map(|(name, it)| (name.clone(), user_provider(it)));
         let models = Models::new(users.collect());
         let (reviews, review_orders) = mpsc::unbounded_channel();
-        let (verdicts, verdicts_end) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         let (processes, processes_end) = mpsc::unbounded_channel();
-        tokio::spawn(reviews::run(first_id(), root.clone(), review_orders, verdicts));
+        tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         editor.tell(ToNvim::Welcome { version });
         let (agents, current, model) = (HashMap::new(), None, None);
@@ -121,7 +118,7 @@ impl Program {
             wishes,
             processes,
         };
-        (program, Ends { wishes: wishes_end, verdicts: verdicts_end, processes: processes_end })
+        (program, Ends { wishes: wishes_end, processes: processes_end })
     }
 
     async fn handle(&mut self, message: FromNvim) {
@@ -152,7 +149,10 @@ impl Program {
             FromNvim::Model { session, model } => self.tell(&session, Command::ChooseModel(model)),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Reviewed(reviewed) => {
-                let _ = self.reviews.send(reviews::Order::Reviewed(reviewed));
+                // A message sent after it must find the verdict told.
+                let (done, verdicts) = oneshot::channel();
+                let _ = self.reviews.send(reviews::Order::Reviewed(reviewed, done));
+                verdicts.await.unwrap_or_default().into_iter().for_each(|it| self.verdict(it));
             }
         }
     }

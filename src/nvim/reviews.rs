@@ -19,7 +19,8 @@ pub enum Order {
         waiter: oneshot::Sender<Arrival>,
     },
     Arrived(Arrived),
-    Reviewed(Reviewed),
+    /// A review is settled; what it means goes back.
+    Reviewed(Reviewed, oneshot::Sender<Vec<Verdict>>),
 }
 
 /// What a settled review means for its sessions.
@@ -51,7 +52,6 @@ pub async fn run(
     first_id: u32,
     root: std::path::PathBuf,
     mut inbox: mpsc::UnboundedReceiver<Order>,
-    verdicts: mpsc::UnboundedSender<Verdict>,
 ) {
     let mut next = first_id;
     let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
@@ -76,10 +76,8 @@ pub async fn run(
                     let _ = waiter.send(arrival(arrived));
                 }
             }
-            Order::Reviewed(reviewed) => {
-                for verdict in judge(&mut entries, reviewed, &root).await {
-                    let _ = verdicts.send(verdict);
-                }
+            Order::Reviewed(reviewed, done) => {
+                let _ = done.send(judge(&mut entries, reviewed, &root).await);
                 forget(&mut entries);
             }
         }

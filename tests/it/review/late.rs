@@ -81,7 +81,17 @@ fn a_message_ends_the_wait_and_the_verdict_joins_a_later_request() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["go on"].assert_eq(&scene.request(3).last_user_text());
+    expect![[r#"
+        <notice>
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, accepted:
+        L2
+        line 8, rejected, reads as before:
+        l8
+        The user's reason: not now
+        </notice>
+        go on"#]]
+    .assert_eq(&scene.request(3).last_user_text());
     scene.wait_idle("I see.");
 }
 
@@ -128,7 +138,12 @@ fn an_undo_of_everything_settles_it_and_a_redo_reopens_it() {
     assert!(scene.on_disk("a.txt").unwrap().contains("L8b"));
     scene.server.reply(Reply::said("Fine."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["go on"].assert_eq(&scene.request(3).last_user_text());
+    expect![[r#"
+        <notice>
+        The user accepted 2 changes in a.txt.
+        </notice>
+        go on"#]]
+    .assert_eq(&scene.request(3).last_user_text());
     scene.wait_idle("Fine.");
 }
 
