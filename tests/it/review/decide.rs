@@ -13,46 +13,46 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
     scene.nvim.keys("]h");
     scene.nvim.wait_screen("[1/2]");
     expect![[r#"
-          ⟦CalibanDim|2 changes by Caliban · \A accept file · \R reject file⟧   │
-          l1                                                       │
-          ⟦CalibanDeleteWord|l2⟧⟦CalibanDelete|                                                       ⟧│
-        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L2⟧⟦CalibanAdd| ⟧⟦CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAdd|                 ⟧│
-          l3                                                       │
-          l4                                                       │
-          l5                                                       │⟦CalibanUser|⟧
-          l6                                                       │
-          l7                                                       │
-          ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧│
-        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧│
-        ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧│
-          l9                                                       │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
-        ~                                                          │
+          ⟦CalibanDim|2 changes by Caliban · \A accept file · \R reject file⟧
+          l1
+          ⟦CalibanDeleteWord|l2⟧⟦CalibanDelete|                                                       ⟧
+        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L2⟧⟦CalibanAdd| ⟧⟦CalibanDim|  [1/2] \a accept  \r reject  ]h next⟧⟦CalibanAdd|                 ⟧
+          l3
+          l4
+          l5
+          l6
+          l7
+          ⟦CalibanDeleteWord|l8⟧⟦CalibanDelete|                                                       ⟧
+        ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧
+        ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧
+          l9
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
+        ~
         a.txt [+]                                2,1            All
-        :Caliban ask please"#]].assert_eq(&scene.left(60));
+        :Caliban ask please"#]].assert_eq(&scene.left(59));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
