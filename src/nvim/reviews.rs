@@ -223,7 +223,7 @@ fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
 
 fn orphan(shown: &str) -> String {
     format!(
-        "The review of {shown} was settled after Caliban was restarted; the file may differ from what was read."
+        "The review of {shown}, begun before Caliban was restarted, is settled; the file may differ from what was read."
     )
 }
 

@@ -26,31 +26,6 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd+CalibanAddWord|L8⟧⟦CalibanAdd|                                                       ⟧
         ⟦CalibanSign|▎ ⟧⟦CalibanAdd|L8b                                                      ⟧
           l9
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
-        ~
         a.txt [+]                                2,1            All
         :Caliban ask please"#]].assert_eq(&scene.left(59));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));

@@ -77,7 +77,7 @@ fn a_review_goes_on_without_the_program_and_the_model_hears_of_it_after_a_restar
         Changes to a.txt were under review when the editor or Caliban ended. Read it before you go on.
         </notice>
         <notice>
-        The review of a.txt was settled after Caliban was restarted; the file may differ from what was read.
+        The review of a.txt, begun before Caliban was restarted, is settled; the file may differ from what was read.
         </notice>
         go on"#]].assert_eq(&scene.request(2).last_user_text());
 }

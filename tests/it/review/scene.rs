@@ -121,11 +121,11 @@ impl Scene {
         self.nvim.lua_str("return vim.fn.execute('messages')").trim().to_owned()
     }
 
-    /// The rows of the screen left of the chat, with Caliban's colours; blank ends cut.
+    /// The rows of the screen left of the chat that show text, with Caliban's colours.
     pub fn left(&self, width: usize) -> String {
         let marked = self.nvim.screen_marked("Caliban");
         let rows = marked.lines().map(|row| cut(row, width).trim_end().to_owned());
-        rows.collect::<Vec<_>>().join("\n")
+        rows.filter(|row| !row.starts_with('~')).collect::<Vec<_>>().join("\n")
     }
 }
 
