@@ -277,8 +277,11 @@ impl Agent {
     /// One input to its end: save, show, act.
     fn take(&mut self, input: Input) {
         let step = self.setup.session.step(input);
-        let acts =
-            step.effects.iter().any(|it| matches!(it, Effect::Run { .. } | Effect::Propose { .. }));
+        let acts = step.effects.iter().any(|it| match it {
+            Effect::Run { call, .. } => work::acts(call),
+            Effect::Propose { .. } => true,
+            _ => false,
+        });
         self.save(&step.events, acts);
         for event in step.events {
             if let Event::Retried { wait_ms, .. } = event {

@@ -64,11 +64,15 @@ pub(super) struct Job {
     pub(super) unsaved: Vec<PathBuf>,
 }
 
+/// Whether a call has effects outside: what was decided before it must survive even a loss of power.
+pub(super) fn acts(call: &ToolCall) -> bool {
+    matches!(tool::find(&call.tool).map(|it| &it.work), Some(Work::Act { .. }))
+}
+
 /// Runs one read or command. Whatever happens in it, the call gets its answer.
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let id = call.id.clone();
-    let acts = matches!(tool::find(&call.tool).map(|it| &it.work), Some(Work::Act { .. }));
-    if acts && !job.unsaved.is_empty() {
+    if acts(&call) && !job.unsaved.is_empty() {
         let unsaved = job.desk.workspace.save(job.unsaved).await;
         let root = &job.desk.root;
         let paths = unsaved.iter().map(|it| tool::path::show(root, it)).collect();
