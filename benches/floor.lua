@@ -35,21 +35,28 @@ end
 
 local set = api.nvim_buf_set_extmark
 local next_row = 0
-local code ---@type { row: integer, lang: string }?
+local code ---@type floor.Code?
 
+---@class floor.Code
+---@field row integer
+---@field lang string
+
+---@param block floor.Code
 ---@param last integer
-local function highlight_code(last)
-  local source = table.concat(api.nvim_buf_get_lines(buf, code.row, last, false), '\n')
-  local ok, parser = pcall(vim.treesitter.get_string_parser, source, code.lang)
-  local query = ok and parser and vim.treesitter.query.get(code.lang, 'highlights')
-  if not (parser and query) then
+local function highlight_code(block, last)
+  local source = table.concat(api.nvim_buf_get_lines(buf, block.row, last, false), '\n')
+  local ok, parser = pcall(vim.treesitter.get_string_parser, source, block.lang)
+  local query = ok and vim.treesitter.query.get(block.lang, 'highlights')
+  if not query then
     return
   end
-  for id, node in query:iter_captures(parser:parse()[1]:root(), source) do
+  local trees = (parser --[[@as vim.treesitter.LanguageTree]]):parse() or {}
+  local tree = trees[1] ---@as TSTree
+  for id, node in query:iter_captures(tree:root(), source) do
     local r0, c0, r1, c1 = node:range()
-    local group = '@' .. query.captures[id] .. '.' .. code.lang
-    local opts = { end_row = code.row + r1, end_col = c1, hl_group = group, strict = false }
-    set(buf, ns, code.row + r0, c0, opts)
+    local group = '@' .. query.captures[id] .. '.' .. block.lang
+    local opts = { end_row = block.row + r1, end_col = c1, hl_group = group, strict = false }
+    set(buf, ns, block.row + r0, c0, opts)
   end
 end
 
@@ -58,7 +65,7 @@ end
 local function highlight(r, s)
   if code then
     if s:find('^```') then
-      highlight_code(r)
+      highlight_code(code, r)
       code = nil
     end
     return

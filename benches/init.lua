@@ -6,7 +6,8 @@ local ffi = require('ffi')
 
 -- Lateness of a 5 ms timer and delay of `vim.schedule`, in ns. Plain arrays: the probe must not feed the collector.
 local ROOM, PERIOD = 100000, 5e6
-local late, delay = ffi.new('double[?]', ROOM), ffi.new('double[?]', ROOM)
+local late = ffi.new('double[?]', ROOM) ---@as table<integer, number>
+local delay = ffi.new('double[?]', ROOM) ---@as table<integer, number>
 local lates, delays, last = 0, 0, 0
 local timer = assert(vim.uv.new_timer())
 local asked = 0
@@ -38,7 +39,7 @@ function Probe.start()
   end)
 end
 
----@param values ffi.cdata*
+---@param values table<integer, number>
 ---@param n integer
 ---@return number[] # p50, p99 and the largest, in ms
 local function ranks(values, n)
@@ -72,6 +73,8 @@ function _G.BenchSubmit(text)
   require('caliban').ask(text)
 end
 
+---@class bench.Times
+---@field welcome number ms
 local Bench = { welcome = 0 }
 _G.Bench = Bench
 
@@ -94,7 +97,7 @@ function Bench.first()
     end)
   end
   table.sort(sourced)
-  local started = 0
+  local started = 0 ---@type number
   local jobstart = vim.fn.jobstart
   ---@diagnostic disable-next-line: duplicate-set-field
   vim.fn.jobstart = function(...)
