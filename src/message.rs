@@ -143,11 +143,30 @@ pub struct Usage {
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Usage) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
+        self.input = sum(&[self.input, other.input]);
+        self.output = sum(&[self.output, other.output]);
+        self.cache_read = sum(&[self.cache_read, other.cache_read]);
+        self.cache_write = sum(&[self.cache_write, other.cache_write]);
     }
+}
+
+impl Usage {
+    /// Tokens that were read, from the cache or not.
+    #[must_use]
+    pub fn read(&self) -> u64 {
+        sum(&[self.input, self.cache_read, self.cache_write])
+    }
+
+    /// All tokens that were read and written.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        sum(&[self.read(), self.output])
+    }
+}
+
+/// Counts are the provider's, and any number may come: what no double holds is cut.
+fn sum(counts: &[u64]) -> u64 {
+    counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count)).min(1 << 52)
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -127,6 +127,12 @@ impl Program {
             FromNvim::Open { session } => self.open(session).await,
             FromNvim::Look { session } => self.look(session).await,
             FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral).await,
+            FromNvim::Send { session, text, context, .. } if !self.runs(&session) => {
+                let why = format!(
+                    "The conversation `{session}` is not open. :Caliban new begins another."
+                );
+                self.editor.tell(ToNvim::Bounce { session, text, context, why });
+            }
             FromNvim::Send { session, text, context, steer } => {
                 self.note_last(&session);
                 self.tell(&session, Command::Send { text, context, steer });
@@ -157,9 +163,18 @@ impl Program {
         }
     }
 
+    /// Whether a session is open, and its task has not died of a fault of ours.
+    fn runs(&self, session: &SessionId) -> bool {
+        self.agents.get(session).is_some_and(|agent| !agent.is_closed())
+    }
+
     fn tell(&self, session: &SessionId, command: Command) {
         match self.agents.get(session) {
-            Some(agent) => drop(agent.send(command)),
+            Some(agent) if agent.send(command).is_ok() => (),
+            Some(_) => self.notice(
+                Level::Error,
+                format!("The conversation `{session}` broke off. :Caliban restart takes it up."),
+            ),
             None => self.notice(Level::Error, format!("The conversation `{session}` is not open.")),
         }
     }
@@ -214,6 +229,7 @@ impl Program {
     }
 
     fn bad_name(&self, name: &str) {
+        let name: String = name.chars().take(20).collect();
         let text = format!(
             "`{name}` cannot name a conversation: 1 to 64 letters, digits, `-` and `_` can."
         );

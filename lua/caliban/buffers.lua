@@ -49,8 +49,11 @@ local function settle(r)
   guard.clear(r.buf)
   local written, unsaved = settling.save(r)
   local there = api.nvim_buf_is_valid(r.buf)
+  local name = there and api.nvim_buf_get_name(r.buf) or ''
   if not there then
     forget(r)
+  elseif unsaved == '' and file.real(name) ~= file.real(r.path) then
+    unsaved = ('the user named its buffer %s'):format(file.short(name))
   end
   local kept = there and not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   settling.report(r, not kept, unsaved)

@@ -17,7 +17,7 @@ local track = require('caliban.track')
 ---@param first integer
 ---@param last integer
 ---@param reason? string
----@return integer decided
+---@return integer? decided absent: the buffer cannot be changed, and the user was told
 function M.decide(r, verdict, first, last, reason)
   local taken, rest, after = review.take(r.hunks, first, last)
   if #taken == 0 then
@@ -33,10 +33,10 @@ function M.decide(r, verdict, first, last, reason)
   end)
   if not ok then
     vim.notify(
-      ('%s cannot be changed now: %s'):format(file.short(r.path), tostring(err)),
+      ('%s cannot be changed now: %s'):format(file.short(r.path), file.reason(err)),
       vim.log.levels.ERROR
     )
-    return 0
+    return nil
   end
   r.hunks, r.rejected = after, r.rejected + #taken
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
@@ -76,11 +76,12 @@ end
 ---@param look fun(r: caliban.Review): string? draws or settles it: then one line for the user
 ---@return string? message for the user
 function M.choose(verdict, opts, chosen, look)
-  local lines, decided = {}, 0
+  local lines, decided, failed = {}, 0, false
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
     if first and last then
-      decided = decided + M.decide(r, verdict, first, last, opts.reason)
+      local count = M.decide(r, verdict, first, last, opts.reason)
+      decided, failed = decided + (count or 0), failed or not count
       lines[#lines + 1] = look(r)
     end
   end
@@ -89,7 +90,7 @@ function M.choose(verdict, opts, chosen, look)
   elseif #chosen == 0 then
     return 'Nothing is under review here.'
   end
-  return lines[1] or decided == 0 and 'No hunk here. ]h goes to the next one.' or nil
+  return lines[1] or decided == 0 and not failed and 'No hunk here. ]h goes to the next one.' or nil
 end
 
 return M

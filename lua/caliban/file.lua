@@ -97,6 +97,8 @@ function M.disk(buf)
   text = text:gsub('^\239\187\191', '')
   if vim.bo[buf].fileformat == 'dos' then
     text = text:gsub('\r\n', '\n')
+  elseif vim.bo[buf].fileformat == 'mac' then
+    text = text:gsub('\r', '\n')
   end
   local eol = text:sub(-1) == '\n'
   text = eol and text:sub(1, -2) or text
@@ -132,11 +134,12 @@ function M.stale(buf)
   return stamps[buf] ~= nil and stamps[buf] ~= stamp(buf)
 end
 
+--- What an error says, without the places in the code it came through.
 ---@param err any
 ---@return string
-local function reason(err)
+function M.reason(err)
   local text = tostring(err):gsub('\n.*', '')
-  return vim.trim(text:match('E%d+: .*') or text)
+  return vim.trim(text:match('E%d+: .*') or (text:gsub('^.*:%d+: ', '')))
 end
 
 --- Lets Neovim look at the file without asking anything.
@@ -192,8 +195,11 @@ function M.write(buf, force)
   if vim.bo[buf].fixendofline ~= keep then
     vim.bo[buf].fixendofline = keep
   end
-  if vim.bo[buf].modified then
-    return ok and 'the write did not go through' or reason(err)
+  local text, disk = M.text(buf), M.disk(buf)
+  if vim.bo[buf].modified or (not ok and disk ~= text) then
+    return ok and 'the write did not go through' or M.reason(err)
+  elseif not disk then
+    return 'it is not on disk after the write'
   end
 end
 

@@ -178,7 +178,9 @@ function M.report(r, gone, unsaved)
     proposals = r.proposals,
     path = r.path,
     gone = gone,
-    text = unsaved ~= '' and there and file.text(r.buf) or nil,
+    -- of CR alone the program knows no line ends
+    text = there and (unsaved ~= '' or vim.bo[r.buf].fileformat == 'mac') and file.text(r.buf)
+      or nil,
     eol = not there or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,

@@ -29,7 +29,7 @@ impl Agent {
             model: session.model.clone(),
             mode: "ask",
             tour: self.setup.models.is_tour(&session.model),
-            input: session.usage.input + session.usage.cache_read + session.usage.cache_write,
+            input: session.usage.read(),
             output: session.usage.output,
             cached: session.usage.cache_read,
             context: session.context,

@@ -89,8 +89,7 @@ impl Session {
 
     fn apply_reply(&mut self, of: TurnId, reply: &Reply, plans: &[Plan]) {
         self.usage += reply.usage;
-        let usage = &reply.usage;
-        let total = usage.input + usage.output + usage.cache_read + usage.cache_write;
+        let total = reply.usage.total();
         if total > 0 {
             self.context = total;
         }

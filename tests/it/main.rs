@@ -7,6 +7,7 @@ pub mod kit;
 mod chat;
 mod context;
 mod edits;
+mod evil;
 mod health;
 mod kit_test;
 mod lints;

@@ -385,6 +385,10 @@ function M.paint(chat, updates, reset)
   if not require('caliban.chat').usable(chat.transcript) then
     return
   end
+  if not reset and api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
+    -- somebody has made it 'modifiable' and changed it: no row is where it was
+    return require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+  end
   -- what the user has opened or closed stays under the cursor
   local toggled = #updates == 1 and updates[1].id == chat.toggled
   chat.toggled = nil

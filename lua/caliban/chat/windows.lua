@@ -275,10 +275,10 @@ local function swap(win, chat, part)
   end)
 end
 
---- Shows a chat in this tab, opening what is not open.
+--- Opens what is not open of a chat's windows in this tab.
 ---@param chat caliban.Chat
----@param focus boolean
-function M.open(chat, focus)
+---@return integer composer
+local function open(chat)
   local upper, lower = showing('transcript'), showing('composer')
   if upper then
     swap(upper, chat, 'transcript')
@@ -297,11 +297,25 @@ function M.open(chat, focus)
       return open_composer(chat, above)
     end)
   end
+  return lower
+end
+
+--- Shows a chat in this tab.
+---@param chat caliban.Chat
+---@param focus boolean
+function M.open(chat, focus)
+  local ok, win = pcall(open, chat)
+  if not ok then
+    local full = tostring(win):find('E36:', 1, true)
+    local why = full and 'There is no room for the chat here.' or tostring(win)
+    return require('caliban.notify').say(why)
+  end
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)
   M.fit(chat)
-  if focus then
-    api.nvim_set_current_win(lower)
+  -- the command-line window lets nobody out
+  if focus and #vim.fn.getcmdwintype() == 0 then
+    api.nvim_set_current_win(win)
   end
 end
 

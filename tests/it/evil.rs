@@ -1,0 +1,154 @@
+//! What no sane user, model or provider would do.
+
+use crate::kit::reply::Reply;
+use crate::review::scene::{Scene, nine, two_hunks};
+use expect_test::{Expect, expect};
+
+fn accepted() -> String {
+    nine().replace("l2", "L2").replace("l8", "L8\nL8b")
+}
+
+/// Two hunks are under review; these keys are typed, then all is accepted: what the model hears.
+fn accepted_after(keys: &str, setup: &str, heard: &Expect) -> Scene {
+    let scene = Scene::two_hunks(|it| it.before(setup));
+    scene.nvim.keys(keys);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    heard.assert_eq(&scene.answer(2, "e1"));
+    scene
+}
+
+#[test]
+fn counts_of_tokens_beyond_any_number_do_not_end_the_conversation() {
+    let scene = Scene::start(|it| it);
+    let usage = format!("{{\"input_tokens\":{0},\"output_tokens\":{0}}}", u64::MAX);
+    let body = [
+        format!("{{\"type\":\"message_start\",\"message\":{{\"model\":\"claude-sonnet-4-5\",\"usage\":{usage}}}}}"),
+        "{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"Huge.\"}}".to_owned(),
+        "{\"type\":\"content_block_stop\",\"index\":0}".to_owned(),
+        "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}".to_owned(),
+        "{\"type\":\"message_stop\"}".to_owned(),
+    ];
+    let body = body.map(|event| format!("data: {event}\n\n")).concat();
+    let kind = [("content-type", "text/event-stream")];
+    scene.ask_until(Reply::raw(200, &kind, &body), "Huge.");
+    scene.ask_until(Reply::said("It goes on."), "It goes on.");
+}
+
+#[test]
+fn text_for_a_conversation_that_could_not_be_opened_again_is_given_back() {
+    let scene = Scene::start(|it| it);
+    scene.ask_until(Reply::said("One."), "One.");
+    let sessions = scene.nvim.setup.dir().join("data/caliban/sessions");
+    let folder = std::fs::read_dir(sessions).unwrap().next().unwrap().unwrap().path();
+    let file = folder.join("main.json");
+    let saved = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("One."));
+    scene.nvim.wait(|_| saved(), "the turn to be on disk");
+    std::fs::write(&file, "{ damaged").unwrap();
+    scene.nvim.keys(":Caliban restart<CR>:Caliban ask the one thing I meant<CR>");
+    scene.nvim.wait(|nvim| nvim.composer() == "the one thing I meant", "the text to come back");
+    scene.nvim.wait_screen("! The conversation `main` is not open.");
+}
+
+#[test]
+fn what_was_accepted_in_a_renamed_buffer_is_not_told_as_rejected() {
+    for keys in [":file other.txt<CR>", ":saveas other.txt<CR>"] {
+        let scene = accepted_after(
+            keys,
+            "",
+            &expect![[r"
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (the user named its buffer other.txt): the disk does not have it yet."]],
+        );
+        assert_eq!(scene.on_disk("a.txt"), Some(nine()), "{keys}");
+        assert_eq!(scene.on_disk("other.txt"), Some(accepted()), "{keys}");
+    }
+}
+
+#[test]
+fn a_save_that_leaves_nothing_on_disk_is_not_told_as_one() {
+    let delete = "vim.api.nvim_create_autocmd('BufWritePost', { callback = function(event)
+        os.remove(event.match) end })";
+    accepted_after(
+        "",
+        delete,
+        &expect![[r"
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (it is not on disk after the write): the disk does not have it yet."]],
+    );
+    let scene = accepted_after(
+        ":set buftype=nofile<CR>",
+        "",
+        &expect![[r"
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (E382: Cannot write, 'buftype' option is set): the disk does not have it yet."]],
+    );
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn a_save_that_an_autocommand_breaks_off_is_one_sentence_without_a_traceback() {
+    let fail = "vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
+        error('the formatter is not there') end })";
+    let scene = accepted_after(
+        "",
+        fail,
+        &expect![[r"
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (the formatter is not there): the disk does not have it yet."]],
+    );
+    expect!["a.txt: 2 accepted, not saved: the formatter is not there"].assert_eq(&scene.said());
+    assert!(!scene.nvim.is_blocked());
+}
+
+#[test]
+fn rejecting_what_cannot_be_changed_is_one_sentence_and_decides_nothing() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":set nomodifiable<CR>\\R");
+    assert!(!scene.nvim.is_blocked());
+    expect!["a.txt cannot be changed now: Buffer is not 'modifiable'"].assert_eq(&scene.said());
+    assert_eq!(scene.pending(), 2);
+}
+
+#[test]
+fn a_file_whose_lines_end_in_carriage_returns_is_reviewed_and_saved() {
+    let scene = Scene::start(|it| {
+        it.file("a.txt", nine().replace('\n', "\r")).before("vim.o.fileformats = 'unix,dos,mac'")
+    });
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(two_hunks());
+    scene.wait_pending(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(accepted().replace('\n', "\r")));
+    assert_eq!(scene.answer(2, "e1"), "The user accepted 2 changes in a.txt.");
+}
+
+#[test]
+fn a_transcript_that_was_emptied_by_hand_comes_back_whole() {
+    let scene = Scene::start(|it| it);
+    scene.ask_until(Reply::said("The first."), "The first.");
+    scene.nvim.keys(":Caliban<CR><C-w>k:set modifiable<CR>:%d<CR>");
+    assert_eq!(scene.nvim.transcript(), "");
+    scene.ask_until(Reply::said("The second."), "The second.");
+    scene.wait_chat("The first.");
+    expect![""].assert_eq(&scene.said().replace("--No lines in buffer--", ""));
+}
+
+#[test]
+fn a_place_with_no_room_for_the_chat_is_said_in_one_sentence() {
+    let scene = Scene::start(|it| it.size(60, 6));
+    scene.nvim.keys(":Caliban<CR>");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    expect!["There is no room for the chat here."].assert_eq(&scene.said());
+}
+
+#[test]
+fn the_chat_opens_beside_the_command_line_window_and_leaves_it_the_focus() {
+    let scene = Scene::start(|it| it);
+    scene.nvim.keys("q::Caliban<CR>");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    expect![""].assert_eq(&scene.said());
+}
