@@ -183,7 +183,11 @@ async fn attend(
     while open || !exited {
         tokio::select! {
             got = pipe.read(&mut buffer), if open => match got {
-                Ok(count) if count > 0 => output.take(&buffer[..count]),
+                Ok(count) if count > 0 => {
+                    output.take(&buffer[..count]);
+                    // A flood is always ready: without this a stop waits for many reads of it.
+                    tokio::task::yield_now().await;
+                }
                 _ => open = false,
             },
             status = child.wait(), if !exited => {

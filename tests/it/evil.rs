@@ -152,3 +152,10 @@ fn the_chat_opens_beside_the_command_line_window_and_leaves_it_the_focus() {
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
     expect![""].assert_eq(&scene.said());
 }
+
+#[test]
+fn a_chat_opens_where_new_buffers_are_not_modifiable() {
+    let scene = Scene::start(|it| it.before("vim.o.modifiable = false"));
+    scene.ask_until(Reply::said("Here."), "Here.");
+    expect![""].assert_eq(&scene.said());
+}

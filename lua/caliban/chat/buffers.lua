@@ -26,6 +26,7 @@ end
 local function make(chat)
   local buf = api.nvim_create_buf(false, true) -- 'buftype' nofile, no swap file
   vim.bo[buf].bufhidden = 'hide'
+  vim.bo[buf].modifiable = true
   -- a window shows it: give the window what a chat needs
   api.nvim_create_autocmd('BufWinEnter', {
     buffer = buf,
