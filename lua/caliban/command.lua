@@ -109,7 +109,12 @@ local subcommands = {
   },
   resume = {
     run = function(call)
-      require('caliban.chat').switch({ kind = 'open', session = call.words[1] })
+      local name = call.words[1]
+      if name and not vim.tbl_contains(sessions(), name) then
+        local text = 'There is no conversation `%s` in this project. :Caliban new %s begins it.'
+        return say(text:format(name, name))
+      end
+      require('caliban.chat').switch({ kind = 'open', session = name })
     end,
     complete = sessions,
   },
