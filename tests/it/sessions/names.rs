@@ -55,11 +55,12 @@ fn names_are_checked_before_the_disk_is_touched() {
     let setup = wide();
     let nvim = Nvim::start(&setup);
     for name in ["../x", "a/b", "naïve", &"x".repeat(65)] {
-        for how in ["new", "resume"] {
+        let ways = [("new", "cannot name a conversation"), ("resume", "There is no conversation")];
+        for (how, answer) in ways {
             nvim.command("messages clear");
             nvim.command(&format!("Caliban {how} {name}"));
             let told = |nvim: &Nvim| nvim.lua_str("return vim.fn.execute('messages')");
-            nvim.wait(|nvim| told(nvim).contains("cannot name a conversation"), name);
+            nvim.wait(|nvim| told(nvim).contains(answer), name);
         }
     }
     assert!(!setup.dir().join("data/caliban").exists());
