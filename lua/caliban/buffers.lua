@@ -451,7 +451,7 @@ end
 ---@return caliban.BufferText
 function M.read(message)
   local buf = file.find(message.path)
-  if not buf or not api.nvim_buf_is_loaded(buf) or vim.bo[buf].buftype ~= '' then
+  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) then
     return { loaded = false, pending = 0 }
   end
   local hunks = pending(buf)
@@ -479,12 +479,7 @@ function M.save(message)
     local buf = file.find(path)
     if not buf or not api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modified then
       return false
-    elseif
-      pending(buf) > 0
-      or vim.bo[buf].buftype ~= ''
-      or file.check(buf, '')
-      or file.stale(buf)
-    then
+    elseif pending(buf) > 0 or not file.ordinary(buf) or file.check(buf, '') or file.stale(buf) then
       return true
     end
     local failed = file.write(buf, false) ~= nil

@@ -20,7 +20,9 @@ local function path(buf)
   local name = api.nvim_buf_get_name(buf)
   if name == '' then
     return '[No Name]'
-  elseif vim.bo[buf].buftype ~= '' and vim.bo[buf].buftype ~= 'help' or name:find('^%a+://') then
+  end
+  local plain = require('caliban.file').ordinary(buf) or vim.bo[buf].buftype == 'help'
+  if not plain or name:find('^%a+://') then
     return name
   end
   return vim.fs.relpath(M.root(), name) or vim.fn.fnamemodify(name, ':~')

@@ -43,6 +43,27 @@ function M.find(path)
   return other
 end
 
+local held = {} ---@type table<integer, true>
+
+--- Lets nothing but a BufWriteCmd write the buffer: an autocommand that is not `nested` runs none, and would write.
+---@param buf integer
+---@param on boolean
+function M.hold(buf, on)
+  local from, to = on and '' or 'acwrite', on and 'acwrite' or ''
+  if api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == from and (on or held[buf]) then
+    vim.cmd(("noautocmd lua vim.bo[%d].buftype = '%s'"):format(buf, to))
+  end
+  held[buf] = on or nil
+end
+
+--- Whether a buffer is a file's, held or not.
+---@param buf integer
+---@return boolean
+function M.ordinary(buf)
+  local buftype = vim.bo[buf].buftype
+  return buftype == '' or buftype == 'acwrite' and held[buf] == true
+end
+
 --- Whether a buffer holds no line at all: the one it shows is Neovim's own.
 ---@param buf integer
 ---@return boolean
@@ -115,7 +136,7 @@ local stamps = {} ---@type table<integer, string> when the file was last read or
 
 ---@param buf integer
 ---@return string
-local function stamp(buf)
+function M.stamp(buf)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
   return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
 end
@@ -123,7 +144,7 @@ end
 api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' }, {
   group = api.nvim_create_augroup('caliban.file', {}),
   callback = function(event)
-    stamps[event.buf] = stamp(event.buf)
+    stamps[event.buf] = M.stamp(event.buf)
   end,
 })
 
@@ -131,7 +152,7 @@ api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' 
 ---@param buf integer
 ---@return boolean
 function M.stale(buf)
-  return stamps[buf] ~= nil and stamps[buf] ~= stamp(buf)
+  return stamps[buf] ~= nil and stamps[buf] ~= M.stamp(buf)
 end
 
 --- What an error says, without the places in the code it came through.
@@ -253,7 +274,7 @@ end
 ---@return string?
 local function forbidden(buf, there, path)
   local bo = vim.bo[buf]
-  if bo.buftype ~= '' then
+  if not M.ordinary(buf) then
     return ('its buffer is not a file (%s)'):format(bo.buftype)
   elseif not bo.modifiable then
     return "its buffer is 'nomodifiable'"
@@ -337,7 +358,7 @@ function M.changed()
   local out = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name, bo = api.nvim_buf_get_name(buf), vim.bo[buf]
-    if api.nvim_buf_is_loaded(buf) and bo.modified and bo.buftype == '' and name:find('^/') then
+    if api.nvim_buf_is_loaded(buf) and bo.modified and M.ordinary(buf) and name:find('^/') then
       out[#out + 1] = name
     end
   end

@@ -6,6 +6,9 @@ local file = require('caliban.file')
 
 local group = api.nvim_create_augroup('caliban.guard', {})
 
+local guarded = {} ---@type table<integer, caliban.Guarded>
+local seen = {} ---@type table<integer, string> the file's stamp when it was last looked at
+
 ---@class caliban.Guarded
 ---@field refusal fun(): string the sentence shown instead of a write
 ---@field written fun(past: boolean) what is shown was written, or so it seems, and past this guard
@@ -21,9 +24,9 @@ end
 --- `:w!`, and `:w other`, run as they would without us.
 ---@param buf integer
 ---@param own boolean
----@param guarded caliban.Guarded
+---@param it caliban.Guarded
 ---@param event { file: string }
-local function write(buf, own, guarded, event)
+local function write(buf, own, it, event)
   M.clear(buf)
   local bang = own or vim.v.cmdbang == 1
   local target = own and '' or ' ' .. vim.fn.fnameescape(event.file)
@@ -32,9 +35,9 @@ local function write(buf, own, guarded, event)
     ('write%s %s%s'):format(bang and '!' or '', vim.v.cmdarg, target)
   )
   if api.nvim_buf_is_valid(buf) then
-    M.set(buf, guarded)
+    M.set(buf, it)
     if own and ok then
-      guarded.written(false)
+      it.written(false)
     end
   end
   if not ok then
@@ -43,9 +46,11 @@ local function write(buf, own, guarded, event)
 end
 
 ---@param buf integer
----@param guarded caliban.Guarded
-function M.set(buf, guarded)
+---@param it caliban.Guarded
+function M.set(buf, it)
   M.clear(buf)
+  guarded[buf] = it
+  file.hold(buf, true)
   api.nvim_create_autocmd('BufWriteCmd', {
     group = group,
     buffer = buf,
@@ -54,9 +59,9 @@ function M.set(buf, guarded)
       local own = file.real(event.match) == file.real(api.nvim_buf_get_name(buf))
       if own and vim.v.cmdbang == 0 then
         -- 'modified' stays, so that the write has failed for `:wq` and `:wqa`
-        complain(guarded.refusal())
+        complain(it.refusal())
       else
-        write(buf, own, guarded, event)
+        write(buf, own, it, event)
       end
     end,
   })
@@ -65,16 +70,24 @@ function M.set(buf, guarded)
     buffer = buf,
     callback = function()
       vim.v.fcs_choice = ''
-      guarded.changed(vim.v.fcs_reason)
+      it.changed(vim.v.fcs_reason)
     end,
   })
-  -- `:noautocmd w`, and an autocommand that writes without being `nested`
+  -- it would be read again as what it is not
+  api.nvim_create_autocmd('BufUnload', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      M.clear(buf)
+    end,
+  })
+  -- `:noautocmd w`
   api.nvim_create_autocmd('BufModifiedSet', {
     group = group,
     buffer = buf,
     callback = function()
       if not vim.bo[buf].modified then
-        guarded.written(true)
+        it.written(true)
       end
     end,
   })
@@ -82,9 +95,90 @@ end
 
 ---@param buf integer
 function M.clear(buf)
+  guarded[buf] = nil
+  file.hold(buf, false)
   if api.nvim_buf_is_valid(buf) then
     api.nvim_clear_autocmds({ group = group, buffer = buf })
   end
 end
+
+--- Makes them ordinary files until the command at hand has run.
+local function aside()
+  for buf in pairs(guarded) do
+    file.hold(buf, false)
+  end
+  vim.schedule(function()
+    for buf in pairs(guarded) do
+      file.hold(buf, true)
+    end
+  end)
+end
+
+--- Neovim asks only of ordinary files whether they changed on disk.
+local function look()
+  for _, buf in ipairs(vim.tbl_keys(guarded)) do
+    local now = file.stamp(buf)
+    if now ~= seen[buf] then
+      seen[buf] = now
+      file.hold(buf, false)
+      pcall(vim.cmd --[[@as function]], ('silent checktime %d'):format(buf))
+      file.hold(buf, guarded[buf] ~= nil)
+    end
+  end
+end
+
+api.nvim_create_autocmd(
+  { 'FocusGained', 'BufEnter', 'CursorHold', 'ShellCmdPost', 'TermLeave', 'VimResume' },
+  { group = group, nested = true, callback = look }
+)
+
+-- it shortens the names of ordinary files only, and another's would be written
+api.nvim_create_autocmd('DirChangedPre', { group = group, callback = aside })
+
+--- To go to an entry of a list Neovim looks for a window with an ordinary file, and else makes one.
+---@return string keys
+local function from_list()
+  local target ---@type integer?
+  local wins = api.nvim_tabpage_list_wins(0)
+  wins[#wins + 1] = vim.fn.win_getid(vim.fn.winnr('#'))
+  for _, win in ipairs(wins) do
+    local buf = win > 0 and api.nvim_win_get_buf(win) or 0
+    if vim.bo[buf].buftype == '' then
+      return '<CR>'
+    elseif guarded[buf] ~= nil then
+      target = api.nvim_win_get_number(win)
+    end
+  end
+  local list = vim.fn.win_gettype() == 'loclist' and 'll' or 'cc'
+  local go = '<Cmd>%dwincmd w | %s %d<CR>'
+  return target and go:format(target, list, vim.fn.line('.')) or '<CR>'
+end
+
+api.nvim_create_autocmd({ 'FileType', 'BufEnter' }, {
+  group = group,
+  callback = function(event)
+    local there = next(guarded) ~= nil and vim.bo[event.buf].buftype == 'quickfix'
+    if there and vim.fn.maparg('<CR>', 'n') == '' then
+      vim.keymap.set('n', '<CR>', from_list, { buffer = event.buf, expr = true })
+    end
+  end,
+})
+
+local asides = { checktime = true, mksession = true, mkview = true }
+
+-- typed, `:noautocmd w` is meant
+api.nvim_create_autocmd('CmdlineLeave', {
+  group = group,
+  pattern = ':',
+  callback = function()
+    if next(guarded) == nil or vim.v.event.abort then
+      return
+    end
+    local ok, cmd = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
+    if ok and (cmd.mods.noautocmd or asides[cmd.cmd]) then
+      aside()
+    end
+  end,
+})
 
 return M

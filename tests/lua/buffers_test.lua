@@ -449,7 +449,7 @@ function T.changed_on_disk_while_pending()
   end
   H.review('a b c d e', 'a X c d e')
   later('a\nb\nc\nd\nE\nf\n')
-  vim.cmd('silent checktime')
+  vim.cmd('doautocmd FocusGained')
   H.settle()
   eq({ 'a X c d E f', '1:-b+X' }, { H.text(), H.pending() })
   B.accept({ scope = 'file' })

@@ -161,7 +161,7 @@ local function code_window()
   local wins = api.nvim_tabpage_list_wins(0)
   table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
   for _, win in ipairs(wins) do
-    local plain = win > 0 and vim.bo[api.nvim_win_get_buf(win)].buftype == ''
+    local plain = win > 0 and require('caliban.file').ordinary(api.nvim_win_get_buf(win))
     if plain and api.nvim_win_get_config(win).relative == '' and not vim.wo[win].winfixbuf then
       return win
     end

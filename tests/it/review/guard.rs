@@ -48,6 +48,111 @@ fn an_autosave_is_refused_too() {
     assert_eq!(scene.pending(), 2);
 }
 
+/// An auto-save of the most common kind: it runs no autocommands of its own.
+const PLAIN_AUTOSAVE: &str = "vim.cmd('autocmd TextChanged,InsertLeave,FocusLost * silent! wa')";
+
+#[test]
+fn an_autosave_that_runs_no_autocommands_leaves_what_is_pending() {
+    let scene = Scene::two_hunks(|it| it.file("b.txt", nine()).before(PLAIN_AUTOSAVE));
+    scene.nvim.keys("5GAx<Esc>x");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()), "the current buffer");
+    assert_eq!(scene.nvim.lua_str("return vim.bo.modified"), "true");
+    scene.nvim.keys(":edit b.txt<CR>5GAx<Esc>");
+    scene.nvim.command("doautocmd FocusLost");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()), "a hidden buffer");
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l5", "l5x")), "another file");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.getbufvar('a.txt', '&modified')"), "1");
+    assert_eq!(scene.pending(), 2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":edit a.txt<CR>\\A");
+    scene.wait_idle("I see.");
+    scene.nvim.keys("1G0xix<Esc>");
+    let now = shown().replace("l1", "x1");
+    assert_eq!(scene.on_disk("a.txt"), Some(now), "settled, it saves again");
+}
+
+#[test]
+fn the_buffer_is_an_ordinary_one_when_the_review_is_over() {
+    let state = "return vim.inspect({ vim.bo.buftype, vim.bo.modified, vim.fn.swapname(0) ~= '' })";
+    for keys in ["\\A", "\\R", "u", ":edit!<CR>"] {
+        let scene = Scene::two_hunks(|it| {
+            it.before(
+                "vim.api.nvim_create_autocmd('OptionSet', { callback = function(event)
+                if event.match == 'buftype' then vim.g.noticed = true end
+            end })",
+            )
+        });
+        assert_eq!(scene.nvim.lua_str(state), "{ \"acwrite\", true, true }", "{keys}");
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(keys);
+        scene.wait_idle("I see.");
+        assert_eq!(scene.nvim.lua_str(state), "{ \"\", false, true }", "{keys}");
+        assert_eq!(scene.nvim.lua_str("return tostring(vim.g.noticed)"), "nil", "{keys}");
+        scene.nvim.keys(":%d<CR>inew<Esc>:w<CR>");
+        assert_eq!(scene.on_disk("a.txt").as_deref(), Some("new\n"), "{keys}");
+    }
+    for keys in [":bdelete!<CR>", ":enew!<CR>:bdelete! a.txt<CR>"] {
+        let scene = Scene::two_hunks(|it| it);
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(keys);
+        scene.wait_idle("I see.");
+        assert_eq!(
+            scene.nvim.lua_str("return vim.fn.getbufvar('a.txt', '&buftype')"),
+            "",
+            "{keys}"
+        );
+        scene.nvim.keys(":edit a.txt<CR>");
+        assert_eq!(scene.nvim.lua_str("return vim.bo.buftype"), "", "{keys}");
+        assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end(), "{keys}");
+    }
+}
+
+#[test]
+fn another_working_directory_does_not_lead_a_write_astray() {
+    let scene = Scene::two_hunks(|it| it.file("sub/a.txt", "theirs\n"));
+    scene.nvim.keys(":cd sub<CR>:w!<CR>");
+    assert_eq!(scene.on_disk("sub/a.txt").as_deref(), Some("theirs\n"));
+    assert_eq!(scene.on_disk("a.txt"), Some(shown()));
+    assert_eq!(scene.nvim.lua_str("return vim.bo.buftype"), "acwrite");
+    assert_eq!(scene.pending(), 2);
+}
+
+#[test]
+fn saveas_with_a_bang_is_a_way_past() {
+    let scene = Scene::two_hunks(|it| it.file("copy.txt", "old\n"));
+    scene.nvim.keys(":saveas! copy.txt<CR>");
+    assert_eq!(scene.on_disk("copy.txt"), Some(shown()));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.pending(), 2);
+}
+
+#[test]
+fn the_file_is_in_a_session_and_in_its_own_encoding() {
+    let scene = Scene::start(|it| it.file("a.txt", "l1\r\nl2\r\n"));
+    scene.nvim.keys(":edit a.txt<CR>:set fileencoding=latin1 undofile undodir=.<CR>:w<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "é2")])));
+    scene.wait_pending(1);
+    scene.nvim.keys(":w!<CR>:mksession s.vim<CR>");
+    let bytes = std::fs::read(scene.nvim.setup.path("a.txt")).unwrap();
+    assert_eq!(bytes, b"l1\r\n\xe92\r\n");
+    assert!(scene.on_disk("s.vim").unwrap().contains("edit a.txt"));
+    let undo = "return tostring(vim.uv.fs_stat(vim.fn.undofile('a.txt')) ~= nil)";
+    assert_eq!(scene.nvim.lua_str(undo), "true");
+    assert_eq!(scene.nvim.lua_str("return vim.bo.buftype"), "acwrite");
+}
+
+#[test]
+fn a_hunk_is_gone_to_from_the_quickfix_window_without_another_window() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":Caliban review<CR>:copen<CR>");
+    scene.nvim.keys(":wincmd p<CR>gg:wincmd p<CR>");
+    let windows = "return #vim.api.nvim_tabpage_list_wins(0)";
+    let before = scene.nvim.lua_str(windows);
+    scene.nvim.keys("2G<CR>");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.line('.')"), "8");
+    assert_eq!(scene.nvim.lua_str(windows), before);
+}
+
 #[test]
 fn writing_with_a_bang_writes_what_is_shown_and_decides_nothing() {
     let scene = Scene::two_hunks(|it| it);
@@ -68,6 +173,7 @@ fn noautocmd_is_a_way_past() {
     scene.nvim.keys(":noautocmd w<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(shown()));
     assert_eq!(scene.pending(), 2);
+    assert_eq!(scene.nvim.lua_str("return vim.bo.buftype"), "acwrite", "once only");
     scene.server.reply(Reply::said("I see."));
     scene.nvim.wait(
         |_| scene.said().contains("a.txt was written with 2 hunks under review"),

@@ -87,7 +87,7 @@ fn a_file_that_changes_on_disk_is_merged_without_a_prompt() {
     let scene = Scene::two_hunks(|it| it);
     let theirs = nine().replace("l5", "five");
     fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
-    scene.nvim.command("checktime");
+    scene.nvim.command("doautocmd FocusGained");
     scene.nvim.wait(|nvim| nvim.buffer("/a.txt").contains("five"), "the change taken over");
     assert!(!scene.nvim.is_blocked());
     scene.server.reply(Reply::said("I see."));
@@ -101,6 +101,16 @@ fn a_file_that_changes_on_disk_is_merged_without_a_prompt() {
         -l5
         +five"#]]
     .assert_eq(&scene.answer(2, "e1"));
+}
+
+#[test]
+fn a_typed_checktime_takes_over_what_changed_on_disk() {
+    let scene = Scene::two_hunks(|it| it);
+    fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l5", "five")).unwrap();
+    scene.nvim.keys(":checktime<CR>");
+    scene.nvim.wait(|nvim| nvim.buffer("/a.txt").contains("five"), "the change taken over");
+    assert!(!scene.nvim.is_blocked());
+    assert_eq!(scene.pending(), 2);
 }
 
 #[test]
