@@ -44,7 +44,12 @@ pub(crate) fn tokens(tokens: usize, seed: u64) -> Vec<String> {
         bytes = rest;
         String::from_utf8(token.to_vec()).unwrap()
     });
-    cut.take(tokens).collect()
+    let mut cut: Vec<String> = cut.take(tokens).collect();
+    // An open fence would turn all that follows in the floors' chat inside out.
+    if cut.concat().matches("```").count() % 2 == 1 {
+        cut.push("\n```\n".into());
+    }
+    cut
 }
 
 fn section(text: &mut String, dice: &mut Dice) {
