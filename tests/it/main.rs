@@ -20,5 +20,6 @@ pub mod review;
 mod sessions;
 mod tidy;
 mod tools;
+mod tour;
 mod turns;
 mod wire;
