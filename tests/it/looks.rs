@@ -20,7 +20,8 @@ fn a_turn_that_waits_for_the_user_shows_all_its_parts() {
     nvim.wait_screen("1 match");
     nvim.wait_screen("1 line ·");
     nvim.wait_screen("waiting for you");
-    let shown = nvim.screen();
+    // 0.12's status line marks what cannot be modified
+    let shown = nvim.screen().replace(" [-]", "    ");
     let shown: Vec<String> = shown
         .lines()
         .map(|row| row.chars().skip(69).collect::<String>().trim_end().to_owned())
