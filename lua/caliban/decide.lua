@@ -76,17 +76,21 @@ end
 ---@param look fun(r: caliban.Review): string? draws or settles it: then one line for the user
 ---@return string? message for the user
 function M.choose(verdict, opts, chosen, look)
-  local lines, decided, failed = {}, 0, false
+  local lines, decided, failed, unsaved = {}, 0, false, 0
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
     if first and last then
       local count = M.decide(r, verdict, first, last, opts.reason)
       decided, failed = decided + (count or 0), failed or not count
       lines[#lines + 1] = look(r)
+      local left = api.nvim_buf_is_valid(r.buf) and vim.bo[r.buf].modified
+      unsaved = unsaved + (left and 1 or 0)
     end
   end
   if #lines > 1 then
-    return ('%d files: %d hunk%s %sed'):format(#lines, decided, decided == 1 and '' or 's', verdict)
+    local all = '%d files: %d hunk%s %sed%s'
+    local but = unsaved > 0 and (', %d not saved'):format(unsaved) or ''
+    return all:format(#lines, decided, decided == 1 and '' or 's', verdict, but)
   elseif #chosen == 0 then
     return 'Nothing is under review here.'
   end

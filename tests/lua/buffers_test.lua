@@ -111,6 +111,20 @@ function T.all_files_at_once_and_hidden_ones()
   eq({ '3 files: 3 hunks accepted' }, H.said())
 end
 
+function T.of_several_files_those_not_saved_are_counted()
+  H.fresh()
+  local one, two = H.write('1.txt', 'a\nb\n'), H.write('2.txt', 'a\nb\n')
+  vim.cmd.edit(two)
+  vim.api.nvim_buf_set_lines(0, 2, 2, false, { 'mine' })
+  H.propose({
+    H.proposal(one, H.l('a b'), H.l('a X')),
+    H.proposal(two, H.l('a b mine'), H.l('a X mine')),
+  })
+  B.accept({ scope = 'all' })
+  eq({ 'a\nX\n', 'a\nb\n' }, { H.disk('1.txt'), H.disk('2.txt') })
+  eq({ '2 files: 2 hunks accepted, 1 not saved' }, H.said())
+end
+
 function T.part_of_a_hunk()
   H.review('a b', 'a X Y Z b')
   B.reject({ scope = 'range', range = { 3, 3 } })
