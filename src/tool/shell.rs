@@ -33,8 +33,8 @@ pub(super) const TOOL: Tool = Tool {
     name: "shell",
     purpose: "Runs a command with bash in the project's root and gives its output, stdout and stderr \
         together. The user is asked first. No input and no terminal; each call starts afresh, and \
-        nothing it starts outlives it. Prefer read, list, glob, grep and edit to cat, ls, find, grep \
-        and sed.",
+        what it starts in its process group ends with it. Prefer read, list, glob, grep and edit \
+        to cat, ls, find, grep and sed.",
     schema,
     work: Work::Act { about, run },
 };
@@ -130,7 +130,9 @@ impl End {
         }
         if self.left {
             let code = self.status.and_then(|status| status.code()).unwrap_or_default();
-            return Some(format!("[exit code {code}; what it left running was ended]"));
+            return Some(format!(
+                "[exit code {code}; what it left running in its process group was ended]"
+            ));
         }
         match (self.status.and_then(|status| status.code()), signal) {
             (Some(0), _) => None,

@@ -127,7 +127,10 @@ async fn a_flood_is_bounded() {
 #[tokio::test]
 async fn what_holds_the_output_does_not_hold_the_call() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & echo started" })).await;
-    assert_eq!(done.text, "started\n[exit code 0; what it left running was ended]");
+    assert_eq!(
+        done.text,
+        "started\n[exit code 0; what it left running in its process group was ended]"
+    );
 }
 
 #[tokio::test]
