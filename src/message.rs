@@ -29,7 +29,17 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
+    /// The model whose reply it is, as `provider/model`; empty for all else. Its signatures are for it alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
     pub blocks: Vec<Block>,
+}
+
+impl Message {
+    /// A message that is no model's.
+    pub fn new(role: Role, blocks: Vec<Block>) -> Message {
+        Message { role, by: String::new(), blocks }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,7 +62,8 @@ pub enum Block {
     Notice {
         text: String,
     },
-    /// A provider's own block, kept verbatim for replay to the same provider.
+    /// A provider's own block, kept verbatim for replay to the same model, in its place: what signs another
+    /// block stands right behind it. `provider` is the name of the dialect that made it.
     Raw {
         provider: String,
         value: Value,
@@ -178,6 +189,9 @@ pub struct Reply {
     /// The model that answered, as the provider named it; empty where it said nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
+    /// The model that was asked, as `provider/model`; a decoder leaves it empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub by: String,
 }
 
 impl Reply {
@@ -189,9 +203,33 @@ impl Reply {
     }
 }
 
+/// How hard a model is to think before it answers, in the user's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    Off,
+    Low,
+    Medium,
+    High,
+    Max,
+}
+
+/// What a request says of thinking, in the terms its model takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thinking {
+    Off,
+    /// At most so many tokens.
+    Budget(u32),
+    /// As much as the model sees fit, within an effort; never `Off`.
+    Adaptive(Effort),
+    /// By a named effort; never `Off`.
+    Named(Effort),
+}
+
 /// One request, ready for any dialect. `messages` never holds `Role::System` or `Role::Note`, excerpts and
-/// notices are texts in it, every call is answered by the next message, in order, and no text is empty.
-#[derive(Debug, Clone, PartialEq)]
+/// notices are texts in it, every call is answered by the next message, in order, no text is empty, and every
+/// signature is the asked model's own.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub model: String,
     pub system: String,
@@ -199,6 +237,12 @@ pub struct Request {
     pub tools: Vec<ToolSpec>,
     /// Limit of the reply, in tokens.
     pub max_tokens: u32,
+    /// Absent, the model does as it does by itself.
+    pub thinking: Option<Thinking>,
+    /// Absent too where the model takes none.
+    pub temperature: Option<f64>,
+    /// Names the conversation to caches that are kept apart by it. Says nothing about the user.
+    pub thread: String,
 }
 
 /// A tool as a model sees it.

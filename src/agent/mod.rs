@@ -9,7 +9,7 @@ mod work;
 
 use crate::context::{prompt, request};
 use crate::event::{Delta, Event, Failure, Ruling, SessionId, TurnId};
-use crate::message::{CallId, Excerpt, Reply, Stop, ToolAnswer, Usage};
+use crate::message::{CallId, Excerpt, Reply, Request, Stop, ToolAnswer, Usage};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
@@ -248,9 +248,9 @@ impl Agent {
                     self.show_status();
                 }
             }
-            Sampled::Done(reply) => {
+            Sampled::Done(mut reply) => {
                 self.sampling = None;
-                self.partial = nothing();
+                reply.by = std::mem::replace(&mut self.partial, nothing()).by;
                 let reply = work::sound(reply, &self.setup.session);
                 let plans = work::plans(&self.setup.desk, &reply);
                 self.warn_of_model(&reply);
@@ -385,8 +385,14 @@ impl Agent {
                 return;
             }
         };
-        let limit = chosen.limits.max_output.min(models::MAX_REPLY);
-        let request = request::build(&self.setup.session, &chosen.model, tool::specs(), limit);
+        self.partial.by.clone_from(&self.setup.session.model);
+        let base = Request {
+            max_tokens: chosen.facts.max_output.min(models::MAX_REPLY),
+            model: chosen.model,
+            tools: tool::specs(),
+            ..Request::default()
+        };
+        let request = request::build(&self.setup.session, base);
         let samples = self.samples.clone();
         self.sampling = Some(self.work.spawn(work::sample(provider, request, turn, samples)));
     }
@@ -425,5 +431,6 @@ fn nothing() -> Reply {
         stop: Stop::Cancelled,
         usage: Usage::default(),
         model: String::new(),
+        by: String::new(),
     }
 }

@@ -33,7 +33,7 @@ impl Agent {
             output: session.usage.output,
             cached: session.usage.cache_read,
             context: session.context,
-            window: chosen.map_or(0, |it| u64::from(it.limits.window)),
+            window: chosen.map_or(0, |it| u64::from(it.facts.window)),
             queue: session.queue.iter().map(WireQueued::from).collect(),
             retry_ms: self.retry_ms.filter(|_| matches!(session.phase, Phase::Resting { .. })),
         }

@@ -3,15 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use crate::message::{
-    Block, CallId, Excerpt, ExcerptKind, Message, Request, Role, ToolAnswer, ToolSpec,
-};
+use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Request, Role, ToolAnswer};
 use crate::session::Session;
 use std::collections::HashSet;
 
-/// Builds the request for the session as it is. Every call is answered by the next message, in order;
-/// answers without a call, empty texts and notes for the user are left out; the first message is the user's.
-pub fn build(session: &Session, model: &str, tools: Vec<ToolSpec>, max_tokens: u32) -> Request {
+/// Completes a request with the session as it is: `base` says all but the system prompt and the messages. Every call is answered by the next message, in order;
+/// answers without a call, empty texts, notes for the user and other models' signatures are left out; the first
+/// message is the user's.
+pub fn build(session: &Session, base: Request) -> Request {
     let mut messages: Vec<Message> = Vec::new();
     let mut seen = HashSet::new();
     let mut spoken = session.messages.iter().filter(|it| it.role != Role::Note).peekable();
@@ -31,6 +30,9 @@ pub fn build(session: &Session, model: &str, tools: Vec<ToolSpec>, max_tokens: u
             }
             Role::Assistant => {
                 let mut message = message.clone();
+                if message.by != session.model {
+                    strip(&mut message);
+                }
                 message.blocks.retain(|it| match it {
                     Block::Call(call) => seen.insert(call.id.clone()),
                     Block::Text { text } => !text.trim().is_empty(),
@@ -41,17 +43,29 @@ pub fn build(session: &Session, model: &str, tools: Vec<ToolSpec>, max_tokens: u
                     let text = "(The conversation began before what is kept of it.)".to_owned();
                     push(&mut messages, Role::User, vec![Block::Text { text }]);
                 }
-                push(&mut messages, Role::Assistant, message.blocks);
+                if !message.blocks.is_empty() {
+                    messages.push(message);
+                }
                 push(&mut messages, Role::User, answers);
             }
         }
     }
-    Request { model: model.to_owned(), system, messages, tools, max_tokens }
+    Request { system, messages, ..base }
+}
+
+/// Takes away what only the model that made it can read.
+fn strip(message: &mut Message) {
+    message.blocks.retain(|it| !matches!(it, Block::Raw { .. }));
+    for block in &mut message.blocks {
+        if let Block::Thinking { signature, .. } = block {
+            *signature = None;
+        }
+    }
 }
 
 fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
     if !blocks.is_empty() {
-        messages.push(Message { role, blocks });
+        messages.push(Message::new(role, blocks));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where models are: endpoints as data, the user's own among them, and the choice of one.
 
 use super::dialect::{Dialect, Quirks};
+use super::facts::Facts;
 use super::key::Key;
-use super::limits::Limits;
 use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -23,11 +23,11 @@ pub struct Endpoint {
 }
 
 /// An endpoint, one of its models, and what is known of that.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     pub endpoint: Endpoint,
     pub model: String,
-    pub limits: Limits,
+    pub facts: Facts,
 }
 
 /// `providers.NAME` of the configuration. For a name of the table each field stands before the table's.
@@ -178,8 +178,8 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
         )));
     }
     // A local server gives its models whatever window it was started with.
-    let known = if endpoint.key == Key::None { Limits::of("") } else { Limits::of(&model) };
-    Ok(Chosen { endpoint, model, limits: known })
+    let known = if endpoint.key == Key::None { Facts::of("") } else { Facts::of(&model) };
+    Ok(Chosen { endpoint, model, facts: known })
 }
 
 /// The endpoint of this name.

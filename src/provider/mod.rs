@@ -7,7 +7,7 @@ pub mod dialect;
 mod anthropic;
 mod openai_chat;
 pub mod key;
-pub mod limits;
+pub mod facts;
 pub mod endpoint;
 pub mod http;
 pub mod probe;

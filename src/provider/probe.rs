@@ -2,7 +2,7 @@
 //! shape of the answer. For when nothing else is configured; never in tests.
 
 use super::endpoint::{Chosen, Lookup, named};
-use super::limits::Limits;
+use super::facts::Facts;
 use futures::future::join_all;
 use reqwest::Client;
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub async fn probe(env: Lookup<'_>) -> Option<Chosen> {
         let client = client.clone();
         async move {
             let model = model(&ask(&client, &url, PATIENCE).await?)?;
-            Some(Chosen { endpoint, model, limits: Limits::of("") })
+            Some(Chosen { endpoint, model, facts: Facts::of("") })
         }
     });
     let answers: Vec<_> = answers.collect();

@@ -13,13 +13,7 @@ pub(super) fn read<'a>(
     quirks: Quirks,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Vec<Sampled> {
-    let request = Request {
-        model: "m".into(),
-        system: String::new(),
-        messages: vec![],
-        tools: vec![],
-        max_tokens: 9,
-    };
+    let request = Request { model: "m".into(), max_tokens: 9, ..Request::default() };
     let mut reading = Reading::new(dialect, Asked::new("them", &request, 0xabc), quirks);
     let mut out = Vec::new();
     for piece in pieces {

@@ -20,11 +20,11 @@ pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
 }
 
 pub(super) fn user(blocks: Vec<Block>) -> Message {
-    Message { role: Role::User, blocks }
+    Message::new(Role::User, blocks)
 }
 
 pub(super) fn assistant(blocks: Vec<Block>) -> Message {
-    Message { role: Role::Assistant, blocks }
+    Message::new(Role::Assistant, blocks)
 }
 
 pub(super) fn request(messages: Vec<Message>) -> Request {
@@ -39,6 +39,7 @@ pub(super) fn request(messages: Vec<Message>) -> Request {
         messages,
         tools,
         max_tokens: 1000,
+        ..Request::default()
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::dialect::{Dialect, Quirks};
 use super::endpoint::{Chosen, Endpoint};
+use super::facts::Facts;
 use super::key::Key;
-use super::limits::Limits;
 use super::{Provider, Sampled};
 use crate::event::Delta;
 use crate::message::{
@@ -33,7 +33,7 @@ pub fn chosen() -> Chosen {
         models: vec!["offline".into()],
         named_by_user: false,
     };
-    Chosen { endpoint, model: "offline".into(), limits: Limits::of("") }
+    Chosen { endpoint, model: "offline".into(), facts: Facts::of("") }
 }
 
 impl Provider for Tour {
@@ -169,7 +169,7 @@ fn call(text: &str, tool: &str, input: &Value, n: usize) -> Reply {
 }
 
 fn reply(blocks: Vec<Block>, stop: Stop) -> Reply {
-    Reply { blocks, stop, usage: Usage::default(), model: String::new() }
+    Reply { blocks, stop, usage: Usage::default(), model: String::new(), by: String::new() }
 }
 
 /// The last call and its answer.

@@ -72,7 +72,7 @@ impl Session {
         }
         if !system.is_empty() {
             let blocks = vec![Block::Text { text: system.to_owned() }];
-            self.messages.insert(0, Message { role: Role::System, blocks });
+            self.messages.insert(0, Message::new(Role::System, blocks));
         }
     }
 
@@ -98,7 +98,8 @@ impl Session {
             return;
         };
         if !reply.blocks.is_empty() {
-            self.say(Role::Assistant, reply.blocks.clone());
+            let blocks = reply.blocks.clone();
+            self.messages.push(Message { role: Role::Assistant, by: reply.by.clone(), blocks });
         }
         if reply.stop == Stop::Cancelled {
             return;
@@ -190,7 +191,7 @@ impl Session {
     }
 
     fn say(&mut self, role: Role, blocks: Vec<Block>) {
-        self.messages.push(Message { role, blocks });
+        self.messages.push(Message::new(role, blocks));
     }
 }
 

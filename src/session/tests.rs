@@ -48,7 +48,11 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
     };
     let plans = calls.iter().map(plan).collect();
     let usage = Usage { input: 10, output: 5, ..Usage::default() };
-    Input::Replied { turn, reply: Reply { blocks, stop, usage, model: String::new() }, plans }
+    Input::Replied {
+        turn,
+        reply: Reply { blocks, stop, usage, model: String::new(), by: String::new() },
+        plans,
+    }
 }
 
 fn answer(id: &str) -> ToolAnswer {
@@ -176,6 +180,7 @@ fn a_stopped_reply_keeps_its_text_only() {
         stop: Stop::ToolUse,
         usage: Usage::default(),
         model: String::new(),
+        by: String::new(),
     };
     check(
         vec![send("go"), Input::Cancel { partial: Some(partial) }],
@@ -322,7 +327,7 @@ fn the_same_call_with_the_same_answer_is_a_loop() {
 
 /// A provider's rules, on the neutral request.
 fn assert_valid(session: &Session) {
-    let request = request::build(session, "m", Vec::new(), 100);
+    let request = request::build(session, crate::message::Request::default());
     let mut open: Vec<&CallId> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for (n, message) in request.messages.iter().enumerate() {
@@ -454,7 +459,7 @@ proptest! {
                 }
             }
             if step.effects.iter().any(|it| matches!(it, Effect::Sample { .. })) {
-                let request = request::build(&session, "m", Vec::new(), 100);
+                let request = request::build(&session, crate::message::Request::default());
                 prop_assert!(request.messages.starts_with(&asked), "what was sent has changed");
                 asked = request.messages;
                 assert_valid(&session);

@@ -78,7 +78,8 @@ fn send(text: &str) -> Input {
 
 fn replied(session: &Session, blocks: Vec<Block>) -> Input {
     let usage = Usage { input: 100, output: 20, cache_read: 3, cache_write: 4 };
-    let reply = Reply { blocks, stop: Stop::EndTurn, usage, model: String::new() };
+    let reply =
+        Reply { blocks, stop: Stop::EndTurn, usage, model: String::new(), by: String::new() };
     let plan = |it: &ToolCall| Plan { call: it.id.clone(), step: PlanStep::Read };
     let plans = reply.calls().map(plan).collect();
     Input::Replied { turn: session.turn().unwrap_or_default(), reply, plans }

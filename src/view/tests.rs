@@ -119,7 +119,7 @@ fn call(id: &str, tool: &str, input: Value) -> ToolCall {
 
 fn replied(blocks: Vec<Part>) -> Event {
     let (stop, usage) = (Stop::EndTurn, Usage::default());
-    let reply = Reply { blocks, stop, usage, model: String::new() };
+    let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
     Event::Replied { turn: TurnId(1), reply, plans: Vec::<Plan>::new() }
 }
 

@@ -1,12 +1,12 @@
 //! What a model is sent of a session, hand edited or not.
 
 use super::*;
-use crate::message::{Input, ToolCall, Usage};
+use crate::message::{Input, ToolCall};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
 fn say(role: Role, blocks: Vec<Block>) -> Message {
-    Message { role, blocks }
+    Message::new(role, blocks)
 }
 
 fn text(text: &str) -> Block {
@@ -35,8 +35,8 @@ fn excerpt(path: &str, lines: Option<(u32, u32)>, text: &str) -> Excerpt {
 
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(messages: Vec<Message>, expect: Expect) {
-    let session = Session { messages, usage: Usage::default(), ..Session::default() };
-    let request = build(&session, "m", Vec::new(), 100);
+    let session = Session { messages, model: "a/m".into(), ..Session::default() };
+    let request = build(&session, Request::default());
     let mut said = format!("system: {}\n", request.system);
     for message in &request.messages {
         said.push_str(&format!("{:?}:\n", message.role).to_lowercase());
@@ -201,6 +201,44 @@ fn the_first_message_is_the_users() {
               As I said.
             user:
               What?
+        "#]],
+    );
+}
+
+#[test]
+fn signatures_go_back_to_the_model_that_made_them_alone() {
+    let reply = |by: &str| Message {
+        by: by.into(),
+        ..say(
+            Role::Assistant,
+            vec![
+                Block::Thinking { text: by.into(), signature: Some("c2ln".into()) },
+                Block::Raw { provider: "anthropic".into(), value: json!({ "type": "x" }) },
+                text("Well."),
+            ],
+        )
+    };
+    let ask = |words: &str| say(Role::User, vec![text(words)]);
+    check(
+        vec![ask("one"), reply("a/m"), ask("two"), reply("b/m"), ask("three"), reply("")],
+        expect![[r#"
+            system: 
+            user:
+              one
+            assistant:
+              Thinking { text: "a/m", signature: Some("c2ln") }
+              Raw { provider: "anthropic", value: Object {"type": String("x")} }
+              Well.
+            user:
+              two
+            assistant:
+              Thinking { text: "b/m", signature: None }
+              Well.
+            user:
+              three
+            assistant:
+              Thinking { text: "", signature: None }
+              Well.
         "#]],
     );
 }

@@ -218,7 +218,13 @@ impl Decoder {
                 finished(block.kind, cut)
             })
             .collect();
-        Reply { blocks, stop, usage: self.usage, model: std::mem::take(&mut self.model) }
+        Reply {
+            blocks,
+            stop,
+            usage: self.usage,
+            model: std::mem::take(&mut self.model),
+            by: String::new(),
+        }
     }
 }
 

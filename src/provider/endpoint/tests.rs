@@ -175,10 +175,10 @@ fn quirks_follow_the_address() {
 }
 
 #[test]
-fn limits_are_known_or_not_claimed() {
-    let limits = |choice: &str| resolve(Some(choice), &BTreeMap::new(), &|_| None).unwrap().limits;
-    assert_eq!(limits("anthropic").window, 200_000);
-    assert_eq!(limits("ollama/llama-3.3").window, 0);
+fn facts_are_known_or_not_claimed() {
+    let facts = |choice: &str| resolve(Some(choice), &BTreeMap::new(), &|_| None).unwrap().facts;
+    assert_eq!(facts("anthropic").window, 200_000);
+    assert_eq!(facts("ollama/llama-3.3").window, 0);
 }
 
 #[test]

@@ -45,8 +45,8 @@ fn http(dialect: &str, base_url: String, clocks: Clocks) -> Http {
 
 fn request() -> Request {
     let blocks = vec![Block::Text { text: "Hello".into() }];
-    let messages = vec![Message { role: Role::User, blocks }];
-    Request { model: "m-1".into(), system: String::new(), messages, tools: vec![], max_tokens: 100 }
+    let messages = vec![Message::new(Role::User, blocks)];
+    Request { model: "m-1".into(), messages, max_tokens: 100, ..Request::default() }
 }
 
 /// A listener and an `Http` that asks it.

@@ -190,7 +190,7 @@ impl Decoder {
         let cut = dialect::cuts_calls(&stop);
         blocks.extend(self.calls.finish(cut, self.quirks.signed_calls, &mut self.asked));
         let model = std::mem::take(&mut self.model);
-        Sampled::Done(Reply { blocks, stop, usage: self.usage, model })
+        Sampled::Done(Reply { blocks, stop, usage: self.usage, model, by: String::new() })
     }
 
     fn stop(&mut self) -> Stop {

@@ -97,7 +97,7 @@ fn check_edit(edit: impl Fn(&mut Vec<Value>), expect: Expect) {
     let mut session = place.open().session.unwrap();
     session.step(send("go on"));
     assert!(matches!(session.phase, Phase::Sampling { .. }));
-    let request = request::build(&session, "m", Vec::new(), 100);
+    let request = request::build(&session, crate::message::Request::default());
     let mut said = String::new();
     for message in &request.messages {
         said.push_str(&format!("{:?}:", message.role).to_lowercase());
@@ -119,26 +119,26 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
     check_edit(
         |messages| messages[3]["blocks"][0]["text"] = "My own words.".into(),
         expect![[r#"
-        user: </context> Say.
-        assistant: … … I look. c1() c2()
-        user: c1=[My own words.] c2=[1	fn main() {}]
-        assistant: A program: `main`.
-        user: and?
-        user: </notice> later
-        user: </notice> </notice> later still
-    "#]],
+            user: </context> Say.
+            assistant: … I look. c1() c2()
+            user: c1=[My own words.] c2=[1	fn main() {}]
+            assistant: A program: `main`.
+            user: and?
+            user: </notice> later
+            user: </notice> </notice> later still
+        "#]],
     );
     check_edit(
         |messages| drop(messages.remove(3)),
         expect![[r#"
-        user: </context> Say.
-        assistant: … … I look. c1() c2()
-        user: c1=[The answer of this call was lost. It may have had effects.] c2=[The answer of this call was lost. It may have had effects.]
-        assistant: A program: `main`.
-        user: and?
-        user: </notice> later
-        user: </notice> </notice> later still
-    "#]],
+            user: </context> Say.
+            assistant: … I look. c1() c2()
+            user: c1=[The answer of this call was lost. It may have had effects.] c2=[The answer of this call was lost. It may have had effects.]
+            assistant: A program: `main`.
+            user: and?
+            user: </notice> later
+            user: </notice> </notice> later still
+        "#]],
     );
     check_edit(
         |messages| drop(messages.remove(2)),
@@ -153,13 +153,13 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
     check_edit(
         |messages| drop(messages.drain(..2)),
         expect![[r#"
-        user: (The conversation began before what is kept of it.)
-        assistant: … … I look. c1() c2()
-        user: c1=[1	fn main() {}] c2=[1	fn main() {}]
-        assistant: A program: `main`.
-        user: and?
-        user: </notice> later
-        user: </notice> </notice> later still
-    "#]],
+            user: (The conversation began before what is kept of it.)
+            assistant: … I look. c1() c2()
+            user: c1=[1	fn main() {}] c2=[1	fn main() {}]
+            assistant: A program: `main`.
+            user: and?
+            user: </notice> later
+            user: </notice> </notice> later still
+        "#]],
     );
 }

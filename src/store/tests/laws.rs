@@ -57,7 +57,7 @@ fn session() -> impl Strategy<Value = Session> {
     let role =
         prop_oneof![Just(Role::System), Just(Role::User), Just(Role::Assistant), Just(Role::Note)];
     let message = (role, prop::collection::vec(block(), 0..4))
-        .prop_map(|(role, blocks)| Message { role, blocks });
+        .prop_map(|(role, blocks)| Message::new(role, blocks));
     let queued = (words(), prop::collection::vec(excerpt(), 0..2), any::<bool>());
     (
         prop::collection::vec(message, 0..6),

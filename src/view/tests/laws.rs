@@ -99,7 +99,7 @@ impl Driven {
     fn reply(&mut self) {
         let blocks = std::mem::take(&mut self.partial);
         let (stop, usage) = (Stop::EndTurn, Usage::default());
-        let reply = Reply { blocks, stop, usage, model: String::new() };
+        let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
         let act = PlanStep::Act { question: "Run it?".into(), grant: String::new() };
         let plan = |it: &ToolCall| Plan { call: it.id.clone(), step: act.clone() };
         let plans = reply.calls().map(plan).collect();
@@ -110,7 +110,7 @@ impl Driven {
     fn cancel(&mut self) {
         let blocks = std::mem::take(&mut self.partial);
         let (stop, usage) = (Stop::Cancelled, Usage::default());
-        let partial = Some(Reply { blocks, stop, usage, model: String::new() });
+        let partial = Some(Reply { blocks, stop, usage, model: String::new(), by: String::new() });
         self.step(session::Input::Cancel { partial });
     }
 

@@ -1,15 +1,33 @@
-//! What is known of the models' sizes. The user's own figures will come before these.
+//! What is known of the models: sizes, and how each takes what a request can ask for.
 
-/// A model's sizes, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// 0 where it is not known.
+/// One model. What is not known is what every model can do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Facts {
+    /// In tokens; 0 where it is not known.
     pub window: u32,
+    /// The longest reply, in tokens.
     pub max_output: u32,
+    pub thinking: ThinkingKind,
+    /// Takes a temperature.
+    pub temperature: bool,
 }
 
-/// What every model can at least give.
-const UNKNOWN: Limits = Limits { window: 0, max_output: 8192 };
+/// How a model is told to think before it answers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ThinkingKind {
+    /// There is nothing to say: it does not, or it does as it will.
+    #[default]
+    Unasked,
+    /// With a number of tokens (Claude to 4.5, Gemini 2.5).
+    Budget,
+    /// As much as it sees fit, within a named effort (Claude from 4.6).
+    Adaptive,
+    /// With a named effort (GPT-5, o-series, Gemini 3, gpt-oss).
+    Named,
+}
+
+const UNKNOWN: Facts =
+    Facts { window: 0, max_output: 8192, thinking: ThinkingKind::Unasked, temperature: true };
 
 const K: u32 = 1024;
 
@@ -51,15 +69,15 @@ const MODELS: [(&str, u32, u32); 34] = [
     ("llama-3.3", 128 * K, 32 * K),
 ];
 
-impl Limits {
+impl Facts {
     /// By the longest beginning that fits; for a model the table does not know, no window and a short reply.
-    pub fn of(model: &str) -> Limits {
+    pub fn of(model: &str) -> Facts {
         let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
         MODELS
             .iter()
             .filter(|(start, ..)| name.starts_with(start))
             .max_by_key(|(start, ..)| start.len())
-            .map_or(UNKNOWN, |&(_, window, max_output)| Limits { window, max_output })
+            .map_or(UNKNOWN, |&(_, window, max_output)| Facts { window, max_output, ..UNKNOWN })
     }
 }
 
@@ -69,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_longest_beginning_wins() {
-        let of = |model: &str| (Limits::of(model).window, Limits::of(model).max_output);
+        let of = |model: &str| (Facts::of(model).window, Facts::of(model).max_output);
         assert_eq!(of("claude-sonnet-4-5-20250929"), (200_000, 64_000));
         assert_eq!(of("claude-opus-4-20250514"), (200_000, 32_000));
         assert_eq!(of("claude-opus-4-5"), (200_000, 64_000));
