@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime};
 const LONGEST_WAIT: f64 = 86_400_000.0;
 /// Longest quotation of a provider, in characters.
 const QUOTE: usize = 400;
+/// And of one word of it: beyond that it is no word but raw JSON or noise.
+const WORD: usize = 80;
 
 /// A refused request.
 #[derive(Debug, Clone, Copy)]
@@ -173,14 +175,18 @@ fn unknown(model: &str, said: &Said) -> Failure {
 pub fn snippet(text: &str) -> String {
     let title = text.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let text = title.map_or(text, |(title, _)| title);
-    let words: Vec<&str> = text
+    let words: Vec<String> = text
         .split(|c: char| c.is_whitespace() || c.is_control())
         .filter(|w| !w.is_empty())
+        .map(|word| clipped(word, WORD))
         .collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(QUOTE) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+    clipped(&words.join(" "), QUOTE)
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

@@ -37,6 +37,20 @@ fn counts_of_tokens_beyond_any_number_do_not_end_the_conversation() {
 }
 
 #[test]
+fn noise_in_place_of_an_event_is_quoted_in_one_sentence() {
+    let scene = Scene::start(|it| it);
+    let body = format!("data: {}\n\n", "[".repeat(10_000));
+    let kind = [("content-type", "text/event-stream")];
+    scene.ask_until(Reply::raw(200, &kind, &body), "Check the provider's address.");
+    let shown = scene.nvim.conversation();
+    let said = shown.lines().find(|line| line.contains("[[[")).unwrap_or_default();
+    let expected = expect![
+        "! What answered does not speak the provider's protocol: “invalid type: sequence, expected a string at line 1 column 1: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…”. Check the provider's address."
+    ];
+    expected.assert_eq(said);
+}
+
+#[test]
 fn text_for_a_conversation_that_could_not_be_opened_again_is_given_back() {
     let scene = Scene::start(|it| it);
     scene.ask_until(Reply::said("One."), "One.");

@@ -180,7 +180,11 @@ fn dates_around_leap_days() {
 #[test]
 fn quotations_are_one_clean_clipped_line() {
     assert_eq!(snippet(" a\n\tb\u{1b}[31m c\0 "), "a b [31m c");
-    assert_eq!(snippet(&"é".repeat(900)).chars().count(), QUOTE + 1);
+    assert_eq!(snippet(&"é ".repeat(900)).chars().count(), QUOTE + 1);
+    assert_eq!(
+        snippet(&format!("no: {} b", "[".repeat(900))),
+        format!("no: {}… b", "[".repeat(WORD))
+    );
 }
 
 #[test]
