@@ -8,6 +8,7 @@ mod anthropic;
 mod openai_chat;
 pub mod key;
 pub mod facts;
+mod effort;
 pub mod endpoint;
 pub mod http;
 pub mod probe;
