@@ -1,5 +1,4 @@
-//! The facts of a session, in order (the only thing that is journalled), and the passing signs of
-//! life between them.
+//! The facts of a session, in order, and the passing signs of life between them.
 
 mod failure;
 
@@ -175,7 +174,7 @@ pub enum End {
     Interrupted,
 }
 
-/// Signs of life, shown at once and never saved.
+/// Signs of life, shown at once and no facts: of them the journal has a reply's text only, until the reply is whole.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     Text(String),

@@ -277,12 +277,12 @@ impl Program {
 
     async fn start(&mut self, id: SessionId, opened: Option<Opened>, mut warnings: Vec<String>) {
         let (model, origin) = self.default_model().await;
-        let (store, session, replayed, draft) = match opened {
-            Some(opened) => {
-                warnings.extend(opened.warnings);
-                (Some(opened.store), opened.session, opened.replayed, opened.draft)
+        let (store, session, replayed, partial, draft) = match opened {
+            Some(it) => {
+                warnings.extend(it.warnings);
+                (Some(it.store), it.session, it.replayed, it.partial, it.draft)
             }
-            None => (None, None, false, Draft::default()),
+            None => (None, None, false, String::new(), Draft::default()),
         };
         let mut session = session.unwrap_or_default();
         if session.model.is_empty()
@@ -316,6 +316,7 @@ impl Program {
             store,
             session,
             replayed,
+            partial,
             draft,
             models: self.models.clone(),
             choice: self.choice(),

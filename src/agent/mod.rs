@@ -9,7 +9,7 @@ mod work;
 
 use crate::context::{prompt, request};
 use crate::event::{Delta, Event, Failure, Ruling, SessionId, TurnId};
-use crate::message::{CallId, Excerpt, Reply, Request, Stop, ToolAnswer, Usage};
+use crate::message::{CallId, Excerpt, Reply, Request, ToolAnswer};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
@@ -68,6 +68,8 @@ pub struct Setup {
     pub session: Session,
     /// The journal held events that the session's file does not have.
     pub replayed: bool,
+    /// What the journal has of a reply that did not end.
+    pub partial: String,
     pub draft: Draft,
     pub models: Models,
     pub choice: prompt::Choice,
@@ -94,7 +96,7 @@ pub struct Agent {
     /// Prompts whose mentions are being read, in the order in which they were sent.
     prompts: mpsc::UnboundedSender<work::Prompt>,
     /// What has arrived of the running reply.
-    partial: Reply,
+    partial: work::Partial,
     /// A prompt that was given back for its mentions: sent again unchanged, it goes.
     bounced: Option<String>,
     /// The hash of each file's text as the model last knew it.
@@ -131,7 +133,12 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 None => return agent.quit(),
             },
             Some(input) = ends.results.recv() => agent.take(input),
-            Some((turn, sampled)) = ends.samples.recv() => agent.sampled(turn, sampled),
+            Some((turn, sampled)) = ends.samples.recv() => {
+                agent.sampled(turn, sampled);
+                if ends.samples.is_empty() {
+                    agent.save_partial();
+                }
+            }
             Some((call, text)) = ends.outputs.recv() => {
                 agent.show(Show::Delta(Delta::Output { call, text }));
             }
@@ -153,6 +160,10 @@ impl Agent {
         let outputs = std::mem::replace(&mut setup.outputs, no_outputs);
         tokio::spawn(work::prepare(setup.desk.clone(), prompts_end, prepared));
         let agent = Agent {
+            partial: work::Partial::of(
+                setup.session.model.clone(),
+                std::mem::take(&mut setup.partial),
+            ),
             setup,
             work: JoinSet::new(),
             results,
@@ -160,7 +171,6 @@ impl Agent {
             sampling: None,
             resting: None,
             prompts,
-            partial: nothing(),
             bounced: None,
             known: HashMap::new(),
             knowing,
@@ -203,8 +213,8 @@ impl Agent {
             Command::Unqueue(id) => self.take(Input::Unqueue { id }),
             Command::Draft(draft) => self.keep_draft(draft),
             Command::Stop => {
-                let partial = std::mem::replace(&mut self.partial, nothing());
-                self.take(Input::Cancel { partial: Some(partial) });
+                let partial = self.partial.take();
+                self.take(Input::Cancel { partial });
             }
             Command::Rule { call, ruling } => self.take(Input::Rule { call, ruling }),
             Command::Toggle(block) => self.show(Show::Toggle(block)),
@@ -241,8 +251,8 @@ impl Agent {
         }
         match sampled {
             Sampled::Delta(delta) => {
-                let is_first = self.partial.blocks.is_empty();
-                work::gather(&mut self.partial, &delta);
+                let is_first = self.partial.is_empty();
+                self.partial.gather(&delta);
                 self.show(Show::Delta(delta));
                 if is_first {
                     self.show_status();
@@ -250,7 +260,7 @@ impl Agent {
             }
             Sampled::Done(mut reply) => {
                 self.sampling = None;
-                reply.by = std::mem::replace(&mut self.partial, nothing()).by;
+                reply.by = std::mem::take(&mut self.partial).by;
                 let reply = work::sound(reply, &self.setup.session);
                 let plans = work::plans(&self.setup.desk, &reply);
                 self.warn_of_model(&reply);
@@ -262,7 +272,7 @@ impl Agent {
 
     fn failed(&mut self, turn: TurnId, failure: Failure) {
         self.sampling = None;
-        let partial = Some(std::mem::replace(&mut self.partial, nothing()));
+        let partial = self.partial.take();
         self.take(Input::Failed { turn, failure, partial, dice: work::dice() });
     }
 
@@ -315,6 +325,15 @@ impl Agent {
         match saved {
             Ok(()) => self.disk_warned &= !rests,
             Err(error) => self.warn_of_disk(&error),
+        }
+    }
+
+    /// What the user has seen of a reply outlives the program too.
+    fn save_partial(&mut self) {
+        if let Some(store) = &mut self.setup.store
+            && let Err(error) = self.partial.save(store)
+        {
+            self.warn_of_disk(&error);
         }
     }
 
@@ -374,7 +393,7 @@ impl Agent {
 
     fn sample(&mut self, turn: TurnId) {
         self.retry_ms = None;
-        self.partial = nothing();
+        self.partial = work::Partial::of(self.setup.session.model.clone(), String::new());
         if let Some(resting) = self.resting.take() {
             resting.abort();
         }
@@ -385,7 +404,6 @@ impl Agent {
                 return;
             }
         };
-        self.partial.by.clone_from(&self.setup.session.model);
         let base = Request {
             max_tokens: chosen.facts.max_output.min(models::MAX_REPLY),
             model: chosen.model,
@@ -410,7 +428,7 @@ impl Agent {
     /// The editor is going: everything is on disk when this returns. An interrupted turn stays in the journal,
     /// where the next start finds it.
     fn quit(&mut self) {
-        let partial = Some(std::mem::replace(&mut self.partial, nothing()));
+        let partial = self.partial.take();
         let step = self.setup.session.step(Input::Leave { partial });
         self.work.abort_all();
         let Some(store) = &mut self.setup.store else { return };
@@ -422,15 +440,5 @@ impl Agent {
         if let Err(error) = saved {
             tracing::error!("the session could not be saved: {error}");
         }
-    }
-}
-
-fn nothing() -> Reply {
-    Reply {
-        blocks: Vec::new(),
-        stop: Stop::Cancelled,
-        usage: Usage::default(),
-        model: String::new(),
-        by: String::new(),
     }
 }

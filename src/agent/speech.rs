@@ -18,7 +18,8 @@ impl Agent {
         let built = prompt::choose(&self.setup.choice, &root, &tool::specs());
         let mut told = std::mem::take(&mut self.setup.warnings);
         let is_fresh = self.setup.session.messages.is_empty() && self.setup.session.turns == 0;
-        let mut inputs = vec![Input::Repair];
+        let partial = self.partial.take();
+        let mut inputs = vec![Input::Leave { partial }];
         let lost = self.setup.session.reviewing.iter().filter(|it| !self.setup.live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {

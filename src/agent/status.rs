@@ -43,7 +43,7 @@ impl Agent {
         let session = &self.setup.session;
         match &session.phase {
             Phase::Idle => ("idle", None),
-            Phase::Sampling { .. } if self.partial.blocks.is_empty() => ("sending", None),
+            Phase::Sampling { .. } if self.partial.is_empty() => ("sending", None),
             Phase::Sampling { .. } => ("streaming", None),
             Phase::Resting { .. } => ("retrying", None),
             Phase::Acting { open, .. } => {

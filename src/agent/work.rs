@@ -2,13 +2,15 @@
 
 use crate::context::mention;
 use crate::event::{Delta, Plan, TurnId};
-use crate::message::{Block, CallId, Excerpt, Reply, Request, ToolAnswer, ToolCall};
+use crate::message::{Block, CallId, Excerpt, Reply, Request, Stop, ToolAnswer, ToolCall, Usage};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
+use crate::store::Store;
 use crate::tool::{self, Arrival, Desk, Source, Unreadable, Work, Workspace};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use std::collections::HashSet;
+use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -131,12 +133,51 @@ impl Workspace for Noting {
     }
 }
 
-/// Adds a sign of life to what is kept of a reply that may never end.
-pub(super) fn gather(partial: &mut Reply, delta: &Delta) {
-    let Delta::Text(text) = delta else { return };
-    match partial.blocks.last_mut() {
-        Some(Block::Text { text: whole }) => whole.push_str(text),
-        _ => partial.blocks.push(Block::Text { text: text.clone() }),
+/// The text of a reply that may never end.
+#[derive(Default)]
+pub(super) struct Partial {
+    /// The model that was asked, as `provider/model`.
+    pub(super) by: String,
+    text: String,
+    /// Bytes of it that the journal has.
+    saved: usize,
+}
+
+impl Partial {
+    /// With the text that the journal has.
+    pub(super) fn of(by: String, text: String) -> Partial {
+        Partial { by, saved: text.len(), text }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(super) fn gather(&mut self, delta: &Delta) {
+        if let Delta::Text(text) = delta {
+            self.text.push_str(text);
+        }
+    }
+
+    /// Gives the journal what it does not have.
+    pub(super) fn save(&mut self, store: &mut Store) -> io::Result<()> {
+        if self.saved < self.text.len() {
+            store.append_piece(&self.text[self.saved..])?;
+            self.saved = self.text.len();
+        }
+        Ok(())
+    }
+
+    /// What came, as a reply that was stopped; from here on there is nothing.
+    pub(super) fn take(&mut self) -> Option<Reply> {
+        let Partial { by, text, .. } = std::mem::take(self);
+        (!text.is_empty()).then(|| Reply {
+            blocks: vec![Block::Text { text }],
+            stop: Stop::Cancelled,
+            usage: Usage::default(),
+            model: String::new(),
+            by,
+        })
     }
 }
 

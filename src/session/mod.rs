@@ -42,7 +42,7 @@ pub enum Input {
     Cancel {
         partial: Option<Reply>,
     },
-    /// The editor goes in mid-turn; what had arrived of a reply.
+    /// The editor or the program goes, or went, in mid-turn; what had arrived of a reply.
     Leave {
         partial: Option<Reply>,
     },
@@ -101,8 +101,6 @@ pub enum Input {
     ChooseSystem {
         system: String,
     },
-    /// The session was read from disk with a turn under way.
-    Repair,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -236,7 +234,6 @@ impl Session {
             Input::ChooseSystem { system } if self.phase == Phase::Idle => {
                 self.record(Event::SystemChosen { system }, &mut step);
             }
-            Input::Repair => self.repair(&mut step),
             Input::Unqueue { .. }
             | Input::Replied { .. }
             | Input::Failed { .. }
@@ -314,6 +311,7 @@ impl Session {
         step.effects.push(Effect::Sample { turn });
     }
 
+    /// Answers what is open. Nothing runs again.
     fn break_off(&mut self, partial: Option<Reply>, why: End, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
         step.effects.push(Effect::Abort { turn });
@@ -323,7 +321,9 @@ impl Session {
 
     /// Keeps the text of a reply that did not end. Calls in it were never whole, reasoning never signed.
     fn keep(&mut self, turn: TurnId, partial: Option<Reply>, step: &mut Step) {
-        let Some(mut reply) = partial.filter(|_| self.is_sampling(turn)) else { return };
+        // A retry that was under way is read back as resting: its beginning is no event.
+        let is_arriving = matches!(self.phase, Phase::Sampling { .. } | Phase::Resting { .. });
+        let Some(mut reply) = partial.filter(|_| is_arriving) else { return };
         reply.blocks.retain(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
         reply.stop = Stop::Cancelled;
         if !reply.blocks.is_empty() {
@@ -405,13 +405,6 @@ impl Session {
         }
         if let Some(turn) = answered {
             self.advance(turn, step);
-        }
-    }
-
-    /// Answers what a crash left open. Nothing runs again.
-    fn repair(&mut self, step: &mut Step) {
-        if let Some(turn) = self.turn() {
-            self.record(Event::Ended { turn, why: End::Interrupted }, step);
         }
     }
 

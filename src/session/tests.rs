@@ -473,7 +473,7 @@ proptest! {
             for event in &events {
                 crashed.apply(event);
             }
-            crashed.step(Input::Repair);
+            crashed.step(Input::Leave { partial: None });
             prop_assert!(crashed.phase == Phase::Idle);
             assert_valid(&crashed);
         }

@@ -1,8 +1,9 @@
-//! The journal: one JSON line per event since the last save. A line that a crash tore is set aside,
-//! never glued to the next and never deleted.
+//! The journal: one JSON line per event since the last save, and per piece of a reply that is arriving. A line
+//! that a crash tore is set aside, never glued to the next and never deleted.
 
 use crate::event::Event;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -23,18 +24,64 @@ struct Header {
     after_save: u64,
 }
 
+/// Text of a reply between events. It is no fact yet: the event that ends the request takes its place.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Piece<'a> {
+    pub(super) piece: Cow<'a, str>,
+}
+
+/// What a journal has beyond a save.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    pub(super) events: Vec<Event>,
+    /// The pieces of a reply that came to no end.
+    pub(super) partial: String,
+}
+
+impl Tail {
+    fn take(&mut self, line: Line) {
+        match line {
+            Line::Event(event) => {
+                if matches!(
+                    event,
+                    Event::Replied { .. } | Event::Retried { .. } | Event::Ended { .. }
+                ) {
+                    self.partial.clear();
+                }
+                self.events.push(event);
+            }
+            Line::Piece(piece) => self.partial.push_str(&piece),
+        }
+    }
+}
+
+enum Line {
+    Event(Event),
+    Piece(String),
+}
+
+impl Line {
+    fn parse(line: &[u8]) -> Option<Line> {
+        if let Ok(event) = serde_json::from_slice(line) {
+            return Some(Line::Event(event));
+        }
+        let Piece { piece } = serde_json::from_slice(line).ok()?;
+        Some(Line::Piece(piece.into_owned()))
+    }
+}
+
 impl Journal {
     /// Opens the journal and gives what it has beyond save number `saves`.
     pub(super) fn open(
         path: &Path,
         saves: u64,
         warnings: &mut Vec<String>,
-    ) -> io::Result<(Journal, Vec<Event>)> {
+    ) -> io::Result<(Journal, Tail)> {
         let mut bytes = Vec::new();
         let mut file =
             File::options().create(true).read(true).append(true).mode(0o600).open(path)?;
         file.read_to_end(&mut bytes)?;
-        let (events, good) = read(&bytes, saves);
+        let (tail, good) = read(&bytes, saves);
         let mut journal = Journal { file, len: u64::try_from(good).unwrap_or(0), saves };
         if good < bytes.len() {
             let torn = set_aside(path, &bytes[good..])?;
@@ -44,20 +91,20 @@ impl Journal {
                 torn.display()
             ));
         }
-        if events.is_empty() {
+        if tail.events.is_empty() {
             journal.restart(saves)?;
         }
-        Ok((journal, events))
+        Ok((journal, tail))
     }
 
-    /// Adds events, all or none: what a full disk took of them is cut off again.
-    pub(super) fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
+    /// Adds events or pieces, all or none: what a full disk took of them is cut off again.
+    pub(super) fn append<T: Serialize>(&mut self, added: &[T], sync: bool) -> io::Result<()> {
         let mut lines = Vec::new();
         if self.len == 0 {
             write_line(&mut lines, &Header { after_save: self.saves })?;
         }
-        for event in events {
-            write_line(&mut lines, event)?;
+        for it in added {
+            write_line(&mut lines, it)?;
         }
         let mut written = self.file.write_all(&lines);
         if sync && written.is_ok() {
@@ -75,7 +122,7 @@ impl Journal {
         self.file.set_len(0)?;
         self.len = 0;
         self.saves = saves;
-        self.append(&[], false)
+        self.append::<Event>(&[], false)
     }
 }
 
@@ -85,10 +132,10 @@ fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
     Ok(())
 }
 
-/// The events of a journal's whole lines, and how many bytes could be read: none of what follows a save that
+/// What a journal's whole lines hold, and how many bytes could be read: none of what follows a save that
 /// the session file has not seen.
-fn read(bytes: &[u8], saves: u64) -> (Vec<Event>, usize) {
-    let mut events = Vec::new();
+fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
+    let mut tail = Tail::default();
     let mut good = 0;
     let mut current = None;
     while let Some(len) = bytes[good..].iter().position(|b| *b == b'\n') {
@@ -100,14 +147,14 @@ fn read(bytes: &[u8], saves: u64) -> (Vec<Event>, usize) {
             }
             current = Some(header.after_save == saves);
         } else {
-            let Ok(event) = serde_json::from_slice::<Event>(line) else { break };
+            let Some(line) = Line::parse(line) else { break };
             if current == Some(true) {
-                events.push(event);
+                tail.take(line);
             }
         }
         good += len + 1;
     }
-    (events, good)
+    (tail, good)
 }
 
 fn set_aside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {

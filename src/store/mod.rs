@@ -11,7 +11,7 @@ pub use file::{Draft, SCHEMA};
 use crate::event::{Event, SessionId};
 use crate::session::Session;
 use file::SessionFile;
-use journal::Journal;
+use journal::{Journal, Piece};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -51,6 +51,8 @@ pub struct Opened {
     pub session: Option<Session>,
     /// The journal had events beyond the saved state.
     pub replayed: bool,
+    /// What it had of a reply that did not end.
+    pub partial: String,
     pub draft: Draft,
     /// Sentences for the user: what was set aside, what could not be read.
     pub warnings: Vec<String>,
@@ -162,19 +164,19 @@ impl Project {
         };
         let mut warnings = Vec::new();
         let journal_path = self.dir.join(format!("{id}.journal"));
-        let (journal, events) =
+        let (journal, tail) =
             Journal::open(&journal_path, header.saves, &mut warnings).map_err(Barred::Io)?;
-        if !events.is_empty() {
+        let replayed = !tail.events.is_empty();
+        if replayed {
             let session = session.get_or_insert_default();
-            for event in &events {
+            for event in &tail.events {
                 session.apply(event);
             }
         }
-        let replayed = !events.is_empty();
         let draft = self.draft(id);
         let (dir, name, backlog) = (self.dir.clone(), id.0.clone(), Vec::new());
         let store = Store { dir, name, header, journal, backlog, _lock: lock };
-        Ok(Opened { store, session, replayed, draft, warnings })
+        Ok(Opened { store, session, replayed, partial: tail.partial, draft, warnings })
     }
 
     fn lock(&self, id: &SessionId) -> Result<File, Barred> {
@@ -205,6 +207,12 @@ impl Store {
         self.journal.append(&self.backlog, sync)?;
         self.backlog.clear();
         Ok(())
+    }
+
+    /// Adds a piece of a reply that is arriving, until the reply itself takes the place of all its pieces.
+    pub fn append_piece(&mut self, text: &str) -> io::Result<()> {
+        self.append(&[], false)?;
+        self.journal.append(&[Piece { piece: text.into() }], false)
     }
 
     /// Writes the whole session and empties the journal.

@@ -109,17 +109,24 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// A turn of random calls, and the program gone after any number of its events: the live session comes back.
+    /// A turn of random calls, and the program gone after any number of its events: the live session comes back,
+    /// and with it what had come of a reply.
     #[test]
-    fn what_is_replayed_is_what_was(acts in prop::collection::vec(0_u8..8, 0..30), saved in 0_usize..30) {
+    fn what_is_replayed_is_what_was(acts in prop::collection::vec(0_u8..10, 0..30), saved in 0_usize..30) {
         let place = place();
         let mut opened = place.open();
-        let mut live = Session::default();
+        let (mut live, mut partial) = (Session::default(), String::new());
         let open = Input::Open { system: "s".into(), model: "m".into(), root: "/p".into() };
         opened.store.append(&live.step(open).events, false).unwrap();
         for (n, act) in acts.iter().enumerate() {
             let turn: TurnId = live.turn().unwrap_or_default();
             let open = live.open().first().map_or("none".into(), |it| it.call.id.0.clone());
+            if *act > 7 && matches!(live.phase, Phase::Sampling { .. }) {
+                let piece = format!("piece \n\"{n}\" ");
+                opened.store.append_piece(&piece).unwrap();
+                partial.push_str(&piece);
+                continue;
+            }
             let input = match act {
                 0 | 1 => send(&format!("prompt {n}")),
                 2 => replied(&live, vec![text("words"), Block::Call(call(&format!("c{n}")))]),
@@ -129,6 +136,9 @@ proptest! {
                 _ => Input::Cancel { partial: None },
             };
             let events = live.step(input).events;
+            if events.iter().any(|it| matches!(it, Event::Replied { .. } | Event::Ended { .. })) {
+                partial.clear();
+            }
             if n >= saved && live.phase == Phase::Idle {
                 opened.store.save(&live).unwrap();
                 live = Session { queued: as_saved(&live).queued, ..live };
@@ -139,6 +149,7 @@ proptest! {
         drop(opened);
         let again = place.open();
         prop_assert_eq!(again.session.unwrap(), live);
+        prop_assert_eq!(again.partial, partial);
         prop_assert!(again.warnings.is_empty());
     }
 }

@@ -23,10 +23,12 @@ fn the_programs_death_is_one_sentence_and_loses_nothing() {
     nvim.keys("<Esc>:Caliban restart<CR>");
     nvim.wait_screen("! Interrupted: ");
     nvim.wait_screen("queued: and the tests?");
+    assert_eq!(count(&nvim, "main", "I see"), 1);
     assert_eq!(count(&nvim, "main", "The program ended"), 0);
     nvim.keys("<C-s>");
     nvim.wait_screen("And here.");
     let requests = server.wait_requests(3);
+    assert_eq!(requests[1].outline().lines().nth(1), Some("assistant: I see "));
     assert!(requests[1].last_user_text().contains("The turn was interrupted"));
     assert!(requests[1].last_user_text().ends_with("and the tests?"));
     assert!(requests[2].last_user_text().ends_with("unsent, typed after"));
@@ -110,6 +112,12 @@ fn messages(body: &Value) -> Vec<Value> {
     messages.as_array().unwrap().clone()
 }
 
+/// The models' words in the transcript.
+fn words(nvim: &Nvim) -> Vec<String> {
+    let transcript = nvim.buffer("caliban://main");
+    transcript.lines().filter(|it| it.starts_with("words ")).map(str::to_owned).collect()
+}
+
 /// Replies that are always at hand: calls and ends by turns, each with gates in it.
 struct Script<'a> {
     server: &'a Server,
@@ -162,9 +170,16 @@ fn killed_at_any_moment_it_comes_back_whole() {
             (0..dice(6)).for_each(|_| drop(nvim.request("nvim_get_mode", vec![])));
             script.refill();
         }
+        let shown = words(&nvim);
         kill_program(&nvim);
         nvim.command("Caliban restart");
         wait_phase(&nvim, "idle");
+        let kept = |nvim: &Nvim| {
+            let kept = words(nvim);
+            kept.len() >= shown.len()
+                && kept.iter().zip(&shown).all(|(it, was)| it.starts_with(was))
+        };
+        nvim.wait(kept, &format!("what was shown: {shown:#?}"));
     }
     nvim.quit_with(":qa!<CR>");
     let said = said(&setup, "main");
