@@ -1,24 +1,28 @@
 //! What a test asks of the chat in use, and what a request says, whichever the dialect.
 
+use super::dialects::{self, Dialect, Said, Turn};
 use super::http::Request;
 use super::nvim::Nvim;
-use super::rules::Dialect;
 use super::server::Server;
 use super::setup::Setup;
-use serde_json::Value;
 
-/// Both dialects, for tests of what must be the same.
-pub const DIALECTS: [Dialect; 2] = [Dialect::Anthropic, Dialect::OpenAi];
+pub use super::dialects::DIALECTS;
 
 impl Setup {
     /// A model of this dialect at the server.
     #[must_use]
-    pub fn speaking(self, dialect: Dialect, server: &Server) -> Setup {
-        match dialect {
-            Dialect::Anthropic => self.anthropic(server),
-            Dialect::OpenAi => self.openai(server),
-        }
+    pub fn speaking(self, dialect: &dyn Dialect, server: &Server) -> Setup {
+        dialect.choose(self, server)
     }
+}
+
+/// What every dialect gave, where all must give the same.
+#[track_caller]
+pub fn common(given: &[String]) -> &str {
+    for it in given {
+        assert_eq!(*it, given[0]);
+    }
+    &given[0]
 }
 
 impl Nvim {
@@ -82,20 +86,33 @@ impl Nvim {
 }
 
 impl Request {
+    /// Its messages, the system text among them.
+    #[track_caller]
+    pub fn turns(&self) -> Vec<Turn> {
+        let dialect = dialects::of(self).unwrap_or_else(|| panic!("no dialect has {}", self.path));
+        dialect.read(&self.json)
+    }
+
+    /// The system text, wherever the dialect puts it.
+    pub fn system_text(&self) -> String {
+        let turns = self.turns();
+        turns.iter().find(|turn| turn.role == "system").map(Turn::text).unwrap_or_default()
+    }
+
+    /// The text of its last user message: strings and text blocks joined.
+    pub fn last_user_text(&self) -> String {
+        let turns = self.turns();
+        turns.iter().rev().find(|turn| turn.role == "user").map(Turn::text).unwrap_or_default()
+    }
+
     /// The tool results in it, in order: the call's id and the text.
     pub fn answers(&self) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        for message in self.messages() {
-            if message["role"] == "tool" {
-                found.push((text(&message["tool_call_id"]), text(&message["content"])));
-            }
-            for block in message["content"].as_array().into_iter().flatten() {
-                if block["type"] == "tool_result" {
-                    found.push((text(&block["tool_use_id"]), text(&block["content"])));
-                }
-            }
-        }
-        found
+        let said = self.turns().into_iter().flat_map(|turn| turn.said);
+        let answers = said.filter_map(|said| match said {
+            Said::Answer { id, text } => Some((id, text)),
+            _ => None,
+        });
+        answers.collect()
     }
 
     /// The text of the answer to this call.
@@ -107,57 +124,30 @@ impl Request {
 
     /// The names of its tools, in order.
     pub fn tools(&self) -> Vec<String> {
-        let tools = self.json["tools"].as_array().cloned().unwrap_or_default();
-        let name = |tool: &Value| match &tool["function"]["name"] {
-            Value::String(name) => name.clone(),
-            _ => text(&tool["name"]),
+        let tools = self.json["tools"].as_array().into_iter().flatten();
+        let name = |tool: &serde_json::Value| {
+            let name = tool["function"]["name"].as_str().or(tool["name"].as_str());
+            name.unwrap_or_default().to_owned()
         };
-        tools.iter().map(name).collect()
-    }
-
-    pub fn messages(&self) -> Vec<Value> {
-        self.json["messages"].as_array().cloned().unwrap_or_default()
+        tools.map(name).collect()
     }
 
     /// The roles of its messages, and of what: `user: hello`, a call as `assistant: read(c1)`.
     pub fn outline(&self) -> String {
-        let mut lines = Vec::new();
-        for message in self.messages() {
-            let role = text(&message["role"]);
-            let mut parts = Vec::new();
-            match &message["content"] {
-                Value::Array(blocks) => parts.extend(blocks.iter().map(part)),
-                Value::String(said) => parts.push(said.clone()),
-                _ => {}
-            }
-            for call in message["tool_calls"].as_array().into_iter().flatten() {
-                let name = text(&call["function"]["name"]);
-                parts.push(format!("{name}({})", text(&call["id"])));
-            }
-            if let Value::String(id) = &message["tool_call_id"] {
-                parts.insert(0, format!("[{id}]"));
-            }
-            lines.push(format!("{role}: {}", parts.join(" | ")));
-        }
-        lines.join("\n")
+        let turns = self.turns();
+        let shown = turns.iter().filter(|turn| turn.role != "system").map(|turn| {
+            let parts: Vec<String> = turn.said.iter().map(part).collect();
+            format!("{}: {}", turn.role, parts.join(" | "))
+        });
+        shown.collect::<Vec<_>>().join("\n")
     }
 }
 
-fn part(block: &Value) -> String {
-    match block["type"].as_str() {
-        Some("tool_use") => format!("{}({})", text(&block["name"]), text(&block["id"])),
-        Some("tool_result") => {
-            format!("[{}] {}", text(&block["tool_use_id"]), text(&block["content"]))
-        }
-        Some("thinking") => format!("thinking {}", text(&block["thinking"])),
-        _ => text(&block["text"]),
-    }
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().map(|it| text(&it["text"])).collect(),
-        _ => String::new(),
+fn part(said: &Said) -> String {
+    match said {
+        Said::Text(text) => text.clone(),
+        Said::Thinking(text) => format!("thinking {text}"),
+        Said::Call { id, name } => format!("{name}({id})"),
+        Said::Answer { id, text } => format!("[{id}] {text}"),
     }
 }

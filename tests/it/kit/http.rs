@@ -1,6 +1,5 @@
 //! As much of HTTP/1.1 as a model server needs.
 
-use super::rules::Dialect;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read as _};
@@ -23,45 +22,6 @@ impl Request {
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.as_str())
-    }
-
-    /// Which provider's protocol its path belongs to.
-    pub fn dialect(&self) -> Option<Dialect> {
-        match self.path.split('?').next() {
-            Some("/v1/messages") => Some(Dialect::Anthropic),
-            Some("/v1/chat/completions") => Some(Dialect::OpenAi),
-            _ => None,
-        }
-    }
-
-    /// The text of its last user message: strings and text blocks joined.
-    pub fn last_user_text(&self) -> String {
-        let messages = self.json["messages"].as_array().cloned().unwrap_or_default();
-        let last = messages.iter().rev().find(|message| message["role"] == "user");
-        last.map(|message| text_of(&message["content"])).unwrap_or_default()
-    }
-
-    /// The system text, wherever the dialect puts it.
-    pub fn system_text(&self) -> String {
-        let messages = self.json["messages"].as_array().cloned().unwrap_or_default();
-        let in_messages = messages
-            .iter()
-            .find(|message| message["role"] == "system" || message["role"] == "developer");
-        in_messages
-            .map_or_else(|| text_of(&self.json["system"]), |message| text_of(&message["content"]))
-    }
-}
-
-/// A `content` in either dialect: a string, or blocks of which the texts are taken.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts: Vec<&str> =
-                blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-            texts.join("\n")
-        }
-        _ => String::new(),
     }
 }
 
@@ -122,9 +82,9 @@ pub(super) fn whole(status: u16, headers: &[(String, String)], body: &[u8]) -> V
 }
 
 /// The head of a stream of events, whose body is chunked.
-pub(super) fn stream_head(headers: &[(String, String)]) -> Vec<u8> {
+pub(super) fn stream_head(kind: &str, headers: &[(String, String)]) -> Vec<u8> {
     let mut response = head(200, headers);
-    response.extend_from_slice(b"content-type: text/event-stream; charset=utf-8\r\n");
+    response.extend_from_slice(format!("content-type: {kind}\r\n").as_bytes());
     response.extend_from_slice(b"cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n");
     response
 }

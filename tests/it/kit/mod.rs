@@ -2,6 +2,7 @@
 //! Neovim in it, `Server` a model that says what the test tells it to.
 
 pub mod chat;
+pub mod dialects;
 pub mod grid;
 pub mod http;
 pub mod nvim;

@@ -1,15 +1,15 @@
-//! What a test lets the model answer, written once and rendered as either provider would send it.
+//! What a test lets the model answer, written once and sent as any provider would send it.
 
-use super::http::{chunk, stream_head, whole};
-use super::rules::{Dialect, error_body};
-use serde_json::{Value, json};
+use super::dialects::{Dialect, openai_chat::OpenAiChat};
+use super::http::{stream_head, whole};
+use serde_json::Value;
 
 /// A reply in the making; see `Server::reply`.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     stop: Option<String>,
-    usage: Usage,
+    pub(super) usage: Usage,
     /// In place of a stream of events.
     whole: Option<Whole>,
     headers: Vec<(String, String)>,
@@ -18,7 +18,7 @@ pub struct Reply {
 }
 
 #[derive(Debug, Clone)]
-enum Part {
+pub(super) enum Part {
     Text(String),
     Thinking(String),
     Call { id: String, name: String, input: String },
@@ -35,11 +35,11 @@ enum Whole {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Usage {
-    input: u64,
-    output: u64,
-    cache_read: u64,
-    cache_write: u64,
+pub(super) struct Usage {
+    pub(super) input: u64,
+    pub(super) output: u64,
+    pub(super) cache_read: u64,
+    pub(super) cache_write: u64,
 }
 
 impl Default for Usage {
@@ -50,7 +50,7 @@ impl Default for Usage {
 
 /// What the connection does, in order.
 #[derive(Debug, PartialEq)]
-pub(super) enum Step {
+pub enum Step {
     Bytes(Vec<u8>),
     /// Waits for a release.
     Gate,
@@ -211,8 +211,8 @@ impl Reply {
         self
     }
 
-    /// The steps of the answer to this request body. Only raw replies suit a path of neither dialect.
-    pub(super) fn render(&self, dialect: Option<Dialect>, body: &Value) -> Vec<Step> {
+    /// The steps of the answer to this request body. Only raw replies suit a path of no dialect.
+    pub(super) fn render(&self, dialect: Option<&dyn Dialect>, body: &Value) -> Vec<Step> {
         let mut steps = Vec::new();
         if self.held {
             steps.push(Step::Gate);
@@ -224,239 +224,28 @@ impl Reply {
             }
             (Some(Whole::Error { status, code, message }), dialect) => {
                 headers.push(("content-type".into(), "application/json".into()));
-                let dialect = dialect.unwrap_or(Dialect::OpenAi);
-                let body = error_body(dialect, *status, *code, message).to_string();
+                let dialect = dialect.unwrap_or(&OpenAiChat);
+                let body = dialect.error(*status, *code, message).to_string();
                 steps.push(Step::Bytes(whole(*status, &headers, body.as_bytes())));
             }
-            (None, Some(Dialect::Anthropic)) => {
-                steps.push(Step::Bytes(stream_head(&headers)));
-                Anthropic { steps: &mut steps, index: 0, open: None }.reply(self, body);
-            }
-            (None, Some(Dialect::OpenAi)) => {
-                steps.push(Step::Bytes(stream_head(&headers)));
-                OpenAi { steps: &mut steps, model: body["model"].clone(), calls: 0 }
-                    .reply(self, body);
+            (None, Some(dialect)) => {
+                steps.push(Step::Bytes(stream_head(dialect.content_type(), &headers)));
+                steps.extend(dialect.write(self, body));
             }
             (None, None) => steps.push(Step::Bytes(whole(404, &headers, b"no such path"))),
         }
         steps
     }
 
-    fn stop_reason(&self) -> &str {
+    /// In Anthropic's words.
+    pub(super) fn stop_reason(&self) -> &str {
         let calls = self.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         self.stop.as_deref().unwrap_or(if calls { "tool_use" } else { "end_turn" })
     }
 }
 
 /// A text in pieces as small as models send them.
-fn pieces(text: &str) -> Vec<String> {
+pub(super) fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(20).map(|piece| piece.iter().collect()).collect()
-}
-
-/// Writes the events of the Messages API.
-struct Anthropic<'a> {
-    steps: &'a mut Vec<Step>,
-    index: usize,
-    /// The type of the block that is open.
-    open: Option<&'static str>,
-}
-
-impl Anthropic<'_> {
-    fn event(&mut self, data: &Value) {
-        self.steps.push(Step::Bytes(chunk(Self::frame(data).as_bytes())));
-    }
-
-    fn frame(data: &Value) -> String {
-        format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap())
-    }
-
-    fn reply(mut self, reply: &Reply, body: &Value) {
-        let Usage { input, output, cache_read, cache_write } = reply.usage;
-        self.event(&json!({"type": "message_start", "message": {
-            "id": "msg_01", "type": "message", "role": "assistant", "model": body["model"], "content": [],
-            "stop_reason": null, "stop_sequence": null,
-            "usage": {"input_tokens": input, "cache_creation_input_tokens": cache_write,
-                      "cache_read_input_tokens": cache_read, "output_tokens": 1},
-        }}));
-        self.event(&json!({"type": "ping"}));
-        for part in &reply.parts {
-            if !self.part(part) {
-                return;
-            }
-        }
-        self.close();
-        self.event(&json!({"type": "message_delta",
-            "delta": {"stop_reason": reply.stop_reason(), "stop_sequence": null},
-            "usage": {"output_tokens": output}}));
-        self.event(&json!({"type": "message_stop"}));
-        self.steps.push(Step::Bytes(chunk(b"")));
-    }
-
-    /// False where the stream ends with it.
-    fn part(&mut self, part: &Part) -> bool {
-        match part {
-            Part::Text(text) => {
-                self.open("text", &json!({"type": "text", "text": ""}));
-                for piece in pieces(text) {
-                    self.delta("text_delta", "text", &piece);
-                }
-            }
-            Part::Thinking(text) => {
-                let block = json!({"type": "thinking", "thinking": "", "signature": ""});
-                self.open("thinking", &block);
-                for piece in pieces(text) {
-                    self.delta("thinking_delta", "thinking", &piece);
-                }
-            }
-            Part::Call { id, name, input } => {
-                self.close();
-                self.open(
-                    "tool_use",
-                    &json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
-                );
-                self.delta("input_json_delta", "partial_json", "");
-                for piece in pieces(input) {
-                    self.delta("input_json_delta", "partial_json", &piece);
-                }
-                self.close();
-            }
-            Part::Gate => self.steps.push(Step::Gate),
-            Part::Cut => self.steps.push(Step::Cut),
-            Part::Error { kind, message } => {
-                self.event(&json!({"type": "error", "error": {"type": kind, "message": message}}));
-                self.steps.push(Step::Bytes(chunk(b"")));
-            }
-            Part::Endless(text) => {
-                self.open("text", &json!({"type": "text", "text": ""}));
-                let delta = json!({"type": "content_block_delta", "index": self.index,
-                    "delta": {"type": "text_delta", "text": text}});
-                self.steps.push(Step::Endless(chunk(Self::frame(&delta).as_bytes())));
-            }
-        }
-        !matches!(part, Part::Cut | Part::Error { .. } | Part::Endless(_))
-    }
-
-    fn open(&mut self, kind: &'static str, block: &Value) {
-        if self.open == Some(kind) {
-            return;
-        }
-        self.close();
-        self.open = Some(kind);
-        self.event(
-            &json!({"type": "content_block_start", "index": self.index, "content_block": block}),
-        );
-    }
-
-    fn close(&mut self) {
-        let Some(kind) = self.open.take() else { return };
-        if kind == "thinking" {
-            self.delta("signature_delta", "signature", "c2lnbmVk");
-        }
-        self.event(&json!({"type": "content_block_stop", "index": self.index}));
-        self.index += 1;
-    }
-
-    fn delta(&mut self, kind: &str, field: &str, text: &str) {
-        let delta = json!({"type": kind, field: text});
-        self.event(&json!({"type": "content_block_delta", "index": self.index, "delta": delta}));
-    }
-}
-
-/// Writes the chunks of the Chat Completions API.
-struct OpenAi<'a> {
-    steps: &'a mut Vec<Step>,
-    model: Value,
-    calls: usize,
-}
-
-impl OpenAi<'_> {
-    fn chunk(&mut self, choices: &Value, usage: &Value) {
-        let frame = self.frame(choices, usage);
-        self.steps.push(Step::Bytes(chunk(frame.as_bytes())));
-    }
-
-    fn frame(&self, choices: &Value, usage: &Value) -> String {
-        let data = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_760_000_000,
-            "model": self.model, "system_fingerprint": "fp_1", "choices": choices, "usage": usage});
-        format!("data: {data}\n\n")
-    }
-
-    fn delta(&mut self, delta: &Value) {
-        self.chunk(&Self::choice(delta, &Value::Null), &Value::Null);
-    }
-
-    fn choice(delta: &Value, finish: &Value) -> Value {
-        json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}])
-    }
-
-    fn reply(mut self, reply: &Reply, body: &Value) {
-        self.delta(&json!({"role": "assistant", "content": "", "refusal": null}));
-        for part in &reply.parts {
-            if !self.part(part) {
-                return;
-            }
-        }
-        let finish = match reply.stop_reason() {
-            "end_turn" => "stop",
-            "tool_use" => "tool_calls",
-            "max_tokens" => "length",
-            "refusal" => "content_filter",
-            other => other,
-        };
-        self.chunk(&Self::choice(&json!({}), &finish.into()), &Value::Null);
-        if body["stream_options"]["include_usage"] == true {
-            let Usage { input, output, cache_read, cache_write } = reply.usage;
-            let prompt = input + cache_read + cache_write;
-            self.chunk(
-                &json!([]),
-                &json!({"prompt_tokens": prompt, "completion_tokens": output, "total_tokens": prompt + output,
-                    "prompt_tokens_details": {"cached_tokens": cache_read}}),
-            );
-        }
-        self.steps.push(Step::Bytes(chunk(b"data: [DONE]\n\n")));
-        self.steps.push(Step::Bytes(chunk(b"")));
-    }
-
-    /// False where the stream ends with it.
-    fn part(&mut self, part: &Part) -> bool {
-        match part {
-            Part::Text(text) => {
-                for piece in pieces(text) {
-                    self.delta(&json!({"content": piece}));
-                }
-            }
-            Part::Thinking(text) => {
-                for piece in pieces(text) {
-                    self.delta(&json!({"reasoning_content": piece}));
-                }
-            }
-            Part::Call { id, name, input } => self.call(id, name, input),
-            Part::Gate => self.steps.push(Step::Gate),
-            Part::Cut => self.steps.push(Step::Cut),
-            Part::Error { kind, message } => {
-                let error = json!({"error": {"message": message, "type": kind, "code": null}});
-                self.steps.push(Step::Bytes(chunk(format!("data: {error}\n\n").as_bytes())));
-                self.steps.push(Step::Bytes(chunk(b"")));
-            }
-            Part::Endless(text) => {
-                let choice = Self::choice(&json!({"content": text}), &Value::Null);
-                let frame = self.frame(&choice, &Value::Null);
-                self.steps.push(Step::Endless(chunk(frame.as_bytes())));
-            }
-        }
-        !matches!(part, Part::Cut | Part::Error { .. } | Part::Endless(_))
-    }
-
-    fn call(&mut self, id: &str, name: &str, input: &str) {
-        let index = self.calls;
-        self.calls += 1;
-        self.delta(&json!({"tool_calls": [{"index": index, "id": id, "type": "function",
-            "function": {"name": name, "arguments": ""}}]}));
-        for piece in pieces(input) {
-            self.delta(
-                &json!({"tool_calls": [{"index": index, "function": {"arguments": piece}}]}),
-            );
-        }
-    }
 }

@@ -2,9 +2,9 @@
 //! refuses what the real providers would refuse.
 
 use super::LIMIT;
+use super::dialects::{self, openai_chat::OpenAiChat, refusal};
 use super::http::{self, Request};
 use super::reply::{Reply, Step};
-use super::rules::{Dialect, error_body, refusal};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -202,15 +202,14 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
 fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
     let mut state = shared.lock();
     let number = state.requests.len();
-    let (dialect, body) = (request.dialect(), request.json.clone());
+    let (dialect, body) = (dialects::of(&request), request.json.clone());
     let line = format!("{} {}", request.method, request.path);
     let refused = refusal(&request).filter(|(status, _)| !(state.keyless && *status == 401));
     state.requests.push(request);
     state.closed.push(false);
     shared.changed.notify_all();
     let fail = |status, message: &str| {
-        let body =
-            error_body(dialect.unwrap_or(Dialect::OpenAi), status, None, message).to_string();
+        let body = dialect.unwrap_or(&OpenAiChat).error(status, None, message).to_string();
         let headers = [("content-type".to_owned(), "application/json".to_owned())];
         vec![Step::Bytes(http::whole(status, &headers, body.as_bytes()))]
     };

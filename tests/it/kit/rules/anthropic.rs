@@ -1,6 +1,6 @@
 //! The Messages API.
 
-use super::{Checked, array, identifier, object, only, positive, repeated, string};
+use super::{Checked, array, identifier, object, only, positive, repeated, streams, string};
 use serde_json::{Map, Value};
 
 type Object = Map<String, Value>;
@@ -22,7 +22,8 @@ const FIELDS: &[&str] = &[
     "service_tier",
 ];
 
-pub(super) fn check(body: &Object) -> Checked {
+pub(in crate::kit) fn check(body: &Object) -> Checked {
+    streams(body)?;
     only(body, "", FIELDS)?;
     string(body, "", "model")?;
     positive(body, "max_tokens")?;

@@ -1,94 +1,17 @@
 //! What the real providers refuse, in their own words where they are known.
 
-mod anthropic;
-mod openai;
+pub(super) mod anthropic;
+pub(super) mod openai_chat;
 
-use super::http::Request;
-use serde_json::{Map, Value, json};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    Anthropic,
-    OpenAi,
-}
+use serde_json::{Map, Value};
 
 /// The reason for which a request is refused.
-type Checked = Result<(), String>;
+pub type Checked = Result<(), String>;
 
-/// Status and reason, where the request's provider would refuse it.
-pub(super) fn refusal(request: &Request) -> Option<(u16, String)> {
-    let dialect = request.dialect()?;
-    let said = |status: u16| move |message: String| (status, message);
-    let keyless = match dialect {
-        Dialect::Anthropic => request.header("x-api-key").is_none_or(str::is_empty),
-        Dialect::OpenAi => {
-            let key =
-                request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
-            key.is_none_or(str::is_empty)
-        }
-    };
-    if keyless {
-        let message = match dialect {
-            Dialect::Anthropic => "x-api-key header is required",
-            Dialect::OpenAi => "You didn't provide an API key.",
-        };
-        return Some((401, message.into()));
-    }
-    if request.method != "POST" {
-        return Some((405, format!("{} is not allowed here", request.method)));
-    }
-    if !request.header("content-type").is_some_and(|kind| kind.starts_with("application/json")) {
-        return Some((400, "content-type: must be application/json".into()));
-    }
-    if dialect == Dialect::Anthropic && request.header("anthropic-version") != Some("2023-06-01") {
-        return Some((400, "anthropic-version: header is required".into()));
-    }
-    let Value::Object(body) = &request.json else {
-        return Some((400, "the body is not a JSON object".into()));
-    };
-    if body.get("stream") != Some(&Value::Bool(true)) {
-        return Some((400, "stream: this server only streams".into()));
-    }
-    let checked = match dialect {
-        Dialect::Anthropic => anthropic::check(body),
-        Dialect::OpenAi => openai::check(body),
-    };
-    checked.err().map(said(400))
-}
-
-/// The provider's error object; `code` is for the Chat Completions API.
-pub(super) fn error_body(
-    dialect: Dialect,
-    status: u16,
-    code: Option<&str>,
-    message: &str,
-) -> Value {
-    match dialect {
-        Dialect::Anthropic => {
-            let kind = match status {
-                401 => "authentication_error",
-                403 => "permission_error",
-                404 => "not_found_error",
-                413 => "request_too_large",
-                429 => "rate_limit_error",
-                529 => "overloaded_error",
-                400..=499 => "invalid_request_error",
-                _ => "api_error",
-            };
-            json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_01"})
-        }
-        Dialect::OpenAi => {
-            let (kind, usual) = match status {
-                401 => ("invalid_request_error", Some("invalid_api_key")),
-                404 => ("invalid_request_error", Some("model_not_found")),
-                429 => ("requests", Some("rate_limit_exceeded")),
-                400..=499 => ("invalid_request_error", None),
-                _ => ("server_error", None),
-            };
-            let kind = code.filter(|code| *code == "insufficient_quota").unwrap_or(kind);
-            json!({"error": {"message": message, "type": kind, "param": null, "code": code.or(usual)}})
-        }
-    }
+/// Whether it asks for a stream, which is all that the server gives.
+fn streams(body: &Map<String, Value>) -> Checked {
+    let streams = body.get("stream") == Some(&Value::Bool(true));
+    streams.then_some(()).ok_or_else(|| "stream: this server only streams".into())
 }
 
 /// Only these fields.

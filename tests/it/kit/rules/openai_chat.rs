@@ -1,6 +1,6 @@
 //! The Chat Completions API.
 
-use super::{Checked, array, identifier, object, positive, string};
+use super::{Checked, array, identifier, object, positive, streams, string};
 use serde_json::{Map, Value};
 
 type Object = Map<String, Value>;
@@ -36,7 +36,8 @@ const FIELDS: &[&str] = &[
     "top_logprobs",
 ];
 
-pub(super) fn check(body: &Object) -> Checked {
+pub(in crate::kit) fn check(body: &Object) -> Checked {
+    streams(body)?;
     if let Some(key) = body.keys().find(|key| !FIELDS.contains(&key.as_str())) {
         return Err(format!("Unrecognized request argument supplied: {key}"));
     }
