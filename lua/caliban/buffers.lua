@@ -151,6 +151,7 @@ end
 local function reread(r, detached)
   local was_open = r.open
   r.hunks, r.states, r.undoing = {}, {}, false
+  r.lines, r.moved, r.far = nil, nil, nil
   vim.schedule(function()
     M.reloaded(r, detached, was_open)
   end)
@@ -163,7 +164,9 @@ local function listen(r)
       if reviews[r.buf] ~= r then
         return true
       end
-      if not r.busy then
+      if r.busy then
+        track.follow(r, first, last, new_last)
+      else
         track.typed(r, first, last, new_last)
         M.soon(r)
       end

@@ -100,7 +100,7 @@ end
 --- Drops empty hunks and makes one of those that touch.
 ---@param hunks caliban.Hunk[]
 ---@return caliban.Hunk[]
-local function fused(hunks)
+function M.fused(hunks)
   local out = {} ---@type caliban.Hunk[]
   for _, hunk in ipairs(hunks) do
     local before = out[#out]
@@ -125,7 +125,7 @@ function M.proposed(edits)
     out[i] = { start = e.start + delta, new = e.new, old = e.old }
     delta = delta + #e.new - #e.old
   end
-  return M.tighten(fused(out))
+  return M.tighten(M.fused(out))
 end
 
 --- Diffs again what was typed in: lines that agree are no longer pending.
@@ -314,7 +314,7 @@ function M.change(hunks, first, last, new)
     if delta == 0 then
       return hunks, true
     end
-    return fused(replaced(hunks, i, i - 1, {}, delta)), true
+    return M.fused(replaced(hunks, i, i - 1, {}, delta)), true
   end
   local touched = slice(hunks, i, j)
   local before = known(touched, first, last)
@@ -337,7 +337,7 @@ function M.change(hunks, first, last, new)
       slice(one.new, last - one.start + 1, #one.new)
     )
     local with = { { start = one.start, new = lines, old = one.old, loose = true } }
-    return fused(replaced(hunks, i, j, with, delta)), false
+    return M.fused(replaced(hunks, i, j, with, delta)), false
   end
   if #new > 0 then
     local pieces, own = piecewise(hunks, first, before, new)
@@ -345,7 +345,7 @@ function M.change(hunks, first, last, new)
       return pieces, own == true
     end
   end
-  return fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
+  return M.fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
 end
 
 --- A proposal replaces `count` rows from `start` by `new`; the base stays.
@@ -428,7 +428,7 @@ function M.take(hunks, first, last)
       rest[#rest + 1], after[#after + 1] = right, moved(right, delta)
     end
   end
-  return taken, rest, fused(after)
+  return taken, rest, M.fused(after)
 end
 
 --- The hunk that holds a row; a pure deletion is held by the rows it hangs between.

@@ -2,7 +2,11 @@
 local M = {}
 
 local api = vim.api
+local moved = require('caliban.moved')
 local review = require('caliban.review')
+
+--- Changes of one command that are followed one by one.
+local MOST = 50
 
 ---@class caliban.Review
 ---@field buf integer
@@ -24,6 +28,9 @@ local review = require('caliban.review')
 ---@field states table<integer, { hunks: caliban.Hunk[], own: boolean }> other undo states
 ---@field undoing boolean an undo or redo was seen and not looked up yet
 ---@field burst integer changes since the last look
+---@field lines? string[] the buffer's, while something is pending
+---@field moved? caliban.Moved what the running command has moved
+---@field far? { hunks: caliban.Hunk[], lines: string[] } before the first change of it not followed
 ---@field busy boolean the buffer is being changed from here
 ---@field later boolean a look is scheduled
 ---@field from table<integer, integer> windows `next` put it in, and what they showed
@@ -71,14 +78,76 @@ local function land(r, at, check)
   r.seq, r.undoing = at, false
 end
 
+--- Replaces rows of a list, in place.
+---@param list string[]
+---@param first integer
+---@param last integer
+---@param new string[]
+---@return string[] old
+local function splice(list, first, last, new)
+  local old, count = vim.list_slice(list, first + 1, last), #list
+  local delta = #new - #old
+  for k = delta > 0 and count or last + 1, delta > 0 and last + 1 or count, delta > 0 and -1 or 1 do
+    list[k + delta] = list[k]
+  end
+  for k = count, count + delta + 1, -1 do
+    list[k] = nil
+  end
+  for k, line in ipairs(new) do
+    list[first + k] = line
+  end
+  return old
+end
+
+--- Keeps `lines` what the buffer's are. Where it cannot, they are read again at the next look.
+---@param r caliban.Review
+---@param first integer
+---@param last integer
+---@param new_last integer
+---@return string[]? old absent: not known any more
+---@return string[] new
+function M.follow(r, first, last, new_last)
+  r.burst = r.burst + 1
+  local new = (r.lines or #r.hunks > 0) and api.nvim_buf_get_lines(r.buf, first, new_last, false)
+    or {}
+  if r.lines and (r.burst > MOST or last > #r.lines) then
+    if not r.busy then
+      r.far = { hunks = r.hunks, lines = r.lines }
+    end
+    r.lines = nil
+  end
+  return r.lines and splice(r.lines, first, last, new), new
+end
+
+--- A command is over: what it moved keeps its owner.
+---@param r caliban.Review
+local function conclude(r)
+  local it, far = r.moved or moved.new(), r.far
+  r.moved, r.far = nil, nil
+  if r.undoing then
+    return
+  end
+  if far then
+    local now = api.nvim_buf_get_lines(r.buf, 0, -1, false)
+    moved.note(it, far.hunks, 0, far.lines, now)
+  end
+  r.hunks = moved.settled(it, r.hunks)
+end
+
 --- Brings the hunks up to date with the buffer.
 ---@param r caliban.Review
 function M.sync(r)
+  conclude(r)
   r.burst = 0
   if r.undoing then
     land(r, M.seq(r), true)
   end
   r.hunks = review.tighten(r.hunks)
+  if #r.hunks == 0 then
+    r.lines = nil
+  elseif not r.lines or #r.lines ~= api.nvim_buf_line_count(r.buf) then
+    r.lines = api.nvim_buf_get_lines(r.buf, 0, -1, false)
+  end
 end
 
 --- Changes the buffer in one undo step of its own.
@@ -102,11 +171,11 @@ end
 ---@param last integer
 ---@param new_last integer
 function M.typed(r, first, last, new_last)
-  r.burst = r.burst + 1
   -- one command's many changes are of one kind, and the tree grows with the history
-  local tree = r.burst < 50 and vim.fn.undotree(r.buf) or nil
+  local tree = r.burst < MOST and vim.fn.undotree(r.buf) or nil
   if tree and tree.synced == 1 then
     if not r.undoing then
+      conclude(r)
       remember(r)
     end
     r.undoing = true
@@ -116,14 +185,19 @@ function M.typed(r, first, last, new_last)
       land(r, parent and parent.seq or 0, false)
     end
     if tree.seq_cur ~= r.seq then
+      conclude(r)
       remember(r)
       r.seq = tree.seq_cur
     end
   end
-  local new = #r.hunks > 0 and api.nvim_buf_get_lines(r.buf, first, new_last, false) or {}
-  local own = true
-  if #r.hunks > 0 then
-    r.hunks, own = review.change(r.hunks, first, last, new)
+  local hunks, own = r.hunks, true
+  local old, new = M.follow(r, first, last, new_last)
+  if #hunks > 0 then
+    r.hunks, own = review.change(hunks, first, last, new)
+  end
+  if old and not r.undoing then
+    r.moved = r.moved or moved.new()
+    moved.note(r.moved, hunks, first, old, new)
   end
   r.own = r.own or own
 end

@@ -146,4 +146,139 @@ function T.random_scripts()
   end
 end
 
+--- Lines of words that are nowhere else, marked with whose they are.
+---@param whose 'u'|'x'
+---@param n integer
+---@return string[]
+local function marked(whose, n)
+  local out = {}
+  for i = 1, n do
+    local line = {}
+    for k = 1, math.random(3) do
+      serial = serial + 1
+      line[k] = string.char(96 + math.random(20)) .. whose .. serial
+    end
+    out[i] = table.concat(line, ' ')
+  end
+  return out
+end
+
+---@param list string[]
+---@return table<string, integer> how often each is there
+local function words_of(list)
+  local out = {}
+  for _, line in ipairs(list) do
+    for word in line:gmatch('%w+') do
+      out[word] = (out[word] or 0) + 1
+    end
+  end
+  return out
+end
+
+--- A file of the user's lines with hunks of the agent's.
+---@param most integer
+local function marked_review(most)
+  H.fresh()
+  local before = marked('u', math.random(2, most))
+  local after = vim.list_slice(before)
+  for _ = 1, math.random(3) do
+    local at = math.random(0, #after)
+    for _ = 1, math.min(#after - at, math.random(0, 2)) do
+      table.remove(after, at + 1)
+    end
+    for i, line in ipairs(marked('x', math.random(0, 3))) do
+      table.insert(after, at + i, line)
+    end
+  end
+  vim.cmd.edit(H.write('f.txt', table.concat(before, '\n') .. '\n'))
+  vim.bo.textwidth = 16
+  H.propose({ H.proposal(api.nvim_buf_get_name(0), before, after) })
+end
+
+--- The user's words in the buffer that no hunk has.
+---@return table<string, integer>
+local function users_words()
+  local here, row, out = lines(), 0, {}
+  for _, h in ipairs(B.pending(0)) do
+    vim.list_extend(out, here, row + 1, h.start)
+    row = h.start + h.count
+  end
+  return words_of(vim.list_extend(out, here, row + 1, #here))
+end
+
+local ADDRESSES = { '%', '1,3', '2,5', '.,$', '3,4' }
+local MOVES =
+  { 'sort', 'sort!', 'sort n', 'sort u', '!tac', 'g/[a-m]/m0', 'g/u/m$', 'm0', 'm$', 'm3' }
+local CHANGES = {
+  's/u/U/',
+  's/[ux]/y/g',
+  's/ /\r/',
+  's/\\n/ /',
+  '>',
+  'join',
+  'join!',
+  'normal! gqq',
+  'normal! 2J',
+  'normal! gqG',
+  'normal! ddp',
+  'normal! yyP',
+  '!fmt -w 12',
+  't2',
+  'd',
+}
+
+---@param list string[]
+---@return string command
+local function command(list)
+  local address, what = ADDRESSES[math.random(#ADDRESSES)], list[math.random(#list)]
+  return (what:find('^normal') and math.random(api.nvim_buf_line_count(0)) or address) .. what
+end
+
+--- Whatever a command does to lines of both, a decision takes no word of the user's along.
+function T.a_decision_loses_no_word_of_the_users_after_any_command()
+  math.randomseed(7)
+  local kept, lost = 0, 0
+  for _ = 1, 600 do
+    marked_review(math.random() < 0.1 and 90 or 8)
+    local pure = math.random() < 0.5
+    local done, was = {}, words_of(base())
+    for _ = 1, math.random(3) do
+      local mine = users_words()
+      done[#done + 1] = command(pure and MOVES or CHANGES)
+      local text, from, state_then = lines(), base(), state()
+      pcall(vim.cmd --[[@as function]], 'silent! ' .. done[#done])
+      if math.random() < 0.7 then
+        H.settle()
+      end
+      local what = table.concat(done, ' | ') .. '\n' .. table.concat(text, '\n')
+      if pure then
+        H.eq(was, words_of(base()), 'a move leaves the base its words: ' .. what)
+      end
+      local there, left = words_of(lines()), words_of(base())
+      local once = words_of(text)
+      for word in pairs(mine) do
+        local ours = left[word] or not there[word] or once[word] > 1
+        assert(ours, word .. " is no longer the user's: " .. what)
+        kept, lost = kept + 1, lost + (there[word] and 0 or 1)
+      end
+      if state() ~= state_then and math.random() < 0.3 then
+        local to = lines()
+        vim.cmd('silent undo')
+        H.eq({ text, from }, { lines(), base() }, 'undone: ' .. what)
+        vim.cmd('silent redo')
+        H.eq(to, lines())
+        H.eq(left, words_of(base()), 'done again: ' .. what)
+      end
+    end
+    local mine = users_words()
+    decide(math.random() < 0.3 and 'accept' or 'reject')
+    local there = words_of(lines())
+    for word in pairs(mine) do
+      assert(there[word], word .. ' is gone after ' .. table.concat(done, ' | '))
+    end
+    B.reject({ scope = 'file' })
+  end
+  assert(kept > 5 * lost, 'most commands leave the words')
+end
+
 return T

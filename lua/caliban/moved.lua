@@ -1,0 +1,188 @@
+--- Whose the lines are that one command took from one place and put in another: `:sort`, `:move`, `J`, `gq`, a filter.
+--- Neovim tells of a move as lines that go and lines that come; a line that comes again keeps its owner.
+local M = {}
+
+---@class caliban.Moved
+---@field users table<string, integer> the user's lines that went, how often
+---@field agents table<string, integer> lines of hunks that went
+---@field fresh { row: integer, line: string }[] lines that came and are there, in no order
+
+---@return caliban.Moved
+function M.new()
+  return { users = {}, agents = {}, fresh = {} }
+end
+
+---@param hunks caliban.Hunk[]
+---@param rows integer[] ascending
+---@return table<integer, boolean> those in a hunk
+local function within(hunks, rows)
+  local out = {} ---@type table<integer, boolean>
+  local k = 1
+  for _, row in ipairs(rows) do
+    while hunks[k] and hunks[k].start + #hunks[k].new <= row do
+      k = k + 1
+    end
+    out[row] = hunks[k] ~= nil and hunks[k].start <= row
+  end
+  return out
+end
+
+--- The lines `old` at row `first` became `new`.
+---@param moved caliban.Moved
+---@param hunks caliban.Hunk[] as they were before it
+---@param first integer
+---@param old string[]
+---@param new string[]
+function M.note(moved, hunks, first, old, new)
+  local last, fresh = first + #old, {}
+  local came = {} ---@type table<integer, boolean>
+  for _, it in ipairs(moved.fresh) do
+    if it.row >= first and it.row < last then
+      came[it.row] = true
+    else
+      it.row = it.row + (it.row < first and 0 or #new - #old)
+      fresh[#fresh + 1] = it
+    end
+  end
+  local rows = {} ---@type integer[]
+  for n = 1, #old do
+    rows[n] = first + n - 1
+  end
+  local theirs = within(hunks, rows)
+  for n, line in ipairs(old) do
+    if not came[rows[n]] then
+      local went = theirs[rows[n]] and moved.agents or moved.users
+      went[line] = (went[line] or 0) + 1
+    end
+  end
+  for n, line in ipairs(new) do
+    fresh[#fresh + 1] = { row = first + n - 1, line = line }
+  end
+  moved.fresh = fresh
+end
+
+---@class caliban.Came
+---@field mine integer[] rows outside the hunks
+---@field theirs integer[] rows in them
+
+---@param moved caliban.Moved
+---@param hunks caliban.Hunk[]
+---@return table<string, caliban.Came>
+local function came(moved, hunks)
+  table.sort(moved.fresh, function(a, b)
+    return a.row < b.row
+  end)
+  local theirs = within(
+    hunks,
+    vim.tbl_map(function(it)
+      return it.row
+    end, moved.fresh)
+  )
+  local out = {} ---@type table<string, caliban.Came>
+  for _, it in ipairs(moved.fresh) do
+    local rows = out[it.line] or { mine = {}, theirs = {} }
+    out[it.line] = rows
+    table.insert(theirs[it.row] and rows.theirs or rows.mine, it.row)
+  end
+  return out
+end
+
+--- Counts the words of lines.
+---@param lines table<string, integer> and how often
+---@param sign 1|-1
+---@param out table<string, integer>
+---@return table<string, integer> out
+local function words(lines, sign, out)
+  for line, n in pairs(lines) do
+    for word in line:gmatch('%S+') do
+      out[word] = (out[word] or 0) + sign * n
+    end
+  end
+  return out
+end
+
+--- Rows in hunks that took in words which the user's lines have lost.
+---@param moved caliban.Moved
+---@param lines table<string, caliban.Came>
+---@return integer[]
+local function flowed(moved, lines)
+  local kept = {}
+  for line, rows in pairs(lines) do
+    kept[line] = #rows.mine
+  end
+  local lost = words(kept, -1, words(moved.users, 1, {}))
+  local had = table.concat(vim.tbl_keys(moved.agents), '\n')
+  local out = {}
+  for word, n in pairs(lost) do
+    for line, rows in pairs((n > 0 and not had:find(word, 1, true)) and lines or {}) do
+      if #rows.theirs > 0 and line:find(word, 1, true) then
+        vim.list_extend(out, rows.theirs)
+      end
+    end
+  end
+  return out
+end
+
+--- Gives rows of hunks to the user, and rows of the user's to hunks.
+---@param hunks caliban.Hunk[]
+---@param to_user table<integer, boolean>
+---@param to_agent { row: integer, line: string }[]
+---@return caliban.Hunk[]
+local function given(hunks, to_user, to_agent)
+  local out = {} ---@type caliban.Hunk[]
+  for _, hunk in ipairs(hunks) do
+    local part = { start = hunk.start, new = {}, old = hunk.old, loose = hunk.loose }
+    for n, line in ipairs(hunk.new) do
+      local row = hunk.start + n - 1
+      if to_user[row] then
+        out[#out + 1] = part
+        part = { start = row + 1, new = {}, old = {} }
+      else
+        table.insert(part.new, line)
+      end
+    end
+    out[#out + 1] = part
+  end
+  for _, it in ipairs(to_agent) do
+    out[#out + 1] = { start = it.row, new = { it.line }, old = {} }
+  end
+  table.sort(out, function(a, b)
+    return a.start < b.start or (a.start == b.start and #a.new < #b.new)
+  end)
+  return require('caliban.review').fused(out)
+end
+
+--- The command is over: each line that is there again goes back to its owner, the user's first. Where it brought no
+--- line that was not there before, the agent's do too.
+---@param moved caliban.Moved
+---@param hunks caliban.Hunk[]
+---@return caliban.Hunk[]
+function M.settled(moved, hunks)
+  if #moved.fresh == 0 or next(moved.users) == nil and next(moved.agents) == nil then
+    return hunks
+  end
+  local lines, pure = came(moved, hunks), true
+  for line, rows in pairs(lines) do
+    local had = (moved.users[line] or 0) + (moved.agents[line] or 0)
+    pure = pure and #rows.mine + #rows.theirs <= had
+  end
+  local to_user, to_agent = {}, {}
+  for line, rows in pairs(lines) do
+    local users = moved.users[line] or 0
+    for k = 1, math.min(users - #rows.mine, #rows.theirs) do
+      to_user[rows.theirs[k]] = true
+    end
+    for k = users + 1, pure and #rows.mine or 0 do
+      table.insert(to_agent, { row = rows.mine[k], line = line })
+    end
+  end
+  for _, row in ipairs(not pure and flowed(moved, lines) or {}) do
+    to_user[row] = true
+  end
+  if next(to_user) == nil and #to_agent == 0 then
+    return hunks
+  end
+  return given(hunks, to_user, to_agent)
+end
+
+return M
