@@ -12,6 +12,7 @@ pub mod session;
 pub mod view;
 pub mod store;
 pub mod provider;
+pub mod guard;
 pub mod tool;
 pub mod context;
 pub mod nvim;

@@ -1,12 +1,17 @@
 //! Caliban's program: started by the editor as its RPC child.
 
+use caliban::guard;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let asks_version = std::env::args().nth(1).is_some_and(|it| it == "--version" || it == "-V");
+    let first = std::env::args_os().nth(1).unwrap_or_default();
+    let asks_version = first == "--version" || first == "-V";
     if asks_version || std::io::stdin().is_terminal() {
         return introduce(asks_version);
+    }
+    if first == guard::ARGUMENT {
+        return guard::run(std::env::args_os());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {

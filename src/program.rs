@@ -16,7 +16,7 @@ use crate::provider::endpoint::{self, Unresolved, UserProvider};
 use crate::provider::key::Key;
 use crate::provider::{probe, tour};
 use crate::store::{self, Barred, Draft, Opened, Project};
-use crate::tool::{Desk, ProcessNews};
+use crate::tool::Desk;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,7 +47,6 @@ pub async fn run() -> ExitCode {
                 None => break,
             },
             Some((session, wish)) = ends.wishes.recv() => program.wish(&session, wish).await,
-            Some(news) = ends.processes.recv() => program.process(news),
             _ = terminated.recv(), if !is_terminated => is_terminated = true,
             () = tokio::time::sleep(FAREWELL), if is_terminated => break,
         }
@@ -73,12 +72,10 @@ struct Program {
     current: Option<SessionId>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
     wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
-    processes: mpsc::UnboundedSender<ProcessNews>,
 }
 
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
-    processes: mpsc::UnboundedReceiver<ProcessNews>,
 }
 
 impl Program {
@@ -98,7 +95,6 @@ impl Program {
         let models = Models::new(users.collect());
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
-        let (processes, processes_end) = mpsc::unbounded_channel();
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         editor.tell(ToNvim::Welcome { version });
@@ -116,9 +112,8 @@ impl Program {
             current,
             reviews,
             wishes,
-            processes,
         };
-        (program, Ends { wishes: wishes_end, processes: processes_end })
+        (program, Ends { wishes: wishes_end })
     }
 
     async fn handle(&mut self, message: FromNvim) {
@@ -305,7 +300,7 @@ impl Program {
             workspace: Arc::new(workspace),
             output,
             overflow: cache_dir().join("outputs"),
-            processes: self.processes.clone(),
+            program: own_file(),
         };
         self.note_last(&id);
         let setup = agent::Setup {
@@ -409,14 +404,6 @@ impl Program {
         }
     }
 
-    fn process(&self, news: ProcessNews) {
-        let (group, running) = match news {
-            ProcessNews::Began(group) => (group, true),
-            ProcessNews::Ended(group) => (group, false),
-        };
-        self.editor.tell(ToNvim::Process { group, running });
-    }
-
     async fn quit(self) {
         let mut saved = Vec::new();
         for agent in self.agents.values() {
@@ -451,6 +438,14 @@ fn project_root(cwd: &Path) -> PathBuf {
     let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
     let root = cwd.ancestors().find(|it| it.join(".git").exists());
     root.unwrap_or(&cwd).to_owned()
+}
+
+/// This program, even after its file was built anew.
+fn own_file() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return PathBuf::from("/proc/self/exe");
+    }
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("caliban"))
 }
 
 /// `$XDG_DATA_HOME/caliban`, else `~/.local/share/caliban`, on every Unix.

@@ -11,10 +11,9 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field welcome? caliban.Welcome
 ---@field queue table[] what waits for the welcome
 ---@field kept table<string, table> what must outlive the program: reviews and drafts
----@field groups table<integer, true> process groups of running commands
 ---@field stderr string[] its last lines
 ---@field ended? string why it does not run any more
-local link = { queue = {}, kept = {}, groups = {}, stderr = {} }
+local link = { queue = {}, kept = {}, stderr = {} }
 
 ---@param text string
 ---@param level? integer
@@ -56,19 +55,10 @@ local function on_stderr(_, data)
   end
 end
 
---- Ends what the program's commands have left running.
-local function end_groups()
-  for group in pairs(link.groups) do
-    vim.uv.kill(-group, 'sigkill')
-  end
-  link.groups = {}
-end
-
 ---@param why string
 local function dead(why)
   local unsent = link.queue
   link.job, link.welcome, link.queue, link.ended = nil, nil, {}, why
-  end_groups()
   require('caliban.chat').ended(why, unsent)
 end
 
@@ -79,7 +69,6 @@ local function on_exit(job, code)
     return
   elseif job == link.leaving then
     link.leaving = nil
-    end_groups()
     return M.restart()
   elseif job ~= link.job then
     return
@@ -242,9 +231,6 @@ local handlers = {
   end,
   event = function(message)
     require('caliban.status').event(message)
-  end,
-  process = function(message)
-    link.groups[message.group] = message.running or nil
   end,
 }
 

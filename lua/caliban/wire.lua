@@ -261,9 +261,3 @@
 ---@field kind 'event'
 ---@field name string e.g. `CalibanTurnStart`
 ---@field data table
-
---- A command's process group began or ended: the editor ends it if the program dies.
----@class (exact) caliban.Process
----@field kind 'process'
----@field group integer
----@field running boolean

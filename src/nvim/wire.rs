@@ -227,10 +227,6 @@ pub enum ToNvim {
         name: &'static str,
         data: BTreeMap<&'static str, String>,
     },
-    Process {
-        group: u32,
-        running: bool,
-    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -78,14 +78,8 @@ pub struct Desk {
     pub output: mpsc::UnboundedSender<(CallId, String)>,
     /// Where the whole of a clipped output is kept, readable by `read` without a question.
     pub overflow: PathBuf,
-    /// Process groups of running commands, told to the editor, which ends them if the program dies.
-    pub processes: mpsc::UnboundedSender<ProcessNews>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProcessNews {
-    Began(u32),
-    Ended(u32),
+    /// This program's file, which guards commands.
+    pub program: PathBuf,
 }
 
 /// A text as the user sees it now.

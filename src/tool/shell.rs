@@ -1,30 +1,29 @@
-//! `shell`: runs a command in the project's root, in a process group of its own that never outlives
-//! the call.
+//! `shell`: runs a command in the project's root, under a guard: what it starts never outlives the call.
 
-mod group;
 mod output;
 
 use super::{CallId, Desk, Done, Tool, Work, path};
+use crate::guard::{self, Guarded};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use group::Group;
 use output::Output;
+use rustix::process::Signal;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 const TIME: u64 = 120;
 /// From SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long output is awaited after the command ended, from what it left running.
+/// How long what the command left running is awaited after its end.
 const LINGER: Duration = Duration::from_millis(500);
 /// How often new output goes to the chat.
 const TICK: Duration = Duration::from_millis(50);
@@ -33,7 +32,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "shell",
     purpose: "Runs a command with bash in the project's root and gives its output, stdout and stderr \
         together. The user is asked first. No input and no terminal; each call starts afresh, and \
-        what it starts in its process group ends with it. Prefer read, list, glob, grep and edit \
+        all that it starts, in the background too, ends with it. Prefer read, list, glob, grep and edit \
         to cat, ls, find, grep and sed.",
     schema,
     work: Work::Act { about, run },
@@ -116,7 +115,7 @@ async fn unsaved(desk: &Desk) -> Option<String> {
 struct End {
     status: Option<ExitStatus>,
     late: bool,
-    /// Something it started still held the output.
+    /// Something it started still ran.
     left: bool,
 }
 
@@ -128,18 +127,14 @@ impl End {
                 "[ended after {time} s: time-out. Give a longer timeout_s, or run less]"
             ));
         }
-        if self.left {
-            let code = self.status.and_then(|status| status.code()).unwrap_or_default();
-            return Some(format!(
-                "[exit code {code}; what it left running in its process group was ended]"
-            ));
-        }
-        match (self.status.and_then(|status| status.code()), signal) {
-            (Some(0), _) => None,
-            (Some(code), _) => Some(format!("[exit code {code}]")),
-            (None, Some(signal)) => Some(format!("[ended by signal {signal}]")),
-            (None, None) => Some("[its exit code is unknown]".to_owned()),
-        }
+        let how = match (self.status.and_then(|status| status.code()), signal) {
+            (Some(0), _) if !self.left => return None,
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("ended by signal {signal}"),
+            (None, None) => "its exit code is unknown".to_owned(),
+        };
+        let left = if self.left { "; what it left running was ended" } else { "" };
+        Some(format!("[{how}{left}]"))
     }
 
     fn summary(&self) -> String {
@@ -159,30 +154,28 @@ async fn execute(
 ) -> std::io::Result<End> {
     let (reader, writer) = std::io::pipe()?;
     let mut pipe = Receiver::from_owned_fd(OwnedFd::from(reader))?;
-    // The command holds the pipe's other end: it must be gone for the pipe to end.
-    let mut child = prepared(desk, command)
-        .stdout(Stdio::from(writer.try_clone()?))
-        .stderr(Stdio::from(writer))
-        .spawn()?;
-    let group = Group::of(&child, desk.processes.clone());
-    Ok(attend(&mut child, &mut pipe, &group, time, output).await)
+    let mut command = prepared(desk, command);
+    command.stdout(Stdio::from(writer.try_clone()?)).stderr(Stdio::from(writer));
+    let mut guarded = Guarded::start(command).await?;
+    let end = attend(&mut guarded, &mut pipe, time, output).await;
+    guarded.finish().await;
+    Ok(end)
 }
 
 async fn attend(
-    child: &mut Child,
+    guarded: &mut Guarded,
     pipe: &mut Receiver,
-    group: &Group,
     time: Duration,
     output: &mut Output,
 ) -> End {
     let mut end = End { status: None, late: false, left: false };
-    let (mut open, mut exited, mut killed) = (true, false, false);
+    let (mut open, mut exited, mut killed, mut gone) = (true, false, false, false);
     let mut buffer = vec![0; 65_536];
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let deadline = sleep(time);
     tokio::pin!(deadline);
-    while open || !exited {
+    while open || !gone {
         tokio::select! {
             got = pipe.read(&mut buffer), if open => match got {
                 Ok(count) if count > 0 => {
@@ -192,19 +185,22 @@ async fn attend(
                 }
                 _ => open = false,
             },
-            status = child.wait(), if !exited => {
-                exited = true;
-                end.status = status.ok();
-                deadline.as_mut().reset(Instant::now() + LINGER);
+            ended = guarded.ended(), if !gone => {
+                gone = ended.is_none();
+                if !exited {
+                    exited = true;
+                    end.status = ended;
+                    deadline.as_mut().reset(Instant::now() + LINGER);
+                }
             }
             () = &mut deadline => {
                 if exited || killed {
-                    end.left = open;
+                    end.left = open || !gone;
                     break;
                 }
                 killed = end.late;
                 end.late = true;
-                group.end(killed);
+                guarded.signal(if killed { Signal::KILL } else { Signal::TERM });
                 deadline.as_mut().reset(Instant::now() + GRACE);
             }
             _ = ticks.tick() => output.flush(),
@@ -219,9 +215,8 @@ fn prepared(desk: &Desk, line: &str) -> Command {
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join("bash"))
         .find(|file| file.is_file());
-    let mut command =
-        Command::new(bash.as_deref().map_or(OsStr::new("sh"), |bash| bash.as_os_str()));
-    command.arg("-c").arg(line).current_dir(&desk.root).process_group(0).stdin(Stdio::null());
+    let mut command = guard::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
+    command.arg("-c").arg(line).current_dir(&desk.root);
     for (name, _) in std::env::vars_os() {
         if withheld(&name.to_string_lossy()) {
             command.env_remove(name);

@@ -25,7 +25,7 @@ fn room() -> Room {
         home: Some(base.join("home")),
         output: mpsc::unbounded_channel().0,
         overflow: base.join("overflow"),
-        processes: mpsc::unbounded_channel().0,
+        program: PathBuf::new(),
         root,
     };
     Room { _dir: dir, desk }

@@ -18,6 +18,7 @@ mod prompts;
 mod resume;
 pub mod review;
 mod sessions;
+mod shell;
 mod tidy;
 mod tools;
 mod tour;

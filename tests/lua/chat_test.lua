@@ -475,21 +475,6 @@ test('a message the program never saw comes back when it ends', function()
   eq(composer(), { 'lost?' })
 end)
 
-test('process groups are ended with the program', function()
-  opened()
-  local killed = {}
-  local kill = vim.uv.kill
-  vim.uv.kill = function(...)
-    table.insert(killed, { ... })
-  end
-  receive('process', { group = 42, running = true })
-  receive('process', { group = 43, running = true })
-  receive('process', { group = 42, running = false })
-  exit(1000 + jobs, 1)
-  vim.uv.kill = kill
-  eq(killed, { { -43, 'sigkill' } })
-end)
-
 test('another version is told in one sentence', function()
   fresh()
   vim.cmd('Caliban')

@@ -36,7 +36,7 @@ fn the_programs_death_is_one_sentence_and_loses_nothing() {
 
 /// A chat whose model has a command run, which runs and has said so: the editor knows of it then.
 fn sleeping(server: &Server) -> (Setup, Nvim) {
-    let command = serde_json::json!({"command": "echo it is up; sleep 613"});
+    let command = serde_json::json!({"command": "echo it is up; setsid sleep 613 & sleep 613"});
     server.reply(Reply::new().call("c1", "shell", command));
     let setup = wide().anthropic(server);
     let nvim = Nvim::start(&setup);
@@ -96,6 +96,28 @@ fn a_restart_in_mid_turn_ends_what_runs_and_goes_on() {
     assert_ne!(program(&setup), before);
     assert_eq!(setup.processes().len(), 2);
     assert_eq!(files(&setup), ["last", "main.journal", "main.json"]);
+}
+
+#[test]
+fn a_program_killed_as_it_starts_a_command_leaves_nothing_of_it() {
+    let server = Server::start();
+    let nvim = Nvim::start(&wide().anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    for moment in 0..30 {
+        let command = serde_json::json!({"command": "setsid sleep 617 & sleep 617"});
+        server.reply(Reply::new().call(&format!("c{moment}"), "shell", command));
+        nvim.lua("require('caliban').ask('run it')", &[]);
+        wait_phase(&nvim, "asking");
+        let pid = program(&nvim.setup).unwrap();
+        nvim.lua("require('caliban').approve()", &[]);
+        (0..moment * 2).for_each(|_| drop(nvim.request("nvim_get_mode", vec![])));
+        kill(pid);
+        nvim.wait(|nvim| nvim.setup.processes().len() == 1, "the end of all but Neovim");
+        wait_phase(&nvim, "offline");
+        nvim.command("Caliban restart");
+        wait_phase(&nvim, "idle");
+    }
 }
 
 /// Messages of a request as they are compared: cache marks are no part of them.

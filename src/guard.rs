@@ -1,0 +1,138 @@
+//! What a command starts ends with it. Between the program and each command stands a guard: this program
+//! again, as a small process of its own that adopts what the command leaves behind, and kills all of it when
+//! its socket closes, be it that the program wants so or that the program itself was killed.
+
+mod orphans;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
+use std::env::ArgsOs;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{self, ExitCode, ExitStatus, Stdio};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::timeout;
+
+/// The argument that makes this program a guard; the command and its arguments follow.
+pub const ARGUMENT: &str = "guard";
+
+/// How long the end of killed processes is awaited: one may hang in the system.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A running command. Dropping it kills all that is left of it.
+pub struct Guarded {
+    socket: tokio::net::UnixStream,
+    /// The command's process group: all of it that is known where orphans cannot be adopted.
+    group: Option<Pid>,
+}
+
+/// A guard's command, for arguments, folder, environment and output to be added. `program` is this program.
+pub fn command(program: &Path, command: &Path) -> tokio::process::Command {
+    let mut guard = tokio::process::Command::new(program);
+    guard.arg0("command-guard").arg(ARGUMENT).arg(command).process_group(0);
+    guard
+}
+
+impl Guarded {
+    /// Starts what `command` gave. It is consumed, since it holds ends of the socket and of the output.
+    pub async fn start(mut command: tokio::process::Command) -> io::Result<Guarded> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        // Never killed by us, and reaped by tokio.
+        drop(command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?);
+        drop(command);
+        let socket = tokio::net::UnixStream::from_std(ours)?;
+        let mut guarded = Guarded { socket, group: None };
+        match guarded.word().await {
+            Some(pid) if pid > 0 => guarded.group = Pid::from_raw(pid),
+            Some(error) => return Err(io::Error::from_raw_os_error(-error)),
+            None => return Err(io::Error::other("its guard ended")),
+        }
+        Ok(guarded)
+    }
+
+    /// The command's end; after it `None`, once nothing of it is left. `None` before it: the guard was killed.
+    pub async fn ended(&mut self) -> Option<ExitStatus> {
+        self.word().await.map(ExitStatus::from_raw)
+    }
+
+    /// The guard sends each word at once, so it comes at once: nothing is lost if this is dropped before.
+    async fn word(&mut self) -> Option<i32> {
+        let mut word = [0; 4];
+        match self.socket.read(&mut word).await {
+            Ok(4) => Some(i32::from_le_bytes(word)),
+            _ => None,
+        }
+    }
+
+    /// Signals the command's process group. One that is gone already is no fault.
+    pub fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// Kills what is left, and waits for its end.
+    pub async fn finish(mut self) {
+        let _ = self.socket.shutdown().await;
+        let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// The guard: runs the command that stands behind `ARGUMENT`, and ends when nothing is left of it.
+pub fn run(mut arguments: ArgsOs) -> ExitCode {
+    let (Some(command), Ok(socket)) = (arguments.nth(2), io::stdin().as_fd().try_clone_to_owned())
+    else {
+        return ExitCode::FAILURE;
+    };
+    let mut socket = UnixStream::from(socket);
+    orphans::adopt();
+    let mut command = process::Command::new(command);
+    let spawned = command.args(arguments).stdin(Stdio::null()).process_group(0).spawn();
+    let first = match &spawned {
+        Ok(child) => i32::try_from(child.id()).unwrap_or(i32::MAX),
+        Err(error) => -error.raw_os_error().unwrap_or(1),
+    };
+    // Where nobody hears it, the thread below sees the same.
+    let _ = socket.write_all(&first.to_le_bytes());
+    let Some(group) = spawned.ok().and_then(|_| Pid::from_raw(first)) else {
+        return ExitCode::FAILURE;
+    };
+    if let Ok(socket) = socket.try_clone() {
+        std::thread::spawn(move || end_with(socket, group));
+    }
+    report(&mut socket, group);
+    ExitCode::SUCCESS
+}
+
+/// Reaps until there is nothing below this process any more; tells the command's own end.
+fn report(socket: &mut UnixStream, command: Pid) {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == command => {
+                let _ = socket.write_all(&status.as_raw().to_le_bytes());
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => (),
+            Err(_) => return,
+        }
+    }
+}
+
+/// Waits for the socket's end, then kills everything; this process ends as the last of it is reaped.
+fn end_with(mut socket: UnixStream, group: Pid) {
+    while matches!(socket.read(&mut [0]), Ok(1..)) {}
+    let _ = kill_process_group(group, Signal::KILL);
+    while orphans::kill_children() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    process::exit(1);
+}

@@ -1,0 +1,245 @@
+//! The shell tool with its real guard: what a command says, and that nothing of it outlives the call.
+
+use caliban::message::{CallId, Input, ToolAnswer, ToolCall};
+use caliban::tool::disk::Disk;
+use caliban::tool::{self, Desk};
+use expect_test::expect;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+struct Room {
+    dir: TempDir,
+    desk: Desk,
+    chat: UnboundedReceiver<(CallId, String)>,
+}
+
+fn room() -> Room {
+    let dir = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(dir.path()).unwrap();
+    let (output, chat) = mpsc::unbounded_channel();
+    let desk = Desk {
+        workspace: Arc::new(Disk { root: root.clone() }),
+        home: None,
+        output,
+        overflow: root.join("overflow"),
+        program: env!("CARGO_BIN_EXE_caliban").into(),
+        root,
+    };
+    Room { dir, desk, chat }
+}
+
+async fn shell(desk: &Desk, input: Value) -> ToolAnswer {
+    let call = ToolCall { id: CallId("c".into()), tool: "shell".into(), input: Input::Json(input) };
+    tool::run(desk, &call).await
+}
+
+#[tokio::test]
+async fn commands() {
+    let room = room();
+    let mut said = String::new();
+    for command in [
+        "echo out; echo err >&2; echo out",
+        "pwd",
+        "true",
+        "echo no; exit 3",
+        "kill -9 $$",
+        "no_such_command 2>/dev/null",
+        "cat",
+        r"printf '\033[31mred\033[0m\n1%%\r2%%\r3%%\n\377'",
+        "echo $TERM $PAGER $NVIM$NVIM_LISTEN_ADDRESS",
+    ] {
+        let done = shell(&room.desk, json!({ "command": command })).await;
+        said += &["> ", command, "\n(", &done.summary, ")\n", &done.text, "\n"].concat();
+    }
+    let said = said.replace(&room.desk.root.display().to_string(), "ROOT");
+    expect![[r#"
+        > echo out; echo err >&2; echo out
+        (exit 0)
+        out
+        err
+        out
+        > pwd
+        (exit 0)
+        ROOT
+        > true
+        (exit 0)
+        [no output]
+        > echo no; exit 3
+        (exit 3)
+        no
+        [exit code 3]
+        > kill -9 $$
+        (killed)
+        [no output]
+        [ended by signal 9]
+        > no_such_command 2>/dev/null
+        (exit 127)
+        [no output]
+        [exit code 127]
+        > cat
+        (exit 0)
+        [no output]
+        > printf '\033[31mred\033[0m\n1%%\r2%%\r3%%\n\377'
+        (exit 0)
+        red
+        3%
+        �
+        > echo $TERM $PAGER $NVIM$NVIM_LISTEN_ADDRESS
+        (exit 0)
+        dumb cat
+    "#]]
+    .assert_eq(&said);
+}
+
+#[tokio::test]
+async fn output_streams() {
+    let mut room = room();
+    shell(&room.desk, json!({ "command": "echo one; printf two" })).await;
+    let mut streamed = String::new();
+    while let Ok((_, text)) = room.chat.try_recv() {
+        streamed += &text;
+    }
+    assert_eq!(streamed, "one\ntwo\n");
+}
+
+#[tokio::test]
+async fn a_flood_is_bounded() {
+    let mut room = room();
+    let command =
+        "yes 'a line of output' | head -c 20000000; head -c 1000000 /dev/zero | tr '\\0' x";
+    let done = shell(&room.desk, json!({ "command": command })).await;
+    assert!(done.text.len() < 40_000, "{}", done.text.len());
+    assert!(done.text.contains(" left out; the whole is in "), "{}", &done.text[..200]);
+    let kept = fs::read_dir(room.dir.path().join("overflow")).unwrap().next().unwrap().unwrap();
+    assert!(kept.metadata().unwrap().len() > 20_000_000);
+    while let Ok((_, text)) = room.chat.try_recv() {
+        assert!(text.len() < 100_000);
+    }
+}
+
+#[tokio::test]
+async fn what_holds_the_output_does_not_hold_the_call() {
+    let done = shell(&room().desk, json!({ "command": "sleep 1000 & echo started" })).await;
+    assert_eq!(done.text, "started\n[exit code 0; what it left running was ended]");
+}
+
+#[tokio::test]
+async fn time_out_ends_the_group() {
+    let command = "trap '' TERM; echo started; sleep 1000; sleep 1000";
+    let done = shell(&room().desk, json!({ "command": command, "timeout_s": 1 })).await;
+    expect![[r#"
+        (timed out)
+        started
+        [ended after 1 s: time-out. Give a longer timeout_s, or run less]"#]]
+    .assert_eq(&format!("({})\n{}", done.summary, done.text));
+}
+
+#[tokio::test]
+async fn a_dropped_call_ends_its_grandchildren() {
+    let mut room = room();
+    let desk = room.desk.clone();
+    let command = "mkfifo held; echo ready; (trap '' TERM INT; exec 3>held; sleep 1000) & wait";
+    let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
+    let (_, text) = room.chat.recv().await.unwrap();
+    assert_eq!(text, "ready\n");
+    let fifo = room.desk.root.join("held");
+    let mut held = tokio::task::spawn_blocking(|| fs::File::open(fifo).unwrap()).await.unwrap();
+    task.abort();
+    assert!(task.await.is_err());
+    // The end comes only when nobody holds the other side any more.
+    let read = tokio::task::spawn_blocking(move || held.read(&mut [0]).unwrap());
+    assert_eq!(read.await.unwrap(), 0);
+}
+
+/// The processes of this room that live, by their working folder: their command lines.
+fn left(room: &Room) -> Vec<String> {
+    let lines = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|it| {
+        let folder = fs::read_link(it.path().join("cwd")).ok()?;
+        let line = fs::read(it.path().join("cmdline")).ok()?;
+        let lives = folder == room.desk.root && !line.is_empty();
+        lives.then(|| String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    lines.collect()
+}
+
+/// Ways for a process to leave its group, its session, its parent and its output.
+#[cfg(target_os = "linux")]
+const DEMONS: [&str; 7] = [
+    "sleep 1000 >/dev/null 2>&1 &",
+    "setsid sleep 1000 >/dev/null 2>&1 &",
+    "nohup setsid -f sleep 1000 >/dev/null 2>&1",
+    "( ( setsid sleep 1000 <&- >/dev/null 2>&1 & ) & )",
+    "env -i setsid bash -c 'trap \"\" TERM HUP INT; sleep 1000; sleep 1000' &",
+    "setsid bash -c 'setsid sleep 1000 & setsid sleep 1000 & wait' >/dev/null 2>&1 &",
+    "setsid bash -c 'sleep 1000 & kill -STOP $$' >/dev/null 2>&1 & disown -a",
+];
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_that_was_started_outlives_a_command_that_ended() {
+    for demon in DEMONS {
+        let room = room();
+        let done = shell(&room.desk, json!({ "command": format!("{demon}\necho started") })).await;
+        let text = "started\n[exit code 0; what it left running was ended]";
+        assert_eq!((done.text.as_str(), left(&room)), (text, Vec::new()), "{demon}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_that_was_started_outlives_a_time_out() {
+    let room = room();
+    let command = format!("{}\necho started; sleep 1000", DEMONS.join("\n"));
+    let done = shell(&room.desk, json!({ "command": command, "timeout_s": 1 })).await;
+    assert_eq!((done.summary.as_str(), left(&room)), ("timed out", Vec::new()), "{}", done.text);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_that_was_started_outlives_a_stop() {
+    let mut room = room();
+    let (desk, command) = (room.desk.clone(), DEMONS.join("\n") + "\necho ready; wait");
+    let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
+    let (_, text) = room.chat.recv().await.unwrap();
+    assert_eq!(text, "ready\n");
+    task.abort();
+    assert!(task.await.is_err());
+    gone(&room).await;
+}
+
+/// Waits until nothing lives in the room.
+async fn gone(room: &Room) {
+    let wait = async {
+        while !left(room).is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let waited = tokio::time::timeout(super::kit::LIMIT, wait).await;
+    assert!(waited.is_ok(), "{:?}", left(room));
+}
+
+#[tokio::test]
+async fn a_command_that_kills_its_group_or_its_guard_ends_itself() {
+    let done = shell(&room().desk, json!({ "command": "sleep 1000 & kill 0; sleep 1000" })).await;
+    assert_eq!(done.text, "[no output]\n[ended by signal 15]");
+    let room = room();
+    let done = shell(&room.desk, json!({ "command": "echo on; kill -9 $PPID; sleep 1000" })).await;
+    assert_eq!(done.text, "on\n[its exit code is unknown; what it left running was ended]");
+    gone(&room).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_is_gone_is_said() {
+    let room = room();
+    fs::remove_dir_all(&room.desk.root).unwrap();
+    let done = shell(&room.desk, json!({ "command": "true" })).await;
+    assert_eq!(
+        done.text,
+        "The command could not be started: No such file or directory (os error 2)."
+    );
+}
