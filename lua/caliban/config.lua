@@ -61,7 +61,7 @@ end
 
 ---@type table<string, caliban.Check>
 local provider = {
-  dialect = one_of({ 'anthropic', 'openai-chat' }),
+  dialect = one_of({ 'anthropic', 'openai-chat', 'gemini' }),
   base_url = is('string'),
   key = is('string'),
   models = strings,

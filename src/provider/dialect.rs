@@ -2,7 +2,7 @@
 //! answer from its first byte to its end.
 
 use super::sse::{Frame, Sse};
-use super::{Sampled, anthropic, fault, openai_chat};
+use super::{Sampled, anthropic, fault, gemini, openai_chat};
 use crate::event::Failure;
 use crate::message::{Block, CallId, Input, Request, Stop};
 use serde::Deserialize;
@@ -18,18 +18,16 @@ pub enum Dialect {
     Anthropic,
     #[serde(rename = "openai-chat")]
     OpenAiChat,
+    Gemini,
 }
 
 /// Where an endpoint departs from its dialect. The default is what most of them accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Quirks {
     /// The limit of the reply is called `max_completion_tokens`; `max_tokens` is refused by newer models.
     pub completion_tokens: bool,
     /// Refuses `stream_options`; reports usage unasked.
     pub no_stream_options: bool,
-    /// Signs calls in `extra_content`, and refuses them without it.
-    pub signed_calls: bool,
     /// Call ids are exactly nine letters or digits.
     pub short_ids: bool,
 }
@@ -40,6 +38,7 @@ impl Dialect {
         match name {
             "anthropic" => Some(Dialect::Anthropic),
             "openai-chat" | "openai" => Some(Dialect::OpenAiChat),
+            "gemini" => Some(Dialect::Gemini),
             _ => None,
         }
     }
@@ -49,21 +48,26 @@ impl Dialect {
         match self {
             Dialect::Anthropic => anthropic::body(request),
             Dialect::OpenAiChat => openai_chat::body(request, quirks),
+            Dialect::Gemini => gemini::body(request),
         }
     }
 
-    /// What stands behind the endpoint's base URL.
-    pub fn path(self) -> &'static str {
+    /// Where a request for this model goes, beneath an endpoint's base URL.
+    pub fn url(self, base: &str, model: &str) -> String {
         match self {
-            Dialect::Anthropic => "/v1/messages",
-            Dialect::OpenAiChat => "/chat/completions",
+            Dialect::Anthropic => format!("{base}/v1/messages"),
+            Dialect::OpenAiChat => format!("{base}/chat/completions"),
+            Dialect::Gemini => {
+                format!("{base}/v1beta/models/{model}:streamGenerateContent?alt=sse")
+            }
         }
     }
 
-    fn decoder(self, asked: Asked, quirks: Quirks) -> Box<dyn Decoder> {
+    fn decoder(self, asked: Asked) -> Box<dyn Decoder> {
         match self {
             Dialect::Anthropic => Box::new(anthropic::Decoder::new(asked)),
-            Dialect::OpenAiChat => Box::new(openai_chat::Decoder::new(asked, quirks)),
+            Dialect::OpenAiChat => Box::new(openai_chat::Decoder::new(asked)),
+            Dialect::Gemini => Box::new(gemini::Decoder::new(asked)),
         }
     }
 }
@@ -132,8 +136,8 @@ pub struct Reading {
 const HEAD: usize = 512;
 
 impl Reading {
-    pub fn new(dialect: Dialect, asked: Asked, quirks: Quirks) -> Reading {
-        let decoder = dialect.decoder(asked, quirks);
+    pub fn new(dialect: Dialect, asked: Asked) -> Reading {
+        let decoder = dialect.decoder(asked);
         Reading { sse: Sse::default(), decoder, head: Vec::new(), framed: false, ended: false }
     }
 

@@ -33,13 +33,22 @@ pub struct Chosen {
 /// `providers.NAME` of the configuration. For a name of the table each field stands before the table's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct UserProvider {
-    /// `anthropic` or `openai-chat`.
+    /// `anthropic`, `openai-chat` or `gemini`.
     pub dialect: Option<String>,
     pub base_url: Option<String>,
     /// `env:NAME`, `cmd:COMMAND`, or absent for none.
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
+}
+
+impl UserProvider {
+    fn dialect(&self) -> Result<Option<Dialect>, String> {
+        let Some(name) = &self.dialect else { return Ok(None) };
+        Dialect::named(name).map(Some).ok_or_else(|| {
+            format!("no dialect is called {name}; there are anthropic, openai-chat and gemini")
+        })
+    }
 }
 
 /// Why no endpoint was chosen.
@@ -63,12 +72,8 @@ struct Row {
     model: &'static str,
 }
 
-const PLAIN: Quirks = Quirks {
-    completion_tokens: false,
-    no_stream_options: false,
-    signed_calls: false,
-    short_ids: false,
-};
+const PLAIN: Quirks =
+    Quirks { completion_tokens: false, no_stream_options: false, short_ids: false };
 
 const fn row(
     name: &'static str,
@@ -101,7 +106,7 @@ const TABLE: [Row; 12] = [
     },
     Row {
         base_variable: "GOOGLE_GEMINI_BASE_URL",
-        quirks: Quirks { signed_calls: true, ..PLAIN },
+        dialect: Dialect::Gemini,
         ..row(
             "gemini",
             "https://generativelanguage.googleapis.com",
@@ -197,12 +202,13 @@ pub fn named(
             "No provider is called {name}. There are: {known}."
         )));
     }
+    let dialect = user.map(UserProvider::dialect).transpose().map_err(wrong)?.flatten();
     let mut endpoint = match row {
-        Some(row) => from_row(row, env).map_err(wrong)?,
+        Some(row) => from_row(row, dialect, env).map_err(wrong)?,
         None => Endpoint {
             name: name.to_owned(),
             base_url: String::new(),
-            dialect: Dialect::OpenAiChat,
+            dialect: dialect.unwrap_or(Dialect::OpenAiChat),
             key: Key::None,
             quirks: PLAIN,
             models: Vec::new(),
@@ -221,16 +227,19 @@ pub fn named(
     }
 }
 
-fn from_row(row: &Row, env: Lookup<'_>) -> Result<Endpoint, String> {
+fn from_row(row: &Row, dialect: Option<Dialect>, env: Lookup<'_>) -> Result<Endpoint, String> {
     let moved = match row.base_variable {
         "" => None,
         variable => env(variable).filter(|value| !value.trim().is_empty()),
     };
     let base = moved.as_deref().unwrap_or(row.base_url);
+    let dialect = dialect.unwrap_or(row.dialect);
     let base_url = match row.name {
         "ollama" => ollama_base(base)?,
-        "gemini" => gemini_base(base)?,
-        _ => base_url(base, row.dialect)?,
+        "gemini" if dialect == Dialect::OpenAiChat => {
+            format!("{}/v1beta/openai", base_url(base, Dialect::Gemini)?)
+        }
+        _ => base_url(base, dialect)?,
     };
     let mut quirks = row.quirks;
     if moved.is_some() && !base_url.contains("//api.openai.com/") {
@@ -239,15 +248,10 @@ fn from_row(row: &Row, env: Lookup<'_>) -> Result<Endpoint, String> {
     let key = if row.key.is_empty() { Key::None } else { Key::Env(row.key.to_owned()) };
     let models = if row.model.is_empty() { Vec::new() } else { vec![row.model.to_owned()] };
     let name = row.name.to_owned();
-    Ok(Endpoint { name, base_url, dialect: row.dialect, key, quirks, models, named_by_user: false })
+    Ok(Endpoint { name, base_url, dialect, key, quirks, models, named_by_user: false })
 }
 
 fn overlay(endpoint: &mut Endpoint, user: &UserProvider) -> Result<(), String> {
-    if let Some(name) = &user.dialect {
-        endpoint.dialect = Dialect::named(name).ok_or_else(|| {
-            format!("no dialect is called {name}; there are anthropic and openai-chat")
-        })?;
-    }
     if let Some(base) = &user.base_url {
         endpoint.base_url = base_url(base, endpoint.dialect)?;
         endpoint.named_by_user = true;
@@ -262,27 +266,20 @@ fn overlay(endpoint: &mut Endpoint, user: &UserProvider) -> Result<(), String> {
     Ok(())
 }
 
-/// A base URL as people write it, with or without `/v1`, in the one form the dialect's path fits.
+/// A base URL as people write it, with or without `/v1` or the whole path, in the one form that `Dialect::url`
+/// completes.
 fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     let url = checked(text)?;
     let at_root = url.path() == "/";
     let base = url.as_str().trim_end_matches('/');
-    let base = base.strip_suffix(dialect.path()).unwrap_or(base);
+    let without = |tails: &[&str]| {
+        tails.iter().fold(base, |base, tail| base.strip_suffix(tail).unwrap_or(base)).to_owned()
+    };
     Ok(match dialect {
-        Dialect::Anthropic => base.strip_suffix("/v1").unwrap_or(base).to_owned(),
+        Dialect::Anthropic => without(&["/messages", "/v1"]),
         Dialect::OpenAiChat if at_root => format!("{base}/v1"),
-        Dialect::OpenAiChat => base.to_owned(),
-    })
-}
-
-/// Google's own base URL is that of its own dialect; the compatible one lies beneath.
-fn gemini_base(text: &str) -> Result<String, String> {
-    let url = checked(text)?;
-    let base = url.as_str().trim_end_matches('/');
-    Ok(match url.path().trim_end_matches('/') {
-        "" => format!("{base}/v1beta/openai"),
-        path if path.ends_with("/v1beta") => format!("{base}/openai"),
-        _ => base.to_owned(),
+        Dialect::OpenAiChat => without(&["/chat/completions"]),
+        Dialect::Gemini => without(&["/models", "/openai", "/v1beta"]),
     })
 }
 

@@ -159,6 +159,10 @@ fn classify(
         200 | 400 | 413 | 422 | 429 | 500 if says(&TOO_LONG) => Failure::TooLong { said: text() },
         413 => Failure::TooLong { said: text() },
         401 | 403 => Failure::Unauthorized { provider: provider.to_owned(), said: text() },
+        // Gemini's word for a wrong key.
+        400 if said.all.contains("api key not valid") => {
+            Failure::Unauthorized { provider: provider.to_owned(), said: text() }
+        }
         404 if said.all.contains("model") => unknown(model, said),
         400 | 422 if says(&NO_MODEL) => unknown(model, said),
         429 => Failure::RateLimited { after_ms },

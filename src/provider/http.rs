@@ -1,7 +1,7 @@
 //! The one shell around the dialects: sends a request, watches the clocks, and turns what the network and
 //! the provider do into values. Nothing runs but while its stream is polled.
 
-use super::dialect::{Asked, Reading};
+use super::dialect::{Asked, Dialect, Reading};
 use super::endpoint::Endpoint;
 use super::fault::{self, Refusal, without_key};
 use super::key::{Env, Secret, environment};
@@ -110,7 +110,7 @@ impl Http {
         let response = self.send(request, key.as_ref()).await.map_err(redact)?;
         let response = self.accepted(response, request).await.map_err(redact)?;
         let asked = Asked::new(&self.endpoint.name, request, seed());
-        let reading = Reading::new(self.endpoint.dialect, asked, self.endpoint.quirks);
+        let reading = Reading::new(self.endpoint.dialect, asked);
         let bytes = response.bytes_stream().map(Result::ok).boxed();
         Ok(Body {
             bytes,
@@ -125,7 +125,7 @@ impl Http {
 
     async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Response, Failure> {
         let body = self.endpoint.dialect.body(request, self.endpoint.quirks).to_string();
-        let url = format!("{}{}", self.endpoint.base_url, self.endpoint.dialect.path());
+        let url = self.endpoint.dialect.url(&self.endpoint.base_url, &request.model);
         let sent = self.client()?.post(url).headers(self.headers(key)?).body(body).send();
         match timeout(self.clocks.first, sent).await {
             Err(_) => Err(stalled(self.clocks.first)),
@@ -138,15 +138,16 @@ impl Http {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        let anthropic = self.endpoint.dialect == super::dialect::Dialect::Anthropic;
-        if anthropic {
+        let dialect = self.endpoint.dialect;
+        if dialect == Dialect::Anthropic {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
         }
         if let Some(key) = key {
-            let (name, text) = if anthropic {
-                (HeaderName::from_static("x-api-key"), key.expose().to_owned())
-            } else {
-                (AUTHORIZATION, format!("Bearer {}", key.expose()))
+            let key = key.expose();
+            let (name, text) = match dialect {
+                Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
+                Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
+                Dialect::OpenAiChat => (AUTHORIZATION, format!("Bearer {key}")),
             };
             let mut value = HeaderValue::try_from(text).map_err(|_| Failure::Unauthorized {
                 provider: self.endpoint.name.clone(),

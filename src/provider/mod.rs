@@ -6,6 +6,7 @@ pub mod fault;
 pub mod dialect;
 mod anthropic;
 mod openai_chat;
+mod gemini;
 pub mod key;
 pub mod facts;
 mod effort;

@@ -1,7 +1,7 @@
 //! For tests of decoders: reads a stream in every way its bytes can be cut, and shows what it gave.
 
 use super::Sampled;
-use super::dialect::{Asked, Dialect, Quirks, Reading};
+use super::dialect::{Asked, Dialect, Reading};
 use crate::event::{Delta, Failure};
 use crate::message::Request;
 use expect_test::Expect;
@@ -10,11 +10,10 @@ use std::fmt::Write;
 /// What the pieces give, the end included.
 pub(super) fn read<'a>(
     dialect: Dialect,
-    quirks: Quirks,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Vec<Sampled> {
     let request = Request { model: "m".into(), max_tokens: 9, ..Request::default() };
-    let mut reading = Reading::new(dialect, Asked::new("them", &request, 0xabc), quirks);
+    let mut reading = Reading::new(dialect, Asked::new("them", &request, 0xabc));
     let mut out = Vec::new();
     for piece in pieces {
         reading.push(piece, &mut out);
@@ -26,31 +25,36 @@ pub(super) fn read<'a>(
 }
 
 /// What the stream gives, the same however it is cut, with CR LF for its line ends, and with comments
-/// between its lines. Every beginning of it ends in a failure, or for a dialect whose end is optional, a reply.
+/// between its lines. Every beginning of it ends in a failure, or where the dialect lets a reply end there, in one.
 #[track_caller]
-pub(super) fn check(dialect: Dialect, quirks: Quirks, stream: &str, expected: &Expect) {
+pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {
     let bytes = stream.as_bytes();
-    let whole = read(dialect, quirks, [bytes]);
+    let whole = read(dialect, [bytes]);
     expected.assert_eq(&shown(&whole));
     for at in 0..=bytes.len() {
         let (head, tail) = bytes.split_at(at);
-        assert_eq!(read(dialect, quirks, [head, tail]), whole, "cut at {at}");
-        let begun = read(dialect, quirks, [head]);
+        assert_eq!(read(dialect, [head, tail]), whole, "cut at {at}");
+        let begun = read(dialect, [head]);
         let (last, before) = begun.split_last().unwrap();
         assert!(before.iter().all(|sampled| matches!(sampled, Sampled::Delta(_))), "cut at {at}");
         let fits = match last {
             Sampled::Failed(Failure::Cut) => true,
-            Sampled::Done(_) => dialect == Dialect::OpenAiChat || Some(last) == whole.last(),
+            Sampled::Done(_) => ends_early(dialect) || Some(last) == whole.last(),
             other => Some(other) == whole.last(),
         };
         assert!(fits, "ended at {at} with {last:?}");
     }
-    assert_eq!(read(dialect, quirks, bytes.chunks(1)), whole);
+    assert_eq!(read(dialect, bytes.chunks(1)), whole);
     let crlf = stream.replace('\n', "\r\n");
-    assert_eq!(read(dialect, quirks, [crlf.as_bytes()]), whole);
-    assert_eq!(read(dialect, quirks, crlf.as_bytes().chunks(1)), whole);
+    assert_eq!(read(dialect, [crlf.as_bytes()]), whole);
+    assert_eq!(read(dialect, crlf.as_bytes().chunks(1)), whole);
     let commented = stream.replace('\n', "\n: still here\n");
-    assert_eq!(read(dialect, quirks, [commented.as_bytes()]), whole);
+    assert_eq!(read(dialect, [commented.as_bytes()]), whole);
+}
+
+/// Whether what follows the reply's end is optional in this dialect.
+fn ends_early(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::OpenAiChat | Dialect::Gemini)
 }
 
 fn shown(sampled: &[Sampled]) -> String {

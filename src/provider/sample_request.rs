@@ -54,13 +54,10 @@ pub(super) fn two_tools() -> Request {
             Block::Thinking { text: String::new(), signature: Some("ZW1wdHk=".into()) },
             Block::Thinking { text: "Unsigned.".into(), signature: None },
             raw("anthropic", json!({ "type": "redacted_thinking", "data": "b3A=" })),
-            raw(
-                "gemini",
-                json!({ "call": "toolu_1", "extra_content": { "google": { "thought_signature": "s" } } }),
-            ),
             text("I read it."),
             text(" \n"),
             call("toolu_1", "read", json!({ "path": "src/a.rs" })),
+            raw("gemini", json!({ "thoughtSignature": "c2ln" })),
             call("functions.list:1", "functions.list", json!({})),
         ]),
         user(vec![
@@ -96,7 +93,7 @@ pub(super) fn shown(body: &Value) -> String {
         };
         writeln!(text, "{name}:").unwrap();
         for item in items {
-            match item["content"].as_array() {
+            match item["content"].as_array().or(item["parts"].as_array()) {
                 Some(blocks) => {
                     writeln!(text, "  {}:", item["role"]).unwrap();
                     for block in blocks {

@@ -23,7 +23,7 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
         }
         Stop::Cancelled => return None,
         Stop::Unknown(reason) => {
-            format!("The model stopped for a reason Caliban does not know: `{reason}`.")
+            format!("The answer ended with `{reason}`. Send a message to go on.")
         }
     })
 }

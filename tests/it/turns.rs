@@ -294,7 +294,7 @@ fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
 
         Odd.
 
-        ! The model stopped for a reason Caliban does not know: `solar_flare`."#]],
+        ! The answer ended with `solar_flare`. Send a message to go on."#]],
     );
     check_stop(
         || Reply::new().stop("refusal"),

@@ -9,19 +9,15 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const NONE: Quirks = Quirks {
-    completion_tokens: false,
-    no_stream_options: false,
-    signed_calls: false,
-    short_ids: false,
-};
+const NONE: Quirks =
+    Quirks { completion_tokens: false, no_stream_options: false, short_ids: false };
 
 macro_rules! streams {
     ($($name:ident: $expected:expr;)*) => {
         $(#[test]
         fn $name() {
             let stream = include_str!(concat!("../../../tests/data/streams/anthropic_", stringify!($name), ".sse"));
-            recut::check(Dialect::Anthropic, NONE, stream, &$expected);
+            recut::check(Dialect::Anthropic, stream, &$expected);
         })*
     };
 }
@@ -134,7 +130,7 @@ streams! {
 proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let sampled = recut::read(Dialect::Anthropic, NONE, [&bytes[..]]);
+        let sampled = recut::read(Dialect::Anthropic, [&bytes[..]]);
         prop_assert!(!sampled.is_empty());
     }
 
@@ -147,7 +143,7 @@ proptest! {
         );
         let events: Vec<&str> = all.split_inclusive("\n\n").collect();
         let stream: String = picks.iter().map(|pick| events[pick % events.len()]).collect();
-        let sampled = recut::read(Dialect::Anthropic, NONE, [stream.as_bytes()]);
+        let sampled = recut::read(Dialect::Anthropic, [stream.as_bytes()]);
         let ends = sampled.iter().filter(|sampled| !matches!(sampled, crate::provider::Sampled::Delta(_)));
         prop_assert_eq!(ends.count(), 1);
     }
@@ -262,7 +258,7 @@ fn a_blank_answer_says_that_it_is() {
 #[test]
 fn what_was_read_is_sent_back_as_it_came() {
     let stream = include_str!("../../../tests/data/streams/anthropic_thinking.sse");
-    let sampled = recut::read(Dialect::Anthropic, NONE, [stream.as_bytes()]);
+    let sampled = recut::read(Dialect::Anthropic, [stream.as_bytes()]);
     let Some(crate::provider::Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };
     let messages = vec![user(vec![sample::text("Go.")]), assistant(reply.blocks.clone())];
     let body = Dialect::Anthropic.body(&sample::request(messages), NONE);

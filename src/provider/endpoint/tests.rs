@@ -17,11 +17,8 @@ fn shown(choice: &str, variables: &str, providers: &str) -> String {
     match resolve((!choice.is_empty()).then_some(choice), &users(providers), &env) {
         Ok(chosen) => {
             let endpoint = chosen.endpoint;
-            let path = endpoint.dialect.path();
-            format!(
-                "{} {} {}{path} {:?}",
-                endpoint.name, chosen.model, endpoint.base_url, endpoint.key
-            )
+            let url = endpoint.dialect.url(&endpoint.base_url, &chosen.model);
+            format!("{} {} {url} {:?}", endpoint.name, chosen.model, endpoint.key)
         }
         Err(Unresolved::Nothing) => "nothing".to_owned(),
         Err(Unresolved::Wrong(sentence)) => sentence,
@@ -94,13 +91,13 @@ fn a_choice() {
             anthropic claude-opus-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
             anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
             openrouter anthropic/claude-sonnet-4.5 https://openrouter.ai/api/v1/chat/completions Env(OPENROUTER_API_KEY)
-            gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
+            gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             ollama qwen3:8b http://127.0.0.1:11434/v1/chat/completions None
             Which model of ollama? Write ollama/ and the model's name.
             No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, ollama, llamacpp, lmstudio, mine.
             mine m https://relay.example/v1/messages Env(MY_KEY)
             mine m https://relay.example/v1/chat/completions Command
-            Provider mine: no dialect is called gopher; there are anthropic and openai-chat.
+            Provider mine: no dialect is called gopher; there are anthropic, openai-chat and gemini.
             Provider mine: it needs a base_url.
             Provider mine: a key is written `env:NAME` or `cmd:COMMAND`, never as itself.
             openai gpt-5 https://api.openai.com/v1/chat/completions Command
@@ -119,6 +116,9 @@ fn base_urls_as_people_write_them() {
             ("openai", "OPENAI_BASE_URL=https://relay.example", "{}"),
             ("gemini", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4000/", "{}"),
             ("gemini", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4000/v1beta", "{}"),
+            ("gemini", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4000/v1beta/openai/", "{}"),
+            ("gemini", "", r#"{"gemini":{"base_url":"https://relay.example/v1beta/models"}}"#),
+            ("gemini", "", r#"{"gemini":{"dialect":"openai-chat"}}"#),
             ("ollama/m", "OLLAMA_HOST=0.0.0.0", "{}"),
             ("ollama/m", "OLLAMA_HOST=:9999", "{}"),
             ("ollama/m", "OLLAMA_HOST=gpu.lan:9999", "{}"),
@@ -130,8 +130,11 @@ fn base_urls_as_people_write_them() {
             anthropic claude-sonnet-4-5 https://relay.example/claude/v1/messages Env(ANTHROPIC_API_KEY)
             openai gpt-5 http://[::1]:4000/v1/chat/completions Env(OPENAI_API_KEY)
             openai gpt-5 https://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
-            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
-            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
+            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-2.5-pro https://relay.example/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
             ollama m http://127.0.0.1:11434/v1/chat/completions None
             ollama m http://127.0.0.1:9999/v1/chat/completions None
             ollama m http://gpu.lan:9999/v1/chat/completions None

@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::Delta;
 use crate::message::{Block, Message, Role, Stop};
-use crate::provider::dialect::{Dialect, Quirks};
+use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{UserProvider, named};
 use std::collections::BTreeMap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -243,7 +243,7 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
     let asked = Asked::new("mine", &request(), 1);
     let body = Body {
         bytes,
-        reading: Reading::new(Dialect::Anthropic, asked, Quirks::default()),
+        reading: Reading::new(Dialect::Anthropic, asked),
         waiting: VecDeque::new(),
         key: None,
         clocks: Clocks::default(),

@@ -1,7 +1,7 @@
 //! Putting tool calls together from pieces. The documented key is `index`; what servers really send is
 //! several calls under one index, no index, no id, a name that comes late or again and again.
 
-use super::SIGNER;
+use super::NAME;
 use crate::event::Delta;
 use crate::message::{Block, CallId, ToolCall};
 use crate::provider::Sampled;
@@ -118,7 +118,7 @@ impl Calls {
     }
 
     /// The calls in order. `cut`: the reply ended where the last may be incomplete.
-    pub(super) fn finish(&mut self, cut: bool, signed: bool, asked: &mut Asked) -> Vec<Block> {
+    pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let last = self.0.len().saturating_sub(1);
         let mut blocks = Vec::new();
         for (at, call) in std::mem::take(&mut self.0).into_iter().enumerate() {
@@ -126,12 +126,12 @@ impl Calls {
                 continue;
             }
             let id = call.id.unwrap_or_else(|| asked.claim(&call.given));
-            if let Some(extra) = call.extra.filter(|_| signed) {
-                let value = json!({ "call": id, "extra_content": extra });
-                blocks.push(Block::Raw { provider: SIGNER.to_owned(), value });
-            }
             let input = dialect::input(call.arguments, cut && at == last);
             blocks.push(Block::Call(ToolCall { id, tool: call.name, input }));
+            if let Some(extra) = call.extra {
+                let value = json!({ "extra_content": extra });
+                blocks.push(Block::Raw { provider: NAME.to_owned(), value });
+            }
         }
         blocks
     }

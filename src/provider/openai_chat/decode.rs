@@ -3,7 +3,7 @@
 use super::calls::{Calls, Piece};
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Stop, Usage};
-use crate::provider::dialect::{self, Asked, Quirks, json, protocol};
+use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
 use serde::Deserialize;
@@ -39,7 +39,6 @@ struct Message {
 
 pub(crate) struct Decoder {
     asked: Asked,
-    quirks: Quirks,
     /// Text and reasoning, in order of arrival; the calls stand behind them.
     said: Vec<Block>,
     calls: Calls,
@@ -67,10 +66,9 @@ impl dialect::Decoder for Decoder {
 }
 
 impl Decoder {
-    pub(crate) fn new(asked: Asked, quirks: Quirks) -> Decoder {
+    pub(crate) fn new(asked: Asked) -> Decoder {
         Decoder {
             asked,
-            quirks,
             said: Vec::new(),
             calls: Calls::default(),
             finish: None,
@@ -188,7 +186,7 @@ impl Decoder {
         let stop = self.stop();
         let mut blocks = std::mem::take(&mut self.said);
         let cut = dialect::cuts_calls(&stop);
-        blocks.extend(self.calls.finish(cut, self.quirks.signed_calls, &mut self.asked));
+        blocks.extend(self.calls.finish(cut, &mut self.asked));
         let model = std::mem::take(&mut self.model);
         Sampled::Done(Reply { blocks, stop, usage: self.usage, model, by: String::new() })
     }

@@ -1,6 +1,6 @@
 //! A request in Chat Completions.
 
-use super::SIGNER;
+use super::NAME;
 use crate::message::{Block, CallId, Message, Request, Role, ToolCall, ToolSpec};
 use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
 use crate::provider::{answer_text, plain_text};
@@ -59,8 +59,9 @@ fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
     let calls: Vec<Value> = message
         .blocks
         .iter()
-        .filter_map(|block| match block {
-            Block::Call(call) => Some(self::call(call, message, quirks)),
+        .enumerate()
+        .filter_map(|(at, block)| match block {
+            Block::Call(call) => Some(self::call(call, message.blocks.get(at + 1), quirks)),
             _ => None,
         })
         .collect();
@@ -71,21 +72,16 @@ fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
     Some(json!({ "role": "assistant", "content": content, "tool_calls": calls }))
 }
 
-fn call(call: &ToolCall, message: &Message, quirks: Quirks) -> Value {
+/// `behind` is the block that may hold what the server added to the call.
+fn call(call: &ToolCall, behind: Option<&Block>, quirks: Quirks) -> Value {
     let function =
         json!({ "name": fitting_name(&call.tool), "arguments": replayed(&call.input).to_string() });
     let mut value =
         json!({ "id": fitting(&call.id, quirks), "type": "function", "function": function });
-    let signature = message.blocks.iter().find_map(|block| match block {
-        Block::Raw { provider, value }
-            if provider == SIGNER && value["call"] == call.id.0.as_str() =>
-        {
-            value.get("extra_content")
-        }
-        _ => None,
-    });
-    if let (Some(extra), true) = (signature, quirks.signed_calls) {
-        value["extra_content"] = extra.clone();
+    if let Some(Block::Raw { provider, value: added }) = behind
+        && provider == NAME
+    {
+        value["extra_content"] = added["extra_content"].clone();
     }
     value
 }

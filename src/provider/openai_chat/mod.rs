@@ -7,8 +7,8 @@ mod encode;
 pub(super) use decode::Decoder;
 pub(super) use encode::body;
 
-/// The mark of raw blocks that hold a call's signature: only Gemini gives and takes them.
-const SIGNER: &str = "gemini";
+/// The mark of raw blocks: what a server adds to a call, of which it wants to see its signature again.
+const NAME: &str = "openai-chat";
 
 #[cfg(test)]
 mod tests;

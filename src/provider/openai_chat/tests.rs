@@ -9,19 +9,15 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 
-const GEMINI: Quirks = Quirks {
-    completion_tokens: false,
-    no_stream_options: false,
-    signed_calls: true,
-    short_ids: false,
-};
+const PLAIN: Quirks =
+    Quirks { completion_tokens: false, no_stream_options: false, short_ids: false };
 
 macro_rules! streams {
     ($($name:ident: $expected:expr;)*) => {
         $(#[test]
         fn $name() {
             let stream = include_str!(concat!("../../../tests/data/streams/openai_", stringify!($name), ".sse"));
-            recut::check(Dialect::OpenAiChat, GEMINI, stream, &$expected);
+            recut::check(Dialect::OpenAiChat, stream, &$expected);
         })*
     };
 }
@@ -170,8 +166,8 @@ streams! {
     signed: expect![[r#"
         ~ call fc_1 read
         ~ call fc_2 list
-        {"type":"raw","provider":"gemini","value":{"call":"fc_1","extra_content":{"google":{"thought_signature":"c2ln"}}}}
         {"type":"call","id":"fc_1","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"raw","provider":"openai-chat","value":{"extra_content":{"google":{"thought_signature":"c2ln"}}}}
         {"type":"call","id":"fc_2","tool":"list","input":{"json":{}}}
         ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
     "#]];
@@ -196,7 +192,7 @@ streams! {
 proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let sampled = recut::read(Dialect::OpenAiChat, GEMINI, [&bytes[..]]);
+        let sampled = recut::read(Dialect::OpenAiChat, [&bytes[..]]);
         prop_assert!(!sampled.is_empty());
     }
 
@@ -210,7 +206,7 @@ proptest! {
         );
         let chunks: Vec<&str> = all.split_inclusive("\n\n").collect();
         let stream: String = picks.iter().map(|pick| chunks[pick % chunks.len()]).collect();
-        let sampled = recut::read(Dialect::OpenAiChat, GEMINI, [stream.as_bytes()]);
+        let sampled = recut::read(Dialect::OpenAiChat, [stream.as_bytes()]);
         let ends: Vec<_> = sampled.iter().filter(|sampled| !matches!(sampled, Sampled::Delta(_))).collect();
         prop_assert_eq!(ends.len(), 1);
         if let Sampled::Done(reply) = ends[0] {
@@ -220,12 +216,8 @@ proptest! {
     }
 }
 
-const OPENAI: Quirks = Quirks {
-    completion_tokens: true,
-    no_stream_options: false,
-    signed_calls: false,
-    short_ids: false,
-};
+const OPENAI: Quirks =
+    Quirks { completion_tokens: true, no_stream_options: false, short_ids: false };
 
 #[track_caller]
 fn check(request: &Request, quirks: Quirks, expected: Expect) {
@@ -284,10 +276,7 @@ fn a_cancelled_turn() {
 #[test]
 fn quirks() {
     let body = |quirks| Dialect::OpenAiChat.body(&sample::two_tools(), quirks);
-    let signed = body(GEMINI);
-    assert_eq!(signed["max_tokens"], 1000);
-    let call = &signed["messages"][2]["tool_calls"][0];
-    assert_eq!(call["extra_content"], json!({ "google": { "thought_signature": "s" } }));
+    assert_eq!(body(PLAIN)["max_tokens"], 1000);
     let mistral = body(Quirks { short_ids: true, no_stream_options: true, ..Quirks::default() });
     assert_eq!(mistral.get("stream_options"), None);
     let id = mistral["messages"][2]["tool_calls"][0]["id"].as_str().unwrap();
@@ -296,11 +285,22 @@ fn quirks() {
 }
 
 #[test]
+fn a_calls_signature_goes_back_with_it() {
+    let stream = include_str!("../../../tests/data/streams/openai_signed.sse");
+    let sampled = recut::read(Dialect::OpenAiChat, [stream.as_bytes()]);
+    let Some(Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };
+    let request = sample::request(vec![assistant(reply.blocks.clone())]);
+    let body = Dialect::OpenAiChat.body(&request, PLAIN);
+    let calls = &body["messages"][1]["tool_calls"];
+    assert_eq!(calls[0]["extra_content"], json!({ "google": { "thought_signature": "c2ln" } }));
+    assert_eq!(calls[1].get("extra_content"), None);
+}
+
+#[test]
 fn an_id_of_an_earlier_turn_is_not_taken_again() {
     let stream = include_str!("../../../tests/data/streams/openai_call.sse");
     let request = sample::request(vec![assistant(vec![sample::call("call_a", "read", json!({}))])]);
-    let mut reading =
-        Reading::new(Dialect::OpenAiChat, Asked::new("them", &request, 0xdef), OPENAI);
+    let mut reading = Reading::new(Dialect::OpenAiChat, Asked::new("them", &request, 0xdef));
     let mut out = Vec::new();
     reading.push(stream.as_bytes(), &mut out);
     let Some(Sampled::Done(reply)) = out.last() else { panic!("{out:?}") };
@@ -311,7 +311,6 @@ fn an_id_of_an_earlier_turn_is_not_taken_again() {
 fn a_page_is_quoted() {
     let sampled = recut::read(
         Dialect::OpenAiChat,
-        OPENAI,
         [&b" <!DOCTYPE html><html><title>Sign in\nto Wi-Fi</title><body>x"[..]],
     );
     expect![[r#"

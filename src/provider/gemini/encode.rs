@@ -1,0 +1,158 @@
+//! A request of generateContent.
+
+use super::NAME;
+use crate::message::{
+    Block, CallId, Effort, Message, Request, Role, Thinking, ToolAnswer, ToolSpec,
+};
+use crate::provider::dialect::{fitting_name, replayed};
+use crate::provider::{answer_text, plain_text};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// What the vendor documents for calls that it did not make, which have no signature of its own.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+pub(crate) fn body(request: &Request) -> Value {
+    let mut body = Map::new();
+    if !request.system.trim().is_empty() {
+        let parts = json!([{ "text": request.system }]);
+        body.insert("systemInstruction".to_owned(), json!({ "parts": parts }));
+    }
+    if !request.tools.is_empty() {
+        let tools: Vec<Value> = request.tools.iter().map(tool).collect();
+        body.insert("tools".to_owned(), json!([{ "functionDeclarations": tools }]));
+    }
+    let mut names = HashMap::new();
+    let mut contents = Vec::new();
+    for message in &request.messages {
+        match message.role {
+            Role::User => contents.extend(user(message, &names)),
+            Role::Assistant => {
+                let parts = model(message, wants_signatures(&request.model));
+                contents.extend(content("model", &parts));
+                names.extend(message.blocks.iter().filter_map(|block| match block {
+                    Block::Call(call) => Some((&call.id, call.tool.as_str())),
+                    _ => None,
+                }));
+            }
+            Role::System | Role::Note => {}
+        }
+    }
+    body.insert("contents".to_owned(), contents.into());
+    body.insert("generationConfig".to_owned(), config(request));
+    Value::Object(body)
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "name": spec.name,
+        "description": spec.purpose,
+        "parametersJsonSchema": spec.schema,
+    })
+}
+
+fn config(request: &Request) -> Value {
+    let mut config = json!({ "maxOutputTokens": request.max_tokens });
+    if let Some(temperature) = request.temperature {
+        config["temperature"] = temperature.into();
+    }
+    if let Some(thinking) = request.thinking {
+        config["thinkingConfig"] = self::thinking(thinking, &request.model);
+    }
+    config
+}
+
+/// Without thinking where that can be had, else with the least; the limits are those of the vendor's model pages.
+fn thinking(thinking: Thinking, model: &str) -> Value {
+    match thinking {
+        Thinking::Off if wants_signatures(model) => json!({ "thinkingLevel": "low" }),
+        Thinking::Off if model.contains("pro") => json!({ "thinkingBudget": 128 }),
+        Thinking::Off => json!({ "thinkingBudget": 0 }),
+        Thinking::Budget(tokens) => json!({ "thinkingBudget": tokens, "includeThoughts": true }),
+        Thinking::Adaptive(_) => json!({ "thinkingBudget": -1, "includeThoughts": true }),
+        Thinking::Named(effort) => {
+            let level = match effort {
+                Effort::Off | Effort::Low => "low",
+                Effort::Medium => "medium",
+                Effort::High | Effort::Max => "high",
+            };
+            json!({ "thinkingLevel": level, "includeThoughts": true })
+        }
+    }
+}
+
+/// Whether the model refuses calls without a signature: Gemini from 3 on.
+fn wants_signatures(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    name.strip_prefix("gemini-").is_some_and(|version| !version.starts_with(['1', '2']))
+}
+
+/// `None` where there is nothing in it.
+fn content(role: &str, parts: &[Value]) -> Option<Value> {
+    (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
+}
+
+/// The answers in one content, as they are counted against the calls before them; the text in another.
+fn user<'a>(
+    message: &'a Message,
+    names: &HashMap<&'a CallId, &'a str>,
+) -> impl Iterator<Item = Value> {
+    let mut answers = Vec::new();
+    let mut texts = Vec::new();
+    for block in &message.blocks {
+        match block {
+            Block::Answer(answer) => {
+                let name = names.get(&answer.id).copied().unwrap_or_default();
+                answers.push(self::answer(answer, name));
+            }
+            _ => texts.extend(plain_text(block).map(|text| json!({ "text": text }))),
+        }
+    }
+    content("user", &answers).into_iter().chain(content("user", &texts))
+}
+
+fn answer(answer: &ToolAnswer, tool: &str) -> Value {
+    let field = if answer.failed { "error" } else { "output" };
+    let response = json!({ field: answer_text(answer) });
+    json!({ "functionResponse": { "name": fitting_name(tool), "response": response } })
+}
+
+/// The parts of a reply. Calls go without their ids, which not every address of the API takes.
+fn model(message: &Message, wants_signatures: bool) -> Vec<Value> {
+    let mut parts: Vec<Value> = Vec::new();
+    // Whether the block before became the last part.
+    let mut follows = false;
+    for block in &message.blocks {
+        let part = match block {
+            Block::Raw { provider, .. } if provider != NAME => continue,
+            Block::Raw { value, .. } => match (signature(value), parts.last_mut()) {
+                (Some(signature), Some(part)) if follows => {
+                    part["thoughtSignature"] = signature.clone();
+                    continue;
+                }
+                (Some(signature), _) => Some(json!({ "text": "", "thoughtSignature": signature })),
+                (None, _) => Some(value.clone()),
+            },
+            Block::Thinking { text, .. } => Some(json!({ "text": text, "thought": true })),
+            Block::Call(call) => {
+                let args = replayed(&call.input);
+                Some(json!({ "functionCall": { "name": fitting_name(&call.tool), "args": args } }))
+            }
+            _ => plain_text(block).map(|text| json!({ "text": text })),
+        };
+        follows = part.is_some();
+        parts.extend(part);
+    }
+    parts.retain(|part| part["thought"] != true || part.get("thoughtSignature").is_some());
+    let first = parts.iter_mut().find(|part| part.get("functionCall").is_some());
+    if let Some(call) = first.filter(|part| wants_signatures && part["thoughtSignature"].is_null())
+    {
+        call["thoughtSignature"] = UNSIGNED.into();
+    }
+    parts
+}
+
+/// The signature of a raw block that is nothing else.
+fn signature(value: &Value) -> Option<&Value> {
+    value.as_object().filter(|fields| fields.len() == 1)?.get("thoughtSignature")
+}
