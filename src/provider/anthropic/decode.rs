@@ -210,6 +210,12 @@ impl Decoder {
         let stop = self.stop.take().unwrap_or_else(|| Stop::Unknown("no stop_reason".to_owned()));
         let last = self.blocks.len().saturating_sub(1);
         let may_cut = dialect::cuts_calls(&stop);
+        // A reply that is sent back to be continued may not end in blanks.
+        if let (Stop::Pause, Some(Open { kind: Kind::Text(text), .. })) =
+            (&stop, self.blocks.last_mut())
+        {
+            text.truncate(text.trim_end().len());
+        }
         let blocks = std::mem::take(&mut self.blocks)
             .into_iter()
             .enumerate()

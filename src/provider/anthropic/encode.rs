@@ -1,9 +1,11 @@
 //! A request in Anthropic Messages, with the cache marked where the next request will look for it.
 
+use super::thinking;
 use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
 use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// Longest call id the API takes: its pattern is `^[a-zA-Z0-9_-]{1,64}$`.
 const ID: usize = 64;
@@ -21,17 +23,44 @@ pub(crate) fn body(request: &Request) -> Value {
         mark(&mut body["tools"]);
     }
     let mut messages: Vec<Value> = request.messages.iter().filter_map(message).collect();
+    close_server_tools(&mut messages);
+    thinking::ask(request, &messages, &mut body);
     mark_messages(&mut messages);
     body["messages"] = messages.into();
     body
+}
+
+/// Takes out a server's tool call that never came to its result, unless the reply it stands in is still to be
+/// continued: the next request would be refused for it.
+fn close_server_tools(messages: &mut Vec<Value>) {
+    let finished = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
+    let results: HashSet<String> = messages
+        .iter()
+        .filter_map(|message| message["content"].as_array())
+        .flatten()
+        .filter(|block| block["type"] != "tool_result")
+        .filter_map(|block| block["tool_use_id"].as_str().map(str::to_owned))
+        .collect();
+    for message in &mut messages[..finished] {
+        let Some(content) = message["content"].as_array_mut() else { continue };
+        content.retain(|block| {
+            block["type"] != "server_tool_use"
+                || block["id"].as_str().is_some_and(|id| results.contains(id))
+        });
+    }
+    messages.retain(|message| message["content"] != json!([]));
 }
 
 fn tool(spec: &ToolSpec) -> Value {
     json!({ "name": spec.name, "description": spec.purpose, "input_schema": spec.schema })
 }
 
+/// Blocks that a mark looks back over is 20; so far apart stand two marks, with some to spare.
+const STRIDE: usize = 15;
+
 /// Marks the end of this request and the end of the one before it, which is the last user message before
-/// the last reply: what was written then is read now.
+/// the last reply: what was written then is read now. One more mark stands a stride before that, for the
+/// case that the request before was stopped before it was written, behind many calls.
 fn mark_messages(messages: &mut [Value]) {
     let last = |messages: &[Value], role: &str| {
         messages.iter().rposition(|message| message["role"] == role)
@@ -40,6 +69,15 @@ fn mark_messages(messages: &mut [Value]) {
     let before = last(messages, "assistant").and_then(|reply| last(&messages[..reply], "user"));
     for at in before.into_iter().chain([end]) {
         mark(&mut messages[at]["content"]);
+    }
+    let Some(before) = before else { return };
+    let earlier = messages[..=before].iter_mut().filter_map(|it| it["content"].as_array_mut());
+    let takes_mark = |block: &&mut Value| {
+        let kind = block["type"].as_str();
+        matches!(kind, Some("text" | "tool_use" | "tool_result"))
+    };
+    if let Some(block) = earlier.flatten().rev().skip(STRIDE).find(takes_mark) {
+        block["cache_control"] = json!({ "type": "ephemeral" });
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod thinking;
 
 pub(super) use decode::Decoder;
 pub(super) use encode::body;

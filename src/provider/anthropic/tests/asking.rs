@@ -1,0 +1,179 @@
+//! Thinking asked for, server tools closed, and where the cache is marked.
+
+use super::{NONE, Value, answer, assistant, call, json, sample, user};
+use crate::message::{Block, Effort, Message, Request, Thinking};
+use crate::provider::dialect::Dialect;
+use expect_test::expect;
+use std::fmt::Write;
+
+fn thought() -> Block {
+    Block::Thinking { text: "Hm.".into(), signature: Some("c2ln".into()) }
+}
+
+fn raw(value: Value) -> Block {
+    Block::Raw { provider: "anthropic".into(), value }
+}
+
+fn body(messages: Vec<Message>, thinking: Option<Thinking>) -> Value {
+    let base = sample::request(messages);
+    let request = Request { thinking, max_tokens: 4000, temperature: Some(0.5), ..base };
+    Dialect::Anthropic.body(&request, NONE)
+}
+
+#[test]
+fn thinking_is_asked_for_in_the_models_terms_and_then_no_temperature() {
+    let mut text = String::new();
+    let asked = [
+        None,
+        Some(Thinking::Off),
+        Some(Thinking::Budget(2048)),
+        Some(Thinking::Budget(4000)),
+        Some(Thinking::Adaptive(Effort::Low)),
+        Some(Thinking::Adaptive(Effort::High)),
+        Some(Thinking::Adaptive(Effort::Max)),
+        Some(Thinking::Named(Effort::Medium)),
+    ];
+    for thinking in asked {
+        let body = body(vec![user(vec![sample::text("Hi")])], thinking);
+        let said = ["thinking", "output_config", "temperature"].map(|name| body[name].to_string());
+        writeln!(text, "{thinking:?}: {}", said.join(" ")).unwrap();
+    }
+    expect![[r#"
+        None: null null 0.5
+        Some(Off): {"type":"disabled"} null 0.5
+        Some(Budget(2048)): {"type":"enabled","budget_tokens":2048} null null
+        Some(Budget(4000)): null null 0.5
+        Some(Adaptive(Low)): {"type":"adaptive","display":"summarized"} {"effort":"low"} null
+        Some(Adaptive(High)): {"type":"adaptive","display":"summarized"} null null
+        Some(Adaptive(Max)): {"type":"adaptive","display":"summarized"} {"effort":"max"} null
+        Some(Named(Medium)): null {"effort":"medium"} 0.5
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_tool_loop_that_began_without_a_thought_goes_on_without() {
+    let go = || user(vec![sample::text("Go.")]);
+    let reply = |thinks: bool, id: &str| {
+        let call = call(id, "read", json!({}));
+        assistant(if thinks { vec![thought(), call] } else { vec![sample::text("So."), call] })
+    };
+    let answers = |id: &str| user(vec![answer(id, "a", false)]);
+    let steer = || user(vec![sample::text("And this.")]);
+    let thinks = |messages: Vec<Message>| {
+        !body(messages, Some(Thinking::Budget(2048)))["thinking"].is_null()
+    };
+    assert!(thinks(vec![go()]));
+    assert!(thinks(vec![go(), reply(true, "a"), answers("a")]));
+    assert!(!thinks(vec![go(), reply(false, "a"), answers("a")]));
+    assert!(!thinks(vec![go(), reply(false, "a"), answers("a"), steer()]));
+    // what the model does by itself in a loop that began with a thought
+    assert!(thinks(vec![go(), reply(true, "a"), answers("a"), reply(false, "b"), answers("b")]));
+    // the turn is another one
+    assert!(thinks(vec![
+        go(),
+        reply(false, "a"),
+        answers("a"),
+        assistant(vec![sample::text("Done.")]),
+        go()
+    ]));
+    // with an effort the model needs no beginning
+    let adaptive = Some(Thinking::Adaptive(Effort::High));
+    assert!(!body(vec![go(), reply(false, "a"), answers("a")], adaptive)["thinking"].is_null());
+}
+
+#[test]
+fn a_servers_tool_call_is_kept_while_it_can_be_continued_or_has_its_result() {
+    let search =
+        || raw(json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} }));
+    let found =
+        || raw(json!({ "type": "web_search_tool_result", "tool_use_id": "s1", "content": [] }));
+    let go = || user(vec![sample::text("Go.")]);
+    let kinds = |messages: Vec<Message>| -> Vec<String> {
+        let body = body(messages, None);
+        let messages = body["messages"].as_array().unwrap().iter();
+        messages
+            .map(|it| {
+                let kinds =
+                    it["content"].as_array().unwrap().iter().map(|it| it["type"].to_string());
+                kinds.collect::<Vec<_>>().join(" ").replace('"', "")
+            })
+            .collect()
+    };
+    assert_eq!(kinds(vec![go(), assistant(vec![search()])]), ["text", "server_tool_use"]);
+    assert_eq!(
+        kinds(vec![
+            go(),
+            assistant(vec![search()]),
+            assistant(vec![found(), sample::text("So.")]),
+            go()
+        ]),
+        ["text", "server_tool_use", "web_search_tool_result text", "text"]
+    );
+    assert_eq!(kinds(vec![go(), assistant(vec![search()]), go()]), ["text", "text"]);
+    assert_eq!(
+        kinds(vec![go(), assistant(vec![thought(), search()]), go()]),
+        ["text", "thinking", "text"]
+    );
+}
+
+/// Behind many calls of one reply the request that was written last is still within reach of a mark.
+#[test]
+fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
+    for last in [answer("c29", "a", false), sample::text("And?")] {
+        let calls = (0..30).map(|n| call(&format!("c{n}"), "read", json!({})));
+        let mut answers: Vec<Block> =
+            (0..29).map(|n| answer(&format!("c{n}"), "a", false)).collect();
+        answers.push(last);
+        let messages = vec![
+            user(vec![sample::text("Go.")]),
+            assistant(std::iter::once(thought()).chain(calls).collect()),
+            user(answers),
+            assistant(vec![sample::text("Half a")]),
+            user(vec![sample::text("On.")]),
+        ];
+        let body = body(messages, None);
+        let blocks: Vec<&Value> = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|it| it["content"].as_array().unwrap())
+            .collect();
+        let marked: Vec<usize> = blocks
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| !it["cache_control"].is_null())
+            .map(|(at, _)| at)
+            .collect();
+        assert_eq!(marked, [46, 61, 63]);
+        assert_eq!(body.to_string().matches("cache_control").count(), 4);
+    }
+}
+
+/// A thought cannot be marked: the block before it is.
+#[test]
+fn no_thought_is_ever_marked() {
+    for length in 1..40 {
+        let mut messages = vec![user(vec![sample::text("Go.")])];
+        for n in 0..length {
+            let id = format!("c{n}");
+            messages.push(assistant(vec![
+                thought(),
+                raw(json!({ "type": "redacted_thinking", "data": "b3A=" })),
+                call(&id, "read", json!({})),
+            ]));
+            messages.push(user(vec![answer(&id, "a", false)]));
+        }
+        let body = body(messages, None);
+        for block in body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|it| it["content"].as_array().unwrap())
+        {
+            let is_thought = block["type"].as_str().unwrap().ends_with("thinking");
+            assert!(!is_thought || block["cache_control"].is_null(), "{block}");
+        }
+        assert!(body.to_string().matches("cache_control").count() <= 4);
+    }
+}

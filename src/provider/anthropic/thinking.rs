@@ -1,0 +1,59 @@
+//! How a request asks for thinking, and where it must not.
+
+use crate::message::{Effort, Request, Thinking};
+use serde_json::{Value, json};
+
+/// Says in `body` what the request says of thinking and, without it, of the temperature: the two exclude each
+/// other. `messages` are those of the body.
+pub(super) fn ask(request: &Request, messages: &[Value], body: &mut Value) {
+    match request.thinking {
+        Some(Thinking::Budget(tokens)) if tokens < request.max_tokens && may_think(messages) => {
+            body["thinking"] = json!({ "type": "enabled", "budget_tokens": tokens });
+        }
+        Some(Thinking::Adaptive(effort)) => {
+            // Without the word newer models keep their thoughts to themselves.
+            body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
+            ask_effort(effort, body);
+        }
+        said => {
+            match said {
+                Some(Thinking::Off) => body["thinking"] = json!({ "type": "disabled" }),
+                Some(Thinking::Named(effort)) => ask_effort(effort, body),
+                _ => {}
+            }
+            if let Some(temperature) = request.temperature {
+                body["temperature"] = temperature.into();
+            }
+        }
+    }
+}
+
+/// `high` is what the API takes by itself.
+fn ask_effort(effort: Effort, body: &mut Value) {
+    let name = match effort {
+        Effort::Off | Effort::High => return,
+        Effort::Low => "low",
+        Effort::Medium => "medium",
+        Effort::Max => "max",
+    };
+    body["output_config"] = json!({ "effort": name });
+}
+
+/// Whether the turn under way began with a thought, or none is under way. With a budget the API refuses to
+/// think in the midst of a tool loop that began without, as another model's does. User messages in a row count
+/// as one: with results among them they go on with the turn.
+fn may_think(messages: &[Value]) -> bool {
+    let is_user = |message: &Value| message["role"] == "user";
+    let mut first = None;
+    for run in messages.chunk_by(|a, b| is_user(a) == is_user(b)).rev() {
+        let blocks = || run.iter().filter_map(|message| message["content"].as_array()).flatten();
+        if !is_user(&run[0]) {
+            first = blocks().next();
+        } else if blocks().all(|block| block["type"] != "tool_result") {
+            break;
+        }
+    }
+    first.is_none_or(|block| {
+        matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
+    })
+}
