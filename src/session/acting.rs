@@ -167,6 +167,12 @@ impl Session {
         ))
     }
 
+    /// How often in a row the last reply was paused: each left a message that no user's follows.
+    pub(super) fn pauses(&self) -> usize {
+        let said = self.messages.iter().rev().filter(|it| it.role != Role::Note);
+        said.take_while(|it| it.role == Role::Assistant).count()
+    }
+
     /// How often the very same call came in this turn (as one of the last calls of that tool) with the very same
     /// answer. A call whose answers differ is no loop.
     fn repeats(&self, call: &ToolCall) -> usize {

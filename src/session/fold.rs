@@ -104,6 +104,9 @@ impl Session {
         if reply.stop == Stop::Cancelled {
             return;
         }
+        if say::is_paused(reply) {
+            self.phase = Phase::Sampling { turn: of, requests: requests + 1, tries: 1 };
+        }
         let open: Vec<Open> = reply
             .calls()
             .map(|call| Open {

@@ -18,6 +18,8 @@ use std::time::Duration;
 pub const MAX_REQUESTS: u32 = 100;
 /// Tries of one request: the first and the retries.
 const MAX_TRIES: u32 = 6;
+/// Times in a row that a reply the provider paused is sent back to be continued.
+const MAX_PAUSES: usize = 10;
 /// The same call with the same answer: from this many on it is refused, and at `LOOP_END` the turn ends.
 const LOOP_REFUSED: usize = 3;
 const LOOP_END: usize = 5;
@@ -332,19 +334,17 @@ impl Session {
     }
 
     fn replied(&mut self, turn: TurnId, reply: Reply, plans: Vec<Plan>, step: &mut Step) {
-        let stop = say::stop(&reply);
         let has_calls = reply.calls().next().is_some();
         let plans = if has_calls { self.guard_loops(&reply, plans) } else { plans };
         let runaway = self.is_runaway(&reply);
+        let goes_back = say::is_paused(&reply) && self.pauses() < MAX_PAUSES;
+        let acts = has_calls && say::may_act(&reply.stop);
+        let stop = runaway.or_else(|| say::stop(&reply).filter(|_| !acts && !goes_back));
         self.record(Event::Replied { turn, reply, plans }, step);
-        if let Some(why) = runaway {
-            return self.end(turn, End::Stopped(why), step);
-        }
-        if has_calls {
-            return self.advance(turn, step);
-        }
         match stop {
             Some(why) => self.end(turn, End::Stopped(why), step),
+            None if acts => self.advance(turn, step),
+            None if goes_back => step.effects.push(Effect::Sample { turn }),
             None => self.end(turn, End::Done, step),
         }
     }

@@ -28,6 +28,16 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
     })
 }
 
+/// Whether the calls of a reply that stopped so are the model's last word.
+pub(super) fn may_act(stop: &Stop) -> bool {
+    !matches!(stop, Stop::Refusal | Stop::ContextExceeded | Stop::Cancelled | Stop::Unknown(_))
+}
+
+/// Whether a reply is to be sent back as it is, for the provider to go on with it.
+pub(super) fn is_paused(reply: &Reply) -> bool {
+    reply.stop == Stop::Pause && !reply.blocks.is_empty() && reply.calls().next().is_none()
+}
+
 /// A command sees the disk, so its consent covers saving what it should see.
 pub(super) fn with_unsaved(question: String, unsaved: &[String]) -> String {
     if unsaved.is_empty() {

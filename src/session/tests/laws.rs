@@ -1,0 +1,235 @@
+//! What holds whatever happens, on random scripts of the world outside.
+
+use super::*;
+use crate::context::request;
+use crate::provider::dialect::{Dialect, Quirks};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// A provider's rules, on the neutral request.
+fn assert_valid(session: &Session) {
+    let request = request::build(session, crate::message::Request::default());
+    let mut open: Vec<&CallId> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (n, message) in request.messages.iter().enumerate() {
+        assert!(!message.blocks.is_empty(), "an empty message");
+        assert!(n > 0 || message.role == Role::User, "the first is not the user's");
+        let given: Vec<&CallId> = message
+            .blocks
+            .iter()
+            .filter_map(|it| match it {
+                Block::Answer(answer) => Some(&answer.id),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(given, open, "the calls and the next message's answers differ");
+        open.clear();
+        for block in &message.blocks {
+            match block {
+                Block::Call(call) => {
+                    assert!(seen.insert(&call.id), "a call twice");
+                    open.push(&call.id);
+                }
+                Block::Text { text } => assert!(!text.trim().is_empty(), "an empty text"),
+                Block::Answer(answer) => assert!(!answer.text.is_empty(), "an empty answer"),
+                _ => (),
+            }
+        }
+    }
+    assert!(open.is_empty(), "a call without an answer");
+}
+
+/// One act of the world outside, in terms of what is open in the session.
+#[derive(Debug, Clone)]
+enum Act {
+    Send(bool),
+    Reply(Vec<u8>),
+    /// A reply that stops in another way.
+    Stop(Stop, bool),
+    Fail(bool, bool),
+    Answer(usize),
+    Enter(usize),
+    Review(usize),
+    Rule(u8),
+    Rested,
+    Cancel(bool),
+    Note,
+    Lost,
+    Unqueue,
+    Late,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        2 => any::<bool>().prop_map(Act::Send),
+        4 => prop::collection::vec(0_u8..5, 0..5).prop_map(Act::Reply),
+        1 => (stop(), any::<bool>()).prop_map(|(stop, calls)| Act::Stop(stop, calls)),
+        1 => any::<(bool, bool)>().prop_map(|(passing, partial)| Act::Fail(passing, partial)),
+        5 => (0_usize..5).prop_map(Act::Answer),
+        3 => (0_usize..5).prop_map(Act::Enter),
+        3 => (0_usize..5).prop_map(Act::Review),
+        3 => (0_u8..4).prop_map(Act::Rule),
+        1 => Just(Act::Rested),
+        1 => any::<bool>().prop_map(Act::Cancel),
+        1 => Just(Act::Note),
+        1 => Just(Act::Lost),
+        1 => Just(Act::Unqueue),
+        1 => Just(Act::Late),
+    ]
+}
+
+fn stop() -> impl Strategy<Value = Stop> {
+    let unknown = Stop::Unknown("flare".into());
+    let known = [Stop::Pause, Stop::Pause, Stop::MaxTokens, Stop::Refusal, Stop::ContextExceeded];
+    prop::sample::select(known.into_iter().chain([unknown]).collect::<Vec<_>>())
+}
+
+fn partial(has_any: bool) -> Option<Reply> {
+    let Input::Replied { reply, .. } = reply(T1, "half a", &[]) else { unreachable!() };
+    has_any.then_some(reply)
+}
+
+fn input(session: &Session, act: &Act, n: usize) -> Input {
+    let turn = session.turn().unwrap_or_default();
+    let open = |at: usize| {
+        let open = session.open();
+        if open.is_empty() { "none".to_owned() } else { open[at % open.len()].call.id.0.clone() }
+    };
+    match act {
+        Act::Send(true) => steer(&format!("steer {n}")),
+        Act::Send(false) => send(&format!("send {n}")),
+        Act::Reply(kinds) => {
+            let tools = ["read", "peek", "edit", "run", "other"];
+            let ids: Vec<String> = (0..kinds.len()).map(|i| format!("c{n}-{i}")).collect();
+            let calls: Vec<(&str, &str)> = ids
+                .iter()
+                .zip(kinds)
+                .map(|(id, kind)| (id.as_str(), tools[usize::from(*kind)]))
+                .collect();
+            let text = if n.is_multiple_of(3) { "" } else { "words" };
+            let said = reply(turn, text, &calls);
+            let Input::Replied { turn, mut reply, plans } = said else { unreachable!() };
+            if n.is_multiple_of(2) {
+                let signature = Some(format!("signed-{n}"));
+                reply.blocks.insert(0, Block::Thinking { text: String::new(), signature });
+            }
+            Input::Replied { turn, reply: Reply { by: session.model.clone(), ..reply }, plans }
+        }
+        Act::Stop(stop, has_calls) => {
+            let id = format!("c{n}");
+            let calls = [(id.as_str(), "read")];
+            let said = reply(turn, "so far", if *has_calls { &calls } else { &[] });
+            let Input::Replied { turn, reply, plans } = said else { unreachable!() };
+            Input::Replied { turn, reply: Reply { stop: stop.clone(), ..reply }, plans }
+        }
+        Act::Fail(passing, has_partial) => {
+            let failure =
+                if *passing { Failure::Cut } else { Failure::TooLong { said: String::new() } };
+            Input::Failed { turn, failure, partial: partial(*has_partial), dice: 500 }
+        }
+        Act::Answer(at) => answered(turn, &open(*at)),
+        Act::Enter(at) => entered(turn, &open(*at)),
+        Act::Review(at) => {
+            Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
+        }
+        Act::Rule(kind) => {
+            let id = session.asking().map_or("none", |it| it.call.id.0.as_str());
+            let ruling = match kind {
+                0 | 1 => Ruling::Once,
+                2 => Ruling::Session,
+                _ => Ruling::Denied { reason: String::new() },
+            };
+            rule(id, ruling)
+        }
+        Act::Rested => Input::Rested { turn },
+        Act::Cancel(has_partial) => Input::Cancel { partial: partial(*has_partial) },
+        Act::Note => Input::Note { text: format!("note {n}") },
+        Act::Lost => Input::ReviewLost { path: "/p/a".into() },
+        Act::Unqueue => Input::Unqueue { id: session.queued },
+        Act::Late => answered(TurnId(turn.0.wrapping_sub(1)), &open(0)),
+    }
+}
+
+/// The next request in each dialect, cache marks left out.
+fn bodies(session: &Session) -> Vec<Value> {
+    let base = crate::message::Request { max_tokens: 9, ..Default::default() };
+    let request = request::build(session, base);
+    let body = |dialect: Dialect| {
+        let mut body = dialect.body(&request, Quirks::default());
+        unmark(&mut body);
+        body
+    };
+    [Dialect::Anthropic, Dialect::OpenAiChat].map(body).into()
+}
+
+fn unmark(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.shift_remove("cache_control");
+            fields.values_mut().for_each(unmark);
+        }
+        Value::Array(items) => items.iter_mut().for_each(unmark),
+        _ => {}
+    }
+}
+
+/// Whether each list of the later body begins with that of the earlier one, and all else is equal.
+fn goes_on(before: &Value, after: &Value) -> bool {
+    before.as_object().unwrap().iter().all(|(name, value)| match (value, &after[name]) {
+        (Value::Array(before), Value::Array(after)) => after.starts_with(before),
+        (before, after) => before == after,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    /// With any script, and a stop at any point of it: the next request is valid, no call is answered
+    /// twice, a replay of the events gives the same session, and requests only grow.
+    #[test]
+    fn the_laws_hold(acts in prop::collection::vec(act(), 0..60)) {
+        let mut session = opened();
+        let mut events = Vec::new();
+        let mut asked = Vec::new();
+        let mut answers = std::collections::HashSet::new();
+        for (n, act) in acts.iter().enumerate() {
+            let input = input(&session, act, n);
+            let step = session.step(input);
+            for event in &step.events {
+                if let Event::Answered { answer, .. } = event {
+                    prop_assert!(answers.insert(answer.id.clone()), "answered twice: {}", answer.id);
+                }
+            }
+            if step.effects.iter().any(|it| matches!(it, Effect::Sample { .. })) {
+                let bodies = bodies(&session);
+                for (before, after) in std::iter::zip(&asked, &bodies) {
+                    prop_assert!(goes_on(before, after), "what was sent has changed");
+                }
+                asked = bodies;
+                assert_valid(&session);
+            }
+            events.extend(step.events);
+            let mut stopped = session.clone();
+            stopped.step(Input::Cancel { partial: None });
+            stopped.step(send("after"));
+            assert_valid(&stopped);
+            let mut crashed = opened();
+            for event in &events {
+                crashed.apply(event);
+            }
+            crashed.step(Input::Leave { partial: None });
+            prop_assert!(crashed.phase == Phase::Idle);
+            assert_valid(&crashed);
+        }
+        let mut again = opened();
+        for event in &events {
+            again.apply(event);
+        }
+        if let (Phase::Resting { turn, requests, tries }, Phase::Sampling { .. }) =
+            (again.phase.clone(), &session.phase)
+        {
+            again.phase = Phase::Sampling { turn, requests, tries };
+        }
+        prop_assert_eq!(again, session);
+    }
+}
