@@ -1,4 +1,4 @@
-//! Turns: replies with calls, calls with answers, and replies that end in unusual ways.
+//! Turns: replies with calls, and calls with answers.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -6,7 +6,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
@@ -52,53 +52,6 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
 
         Both read."#]]
     .assert_eq(common(&said));
-}
-
-#[test]
-fn a_request_begins_with_the_one_before_it() {
-    for dialect in DIALECTS {
-        let server = Server::start();
-        server.reply(Reply::new().thinking("Hm.").text("I look.").call(
-            "c1",
-            "read",
-            json!({"path": "a.txt"}),
-        ));
-        server.reply(Reply::new().text("More.").call("c2", "list", json!({})));
-        server.reply(Reply::said("Done."));
-        server.reply(Reply::said("Again."));
-        let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
-        nvim.ask("go", "Done.");
-        nvim.ask("and now?", "Again.");
-        let requests = server.requests();
-        let plain = |at: usize| {
-            let mut body = requests[at].json.clone();
-            strip_marks(&mut body);
-            body
-        };
-        for at in 1..requests.len() {
-            let (before, after) = (plain(at - 1), plain(at));
-            for (name, before) in before.as_object().unwrap() {
-                match (before, &after[name]) {
-                    (Value::Array(before), Value::Array(after)) => {
-                        assert_eq!(before[..], after[..before.len()], "{name}");
-                    }
-                    (before, after) => assert_eq!(before, after, "{name}"),
-                }
-            }
-        }
-    }
-}
-
-/// Takes the marks of the cache away, which move.
-fn strip_marks(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.remove("cache_control");
-            map.values_mut().for_each(strip_marks);
-        }
-        Value::Array(items) => items.iter_mut().for_each(strip_marks),
-        _ => {}
-    }
 }
 
 #[test]
@@ -240,87 +193,6 @@ fn a_call_that_cannot_be_understood_is_not_run_and_the_model_is_told_where_and_w
         ▸ read  path="no/such.txt"
         path: `no/such.txt` does not exist. Use glob or list to find it."#]],
     );
-}
-
-/// How the turn ends in the chat.
-#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
-fn check_stop(reply: impl Fn() -> Reply, expected: Expect) {
-    let shown = DIALECTS.map(|dialect| {
-        let server = Server::start();
-        server.reply(reply());
-        server.reply(Reply::said("Going on."));
-        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
-        nvim.keys(":Caliban<CR>igo<C-s>");
-        nvim.wait_transcript("! ");
-        nvim.wait_phase("idle");
-        let shown = nvim.conversation();
-        nvim.ask("go on", "Going on.");
-        shown
-    });
-    expected.assert_eq(common(&shown));
-}
-
-#[test]
-fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
-    check_stop(
-        || Reply::said("Cut he").stop("max_tokens"),
-        expect![[r#"
-        go
-
-        Cut he
-
-        ! The answer was cut at the model's output limit. Send `go on` to have the rest."#]],
-    );
-    check_stop(
-        || Reply::said("I will not").stop("refusal"),
-        expect![[r#"
-        go
-
-        I will not
-
-        ! The model refused to answer."#]],
-    );
-    check_stop(
-        Reply::new,
-        expect![[r#"
-        go
-
-        ! The model ended its turn without an answer. Send a message to go on."#]],
-    );
-    check_stop(
-        || Reply::said("Odd.").stop("solar_flare"),
-        expect![[r#"
-        go
-
-        Odd.
-
-        ! The answer ended with `solar_flare`. Send a message to go on."#]],
-    );
-    check_stop(
-        || Reply::new().stop("refusal"),
-        expect![[r#"
-        go
-
-        ! The model refused to answer."#]],
-    );
-}
-
-#[test]
-fn a_pause_and_a_full_window_are_visible_ends_too() {
-    for (reason, said) in [
-        ("pause_turn", "! The model paused. Send a message to go on."),
-        (
-            "model_context_window_exceeded",
-            "! The conversation is longer than the model's context. Start a new one with /new.",
-        ),
-    ] {
-        let server = Server::start();
-        server.reply(Reply::said("So far").stop(reason));
-        server.reply(Reply::said("Going on."));
-        let nvim = Nvim::start(&Setup::new().anthropic(&server));
-        nvim.ask("go", said);
-        nvim.ask("go on", "Going on.");
-    }
 }
 
 /// Keeps what the events bring, in the order of their data's names.

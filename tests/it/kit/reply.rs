@@ -21,10 +21,19 @@ pub struct Reply {
 pub(super) enum Part {
     Text(String),
     Thinking(String),
-    Call { id: String, name: String, input: String },
+    Call {
+        id: String,
+        name: String,
+        input: String,
+    },
+    /// A block of the Messages API, as it is.
+    Block(Value),
     Gate,
     Cut,
-    Error { kind: String, message: String },
+    Error {
+        kind: String,
+        message: String,
+    },
     Endless(String),
 }
 
@@ -139,6 +148,12 @@ impl Reply {
     #[must_use]
     pub fn thinking(self, text: &str) -> Reply {
         self.part(Part::Thinking(text.into()))
+    }
+
+    /// A block that only the Messages API has, such as a redacted thought; elsewhere nothing.
+    #[must_use]
+    pub fn block(self, block: Value) -> Reply {
+        self.part(Part::Block(block))
     }
 
     /// A tool call.

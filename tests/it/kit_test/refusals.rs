@@ -4,6 +4,7 @@
 
 use super::server::{ANTHROPIC, OPENAI, good, post, read, send};
 use crate::kit::reply::Reply;
+use crate::kit::rules::anthropic::signature;
 use crate::kit::server::Server;
 use serde_json::{Map, Value, json};
 
@@ -96,6 +97,56 @@ fn anthropics_top_level() {
 }
 
 #[test]
+fn anthropics_asking_for_thoughts() {
+    let asked = |thinking: Value, why| check(ANTHROPIC, json!({"thinking": thinking}), why);
+    asked(json!({"type": "disabled"}), "");
+    asked(json!({"type": "adaptive", "display": "summarized"}), "");
+    asked(json!({"type": "on"}), "does not match");
+    asked(json!({"budget_tokens": 2000}), "thinking.type");
+    asked(json!({"type": "enabled", "budget_tokens": 1023}), "1024");
+    asked(json!({"type": "enabled", "budget_tokens": 2000}), "must be greater");
+    let thinking = json!({"type": "enabled", "budget_tokens": 2000});
+    let enabled = |fields: Value, why| {
+        let mut all = json!({"thinking": thinking, "max_tokens": 2001});
+        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        check(ANTHROPIC, all, why);
+    };
+    enabled(json!({}), "");
+    enabled(json!({"temperature": 1}), "");
+    enabled(json!({"temperature": 0.5}), "temperature");
+    let effort = |effort: &str, why| {
+        check(ANTHROPIC, json!({"output_config": {"effort": effort}}), why);
+    };
+    effort("low", "");
+    effort("off", "effort");
+    let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": signature("Hm.")});
+    let redacted = json!({"type": "redacted_thinking", "data": "b3A="});
+    for (first, why) in
+        [(thought, ""), (redacted, ""), (json!({"type": "text", "text": "So"}), "must start")]
+    {
+        let turn = json!([assistant(json!([first, calls("a")])), user(json!([result("a")]))]);
+        enabled(json!({"messages": after(turn.clone())}), why);
+        anthropic(after(turn), "");
+    }
+    let changed = json!([{"type": "thinking", "thinking": "Ha.", "signature": signature("Hm.")}]);
+    anthropic(
+        after(json!([assistant(changed), user(json!([{"type": "text", "text": "Go"}]))])),
+        "Invalid `signature`",
+    );
+}
+
+#[test]
+fn anthropics_server_tools() {
+    let search = json!({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "s1", "content": []});
+    let go = user(json!([{"type": "text", "text": "Go"}]));
+    anthropic(after(json!([assistant(json!([search]))])), "");
+    anthropic(after(json!([assistant(json!([search])), assistant(json!([found])), go])), "");
+    anthropic(after(json!([assistant(json!([search])), go])), "without a corresponding");
+    anthropic(after(json!([user(json!([found]))])), "assistant");
+}
+
+#[test]
 fn anthropics_messages() {
     anthropic(json!([{"role": "assistant", "content": "hi"}]), "first message");
     anthropic(json!([{"role": "system", "content": "hi"}]), "role");
@@ -119,7 +170,10 @@ fn anthropics_messages() {
 fn anthropics_thinking() {
     let thinking =
         |block: Value| after(json!([assistant(json!([block, {"type": "text", "text": "so"}]))]));
-    anthropic(thinking(json!({"type": "thinking", "thinking": "hm", "signature": "s"})), "");
+    anthropic(
+        thinking(json!({"type": "thinking", "thinking": "hm", "signature": signature("hm")})),
+        "",
+    );
     anthropic(thinking(json!({"type": "thinking", "thinking": "hm"})), "signature");
     anthropic(
         thinking(json!({"type": "thinking", "thinking": "hm", "signature": ""})),

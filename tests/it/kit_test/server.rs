@@ -91,7 +91,7 @@ fn a_reply_in_anthropics_words() {
         data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}
 
         event: content_block_delta
-        data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2lnbmVk"}}
+        data: {"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"sig2e53878bd69fd4ff"}}
 
         event: content_block_stop
         data: {"type":"content_block_stop","index":0}

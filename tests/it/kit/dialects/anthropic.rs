@@ -85,6 +85,8 @@ struct Writer {
     index: usize,
     /// The type of the block that is open.
     open: Option<&'static str>,
+    /// The thought that is to be signed.
+    thought: String,
 }
 
 impl Writer {
@@ -130,6 +132,7 @@ impl Writer {
             Part::Thinking(text) => {
                 let block = json!({"type": "thinking", "thinking": "", "signature": ""});
                 self.open("thinking", &block);
+                self.thought.push_str(text);
                 for piece in pieces(text) {
                     self.delta("thinking_delta", "thinking", &piece);
                 }
@@ -144,6 +147,11 @@ impl Writer {
                 for piece in pieces(input) {
                     self.delta("input_json_delta", "partial_json", &piece);
                 }
+                self.close();
+            }
+            Part::Block(block) => {
+                self.close();
+                self.open("block", block);
                 self.close();
             }
             Part::Gate => self.steps.push(Step::Gate),
@@ -176,7 +184,8 @@ impl Writer {
     fn close(&mut self) {
         let Some(kind) = self.open.take() else { return };
         if kind == "thinking" {
-            self.delta("signature_delta", "signature", "c2lnbmVk");
+            let signature = rules::anthropic::signature(&std::mem::take(&mut self.thought));
+            self.delta("signature_delta", "signature", &signature);
         }
         self.event(&json!({"type": "content_block_stop", "index": self.index}));
         self.index += 1;

@@ -3,6 +3,10 @@
 use super::{Checked, array, identifier, object, only, positive, repeated, streams, string};
 use serde_json::{Map, Value};
 
+mod thinking;
+
+pub use thinking::signature;
+
 type Object = Map<String, Value>;
 
 const FIELDS: &[&str] = &[
@@ -14,6 +18,7 @@ const FIELDS: &[&str] = &[
     "tool_choice",
     "stream",
     "thinking",
+    "output_config",
     "temperature",
     "top_p",
     "top_k",
@@ -37,6 +42,7 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
         return Err("messages: first message must use the \"user\" role".into());
     }
     pairs(messages)?;
+    thinking::check(body, messages)?;
     marks(body)
 }
 
@@ -116,7 +122,11 @@ fn check_block(block: &Object, kind: &str, role: &str, at: &str) -> Checked {
     let by = match kind {
         "text" => role,
         "image" | "document" | "tool_result" => "user",
-        "thinking" | "redacted_thinking" | "tool_use" => "assistant",
+        "thinking"
+        | "redacted_thinking"
+        | "tool_use"
+        | "server_tool_use"
+        | "web_search_tool_result" => "assistant",
         _ => {
             return Err(format!(
                 "{at}type: Input tag '{kind}' does not match any of the expected tags"
@@ -134,12 +144,21 @@ fn check_block(block: &Object, kind: &str, role: &str, at: &str) -> Checked {
         }
         "thinking" => {
             only(block, at, &["type", "thinking", "signature"])?;
-            string(block, at, "signature")?;
-            block
-                .get("thinking")
-                .is_some_and(Value::is_string)
-                .then_some(())
-                .ok_or_else(|| format!("{at}thinking: Field required"))
+            let signed = string(block, at, "signature")?;
+            let text = block.get("thinking").and_then(Value::as_str);
+            let text = text.ok_or_else(|| format!("{at}thinking: Field required"))?;
+            if signed != signature(text) {
+                return Err(format!("{at}signature: Invalid `signature` in `thinking` block"));
+            }
+            Ok(())
+        }
+        "server_tool_use" => {
+            only(block, at, &["type", "id", "name", "input", "cache_control"])?;
+            string(block, at, "id").map(drop)
+        }
+        "web_search_tool_result" => {
+            only(block, at, &["type", "tool_use_id", "content", "cache_control"])?;
+            string(block, at, "tool_use_id").map(drop)
         }
         "redacted_thinking" => {
             only(block, at, &["type", "data"])?;

@@ -1,6 +1,6 @@
 //! What the real providers refuse, in their own words where they are known.
 
-pub(super) mod anthropic;
+pub mod anthropic;
 pub(super) mod openai_chat;
 
 use serde_json::{Map, Value};

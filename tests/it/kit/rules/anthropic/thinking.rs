@@ -1,0 +1,98 @@
+//! What the Messages API refuses of thinking, and of its own tools' calls.
+
+use super::{Checked, Object};
+use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The proof that a thought is the server's own.
+pub fn signature(thinking: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    thinking.hash(&mut hasher);
+    format!("sig{:016x}", hasher.finish())
+}
+
+pub(super) fn check(body: &Object, messages: &[Value]) -> Checked {
+    if let Some(effort) = body.get("output_config").map(|config| &config["effort"])
+        && !["low", "medium", "high", "max"].contains(&effort.as_str().unwrap_or_default())
+    {
+        return Err(format!("output_config.effort: unexpected {effort}"));
+    }
+    let asked = body.get("thinking");
+    match asked.and_then(|asked| asked["type"].as_str()) {
+        None if asked.is_some() => return Err("thinking.type: Field required".into()),
+        None | Some("disabled") => {}
+        Some("adaptive") => only_warm(body)?,
+        Some("enabled") => {
+            only_warm(body)?;
+            budget(body)?;
+            begins_with_thought(messages)?;
+        }
+        Some(other) => return Err(format!("thinking: Input tag '{other}' does not match")),
+    }
+    server_tools(messages)
+}
+
+fn only_warm(body: &Object) -> Checked {
+    match body.get("temperature") {
+        Some(warmth) if warmth.as_f64() != Some(1.0) => {
+            Err("`temperature` may only be set to 1 when thinking is enabled".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn budget(body: &Object) -> Checked {
+    let budget = body["thinking"]["budget_tokens"].as_u64().unwrap_or(0);
+    if budget < 1024 {
+        return Err(
+            "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024".into(),
+        );
+    }
+    if budget >= body["max_tokens"].as_u64().unwrap_or(0) {
+        return Err("`max_tokens` must be greater than `thinking.budget_tokens`".into());
+    }
+    Ok(())
+}
+
+fn blocks<'a>(messages: &'a [&Value]) -> impl Iterator<Item = &'a Value> {
+    messages.iter().filter_map(|it| it["content"].as_array()).flatten()
+}
+
+/// Messages of one role in a row are one to the server.
+fn merged(messages: &[Value]) -> Vec<Vec<&Value>> {
+    let runs = messages.chunk_by(|a, b| a["role"] == b["role"]);
+    runs.map(|run| run.iter().collect()).collect()
+}
+
+/// A turn that is under way with results of calls must have begun with a thought.
+fn begins_with_thought(messages: &[Value]) -> Checked {
+    let runs = merged(messages);
+    let prompt = runs.iter().rposition(|run| {
+        run[0]["role"] == "user" && blocks(run).all(|block| block["type"] != "tool_result")
+    });
+    let Some(reply) = runs.get(prompt.map_or(0, |at| at + 1)) else { return Ok(()) };
+    let first = blocks(reply).next().map(|block| &block["type"]);
+    match first.and_then(Value::as_str) {
+        None | Some("thinking" | "redacted_thinking") => Ok(()),
+        Some(other) => Err(format!(
+            "Expected `thinking` or `redacted_thinking`, but found `{other}`. When `thinking` is enabled, a final \
+             `assistant` message must start with a thinking block"
+        )),
+    }
+}
+
+/// A server's own tool call without its result can only stand in the reply that is to be continued.
+fn server_tools(messages: &[Value]) -> Checked {
+    let runs = merged(messages);
+    for run in &runs[..runs.len().saturating_sub(1)] {
+        for block in blocks(run).filter(|block| block["type"] == "server_tool_use") {
+            if !blocks(run).any(|it| it["tool_use_id"] == block["id"]) {
+                return Err(format!(
+                    "`web_search` tool use with id {} was found without a corresponding `web_search_tool_result` block",
+                    block["id"]
+                ));
+            }
+        }
+    }
+    Ok(())
+}

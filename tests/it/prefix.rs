@@ -1,0 +1,93 @@
+//! What was sent once is sent again as it was: requests only grow, and thoughts go back unchanged.
+
+use crate::kit::chat::DIALECTS;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::rules::anthropic::signature;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::{Value, json};
+
+#[test]
+fn a_request_begins_with_the_one_before_it() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(Reply::new().thinking("Hm.").text("I look.").call(
+            "c1",
+            "read",
+            json!({"path": "a.txt"}),
+        ));
+        server.reply(Reply::new().text("More.").call("c2", "list", json!({})));
+        server.reply(Reply::said("Done."));
+        server.reply(Reply::said("Again."));
+        let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
+        nvim.ask("go", "Done.");
+        nvim.ask("and now?", "Again.");
+        let requests = server.requests();
+        let plain = |at: usize| {
+            let mut body = requests[at].json.clone();
+            strip_marks(&mut body);
+            body
+        };
+        for at in 1..requests.len() {
+            let (before, after) = (plain(at - 1), plain(at));
+            for (name, before) in before.as_object().unwrap() {
+                match (before, &after[name]) {
+                    (Value::Array(before), Value::Array(after)) => {
+                        assert_eq!(before[..], after[..before.len()], "{name}");
+                    }
+                    (before, after) => assert_eq!(before, after, "{name}"),
+                }
+            }
+        }
+    }
+}
+
+/// Takes the marks of the cache away, which move.
+fn strip_marks(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.remove("cache_control");
+            map.values_mut().for_each(strip_marks);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_marks),
+        _ => {}
+    }
+}
+
+/// Thoughts of every form go back as they came, also after a new start of the editor; to another model none.
+#[test]
+fn thoughts_go_back_as_they_came_to_the_model_that_had_them() {
+    let server = Server::start();
+    let redacted = json!({"type": "redacted_thinking", "data": "b3BhcXVl"});
+    let empty = json!({"type": "thinking", "thinking": "", "signature": signature("")});
+    server.reply(Reply::new().thinking("Let me see.").block(empty).block(redacted).call(
+        "c1",
+        "list",
+        json!({}),
+    ));
+    server.reply(Reply::new().thinking("And now?").text("I look on.").call(
+        "c2",
+        "list",
+        json!({"path": "."}),
+    ));
+    server.reply(Reply::said("Done."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).openai(&server));
+    nvim.ask("go", "Done.");
+    server.reply(Reply::said("Other."));
+    nvim.command("Caliban model anthropic/claude-haiku-4-5");
+    nvim.ask("two", "Other.");
+    server.reply(Reply::said("Back."));
+    nvim.command("Caliban model anthropic/claude-sonnet-4-5");
+    nvim.ask("three", "Back.");
+    let thoughts = |at: usize| -> Vec<String> {
+        let body = server.requests()[at].json["messages"].to_string();
+        ["Let me see.", "\"thinking\":\"\"", "b3BhcXVl", "And now?"]
+            .map(|it| if body.contains(it) { it.into() } else { "-".to_owned() })
+            .into()
+    };
+    let all = ["Let me see.", "\"thinking\":\"\"", "b3BhcXVl", "And now?"];
+    assert_eq!(thoughts(2), all);
+    assert_eq!(thoughts(3), ["-", "-", "-", "-"]);
+    assert_eq!(thoughts(4), all);
+}
