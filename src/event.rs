@@ -1,8 +1,10 @@
 //! The facts of a session, in order, and the passing signs of life between them.
 
 mod failure;
+mod tuning;
 
 pub use failure::Failure;
+pub use tuning::Tuning;
 
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer};
 use serde::{Deserialize, Serialize};
@@ -118,8 +120,15 @@ pub enum Event {
         failure: Failure,
         wait_ms: u64,
     },
+    /// Where nothing is said of how it is asked, that is as it is by default.
     ModelChosen {
         model: String,
+        #[serde(default, skip_serializing_if = "Tuning::is_empty")]
+        tuning: Tuning,
+    },
+    /// What a request and its reply cost, in USD; absent where the price is not known.
+    Spent {
+        cost: Option<f64>,
     },
     /// The user took the newly built system prompt: a declared break of the request's prefix.
     SystemChosen {

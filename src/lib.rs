@@ -4,6 +4,7 @@
 //! group is pure (no I/O, no clock); the second touches the disk, the network and processes;
 //! the last is the editor. `doc/architecture.md` is the map.
 
+pub mod nearest;
 pub mod text;
 pub mod message;
 pub mod edit;

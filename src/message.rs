@@ -241,6 +241,8 @@ pub struct Request {
     pub thinking: Option<Thinking>,
     /// Absent too where the model takes none.
     pub temperature: Option<f64>,
+    /// The window that a server which gives each model its own (Ollama) is told to give it, in tokens.
+    pub num_ctx: Option<u32>,
     /// Names the conversation to caches that are kept apart by it. Says nothing about the user.
     pub thread: String,
 }

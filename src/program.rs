@@ -1,6 +1,9 @@
 //! The whole: what the editor says goes to the session it is about, sessions are opened as they are asked for,
 //! and everything is on disk when the editor goes.
 
+mod places;
+mod settings;
+
 use crate::agent::models::{Models, full_name};
 use crate::agent::{self, Command, Wish};
 use crate::context::prompt;
@@ -12,13 +15,13 @@ use crate::nvim::link::{self, Editor};
 use crate::nvim::reviews::{self, Verdict};
 use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
-use crate::provider::endpoint::{self, Unresolved, UserProvider};
-use crate::provider::key::Key;
+use crate::provider::endpoint::{self, Unresolved};
 use crate::provider::{probe, tour};
 use crate::store::{self, Barred, Draft, Opened, Project};
 use crate::tool::Desk;
+use places::{cache_dir, data_dir, own_file, project_root};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -91,8 +94,7 @@ impl Program {
         tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
         let root = project_root(&hello.cwd);
         let project = Project::new(&data_dir().join("sessions"), &root);
-        let users = config.providers.iter().map(|(name, it)| (name.clone(), user_provider(it)));
-        let models = Models::new(users.collect());
+        let models = settings::models(&config);
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
@@ -345,7 +347,7 @@ impl Program {
         let env = |name: &str| std::env::var(name).ok();
         let found = endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
         let model = match (found, &self.config.model) {
-            (Ok(chosen), _) => (full_name(&chosen), origin(&chosen.endpoint.key)),
+            (Ok(chosen), _) => (full_name(&chosen), settings::origin(&chosen.endpoint.key)),
             (Err(Unresolved::Wrong(text)), model) => {
                 self.notice(Level::Error, text);
                 (model.clone().unwrap_or_else(|| tour::NAME.to_owned()), String::new())
@@ -413,54 +415,6 @@ impl Program {
         }
         let _ = tokio::time::timeout(FAREWELL, futures::future::join_all(saved)).await;
     }
-}
-
-/// Where a key comes from, in a few words.
-fn origin(key: &Key) -> String {
-    match key {
-        Key::None => "no key needed".to_owned(),
-        Key::Env(name) => name.clone(),
-        Key::Command(_) => "a command's key".to_owned(),
-    }
-}
-
-fn user_provider(it: &crate::nvim::wire::ProviderConfig) -> UserProvider {
-    UserProvider {
-        dialect: it.dialect.clone(),
-        base_url: it.base_url.clone(),
-        key: it.key.clone(),
-        models: it.models.clone(),
-    }
-}
-
-/// The nearest folder with `.git`, else the working directory; canonical.
-fn project_root(cwd: &Path) -> PathBuf {
-    let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
-    let root = cwd.ancestors().find(|it| it.join(".git").exists());
-    root.unwrap_or(&cwd).to_owned()
-}
-
-/// This program, even after its file was built anew.
-fn own_file() -> PathBuf {
-    if cfg!(target_os = "linux") {
-        return PathBuf::from("/proc/self/exe");
-    }
-    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("caliban"))
-}
-
-/// `$XDG_DATA_HOME/caliban`, else `~/.local/share/caliban`, on every Unix.
-fn data_dir() -> PathBuf {
-    base_dir("XDG_DATA_HOME", ".local/share")
-}
-
-fn cache_dir() -> PathBuf {
-    base_dir("XDG_CACHE_HOME", ".cache")
-}
-
-fn base_dir(variable: &str, below_home: &str) -> PathBuf {
-    let given = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
-    let home = || std::env::home_dir().unwrap_or_default().join(below_home);
-    given.unwrap_or_else(home).join("caliban")
 }
 
 /// Ids of proposals begin at another number in every run.

@@ -70,6 +70,15 @@ local function models()
   return names
 end
 
+--- How a model is asked, as it is written behind its name.
+---@return string[]
+local function settings()
+  local efforts = vim.tbl_map(function(effort)
+    return 'thinking=' .. effort
+  end, require('caliban.config').efforts)
+  return vim.list_extend(efforts, { 'temperature=', 'max_output=' })
+end
+
 --- The conversations of this project: those on disk, and those open here.
 ---@return string[]
 local function sessions()
@@ -184,9 +193,8 @@ local subcommands = {
       if not chat then
         return
       end
-      local name = call.words[1] ---@as string?
-      if name then
-        chats.send(chat, { kind = 'model', model = name })
+      if call.rest ~= '' then
+        chats.send(chat, { kind = 'model', model = call.rest })
         return
       end
       local known = models()
@@ -199,7 +207,9 @@ local subcommands = {
         end
       end)
     end,
-    complete = models,
+    complete = function()
+      return vim.list_extend(models(), settings())
+    end,
   },
   log = {
     run = function()

@@ -5,6 +5,10 @@ local M = {}
 ---@class (exact) caliban.Config
 ---@field model? string
 ---@field providers? table<string, caliban.ProviderConfig>
+---@field models? table<string, caliban.ModelConfig>
+---@field thinking? 'off'|'low'|'medium'|'high'|'max'
+---@field temperature? number
+---@field max_output? integer
 ---@field mode string
 ---@field resume boolean|'open'
 ---@field bin? string the program, where it is not built in the plugin's own folder
@@ -59,18 +63,61 @@ local function strings(value)
   return not ok and 'a list of strings' or nil
 end
 
+--- A number of tokens.
+---@param value any
+---@return string?
+local function tokens(value)
+  local ok = type(value) == 'number' and value == math.floor(value) and value > 0 and value < 2 ^ 32
+  return not ok and 'a number of tokens' or nil
+end
+
+---@param most? number
+---@return caliban.Check
+local function number(most)
+  return function(value)
+    local ok = type(value) == 'number' and value >= 0 and value <= (most or math.huge)
+    local upper = most and (' to %d'):format(most) or ' up'
+    return not ok and 'a number from 0' .. upper or nil
+  end
+end
+
+M.efforts = { 'off', 'low', 'medium', 'high', 'max' }
+
+---@type table<string, caliban.Check>
+local price = {
+  input = number(),
+  output = number(),
+  cache_read = number(),
+  cache_write = number(),
+}
+
+---@type table<string, caliban.Check>
+local model = {
+  window = tokens,
+  max_output = tokens,
+  thinking = one_of(M.efforts),
+  temperature = number(2),
+  price = is('table'),
+  num_ctx = tokens,
+}
+
 ---@type table<string, caliban.Check>
 local provider = {
   dialect = one_of({ 'anthropic', 'openai-chat', 'gemini' }),
   base_url = is('string'),
   key = is('string'),
   models = strings,
+  quirks = strings,
 }
 
 ---@type table<string, caliban.Check>
 local known = {
   model = is('string'),
   providers = is('table'),
+  models = is('table'),
+  thinking = one_of(M.efforts),
+  temperature = number(2),
+  max_output = tokens,
   -- the other modes of the contract are refused until they do something
   mode = one_of({ 'ask' }),
   resume = one_of({ true, false, 'open' }),
@@ -126,19 +173,58 @@ local function sift(path, given, checks, problems)
   return good
 end
 
----@param name any
+--- A table that is taken whole or not at all; `needed` must be in it.
+---@param path string
 ---@param given any
+---@param checks table<string, caliban.Check>
+---@param needed string[]
 ---@param problems string[]
 ---@return table?
-local function sift_provider(name, given, problems)
-  local path = 'config.providers.' .. tostring(name)
-  if type(name) ~= 'string' or type(given) ~= 'table' then
+local function whole(path, given, checks, needed, problems)
+  local before = #problems
+  if type(given) ~= 'table' then
     table.insert(problems, ('caliban: %s: expected a table, got %s'):format(path, got(given)))
     return nil
   end
-  local before = #problems
-  local good = sift(path, given, provider, problems)
-  return #problems == before and good or nil
+  local good = sift(path, given, checks, problems)
+  for _, key in ipairs(needed) do
+    if given[key] == nil then
+      table.insert(problems, ('caliban: %s.%s: it is missing'):format(path, key))
+    end
+  end
+  -- an empty table would cross as a list
+  return #problems == before and (next(good) and good or vim.empty_dict()) or nil
+end
+
+---@param good table
+---@param problems string[]
+local function sift_providers(good, problems)
+  local providers = {}
+  for _, name in ipairs(keys(good.providers or {})) do
+    local path = 'config.providers.' .. tostring(name)
+    providers[name] = whole(path, good.providers[name], provider, {}, problems)
+  end
+  good.providers = providers
+end
+
+---@param good table
+---@param problems string[]
+local function sift_models(good, problems)
+  local models = {}
+  for _, name in ipairs(keys(good.models or {})) do
+    local path = ("config.models['%s']"):format(name)
+    if not tostring(name):find('^[^/]+/.') then
+      table.insert(problems, ("caliban: %s: its name is not 'provider/model'"):format(path))
+    else
+      local known = whole(path, good.models[name], model, {}, problems)
+      if known and known.price then
+        local needed = { 'input', 'output' }
+        known.price = whole(path .. '.price', known.price, price, needed, problems)
+      end
+      models[name] = known
+    end
+  end
+  good.models = models
 end
 
 ---@param good table
@@ -169,11 +255,8 @@ function M.check(given)
   end
   local good = sift('config', given, known, problems)
   one_system(good, problems)
-  local providers = {}
-  for _, name in ipairs(keys(good.providers or {})) do
-    providers[name] = sift_provider(name, good.providers[name], problems)
-  end
-  good.providers = providers
+  sift_providers(good, problems)
+  sift_models(good, problems)
   local config = vim.tbl_extend('force', defaults, good) ---@as caliban.Config
   return config, problems
 end
@@ -217,10 +300,13 @@ end
 ---@return caliban.WireConfig
 function M.wire()
   local c = M.get()
-  local providers = c.providers
   return {
     model = c.model,
-    providers = providers and next(providers) and providers or nil,
+    providers = c.providers,
+    models = c.models,
+    thinking = c.thinking,
+    temperature = c.temperature,
+    max_output = c.max_output,
     mode = c.mode,
     resume = c.resume,
     debug = c.debug or vim.env.CALIBAN_DEBUG == '1',

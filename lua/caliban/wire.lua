@@ -27,6 +27,10 @@
 ---@class (exact) caliban.WireConfig
 ---@field model? string
 ---@field providers? table<string, caliban.ProviderConfig>
+---@field models? table<string, caliban.ModelConfig>
+---@field thinking? 'off'|'low'|'medium'|'high'|'max'
+---@field temperature? number
+---@field max_output? integer
 ---@field mode string
 ---@field resume boolean|'open'
 ---@field debug boolean
@@ -40,6 +44,23 @@
 ---@field base_url? string
 ---@field key? string `env:NAME`, or `cmd:COMMAND`
 ---@field models? string[]
+---@field quirks? string[]
+
+--- What the user knows of one model.
+---@class (exact) caliban.ModelConfig
+---@field window? integer tokens
+---@field max_output? integer tokens
+---@field thinking? 'off'|'low'|'medium'|'high'|'max'
+---@field temperature? number
+---@field price? caliban.PriceConfig
+---@field num_ctx? integer tokens: the window a server on this machine is told to give it
+
+--- USD per million tokens.
+---@class (exact) caliban.PriceConfig
+---@field input number
+---@field output number
+---@field cache_read? number
+---@field cache_write? number
 
 --- Opens a session (its transcript is painted, a `session` message comes first). Without a name: the last one
 --- used in this project, else `main`.
@@ -103,7 +124,7 @@
 ---@class (exact) caliban.SetModel
 ---@field kind 'model'
 ---@field session string
----@field model string
+---@field model string `provider/model`, settings behind it (`thinking=high`), or only these
 
 --- What became of a proposal on its way into the buffer.
 ---@class (exact) caliban.Arrived

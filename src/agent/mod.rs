@@ -264,6 +264,7 @@ impl Agent {
                 let reply = work::sound(reply, &self.setup.session);
                 let plans = work::plans(&self.setup.desk, &reply);
                 self.warn_of_model(&reply);
+                self.spend(&reply);
                 self.take(Input::Replied { turn, reply, plans });
             }
             Sampled::Failed(failure) => self.failed(turn, failure),
@@ -274,6 +275,13 @@ impl Agent {
         self.sampling = None;
         let partial = self.partial.take();
         self.take(Input::Failed { turn, failure, partial, dice: work::dice() });
+    }
+
+    fn spend(&mut self, reply: &Reply) {
+        let price = self.setup.models.resolve(&reply.by).ok().and_then(|it| it.facts.price);
+        if reply.usage.total() > 0 && !self.setup.models.is_tour(&reply.by) {
+            self.take(Input::Spend { cost: price.map(|it| it.of(reply.usage)) });
+        }
     }
 
     fn warn_of_model(&mut self, reply: &Reply) {
@@ -404,12 +412,8 @@ impl Agent {
                 return;
             }
         };
-        let base = Request {
-            max_tokens: chosen.facts.max_output.min(models::MAX_REPLY),
-            model: chosen.model,
-            tools: tool::specs(),
-            ..Request::default()
-        };
+        let base = self.setup.models.request(&chosen, self.setup.session.tuning);
+        let base = Request { tools: tool::specs(), ..base };
         let request = request::build(&self.setup.session, base);
         let samples = self.samples.clone();
         self.sampling = Some(self.work.spawn(work::sample(provider, request, turn, samples)));

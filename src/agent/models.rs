@@ -1,7 +1,9 @@
 //! Which model answers: the choice by name, and the provider behind it.
 
-use crate::event::Failure;
+use crate::event::{Failure, Tuning};
+use crate::message::{Request, Thinking};
 use crate::provider::endpoint::{self, Chosen, Unresolved, UserProvider};
+use crate::provider::facts::{ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::{Provider, tour};
 use std::collections::BTreeMap;
@@ -14,12 +16,20 @@ pub const MAX_REPLY: u32 = 32_000;
 #[derive(Clone, Default)]
 pub struct Models {
     pub users: BTreeMap<String, UserProvider>,
+    /// What the user says of single models, by their full names.
+    own: BTreeMap<String, UserModel>,
+    /// How the user wants every model asked.
+    tuning: Tuning,
     providers: BTreeMap<String, Arc<dyn Provider>>,
 }
 
 impl Models {
-    pub fn new(users: BTreeMap<String, UserProvider>) -> Models {
-        Models { users, providers: BTreeMap::new() }
+    pub fn new(
+        users: BTreeMap<String, UserProvider>,
+        own: BTreeMap<String, UserModel>,
+        tuning: Tuning,
+    ) -> Models {
+        Models { users, own, tuning, providers: BTreeMap::new() }
     }
 
     pub fn is_tour(&self, model: &str) -> bool {
@@ -38,9 +48,51 @@ impl Models {
             return Ok(tour::chosen());
         }
         let env = |name: &str| std::env::var(name).ok();
-        endpoint::resolve(Some(model), &self.users, &env).map_err(|why| match why {
-            Unresolved::Nothing => "No model is chosen. Choose one with :Caliban model.".to_owned(),
-            Unresolved::Wrong(text) => text,
+        let mut chosen =
+            endpoint::resolve(Some(model), &self.users, &env).map_err(|why| match why {
+                Unresolved::Nothing => {
+                    "No model is chosen. Choose one with :Caliban model.".to_owned()
+                }
+                Unresolved::Wrong(text) => text,
+            })?;
+        if let Some(own) = self.own.get(&full_name(&chosen)) {
+            let kind = chosen.endpoint.dialect.thinking();
+            chosen.facts = chosen.facts.with(own, kind);
+        }
+        Ok(chosen)
+    }
+
+    /// A request to the model, with all that it says but the conversation. `tuning` is the session's.
+    pub fn request(&self, chosen: &Chosen, tuning: Tuning) -> Request {
+        let own = self.own.get(&full_name(chosen)).copied().unwrap_or_default();
+        let tuning = tuning.or(own.tuning).or(self.tuning);
+        let max_tokens = tuning.max_output.unwrap_or(MAX_REPLY).min(chosen.facts.max_output);
+        let thinking = chosen.facts.thinking(tuning.thinking, max_tokens);
+        // Anthropic's models take none while they think.
+        let sampled = chosen.facts.temperature
+            && !matches!(thinking, Some(Thinking::Budget(_) | Thinking::Adaptive(_)));
+        Request {
+            model: chosen.model.clone(),
+            max_tokens,
+            thinking,
+            temperature: tuning.temperature.filter(|_| sampled),
+            num_ctx: own.num_ctx,
+            ..Request::default()
+        }
+    }
+
+    /// What of a tuning a model does not take, in a sentence.
+    pub fn ignored(chosen: &Chosen, tuning: Tuning) -> Option<String> {
+        let facts = &chosen.facts;
+        let thinks = facts.thinking != ThinkingKind::Unasked;
+        let without = [
+            (tuning.thinking.is_some() && !thinks).then_some("thinking"),
+            (tuning.temperature.is_some() && !facts.temperature).then_some("temperature"),
+        ];
+        let without: Vec<_> = without.into_iter().flatten().collect();
+        (!without.is_empty()).then(|| {
+            let name = full_name(chosen);
+            format!("{name} is not known to take {}: it is not sent.", without.join(" or "))
         })
     }
 

@@ -1,8 +1,10 @@
 //! The user's words: prompts with what they mention, slash commands, drafts; and how a session opens.
 
-use super::{Agent, Wish, models, work};
+use super::models::{self, Models};
+use super::{Agent, Wish, work};
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed, Slash};
+use crate::event::Tuning;
 use crate::message::{Block, Excerpt, Role};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
@@ -115,8 +117,8 @@ impl Agent {
             );
             return self.notice(Level::Error, text);
         }
-        let model = self.setup.session.model.clone();
-        self.setup.session = Session { model, ..Session::default() };
+        let Session { model, tuning, .. } = std::mem::take(&mut self.setup.session);
+        self.setup.session = Session { model, tuning, ..Session::default() };
         self.begin();
         self.save_whole();
     }
@@ -151,9 +153,21 @@ impl Agent {
         self.take(Input::Send { text: prompt.text, context, steer: prompt.steer });
     }
 
-    pub(super) fn choose_model(&mut self, model: &str) {
-        match self.setup.models.resolve(model) {
-            Ok(chosen) => self.take(Input::ChooseModel { model: models::full_name(&chosen) }),
+    /// `text`: a model's full name, settings behind it (`thinking=high`), or only these for the present model.
+    pub(super) fn choose_model(&mut self, text: &str) {
+        let session = &self.setup.session;
+        let chosen = Tuning::parse(text).and_then(|(model, tuning)| match model {
+            "" => Ok((self.setup.models.resolve(&session.model)?, tuning.or(session.tuning))),
+            model => Ok((self.setup.models.resolve(model)?, tuning)),
+        });
+        match chosen {
+            Ok((chosen, tuning)) => {
+                let model = models::full_name(&chosen);
+                self.take(Input::ChooseModel { model, tuning });
+                if let Some(text) = Models::ignored(&chosen, tuning) {
+                    self.take(Input::Tell { text });
+                }
+            }
             Err(why) => self.notice(Level::Error, why),
         }
     }

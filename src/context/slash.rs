@@ -1,5 +1,7 @@
 //! The slash commands: one table, from which the dispatch, the help and the suggestions come.
 
+use crate::nearest;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slash {
     Help,
@@ -60,26 +62,9 @@ pub fn parse(text: &str) -> Parsed<'_> {
 }
 
 fn unknown(word: &str) -> String {
-    let nearest = TABLE.iter().min_by_key(|it| distance(it.name, word));
-    let hint = nearest
-        .filter(|it| distance(it.name, word) <= 2)
-        .map_or_else(|| "/help lists them.".to_owned(), |it| format!("did you mean /{}?", it.name));
+    let hint = nearest::find(word, TABLE.iter().map(|it| it.name))
+        .map_or_else(|| "/help lists them.".to_owned(), |it| format!("did you mean /{it}?"));
     format!("There is no command /{word}; {hint} Nothing was sent.")
-}
-
-/// Edits between two short words (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let cost = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = cost.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 pub fn help() -> String {

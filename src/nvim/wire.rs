@@ -2,7 +2,7 @@
 //! each field means. A test keeps the two equal.
 
 use crate::event::{Queued, SessionId};
-use crate::message::Excerpt;
+use crate::message::{Effort, Excerpt};
 use crate::view::BlockUpdate;
 use rmpv::Value;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -81,6 +81,11 @@ pub struct WireConfig {
     pub model: Option<String>,
     #[serde(default, deserialize_with = "map")]
     pub providers: BTreeMap<String, ProviderConfig>,
+    #[serde(default, deserialize_with = "map")]
+    pub models: BTreeMap<String, ModelConfig>,
+    pub thinking: Option<Effort>,
+    pub temperature: Option<f64>,
+    pub max_output: Option<u32>,
     pub mode: String,
     #[serde(default)]
     pub resume: Resume,
@@ -101,6 +106,26 @@ pub struct ProviderConfig {
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
+    #[serde(default)]
+    pub quirks: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub struct ModelConfig {
+    pub window: Option<u32>,
+    pub max_output: Option<u32>,
+    pub thinking: Option<Effort>,
+    pub temperature: Option<f64>,
+    pub price: Option<PriceConfig>,
+    pub num_ctx: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct PriceConfig {
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
 }
 
 /// `true`, `false` or `'open'`.

@@ -1,6 +1,7 @@
 //! What the dialects share: which there are, how a request is addressed in each, and the reading of one
 //! answer from its first byte to its end.
 
+use super::facts::ThinkingKind;
 use super::sse::{Frame, Sse};
 use super::{Sampled, anthropic, fault, gemini, openai_chat};
 use crate::event::Failure;
@@ -32,6 +33,23 @@ pub struct Quirks {
     pub short_ids: bool,
 }
 
+impl Quirks {
+    /// Sets the one of this name; the error says that there is none, and which there are.
+    pub fn set(&mut self, name: &str) -> Result<(), String> {
+        let mut all = [
+            ("completion_tokens", &mut self.completion_tokens),
+            ("no_stream_options", &mut self.no_stream_options),
+            ("short_ids", &mut self.short_ids),
+        ];
+        let names = all.each_ref().map(|it| it.0).join(", ");
+        match all.iter_mut().find(|it| it.0 == name) {
+            Some((_, quirk)) => **quirk = true,
+            None => return Err(format!("no quirk is called {name}; there are {names}")),
+        }
+        Ok(())
+    }
+}
+
 impl Dialect {
     /// The name in the configuration.
     pub fn named(name: &str) -> Option<Dialect> {
@@ -61,6 +79,11 @@ impl Dialect {
                 format!("{base}/v1beta/models/{model}:streamGenerateContent?alt=sse")
             }
         }
+    }
+
+    /// How its models are told to think, where nothing else is known of one.
+    pub fn thinking(self) -> ThinkingKind {
+        if self == Dialect::Anthropic { ThinkingKind::Budget } else { ThinkingKind::Named }
     }
 
     fn decoder(self, asked: Asked) -> Box<dyn Decoder> {

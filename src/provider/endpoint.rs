@@ -3,6 +3,7 @@
 use super::dialect::{Dialect, Quirks};
 use super::facts::Facts;
 use super::key::Key;
+use crate::nearest;
 use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ pub struct UserProvider {
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
+    /// Names of `Quirks` that it has beside the table's.
+    #[serde(default)]
+    pub quirks: Vec<String>,
 }
 
 impl UserProvider {
@@ -69,6 +73,7 @@ struct Row {
     base_variable: &'static str,
     dialect: Dialect,
     quirks: Quirks,
+    /// The default; empty where the user has to choose.
     model: &'static str,
 }
 
@@ -93,7 +98,7 @@ const fn row(
 }
 
 /// In the order in which keys are looked for.
-const TABLE: [Row; 12] = [
+const TABLE: [Row; 19] = [
     Row {
         base_variable: "ANTHROPIC_BASE_URL",
         dialect: Dialect::Anthropic,
@@ -121,16 +126,23 @@ const TABLE: [Row; 12] = [
         "anthropic/claude-sonnet-4.5",
     ),
     row("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b"),
-    row("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-chat"),
+    row("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-v4-pro"),
     Row {
         quirks: Quirks { no_stream_options: true, short_ids: true, ..PLAIN },
         ..row("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "devstral-medium-latest")
     },
     row("xai", "https://api.x.ai/v1", "XAI_API_KEY", "grok-code-fast-1"),
     row("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", "openai/gpt-oss-120b"),
+    row("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", "gpt-oss-120b"),
+    row("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", ""),
+    row("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", ""),
+    row("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", ""),
+    row("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", ""),
+    row("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", ""),
     Row { base_variable: "OLLAMA_HOST", ..row("ollama", "http://127.0.0.1:11434", "", "") },
     row("llamacpp", "http://127.0.0.1:8080/v1", "", ""),
     row("lmstudio", "http://127.0.0.1:1234/v1", "", ""),
+    row("vllm", "http://127.0.0.1:8000/v1", "", ""),
 ];
 
 /// The environment, or a test's.
@@ -163,7 +175,7 @@ pub fn resolve(
     let keyed = || {
         TABLE
             .iter()
-            .find(|row| !row.key.is_empty() && variable(row.key).is_some())
+            .find(|row| !row.model.is_empty() && variable(row.key).is_some())
             .map(|row| row.name)
     };
     let name = own.or_else(keyed).ok_or(Unresolved::Nothing)?;
@@ -183,8 +195,12 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
         )));
     }
     // A local server gives its models whatever window it was started with.
-    let known = if endpoint.key == Key::None { Facts::of("") } else { Facts::of(&model) };
-    Ok(Chosen { endpoint, model, facts: known })
+    let mut facts = if endpoint.key == Key::None { Facts::of("") } else { Facts::of(&model) };
+    // What another house takes for it is not known.
+    if TABLE.iter().all(|row| row.name != endpoint.name) {
+        facts.price = None;
+    }
+    Ok(Chosen { endpoint, model, facts })
 }
 
 /// The endpoint of this name.
@@ -197,10 +213,12 @@ pub fn named(
     let row = TABLE.iter().find(|row| row.name == name);
     let user = users.get(name);
     if row.is_none() && user.is_none() {
-        let known = names(users).join(", ");
-        return Err(Unresolved::Wrong(format!(
-            "No provider is called {name}. There are: {known}."
-        )));
+        let known = names(users);
+        let hint = nearest::find(name, &known).map_or_else(
+            || format!("There are: {}.", known.join(", ")),
+            |it| format!("Did you mean {it}?"),
+        );
+        return Err(Unresolved::Wrong(format!("No provider is called {name}. {hint}")));
     }
     let dialect = user.map(UserProvider::dialect).transpose().map_err(wrong)?.flatten();
     let mut endpoint = match row {
@@ -263,7 +281,7 @@ fn overlay(endpoint: &mut Endpoint, user: &UserProvider) -> Result<(), String> {
     if !user.models.is_empty() {
         endpoint.models.clone_from(&user.models);
     }
-    Ok(())
+    user.quirks.iter().try_for_each(|name| endpoint.quirks.set(name))
 }
 
 /// A base URL as people write it, with or without `/v1` or the whole path, in the one form that `Dialect::url`

@@ -1,4 +1,10 @@
-//! What is known of the models: sizes, and how each takes what a request can ask for.
+//! What is known of the models: sizes, prices, and how each takes what a request can ask for. The user's own
+//! word stands before the table's.
+
+mod table;
+
+use crate::event::Tuning;
+use crate::message::{Effort, Usage};
 
 /// One model. What is not known is what every model can do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,6 +16,12 @@ pub struct Facts {
     pub thinking: ThinkingKind,
     /// Takes a temperature.
     pub temperature: bool,
+    /// Reads images.
+    pub images: bool,
+    /// Fewest tokens of a prompt that the provider caches; 0 where it caches none, or it is not known.
+    pub cache_minimum: u32,
+    /// Absent where it is not known.
+    pub price: Option<Price>,
 }
 
 /// How a model is told to think before it answers.
@@ -26,73 +38,81 @@ pub enum ThinkingKind {
     Named,
 }
 
-const UNKNOWN: Facts =
-    Facts { window: 0, max_output: 8192, thinking: ThinkingKind::Unasked, temperature: true };
+/// USD per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Of what neither came from the cache nor went into it.
+    pub input: f64,
+    pub output: f64,
+    pub cache_read: f64,
+    pub cache_write: f64,
+    /// For a prompt of more than so many tokens: what is read and what is written cost so many times as much.
+    pub long: Option<(u64, f64, f64)>,
+}
 
-const K: u32 = 1024;
+/// `models['provider/model']` of the configuration.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct UserModel {
+    pub window: Option<u32>,
+    pub price: Option<Price>,
+    /// The window that a server on this machine is told to give it, in tokens.
+    pub num_ctx: Option<u32>,
+    pub tuning: Tuning,
+}
 
-/// Beginning of the model's name (behind the last `/`), window, longest reply; from the vendors' model pages.
-const MODELS: [(&str, u32, u32); 34] = [
-    ("claude-opus-4-1", 200_000, 32_000),
-    ("claude-opus-4-2", 200_000, 32_000),
-    ("claude-opus-4", 200_000, 64_000),
-    ("claude-opus-4-0", 200_000, 32_000),
-    ("claude-sonnet-4", 200_000, 64_000),
-    ("claude-haiku-4", 200_000, 64_000),
-    ("claude-3-7-sonnet", 200_000, 64_000),
-    ("claude-3-5", 200_000, 8192),
-    ("claude-3", 200_000, 4096),
-    ("claude", 200_000, 32_000),
-    ("gpt-5", 400_000, 128_000),
-    ("gpt-5-chat", 128_000, 16_384),
-    ("gpt-4.1", 1_047_576, 32_768),
-    ("gpt-4o", 128_000, 16_384),
-    ("gpt-oss", 128 * K, 32 * K),
-    ("o1", 200_000, 100_000),
-    ("o3", 200_000, 100_000),
-    ("o4-mini", 200_000, 100_000),
-    ("gemini-3", 1024 * K, 64 * K),
-    ("gemini-2.5", 1024 * K, 65_535),
-    ("gemini-2.0", 1024 * K, 8192),
-    ("deepseek-chat", 128_000, 8192),
-    ("deepseek-reasoner", 128_000, 32_000),
-    ("mistral-large", 128_000, 16_384),
-    ("mistral-medium", 128_000, 16_384),
-    ("devstral", 128_000, 16_384),
-    ("codestral", 256_000, 16_384),
-    ("magistral", 128_000, 32_000),
-    ("grok-4", 256_000, 32_000),
-    ("grok-3", 131_072, 16_384),
-    ("grok-code-fast", 256_000, 10_000),
-    ("kimi-k2", 256 * K, 16_384),
-    ("qwen3-coder", 256 * K, 32 * K),
-    ("llama-3.3", 128 * K, 32 * K),
-];
+const UNKNOWN: Facts = Facts {
+    window: 0,
+    max_output: 8192,
+    thinking: ThinkingKind::Unasked,
+    temperature: true,
+    images: false,
+    cache_minimum: 0,
+    price: None,
+};
 
 impl Facts {
     /// By the longest beginning that fits; for a model the table does not know, no window and a short reply.
     pub fn of(model: &str) -> Facts {
         let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-        MODELS
+        // OpenRouter writes `claude-sonnet-4.5`.
+        let dashed = name.replace('.', "-");
+        table::MODELS
             .iter()
-            .filter(|(start, ..)| name.starts_with(start))
-            .max_by_key(|(start, ..)| start.len())
-            .map_or(UNKNOWN, |&(_, window, max_output)| Facts { window, max_output, ..UNKNOWN })
+            .filter(|(start, _)| name.starts_with(start) || dashed.starts_with(start))
+            .max_by_key(|(start, _)| start.len())
+            .map_or(UNKNOWN, |(_, facts)| *facts)
+    }
+
+    /// With the user's word on the model. `kind` is how it is told to think where only the user knows that it does.
+    #[must_use]
+    pub fn with(self, user: &UserModel, kind: ThinkingKind) -> Facts {
+        let says_effort = user.tuning.thinking.is_some_and(|it| it != Effort::Off);
+        let unasked = self.thinking == ThinkingKind::Unasked;
+        Facts {
+            window: user.window.or(user.num_ctx).unwrap_or(self.window),
+            max_output: user.tuning.max_output.unwrap_or(self.max_output),
+            thinking: if says_effort && unasked { kind } else { self.thinking },
+            temperature: self.temperature || user.tuning.temperature.is_some(),
+            price: user.price.or(self.price),
+            ..self
+        }
+    }
+}
+
+impl Price {
+    /// What one request and its reply cost, in USD.
+    #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
+    pub fn of(&self, usage: Usage) -> f64 {
+        let (read, written) = match self.long {
+            Some((above, read, written)) if usage.read() > above => (read, written),
+            _ => (1.0, 1.0),
+        };
+        let prompt = self.input * usage.input as f64
+            + self.cache_read * usage.cache_read as f64
+            + self.cache_write * usage.cache_write as f64;
+        (read * prompt + written * self.output * usage.output as f64) / 1e6
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_longest_beginning_wins() {
-        let of = |model: &str| (Facts::of(model).window, Facts::of(model).max_output);
-        assert_eq!(of("claude-sonnet-4-5-20250929"), (200_000, 64_000));
-        assert_eq!(of("claude-opus-4-20250514"), (200_000, 32_000));
-        assert_eq!(of("claude-opus-4-5"), (200_000, 64_000));
-        assert_eq!(of("anthropic/claude-3-5-haiku-latest"), (200_000, 8192));
-        assert_eq!(of("Qwen/Qwen3-Coder-480B-A35B-Instruct-FP8"), (262_144, 32_768));
-        assert_eq!(of("my-own"), (0, 8192));
-    }
-}
+mod tests;

@@ -60,7 +60,14 @@ impl Session {
                     self.phase = Phase::Resting { turn, requests, tries: tries + 1 };
                 }
             }
-            Event::ModelChosen { model } => self.model.clone_from(model),
+            Event::ModelChosen { model, tuning } => {
+                self.model.clone_from(model);
+                self.tuning = *tuning;
+            }
+            Event::Spent { cost } => {
+                self.spent += cost.unwrap_or_default();
+                self.unpriced |= cost.is_none();
+            }
             Event::SystemChosen { system } => self.set_system(system),
             Event::Ended { why, .. } => self.settle(why),
         }

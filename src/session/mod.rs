@@ -7,7 +7,7 @@ mod say;
 #[cfg(test)]
 mod tests;
 
-use crate::event::{End, Event, Failure, Plan, PlanStep, Queued, Ruling, TurnId};
+use crate::event::{End, Event, Failure, Plan, PlanStep, Queued, Ruling, Tuning, TurnId};
 use crate::message::{
     Block, CallId, Excerpt, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
@@ -99,6 +99,11 @@ pub enum Input {
     },
     ChooseModel {
         model: String,
+        tuning: Tuning,
+    },
+    /// What a reply cost, in USD; `None` where the price is not known.
+    Spend {
+        cost: Option<f64>,
     },
     ChooseSystem {
         system: String,
@@ -134,11 +139,17 @@ pub struct Session {
     pub notes: Vec<String>,
     /// `provider/model`.
     pub model: String,
+    /// How the user wants it asked in this session.
+    pub tuning: Tuning,
     pub root: PathBuf,
     /// All tokens of the session.
     pub usage: Usage,
     /// Tokens of the last request and its reply: what the context holds.
     pub context: u64,
+    /// What the session has cost, in USD, as far as prices are known.
+    pub spent: f64,
+    /// Replies came whose price is not known: the cost is more than `spent`.
+    pub unpriced: bool,
     /// The number of turns begun.
     pub turns: u32,
     /// Ids given to queued messages so far.
@@ -232,7 +243,10 @@ impl Session {
             }
             Input::Note { text } => self.record(Event::Noted { text }, &mut step),
             Input::Tell { text } => self.record(Event::Told { text }, &mut step),
-            Input::ChooseModel { model } => self.record(Event::ModelChosen { model }, &mut step),
+            Input::ChooseModel { model, tuning } => {
+                self.record(Event::ModelChosen { model, tuning }, &mut step);
+            }
+            Input::Spend { cost } => self.record(Event::Spent { cost }, &mut step),
             Input::ChooseSystem { system } if self.phase == Phase::Idle => {
                 self.record(Event::SystemChosen { system }, &mut step);
             }

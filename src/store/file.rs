@@ -1,7 +1,7 @@
 //! The session file: a person's file, with stable keys, that loads after a hand edit and keeps what it does not know.
 
 use super::Barred;
-use crate::event::Queued;
+use crate::event::{Queued, Tuning};
 use crate::message::{Excerpt, Message, Usage};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,8 @@ pub(super) struct SessionFile {
     root: PathBuf,
     #[serde(default)]
     model: String,
+    #[serde(default, skip_serializing_if = "Tuning::is_empty")]
+    tuning: Tuning,
     #[serde(default)]
     created: String,
     #[serde(default)]
@@ -49,6 +51,12 @@ pub(super) struct SessionFile {
     /// Tokens of the last request and its reply.
     #[serde(default)]
     context: u64,
+    /// In USD.
+    #[serde(default)]
+    spent: f64,
+    /// The price of some of it is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unpriced: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     queue: Vec<Queued>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -75,12 +83,15 @@ impl SessionFile {
             name: name.to_owned(),
             root: root.to_owned(),
             model: String::new(),
+            tuning: Tuning::default(),
             created: now(),
             updated: String::new(),
             saves: 0,
             turns: 0,
             usage: Usage::default(),
             context: 0,
+            spent: 0.0,
+            unpriced: false,
             queue: Vec::new(),
             notes: Vec::new(),
             reviewing: Vec::new(),
@@ -103,9 +114,12 @@ impl SessionFile {
             notes: header.notes.clone(),
             reviewing: header.reviewing.clone(),
             model: header.model.clone(),
+            tuning: header.tuning,
             root: header.root.clone(),
             usage: header.usage,
             context: header.context,
+            spent: header.spent,
+            unpriced: header.unpriced,
             turns: header.turns,
             queued: header.queue.iter().map(|it| it.id).max().unwrap_or(0),
             ..Session::default()
@@ -116,10 +130,13 @@ impl SessionFile {
     pub(super) fn render(&mut self, session: &Session) -> serde_json::Result<Vec<u8>> {
         self.updated = now();
         self.model.clone_from(&session.model);
+        self.tuning = session.tuning;
         self.root.clone_from(&session.root);
         self.turns = session.turns;
         self.usage = session.usage;
         self.context = session.context;
+        self.spent = session.spent;
+        self.unpriced = session.unpriced;
         self.queue.clone_from(&session.queue);
         self.notes.clone_from(&session.notes);
         self.reviewing.clone_from(&session.reviewing);

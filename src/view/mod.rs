@@ -143,7 +143,12 @@ impl View {
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
             Event::Noted { text } | Event::Told { text } => self.notice(text),
             Event::Retried { failure, wait_ms, .. } => self.retried(failure, *wait_ms),
-            Event::ModelChosen { model } => self.notice(&format!("Model: {model}.")),
+            Event::ModelChosen { model, tuning } if tuning.is_empty() => {
+                self.notice(&format!("Model: {model}."));
+            }
+            Event::ModelChosen { model, tuning } => {
+                self.notice(&format!("Model: {model}, {tuning}."));
+            }
             Event::SystemChosen { .. } => {
                 self.notice(
                     "The system prompt was replaced: the model reads the conversation anew.",
@@ -151,6 +156,7 @@ impl View {
             }
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
+            | Event::Spent { .. }
             | Event::Unsaved { .. }
             | Event::Reviewed { .. }
             | Event::Queued { .. }

@@ -3,7 +3,7 @@
 mod laws;
 
 use super::*;
-use crate::event::{Plan, TurnId};
+use crate::event::{Plan, Tuning, TurnId};
 use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -313,7 +313,7 @@ fn control_characters_never_come_through() {
         Event::Asked { turn: TurnId(1), call: CallId("c2".into()), question: evil.into() },
         answered("c1", evil, evil),
         Event::Told { text: evil.into() },
-        Event::ModelChosen { model: evil.into() },
+        Event::ModelChosen { model: evil.into(), tuning: Tuning::default() },
         Event::Prompted {
             turn: TurnId(2),
             message: queued(

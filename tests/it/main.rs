@@ -24,5 +24,6 @@ mod shell;
 mod tidy;
 mod tools;
 mod tour;
+mod tuning;
 mod turns;
 mod wire;

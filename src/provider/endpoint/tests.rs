@@ -94,7 +94,7 @@ fn a_choice() {
             gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             ollama qwen3:8b http://127.0.0.1:11434/v1/chat/completions None
             Which model of ollama? Write ollama/ and the model's name.
-            No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, ollama, llamacpp, lmstudio, mine.
+            No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, ollama, llamacpp, lmstudio, vllm, mine.
             mine m https://relay.example/v1/messages Env(MY_KEY)
             mine m https://relay.example/v1/chat/completions Command
             Provider mine: no dialect is called gopher; there are anthropic, openai-chat and gemini.

@@ -37,7 +37,7 @@ fn http(dialect: &str, base_url: String, clocks: Clocks) -> Http {
         dialect: Some(dialect.to_owned()),
         base_url: Some(base_url),
         key: Some("env:MY_KEY".to_owned()),
-        models: vec![],
+        ..UserProvider::default()
     };
     let users = BTreeMap::from([("mine".to_owned(), user)]);
     Http::new(named("mine", &users, &|_| None).unwrap()).with(clocks, env)

@@ -1,0 +1,27 @@
+//! The known word that a misspelt one was probably meant to be.
+
+/// The nearest of `known`, where one is near.
+pub fn find<S: AsRef<str>>(word: &str, known: impl IntoIterator<Item = S>) -> Option<S> {
+    if word.len() > 64 {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let near = known.into_iter().map(|it| (distance(it.as_ref(), &word), it));
+    let near = near.filter(|(distance, _)| *distance <= 2 && *distance < word.len());
+    near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+}
+
+/// Edits between two short words (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let cost = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = cost.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

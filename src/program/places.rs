@@ -1,0 +1,33 @@
+//! Where things are on this machine.
+
+use std::path::{Path, PathBuf};
+
+/// The nearest folder with `.git`, else the working directory; canonical.
+pub(super) fn project_root(cwd: &Path) -> PathBuf {
+    let cwd = std::fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned());
+    let root = cwd.ancestors().find(|it| it.join(".git").exists());
+    root.unwrap_or(&cwd).to_owned()
+}
+
+/// This program, even after its file was built anew.
+pub(super) fn own_file() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return PathBuf::from("/proc/self/exe");
+    }
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("caliban"))
+}
+
+/// `$XDG_DATA_HOME/caliban`, else `~/.local/share/caliban`, on every Unix.
+pub(super) fn data_dir() -> PathBuf {
+    base_dir("XDG_DATA_HOME", ".local/share")
+}
+
+pub(super) fn cache_dir() -> PathBuf {
+    base_dir("XDG_CACHE_HOME", ".cache")
+}
+
+fn base_dir(variable: &str, below_home: &str) -> PathBuf {
+    let given = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
+    let home = || std::env::home_dir().unwrap_or_default().join(below_home);
+    given.unwrap_or_else(home).join("caliban")
+}

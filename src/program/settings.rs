@@ -1,0 +1,53 @@
+//! The user's settings in the program's terms.
+
+use crate::agent::models::Models;
+use crate::event::Tuning;
+use crate::nvim::wire::{ModelConfig, PriceConfig, ProviderConfig, WireConfig};
+use crate::provider::endpoint::UserProvider;
+use crate::provider::facts::{Price, UserModel};
+use crate::provider::key::Key;
+
+pub(super) fn models(config: &WireConfig) -> Models {
+    let WireConfig { thinking, temperature, max_output, .. } = *config;
+    Models::new(
+        config.providers.iter().map(|(name, it)| (name.clone(), provider(it))).collect(),
+        config.models.iter().map(|(name, it)| (name.clone(), model(it))).collect(),
+        Tuning { thinking, temperature, max_output },
+    )
+}
+
+fn provider(it: &ProviderConfig) -> UserProvider {
+    UserProvider {
+        dialect: it.dialect.clone(),
+        base_url: it.base_url.clone(),
+        key: it.key.clone(),
+        models: it.models.clone(),
+        quirks: it.quirks.clone(),
+    }
+}
+
+fn model(it: &ModelConfig) -> UserModel {
+    let ModelConfig { window, max_output, thinking, temperature, price, num_ctx } = *it;
+    let tuning = Tuning { thinking, temperature, max_output };
+    UserModel { window, price: price.map(price_of), num_ctx, tuning }
+}
+
+/// What the cache costs is, where it is not said, what it would cost without one.
+fn price_of(it: PriceConfig) -> Price {
+    Price {
+        input: it.input,
+        output: it.output,
+        cache_read: it.cache_read.unwrap_or(it.input),
+        cache_write: it.cache_write.unwrap_or(it.input),
+        long: None,
+    }
+}
+
+/// Where a key comes from, in a few words.
+pub(super) fn origin(key: &Key) -> String {
+    match key {
+        Key::None => "no key needed".to_owned(),
+        Key::Env(name) => name.clone(),
+        Key::Command(_) => "a command's key".to_owned(),
+    }
+}
