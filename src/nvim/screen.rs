@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// The pause between two paints of streamed text, from the beginning of the one to the next: two frames at
 /// 60 Hz, below which a reader sees no difference and the editor pays for every call (DESIGN §7).
-const PACE: Duration = Duration::from_millis(33);
+const PACE: Duration = Duration::from_millis(32);
 /// The pause between the pieces of one large update, for the editor to live in.
 const BREATH: Duration = Duration::from_millis(8);
 /// The pause after a paint that the editor refused.

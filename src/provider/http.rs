@@ -18,19 +18,23 @@ use reqwest::{Client, Response, StatusCode};
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::collections::VecDeque;
 use std::error::Error;
+use std::future::poll_fn;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
-use tokio::task::yield_now;
+use std::{io, mem};
 use tokio::time::{sleep, timeout};
 
 /// Most of an error's body that is read, in bytes.
 const ERROR_BODY: usize = 64 << 10;
 
-/// The pause between two reads while text flows: one frame at 60 Hz. The screen takes no more, and every token
-/// read by itself would wake the whole program.
-const SIP: Duration = Duration::from_millis(16);
+/// The pause between two reads while text flows: a little over the screen's own, so that what is read is painted
+/// at once. Every token read by itself would wake the whole program.
+const SIP: Duration = Duration::from_millis(33);
+
+/// Most bytes of text that are read before any of it is handed on.
+const GULP: usize = 64 << 10;
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +123,7 @@ impl Http {
             key,
             clocks: self.clocks,
             begun: false,
+            ended: false,
             flows: false,
         })
     }
@@ -228,6 +233,7 @@ struct Body {
     key: Option<Secret>,
     clocks: Clocks,
     begun: bool,
+    ended: bool,
     /// Nothing but text came last: a call must not wait.
     flows: bool,
 }
@@ -243,45 +249,83 @@ impl Body {
         }
     }
 
-    /// The next bytes: what is here already at once, what text follows it in sips.
-    async fn read(&mut self) -> Option<Option<Bytes>> {
-        if self.flows {
-            // The connection, a task of its own, has to run before it can hand over what it has.
-            for _ in 0..2 {
-                if let Some(bytes) = self.bytes.next().now_or_never() {
-                    return bytes;
-                }
-                yield_now().await;
+    async fn sampled(&mut self) -> Sampled {
+        while self.waiting.is_empty() {
+            let clock = if self.begun { self.clocks.between } else { self.clocks.first };
+            let silent = timeout(clock, self.read()).await.is_err();
+            if !silent && !self.ended {
+                continue;
             }
-            sleep(SIP).await;
+            // A broken connection is no worse than an early end: only the reply tells whether it was whole.
+            return match self.reading.end() {
+                Sampled::Failed(_) if silent => Sampled::Failed(stalled(clock)),
+                end => end,
+            };
         }
-        self.bytes.next().await
+        self.waiting.pop_front().unwrap_or_else(|| self.reading.end())
     }
 
-    async fn sampled(&mut self) -> Sampled {
-        let mut read = Vec::new();
-        loop {
-            if let Some(sampled) = self.waiting.pop_front() {
-                return sampled;
+    /// Reads what comes next and all that is here then; text that flows, in sips.
+    async fn read(&mut self) {
+        if self.flows {
+            sleep(SIP).await;
+        }
+        let mut next = self.bytes.next().await;
+        let mut room = GULP;
+        while let Some(Some(bytes)) = next {
+            self.begun = true;
+            room = room.saturating_sub(bytes.len());
+            self.push(&bytes);
+            if room == 0 || !self.flows {
+                self.flows = false;
+                return;
             }
-            let clock = if self.begun { self.clocks.between } else { self.clocks.first };
-            match timeout(clock, self.read()).await {
-                Ok(Some(Some(bytes))) => {
-                    self.begun = true;
-                    self.reading.push(&bytes, &mut read);
-                    let is_text = |it: &Sampled| {
-                        matches!(it, Sampled::Delta(Delta::Text(_) | Delta::Thinking(_)))
-                    };
-                    self.flows = !read.is_empty() && read.iter().all(is_text);
-                    self.waiting.extend(read.drain(..));
+            next = match self.here().await {
+                Some(next) => next,
+                None => return,
+            };
+        }
+        self.ended = true;
+    }
+
+    /// The next bytes, if they have come.
+    async fn here(&mut self) -> Option<Option<Option<Bytes>>> {
+        // The connection, a task of its own, has to run before it can hand over what it has. Tokio's `yield_now`
+        // would ask the system for news each time.
+        for _ in 0..2 {
+            if let Some(next) = self.bytes.next().now_or_never() {
+                return Some(next);
+            }
+            let mut waited = false;
+            poll_fn(|context| {
+                if mem::replace(&mut waited, true) {
+                    return Poll::Ready(());
                 }
-                // A broken connection is no worse than an early end: only the reply tells whether it was whole.
-                Ok(None | Some(None)) => return self.reading.end(),
-                Err(_) => {
-                    return match self.reading.end() {
-                        Sampled::Done(reply) => Sampled::Done(reply),
-                        _ => Sampled::Failed(stalled(clock)),
-                    };
+                context.waker().wake_by_ref();
+                Poll::Pending
+            })
+            .await;
+        }
+        None
+    }
+
+    /// Takes bytes in. Text that follows on text becomes one piece with it.
+    fn push(&mut self, bytes: &[u8]) {
+        let mut read = Vec::new();
+        self.reading.push(bytes, &mut read);
+        self.flows = !read.is_empty();
+        for sampled in read {
+            match (self.waiting.back_mut(), sampled) {
+                (Some(Sampled::Delta(Delta::Text(whole))), Sampled::Delta(Delta::Text(more)))
+                | (
+                    Some(Sampled::Delta(Delta::Thinking(whole))),
+                    Sampled::Delta(Delta::Thinking(more)),
+                ) => whole.push_str(&more),
+                (_, sampled) => {
+                    let is_text =
+                        matches!(sampled, Sampled::Delta(Delta::Text(_) | Delta::Thinking(_)));
+                    self.flows &= is_text;
+                    self.waiting.push_back(sampled);
                 }
             }
         }

@@ -92,6 +92,41 @@ fn timeless(row: &str) -> String {
 }
 
 #[test]
+fn markdown_has_its_colours_wherever_it_is_shown() {
+    let server = Server::start();
+    let text = "# Title\n\nSay `x` in **bold**.\n\n```lua\nlocal a = 1\n```\n\nThe end.";
+    server.reply(Reply::new().thinking("Hm.\nSo.").text(text));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(160, 30));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "The end.");
+    nvim.wait_phase("idle");
+    // the rows move, and a second window shows them
+    nvim.go_to_transcript("Thought for");
+    nvim.keys("za");
+    nvim.wait_screen("▾ Thought for");
+    nvim.keys("<C-w>T:vsplit<CR>");
+    let both = |nvim: &Nvim| nvim.screen_marked("").matches("⟦Statement|local⟧").count() == 2;
+    nvim.wait(both, "the code in both windows");
+    let shown = nvim.screen_marked("").replace("⟦Normal|│⟧", "│");
+    let rows =
+        shown.lines().skip_while(|row| !row.contains("Title⟧")).filter(|row| row.contains('│'));
+    let halves = rows.map(|row| {
+        let (left, right) = row.split_once('│').unwrap();
+        assert_eq!(left.trim_end(), right.trim_end());
+        right.trim_end().replace("⟦SignColumn|  ⟧", "")
+    });
+    let rows: Vec<String> = halves.filter(|it| !it.is_empty()).take(6).collect();
+    expect![[r#"
+        ⟦Title|# Title⟧
+        Say ⟦Special|`x`⟧ in ⟦@markup.strong|**bold**⟧.
+        ⟦CalibanDim|```lua⟧
+        ⟦Statement|local⟧ ⟦@variable|a⟧ ⟦Operator|=⟧ ⟦Constant|1⟧
+        ⟦CalibanDim|```⟧
+        The end."#]]
+    .assert_eq(&rows.join("\n"));
+}
+
+#[test]
 fn hostile_text_of_a_model_reaches_the_buffer_as_plain_text() {
     let server = Server::start();
     let long = "x".repeat(200_000);

@@ -158,18 +158,22 @@ local function window(part)
 end
 
 ---@param row integer
----@return string[] # highlight groups of a row, `col-col group`
+---@return string[] # highlight groups of a row, `col-col group`: of marks in the buffer, and as it is drawn
 local function marks(row)
   local list = {}
-  local ns = require('caliban.chat.paint').ns
+  local buf, ns = chat().transcript, require('caliban.chat.paint').ns
   for _, m in
-    ipairs(
-      api.nvim_buf_get_extmarks(chat().transcript, ns, { row, 0 }, { row, -1 }, { details = true })
-    )
+    ipairs(api.nvim_buf_get_extmarks(buf, ns, { row, 0 }, { row, -1 }, { details = true }))
   do
     if m[4].hl_group then
       table.insert(list, ('%d-%d %s'):format(m[3], m[4].end_col, m[4].hl_group))
     end
+  end
+  local block, top = require('caliban.chat.paint').at(chat(), row)
+  local spans = require('caliban.chat.markdown').spans(buf, assert(block), top, row - top)
+  for i = 1, #spans, 3 do
+    local group = fn.synIDattr(spans[i + 2], 'name')
+    table.insert(list, ('%d-%d %s'):format(spans[i], spans[i + 1], group))
   end
   table.sort(list)
   return list
@@ -761,13 +765,12 @@ test('a fence highlights its code when it closes, and does not leak into the nex
   eq(#marks(6), 1)
 end)
 
-test('a large paint is highlighted in pieces, all of it in the end', function()
+test('of a large paint only what is seen is highlighted', function()
   opened()
   paint({ { id = 1, append = ('# head `x` and **y**\n'):rep(20000) } })
-  assert(chat().highlighting)
-  vim.wait(5000, function()
-    return not chat().highlighting
-  end, 1)
+  vim.cmd.redraw()
+  local seen = vim.tbl_count(chat().blocks[1].spans)
+  assert(seen > 0 and seen < 200, seen)
   eq(#marks(0), 1)
   eq(#marks(19999), 1)
 end)

@@ -12,7 +12,6 @@ local api = vim.api
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
 ---@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
----@field highlighting? boolean
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
 ---@field context caliban.Excerpt[] chips of the composer

@@ -1,24 +1,18 @@
---- Highlights Markdown line by line, each finished line once, and a code block once when it is closed.
---- No parser stays attached to the buffer: its cost would grow with the chat.
+--- Highlights Markdown line by line, each finished line once, a code block when it is closed, and only what
+--- comes to the screen. No parser stays attached to the buffer: its cost would grow with the chat.
 local M = {}
 
 local api = vim.api
-local ns = api.nvim_create_namespace('caliban_chat')
-local set = api.nvim_buf_set_extmark
 
 ---@class caliban.Fence
----@field from integer index in the block of the first code line
+---@field from integer index in the block of the line that opens it
+---@field to? integer index of the line that closes it
 ---@field mark string what the opening fence was made of
----@field info string
-
----@class caliban.CodeJob
----@field from integer
----@field source string
----@field lang string
----@field next? fun(): integer?, TSNode?
----@field names string[]
+---@field lang? string its parser
 
 local CODE_CAP = 32768 -- bytes; a longer block stays plain
+local PIECE = 64 -- lines of code that are highlighted in one go
+local NONE = {} ---@type integer[]
 
 ---@type table<string, string|false>
 local langs = {}
@@ -47,186 +41,243 @@ local function language(info)
   return langs[word]
 end
 
----@param job caliban.CodeJob
----@return boolean
-local function parse(job)
-  local trees = vim.treesitter.get_string_parser(job.source, job.lang):parse()
-  local tree = trees and trees[1]
-  local query = vim.treesitter.query.get(job.lang, 'highlights')
-  if not (tree and query) then
-    return false
+local ids = {} ---@type table<string, integer>
+
+---@param spans integer[] three for each: first byte, byte after the last, group
+---@param from integer
+---@param to integer
+---@param group string
+local function add(spans, from, to, group)
+  local id = ids[group] or api.nvim_get_hl_id_by_name(group)
+  ids[group] = id
+  -- of two that overlap the one that begins later is seen
+  local n = #spans + 1
+  while n > 1 and spans[n - 3] > from do
+    spans[n], spans[n + 1], spans[n + 2] = spans[n - 3], spans[n - 2], spans[n - 1]
+    n = n - 3
   end
-  job.names, job.next = query.captures, query:iter_captures(tree:root(), job.source)
-  return true
+  spans[n], spans[n + 1], spans[n + 2] = from, to, id
 end
 
---- Goes on with a closed code block.
+---@class caliban.Code
+---@field fence caliban.Fence
+---@field source string
+---@field root? TSNode nil where it stays plain
+
+--- The code block that was parsed last: it comes to the screen in pieces.
+---@type caliban.Code?
+local parsed
+
+---@param fence caliban.Fence
+---@param lines string[]
+---@param lang string
+---@return caliban.Code
+local function parse(fence, lines, lang)
+  local code = { fence = fence, source = table.concat(lines, '\n') }
+  if #code.source <= CODE_CAP then
+    local ok, trees = pcall(function()
+      return vim.treesitter.get_string_parser(code.source, lang):parse()
+    end)
+    local tree = ok and trees and trees[1] or nil
+    code.root = tree and tree:root()
+  end
+  return code
+end
+
+--- The lines of a closed code block around one of them.
 ---@param buf integer
 ---@param block caliban.Block
----@param row integer
----@param deadline integer
----@return boolean # false where the time was up first
-local function code(buf, block, row, deadline)
-  local job = block.code ---@as caliban.CodeJob
-  if not job.next then
-    local ok, parsed = pcall(parse, job)
-    if not (ok and parsed) then
-      block.code = nil
-      return true
-    end
+---@param fence caliban.Fence
+---@param row integer the block's
+---@param i integer the line's index in the block
+---@return integer[]? # the line's spans
+local function code(buf, block, fence, row, i)
+  local lang, to = fence.lang, fence.to
+  if not (lang and to) then
+    return nil
   end
-  local top, n = row + job.from, 0
-  for id, node in job.next do
-    local name = job.names[id] ---@as string
+  local top = fence.from + 1
+  if not parsed or parsed.fence ~= fence then
+    parsed = parse(fence, api.nvim_buf_get_lines(buf, row + top, row + to, false), lang)
+  end
+  local first = math.floor((i - top) / PIECE) * PIECE
+  local last = math.min(first + PIECE, to - top)
+  for r = first, last - 1 do
+    block.spans[top + r] = {}
+  end
+  local query = vim.treesitter.query.get(lang, 'highlights')
+  if not (parsed.root and query) then
+    return block.spans[i]
+  end
+  for id, node in query:iter_captures(parsed.root, parsed.source, first, last) do
+    local name = query.captures[id]
     if not vim.startswith(name, '_') and name ~= 'spell' then
+      local group = '@' .. name .. '.' .. lang
       local r0, c0, r1, c1 = node:range()
-      local group = '@' .. name .. '.' .. job.lang
-      local opts = { end_row = top + r1, end_col = c1, hl_group = group, strict = false }
-      set(buf, ns, top + r0, c0, opts)
-    end
-    n = n + 1
-    if n % 64 == 0 and vim.uv.hrtime() > deadline then
-      return false
+      for r = math.max(r0, first), math.min(r1, last - 1) do
+        local spans = block.spans[top + r] or NONE
+        add(spans, r == r0 and c0 or 0, r == r1 and c1 or vim.v.maxcol, group)
+      end
     end
   end
-  block.code = nil
-  return true
+  return block.spans[i]
 end
 
----@param buf integer
----@param row integer
+---@param spans integer[]
 ---@param s string
 ---@param pattern string
 ---@param group string
 ---@return string # with the matches blanked, so that nothing is found inside them
-local function each(buf, row, s, pattern, group)
+local function each(spans, s, pattern, group)
   local from, to = s:find(pattern)
   while from and to do
-    set(buf, ns, row, from - 1, { end_col = to, hl_group = group })
+    add(spans, from - 1, to, group)
     s = s:sub(1, from - 1) .. (' '):rep(to - from + 1) .. s:sub(to + 1)
     from, to = s:find(pattern, to + 1)
   end
   return s
 end
 
----@param buf integer
----@param row integer
+---@param spans integer[]
 ---@param s string
-local function inline(buf, row, s)
+local function inline(spans, s)
   if not s:find('[`*_%[]') or #s > 4096 then
     return
   end
   if s:find('`', 1, true) then
-    s = each(buf, row, s, '``[^`].-``', '@markup.raw')
-    s = each(buf, row, s, '`[^`]+`', '@markup.raw')
+    s = each(spans, s, '``[^`].-``', '@markup.raw')
+    s = each(spans, s, '`[^`]+`', '@markup.raw')
   end
   if s:find('](', 1, true) then
-    s = each(buf, row, s, '%[[^%]]*%]%([^)%s]*%)', '@markup.link')
+    s = each(spans, s, '%[[^%]]*%]%([^)%s]*%)', '@markup.link')
   end
   if s:find('*', 1, true) then
-    s = each(buf, row, s, '%*%*[^%s*][^*]*%*%*', '@markup.strong')
-    s = each(buf, row, s, '%*[^%s*][^*]*%*', '@markup.italic')
+    s = each(spans, s, '%*%*[^%s*][^*]*%*%*', '@markup.strong')
+    s = each(spans, s, '%*[^%s*][^*]*%*', '@markup.italic')
   end
   if s:find('_', 1, true) then
-    s = each(buf, row, s, '%f[%w_]__[^%s_][^_]*__%f[^%w_]', '@markup.strong')
-    each(buf, row, s, '%f[%w_]_[^%s_][^_]*_%f[^%w_]', '@markup.italic')
+    s = each(spans, s, '%f[%w_]__[^%s_][^_]*__%f[^%w_]', '@markup.strong')
+    each(spans, s, '%f[%w_]_[^%s_][^_]*_%f[^%w_]', '@markup.italic')
   end
 end
 
----@param buf integer
----@param row integer
+---@param spans integer[]
 ---@param s string
-local function plain(buf, row, s)
+local function plain(spans, s)
   local first = s:match('^%s*(%S)')
   if not first then
     return
   end
   if first == '#' and s:find('^%s*#+ ') then
-    set(buf, ns, row, 0, { end_col = #s, hl_group = '@markup.heading' })
-    return
+    return add(spans, 0, #s, '@markup.heading')
   end
   if first == '>' then
-    set(buf, ns, row, 0, { end_col = #s, hl_group = '@markup.quote' })
+    add(spans, 0, #s, '@markup.quote')
   elseif first == '-' or first == '*' or first == '+' then
     local _, to = s:find('^%s*[-*+]%s')
     if to then
-      set(buf, ns, row, to - 2, { end_col = to - 1, hl_group = '@markup.list' })
+      add(spans, to - 2, to - 1, '@markup.list')
       s = (' '):rep(to) .. s:sub(to + 1)
     end
   elseif first:find('%d') then
     local _, to = s:find('^%s*%d+[.)]%s')
     if to then
-      set(buf, ns, row, 0, { end_col = to - 1, hl_group = '@markup.list' })
+      add(spans, 0, to - 1, '@markup.list')
     end
   end
-  inline(buf, row, s)
+  inline(spans, s)
+end
+
+--- The last fence that opens at or above a line.
+---@param block caliban.Block
+---@param i integer
+---@return caliban.Fence?
+local function fence_at(block, i)
+  local low, high = 1, #block.fences
+  while low <= high do
+    local middle = math.floor((low + high) / 2)
+    if block.fences[middle].from <= i then
+      low = middle + 1
+    else
+      high = middle - 1
+    end
+  end
+  return block.fences[high]
+end
+
+--- What to highlight of a line: three numbers for each span, its first byte, the byte after its last, the group.
+--- Found out when the line first comes to the screen; nothing for a line that is not finished.
+---@param buf integer
+---@param block caliban.Block
+---@param row integer its first row
+---@param i integer the line's index in it
+---@return integer[]
+function M.spans(buf, block, row, i)
+  local known = block.spans[i]
+  if known or i >= block.done then
+    return known or NONE
+  end
+  local fence = fence_at(block, i)
+  if fence and i > fence.from and i < (fence.to or math.huge) then
+    return code(buf, block, fence, row, i) or NONE
+  end
+  local spans = {}
+  local s = api.nvim_buf_get_lines(buf, row + i, row + i + 1, false)[1]
+  if fence and (i == fence.from or i == fence.to) then
+    add(spans, 0, #s, 'CalibanDim')
+  else
+    plain(spans, s)
+  end
+  block.spans[i] = spans
+  return spans
 end
 
 --- One finished line.
----@param buf integer
 ---@param block caliban.Block
----@param row integer the block's
----@param i integer the line's index in it
+---@param i integer its index
 ---@param s string
-local function line(buf, block, row, i, s)
+---@return integer? # index of the first line that is to be drawn anew
+local function finish(block, i, s)
   local mark, info = s:match('^%s*(```+)([^`]*)$')
   if not (mark and info) then
     mark, info = s:match('^%s*(~~~+)(.*)$')
   end
-  local fence = block.fence
-  if not (fence or (mark and info)) then
-    return plain(buf, row + i, s)
+  if not (mark and info) then
+    return nil
   end
-  if fence then
-    local closes = mark
-      and info
-      and mark:byte() == fence.mark:byte()
-      and #mark >= #fence.mark
-      and vim.trim(info) == ''
-    if not closes then
-      return
-    end
-    block.fence = nil
-    local lang = language(fence.info)
-    if lang and i > fence.from then
-      local lines = api.nvim_buf_get_lines(buf, row + fence.from, row + i, false)
-      local source = table.concat(lines, '\n')
-      if #source <= CODE_CAP then
-        block.code = { from = fence.from, source = source, lang = lang, names = {} }
-      end
-    end
-  elseif mark and info then
-    block.fence = { from = i + 1, mark = mark, info = info }
+  local fence = block.fences[#block.fences]
+  if not fence or fence.to then
+    local opened = { from = i, mark = mark, lang = language(info) or nil }
+    table.insert(block.fences, opened)
+  elseif mark:byte() == fence.mark:byte() and #mark >= #fence.mark and vim.trim(info) == '' then
+    fence.to = i
+    return fence.from + 1
   end
-  set(buf, ns, row + i, 0, { end_col = #s, hl_group = 'CalibanDim' })
 end
 
---- Highlights what is finished of a block and not highlighted yet.
+--- Takes note of the lines of a block that are finished since the last time.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer its first row
----@param deadline integer `vim.uv.hrtime()` at which to leave off
----@return boolean # false where the time was up first
-function M.advance(buf, block, row, deadline)
-  if block.code and not code(buf, block, row, deadline) then
-    return false
-  end
+function M.advance(buf, block, row)
   local finished = block.final and block.n or block.n - 1
+  local anew = block.done
   while block.done < finished do
-    local upto = math.min(finished, block.done + 64)
+    local upto = math.min(finished, block.done + 1024)
     local lines = api.nvim_buf_get_lines(buf, row + block.done, row + upto, false)
-    for _, s in ipairs(lines) do
-      line(buf, block, row, block.done, s)
-      block.done = block.done + 1
-      if block.code and not code(buf, block, row, deadline) then
-        return false
+    for i, s in ipairs(lines) do
+      local first = s:byte()
+      -- a backtick, a tilde, or blank space that may stand before them
+      if first == 96 or first == 126 or first == 32 or first == 9 then
+        anew = math.min(anew, finish(block, block.done + i - 1, s) or anew)
       end
     end
-    if vim.uv.hrtime() > deadline and block.done < finished then
-      return false
-    end
+    block.done = upto
   end
-  return true
+  if anew < finished then
+    -- as Neovim's own highlighter does
+    api.nvim__redraw({ buf = buf, range = { row + anew, row + finished }, flush = false })
+  end
 end
 
 --- The lines of the code block a line stands in (its fences count as in it).

@@ -13,13 +13,13 @@ M.ns = ns
 ---@field col integer bytes of the last line
 ---@field head? integer index of the first line that is not empty
 ---@field final boolean
----@field done integer lines highlighted so far
+---@field done integer lines that are finished
 ---@field call? string
 ---@field right? string
 ---@field below? string[]
 ---@field marks table<string, integer>
----@field fence? caliban.Fence
----@field code? caliban.CodeJob
+---@field fences caliban.Fence[]
+---@field spans table<integer, integer[]?> what is highlighted, of lines that have been on the screen
 
 --- Shapes of one colour throughout. The others are Markdown, or a tool's.
 local spans = {
@@ -35,8 +35,6 @@ local heads = { tool = 'CalibanTool', ask = 'CalibanAsk' }
 
 --- Blocks made here: the messages that wait, and that the program has ended.
 local QUEUE, ENDED = -1, -2
-
-local BUDGET = 5000000 -- ns of highlighting in one go
 
 ---@param chat caliban.Chat
 ---@param id integer
@@ -106,6 +104,12 @@ local function first_text(lines)
   end
 end
 
+--- Forgets what was found out of a block's lines.
+---@param block caliban.Block
+local function forget(block)
+  block.done, block.fences, block.spans, block.marks = 0, {}, {}, {}
+end
+
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
@@ -132,9 +136,8 @@ local function replace(chat, block, row, at, lines)
     if at > 0 then
       api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + at)
     end
-    block.done, block.fence, block.marks = 0, nil, {}
+    forget(block)
   end
-  block.code = nil
 end
 
 ---@param chat caliban.Chat
@@ -233,41 +236,6 @@ local function bar(chat, block, row)
   end
 end
 
---- Highlights the finished lines of a block that are not yet.
----@param chat caliban.Chat
----@param block caliban.Block
----@param row integer
----@param deadline integer
----@return boolean # false where the time was up first
-local function highlight(chat, block, row, deadline)
-  if spans[block.shape] then
-    return true
-  end
-  return require('caliban.chat.markdown').advance(chat.transcript, block, row, deadline)
-end
-
---- Goes on with the highlighting in pieces, newest block first, until none is left to do.
----@param chat caliban.Chat
-local function later(chat)
-  if chat.highlighting then
-    return
-  end
-  chat.highlighting = true
-  vim.defer_fn(function()
-    chat.highlighting = false
-    if not require('caliban.chat').usable(chat.transcript) then
-      return
-    end
-    local deadline, row = vim.uv.hrtime() + BUDGET, chat.total
-    for i = #chat.blocks, 1, -1 do
-      row = row - chat.blocks[i].n
-      if not highlight(chat, chat.blocks[i], row, deadline) then
-        return later(chat)
-      end
-    end
-  end, 4)
-end
-
 ---@param chat caliban.Chat
 ---@param id integer
 ---@param shape string
@@ -281,6 +249,8 @@ local function add(chat, id, shape)
     done = 0,
     final = false,
     marks = {},
+    fences = {},
+    spans = {},
   }
   local tail = chat.blocks[#chat.blocks]
   if tail and tail.id == QUEUE then
@@ -309,7 +279,8 @@ local function apply(chat, update)
   end
   if block.shape ~= update.shape then
     api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + block.n)
-    block.shape, block.done, block.fence, block.marks = update.shape, 0, nil, {}
+    block.shape = update.shape
+    forget(block)
   end
   if update.lines then
     replace(chat, block, row, update.at, update.lines)
@@ -329,16 +300,15 @@ end
 ---@param update caliban.BlockUpdate
 ---@param block caliban.Block
 ---@param row integer
----@param deadline integer
-local function colour(chat, update, block, row, deadline)
+local function colour(chat, update, block, row)
   dress(chat, block, row)
   if block.shape == 'user' then
     bar(chat, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
     diff(chat, row, update.lines)
   end
-  if not highlight(chat, block, row, deadline) then
-    later(chat)
+  if not spans[block.shape] then
+    require('caliban.chat.markdown').advance(chat.transcript, block, row)
   end
 end
 
@@ -401,12 +371,11 @@ function M.paint(chat, updates, reset)
         updates = vim.list_extend({ M.queue(chat.status.queue) }, updates)
       end
     end
-    local deadline = vim.uv.hrtime() + BUDGET
     for _, update in ipairs(updates) do
       local block, row = apply(chat, update)
       if block then
         -- the program repeats a paint that failed: text that is in must not fail it
-        local ok, err = pcall(colour, chat, update, block, row, deadline)
+        local ok, err = pcall(colour, chat, update, block, row)
         if not ok then
           vim.notify_once(tostring(err), vim.log.levels.ERROR, { title = 'Caliban' })
         end

@@ -248,6 +248,7 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
         key: None,
         clocks: Clocks::default(),
         begun: false,
+        ended: false,
         flows: false,
     };
     stream::unfold(Stage::Body(Box::new(body)), step).collect().await
