@@ -58,7 +58,7 @@ local function settle(r)
   local kept = there and not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   settling.report(r, not kept, unsaved)
   local line = settling.summary(r, written, unsaved)
-  r.reasons, r.accepted, r.rejected, r.clash, r.origin = {}, 0, 0, nil, nil
+  r.reasons, r.dropped, r.accepted, r.rejected, r.clash, r.origin = {}, {}, 0, 0, nil, nil
   M.retry()
   return line
 end
@@ -90,7 +90,9 @@ local function protect(r)
       return ('%s: %s under review (accept, reject, or :w!)'):format(vim.fs.basename(r.path), hunks)
     end,
     written = function(past)
-      say(settling.written(r, past))
+      local line = settling.written(r, past)
+      say(line)
+      return line ~= nil
     end,
     changed = function(why)
       vim.schedule(function()
@@ -225,7 +227,7 @@ local function begin(item, buf, created)
   end
   if not r.open then
     r.path, r.session, r.create = item.proposal.path, item.session, item.proposal.create
-    r.proposals, r.reasons, r.accepted, r.rejected = {}, {}, 0, 0
+    r.proposals, r.reasons, r.dropped, r.accepted, r.rejected = {}, {}, {}, 0, 0
     r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
     order = vim.tbl_filter(function(other)
       return other ~= buf

@@ -39,6 +39,7 @@ function M.decide(r, verdict, first, last, reason)
     return nil
   end
   r.hunks, r.rejected = after, r.rejected + #taken
+  vim.list_extend(r.dropped, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
     r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason or '' }
   end

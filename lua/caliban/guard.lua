@@ -11,7 +11,8 @@ local seen = {} ---@type table<integer, string> the file's stamp when it was las
 
 ---@class caliban.Guarded
 ---@field refusal fun(): string the sentence shown instead of a write
----@field written fun(past: boolean) what is shown was written, or so it seems, and past this guard
+---@field written fun(past: boolean): boolean what is shown was written, or so it seems, and past this guard; whether
+---so it is, and the user was told
 ---@field changed fun(reason: string) the file changed on disk
 
 --- Not an error of `:write`: from an autocommand that takes three lines and a key to dismiss.
@@ -58,8 +59,11 @@ function M.set(buf, it)
     callback = function(event)
       local own = file.real(event.match) == file.real(api.nvim_buf_get_name(buf))
       if own and vim.v.cmdbang == 0 then
-        -- 'modified' stays, so that the write has failed for `:wq` and `:wqa`
-        complain(it.refusal())
+        -- a BufWriteCmd of the user's may have come before; else 'modified' stays, so that the write has failed
+        -- for `:wq` and `:wqa`
+        if not it.written(true) then
+          complain(it.refusal())
+        end
       else
         write(buf, own, it, event)
       end

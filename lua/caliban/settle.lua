@@ -46,6 +46,21 @@ local function split(text)
   return text == '' and {} or vim.split(text, '\n', { plain = true })
 end
 
+--- Whether a change on disk is one that was rejected: the text went there past the guard while it was shown.
+---@param r caliban.Review
+---@param edit { start: integer, count: integer, lines: string[] }
+---@param mine string[]
+---@return boolean
+local function refused(r, edit, mine)
+  local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
+  for _, hunk in ipairs(r.dropped) do
+    if vim.deep_equal(hunk.new, edit.lines) and vim.deep_equal(hunk.old, now) then
+      return true
+    end
+  end
+  return false
+end
+
 --- The disk changed: its changes outside the user's and the proposed ones are taken over.
 ---@param r caliban.Review
 ---@param why string
@@ -65,7 +80,11 @@ function M.merge(r, why)
     return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
   end
   track.sync(r)
-  local edits, clashes = review.merge(split(was), split(disk), file.lines(r.buf))
+  local mine = file.lines(r.buf)
+  local edits, clashes = review.merge(split(was), split(disk), mine)
+  edits = vim.tbl_filter(function(e)
+    return not refused(r, e, mine)
+  end, edits)
   track.edit(r, function()
     for i = #edits, 1, -1 do
       local e = edits[i]

@@ -16,6 +16,7 @@ local MOST = 50
 ---@field open boolean something has been pending since it was last settled
 ---@field proposals integer[]
 ---@field reasons caliban.Reason[]
+---@field dropped caliban.Hunk[] rejected since it was last settled
 ---@field accepted integer
 ---@field rejected integer
 ---@field create boolean

@@ -184,6 +184,45 @@ fn noautocmd_is_a_way_past() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()), "what was rejected leaves the disk again");
 }
 
+/// A `BufWriteCmd` of the user's that writes the file itself.
+fn own_writer(more: &str) -> String {
+    format!(
+        "vim.api.nvim_create_autocmd('BufWriteCmd', {{ pattern = '*.txt', callback = function(event)
+            vim.fn.writefile(vim.fn.getline(1, '$'), event.match)
+            {more}
+        end }})"
+    )
+}
+
+#[test]
+fn what_a_write_command_of_the_users_has_written_is_told_and_can_be_rejected() {
+    for more in ["vim.bo.modified = false", ""] {
+        let scene = Scene::two_hunks(|it| it.before(&own_writer(more)));
+        scene.nvim.keys(":w<CR>");
+        assert_eq!(scene.on_disk("a.txt"), Some(shown()));
+        expect!["a.txt was written with 2 hunks under review."].assert_eq(&scene.said());
+        assert_eq!(scene.pending(), 2, "{more}");
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys("2G\\a\\R");
+        scene.wait_idle("I see.");
+        let kept = nine().replace("l2", "L2");
+        assert_eq!(scene.nvim.buffer("/a.txt"), kept.trim_end(), "{more}");
+        assert_eq!(scene.on_disk("a.txt"), Some(kept), "{more}");
+    }
+}
+
+#[test]
+fn what_was_rejected_does_not_come_back_from_the_disk() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("vim.fn.writefile(vim.fn.getline(1, '$'), vim.fn.expand('%:p'))", &[]);
+    scene.nvim.keys("2G\\a\\R");
+    scene.wait_idle("I see.");
+    let kept = nine().replace("l2", "L2");
+    assert_eq!(scene.nvim.buffer("/a.txt"), kept.trim_end());
+    assert_eq!(scene.on_disk("a.txt"), Some(kept));
+}
+
 #[test]
 fn a_copy_can_be_written() {
     let scene = Scene::two_hunks(|it| it);
