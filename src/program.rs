@@ -394,16 +394,10 @@ impl Program {
     }
 
     fn verdict(&self, verdict: Verdict) {
-        let Verdict { session, answers, note, path, saved } = verdict;
-        match (session, note) {
-            (Some(session), _) => self.tell(&session, Command::Reviewed { answers, path, saved }),
-            (None, Some(note)) => {
-                if let Some(session) = &self.current {
-                    self.tell(session, Command::Note(note));
-                }
-            }
-            (None, None) => (),
-        }
+        let Verdict { session, answers, path, saved } = verdict;
+        // Of a program that has ended, its conversation may not be open here.
+        let current = self.current.as_ref().filter(|_| !self.runs(&session));
+        self.tell(current.unwrap_or(&session), Command::Reviewed { answers, path, saved });
     }
 
     async fn quit(self) {

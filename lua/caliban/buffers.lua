@@ -241,8 +241,8 @@ end
 ---@param buf integer
 ---@param created boolean
 local function enter_into(item, buf, created)
-  local edits = entry.fit(item, buf, reviews[buf] ~= nil and reviews[buf].open)
-  if not edits then
+  local edits, lines = entry.fit(item, buf, reviews[buf] ~= nil and reviews[buf].open)
+  if not edits or not lines then
     return
   end
   local p = item.proposal
@@ -257,11 +257,8 @@ local function enter_into(item, buf, created)
   if not ok then
     error(err, 0)
   end
-  entry.set_eol(r, p.eol)
-  vim.bo[buf].buflisted = true
-  r.proposals[#r.proposals + 1] = p.id
+  entry.entered(r, item, edits, lines)
   r.open = r.open or #r.hunks == 0
-  entry.answer(item, 'entered', { hunks = #edits })
   local line = M.look(r, true)
   settling.fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
   say(line)
@@ -412,7 +409,9 @@ function M.reviews()
       path = r.path,
       session = r.session,
       hunks = #r.hunks,
-      proposals = r.proposals,
+      proposals = vim.tbl_map(function(it)
+        return it.id
+      end, r.proposals),
     }
   end, M.open())
 end

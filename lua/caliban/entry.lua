@@ -106,12 +106,14 @@ end
 ---@param buf integer
 ---@param open boolean a review of it is open
 ---@return caliban.Edit[]? edits absent: they cannot enter, and the program was told
+---@return string[]? lines the buffer's
 function M.fit(item, buf, open)
   local p = item.proposal
   if not current(p, buf, open) then
     return moved(item, buf)
   end
-  local edits = M.edits(p, file.lines(buf))
+  local lines = file.lines(buf)
+  local edits = M.edits(p, lines)
   local text = table.concat(vim.tbl_map(function(h)
     return h.text
   end, p.hunks))
@@ -125,7 +127,57 @@ function M.fit(item, buf, open)
   elseif #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
     return M.refuse(item, 'a change of nothing but the last newline cannot be reviewed')
   end
-  return edits
+  return edits, lines
+end
+
+--- A proposal has entered: what must be known of it at the end, and the program's answer.
+---@param r caliban.Review
+---@param item caliban.Arriving
+---@param edits caliban.Edit[]
+---@param lines string[] the buffer's before it
+function M.entered(r, item, edits, lines)
+  local p, eol = item.proposal, file.eol(r.buf)
+  M.set_eol(r, p.eol)
+  vim.bo[r.buf].buflisted = true
+  r.proposals[#r.proposals + 1] = {
+    id = p.id,
+    program = require('caliban.rpc').program(),
+    lines = lines,
+    edits = edits,
+    eol = { eol, p.eol },
+  }
+  M.answer(item, 'entered', { hunks = #edits })
+end
+
+---@param it caliban.Entered
+---@return string[] lines the buffer's after it
+local function after(it)
+  local out, row = {}, 0
+  for _, e in ipairs(it.edits) do
+    vim.list_extend(out, it.lines, row + 1, e.start)
+    vim.list_extend(out, e.new)
+    row = e.start + #e.old
+  end
+  return vim.list_extend(out, it.lines, row + 1)
+end
+
+--- The texts of the proposals whose program has ended: the next one knows nothing of them.
+---@param r caliban.Review
+---@return caliban.ProposedText[]
+function M.orphans(r)
+  local out, program = {}, require('caliban.rpc').program()
+  for _, it in ipairs(r.proposals) do
+    if it.program ~= program then
+      out[#out + 1] = {
+        id = it.id,
+        before = table.concat(it.lines, '\n'),
+        before_eol = it.eol[1],
+        after = table.concat(after(it), '\n'),
+        after_eol = it.eol[2],
+      }
+    end
+  end
+  return out
 end
 
 return M

@@ -86,13 +86,18 @@ local function transmit(message)
   end
 end
 
---- Files whose review outlived the last program.
+--- Files whose review outlived the last program, or whose verdict did.
 ---@return string[] absolute paths
 local function under_review()
   local buffers = package.loaded['caliban.buffers']
-  return vim.tbl_map(function(it)
-    return it.path
-  end, buffers and buffers.reviews() or {})
+  local out = {}
+  for _, it in ipairs(buffers and buffers.reviews() or {}) do
+    out[#out + 1] = it.path
+  end
+  for _, message in pairs(link.kept) do
+    out[#out + 1] = message.kind == 'reviewed' and message.path or nil
+  end
+  return out
 end
 
 --- Starts the program unless it runs.
@@ -126,6 +131,12 @@ function M.start()
     config = require('caliban.config').wire(),
   })
   return true
+end
+
+--- The program that runs now, to tell it from one before; nil while none does.
+---@return integer?
+function M.program()
+  return link.job
 end
 
 --- What outlives the program is kept, by what the next such message would replace.

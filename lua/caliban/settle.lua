@@ -194,7 +194,11 @@ function M.report(r, gone, unsaved)
   ---@type caliban.Reviewed
   local message = {
     kind = 'reviewed',
-    proposals = r.proposals,
+    session = r.session,
+    proposals = vim.tbl_map(function(it)
+      return it.id
+    end, r.proposals),
+    texts = require('caliban.entry').orphans(r),
     path = r.path,
     gone = gone,
     -- of CR alone the program knows no line ends

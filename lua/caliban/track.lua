@@ -8,13 +8,20 @@ local review = require('caliban.review')
 --- Changes of one command that are followed one by one.
 local MOST = 50
 
+---@class caliban.Entered a proposal in a buffer
+---@field id integer
+---@field program? integer that it came from
+---@field lines string[] of the buffer before it
+---@field edits caliban.Edit[]
+---@field eol { [1]: boolean, [2]: boolean } whether the last line ended, before it and after
+
 ---@class caliban.Review
 ---@field buf integer
 ---@field path string as the program named it
 ---@field session string
 ---@field hunks caliban.Hunk[]
 ---@field open boolean something has been pending since it was last settled
----@field proposals integer[]
+---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
 ---@field dropped caliban.Hunk[] rejected since it was last settled
 ---@field accepted integer

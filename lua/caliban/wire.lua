@@ -141,7 +141,9 @@
 --- A file's review is settled: nothing of it is pending any more.
 ---@class (exact) caliban.Reviewed
 ---@field kind 'reviewed'
+---@field session string
 ---@field proposals integer[] ids of the proposals it held, oldest first
+---@field texts caliban.ProposedText[] of those whose program has ended since
 ---@field path string absolute
 ---@field gone boolean the file or its buffer is no more (wiped, deleted): read as undone
 ---@field text? string the resulting text; absent where it is on disk as it stands (`saved`)
@@ -149,6 +151,14 @@
 ---@field saved boolean
 ---@field unsaved string why it was not saved; '' where it was
 ---@field reasons caliban.Reason[]
+
+--- A proposal's text before and after it, lines joined by '\n'.
+---@class (exact) caliban.ProposedText
+---@field id integer
+---@field before string
+---@field before_eol boolean
+---@field after string
+---@field after_eol boolean
 
 ---@class (exact) caliban.Reason
 ---@field lines string[] the proposed lines the reason is about (as they stood when rejected)

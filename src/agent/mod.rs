@@ -46,7 +46,6 @@ pub enum Command {
         path: PathBuf,
         saved: bool,
     },
-    Note(String),
     /// The editor wants the session's state and transcript (again).
     Present,
     /// Save everything and end.
@@ -232,7 +231,6 @@ impl Agent {
                 self.take(Input::Unsaved { paths: self.unsaved_shown() });
                 self.take(Input::Reviewed { path, answers });
             }
-            Command::Note(text) => self.take(Input::Note { text }),
             Command::Present => self.present(Show::Repaint),
             Command::Quit(_) => (),
         }

@@ -1,12 +1,13 @@
 //! Proposals on their way into buffers and under review there, by id: who waits for the arrival, and what
 //! the verdict means for each call. One task owns them.
 
-use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal};
+use super::wire::{Arrived, ArrivedState, ProposedText, Reviewed, WireHunk, WireProposal};
 use crate::edit::{self, Fate, Misfit, Outcome, Part, Proposal};
 use crate::event::SessionId;
-use crate::message::ToolAnswer;
+use crate::message::{CallId, ToolAnswer};
 use crate::text::{self, Text};
 use crate::tool::Arrival;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,11 +26,8 @@ pub enum Order {
 
 /// What a settled review means for its sessions.
 pub struct Verdict {
-    /// `None`: the proposals are of a program that ended since.
-    pub session: Option<SessionId>,
+    pub session: SessionId,
     pub answers: Vec<ToolAnswer>,
-    /// For the model, where no call can be answered.
-    pub note: Option<String>,
     pub path: std::path::PathBuf,
     /// Whether what was agreed is on disk.
     pub saved: bool,
@@ -140,22 +138,18 @@ async fn judge(
 ) -> Vec<Verdict> {
     let shown = crate::tool::path::show(root, &reviewed.path);
     let settled = settled(&reviewed).await;
-    let verdict = |session, answers, note| {
-        let (path, saved) = (reviewed.path.clone(), reviewed.saved || reviewed.gone);
-        Verdict { session, answers, note, path, saved }
-    };
-    let known: Vec<&Entry> = reviewed.proposals.iter().filter_map(|id| entries.get(id)).collect();
-    let parts: Vec<&Part> = known.iter().flat_map(|it| &it.proposal.parts).collect();
+    let proposals: Vec<(&SessionId, Cow<'_, [Part]>)> =
+        reviewed.proposals.iter().filter_map(|id| find(entries, &reviewed, *id)).collect();
+    let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.1.iter()).collect();
     let mut verdicts = Vec::new();
-    if known.len() < reviewed.proposals.len() {
-        verdicts.push(verdict(None, Vec::new(), Some(orphan(&shown))));
-    }
     let mut at = 0;
-    for entry in &known {
-        let until = at + entry.proposal.parts.len();
+    for (session, own) in &proposals {
+        let until = at + own.len();
         let answers = (at..until)
-            .map(|it| answer(parts[it], &parts[it + 1..], settled.as_ref(), &reviewed, &shown));
-        verdicts.push(verdict(Some(entry.session.clone()), answers.collect(), None));
+            .map(|it| answer(parts[it], &parts[it + 1..], settled.as_ref(), &reviewed, &shown))
+            .collect();
+        let (path, saved) = (reviewed.path.clone(), reviewed.saved || reviewed.gone);
+        verdicts.push(Verdict { session: (*session).clone(), answers, path, saved });
         at = until;
     }
     // The user's own changes are told once, with the last answer.
@@ -175,6 +169,25 @@ async fn judge(
         }
     }
     verdicts
+}
+
+/// A proposal's parts; of one whose program has ended what the editor kept of it, as one part of no call.
+fn find<'a>(
+    entries: &'a BTreeMap<u32, Entry>,
+    reviewed: &'a Reviewed,
+    id: u32,
+) -> Option<(&'a SessionId, Cow<'a, [Part]>)> {
+    if let Some(entry) = entries.get(&id) {
+        return Some((&entry.session, Cow::Borrowed(&entry.proposal.parts)));
+    }
+    let ProposedText { before, before_eol, after, after_eol, .. } =
+        reviewed.texts.iter().find(|it| it.id == id)?;
+    let part = Part {
+        call: CallId(String::new()),
+        before: Text::from_lines_joined(before, *before_eol, false, false),
+        after: Text::from_lines_joined(after, *after_eol, false, false),
+    };
+    Some((&reviewed.session, Cow::Owned(vec![part])))
 }
 
 /// What one call hears of its part.
@@ -219,12 +232,6 @@ fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
     } else {
         format!("\n{shown} is not saved ({}): the disk does not have it yet.", reviewed.unsaved)
     }
-}
-
-fn orphan(shown: &str) -> String {
-    format!(
-        "The review of {shown}, begun before Caliban was restarted, is settled; the file may differ from what was read."
-    )
 }
 
 fn summary(outcome: &Outcome) -> String {

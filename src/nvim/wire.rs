@@ -183,7 +183,10 @@ pub enum ArrivedState {
 
 #[derive(Debug, Clone, Deserialize)]
 pub struct Reviewed {
+    pub session: SessionId,
     pub proposals: Vec<u32>,
+    #[serde(default)]
+    pub texts: Vec<ProposedText>,
     pub path: PathBuf,
     pub gone: bool,
     pub text: Option<String>,
@@ -193,6 +196,15 @@ pub struct Reviewed {
     pub unsaved: String,
     #[serde(default)]
     pub reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct ProposedText {
+    pub id: u32,
+    pub before: String,
+    pub before_eol: bool,
+    pub after: String,
+    pub after_eol: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

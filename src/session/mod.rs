@@ -91,9 +91,6 @@ pub enum Input {
     Unsaved {
         paths: Vec<String>,
     },
-    Note {
-        text: String,
-    },
     Tell {
         text: String,
     },
@@ -241,7 +238,6 @@ impl Session {
             Input::Unsaved { paths } if paths != self.unsaved => {
                 self.record(Event::Unsaved { paths }, &mut step);
             }
-            Input::Note { text } => self.record(Event::Noted { text }, &mut step),
             Input::Tell { text } => self.record(Event::Told { text }, &mut step),
             Input::ChooseModel { model, tuning } => {
                 self.record(Event::ModelChosen { model, tuning }, &mut step);

@@ -120,7 +120,7 @@ fn everything() -> Session {
     session.step(send("later"));
     session.step(send("later still"));
     session.step(Input::Cancel { partial: None });
-    session.step(Input::Note { text: "The user accepted all.".into() });
+    session.step(Input::ReviewLost { path: "/p/a".into() });
     session
 }
 

@@ -17,7 +17,7 @@ local SETUP = [[
   vim.opt.runtimepath:prepend(root)
   vim.o.swapfile = false
   Sent = {}
-  package.loaded['caliban.rpc'] = { notify = function(m) Sent[#Sent + 1] = m end }
+  package.loaded['caliban.rpc'] = { notify = function(m) Sent[#Sent + 1] = m end, program = function() end }
   B = require('caliban.buffers')
   vim.cmd.edit(path)
   Propose = function(before, after)

@@ -143,7 +143,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         }
         Act::Rested => Input::Rested { turn },
         Act::Cancel(has_partial) => Input::Cancel { partial: partial(*has_partial) },
-        Act::Note => Input::Note { text: format!("note {n}") },
+        Act::Note => Input::ReviewLost { path: format!("/p/{n}").into() },
         Act::Lost => Input::ReviewLost { path: "/p/a".into() },
         Act::Unqueue => Input::Unqueue { id: session.queued },
         Act::Late => answered(TurnId(turn.0.wrapping_sub(1)), &open(0)),

@@ -132,7 +132,7 @@ proptest! {
                 2 => replied(&live, vec![text("words"), Block::Call(call(&format!("c{n}")))]),
                 3 => replied(&live, vec![text("the end")]),
                 4 | 5 => Input::Answered { turn, answer: answer(&open) },
-                6 => Input::Note { text: format!("note {n}") },
+                6 => Input::ReviewLost { path: format!("/p/{n}").into() },
                 _ => Input::Cancel { partial: None },
             };
             let events = live.step(input).events;

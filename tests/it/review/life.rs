@@ -74,12 +74,37 @@ fn a_review_goes_on_without_the_program_and_the_model_hears_of_it_after_a_restar
         The turn was interrupted because the editor or Caliban ended. What ran then may have had effects.
         </notice>
         <notice>
-        Changes to a.txt were under review when the editor or Caliban ended. Read it before you go on.
-        </notice>
-        <notice>
-        The review of a.txt, begun before Caliban was restarted, is settled; the file may differ from what was read.
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, accepted:
+        L2
+        line 8, rejected, reads as before:
+        l8
         </notice>
         go on"#]].assert_eq(&scene.request(2).last_user_text());
+}
+
+#[test]
+fn a_review_that_outlives_a_restart_is_told_by_hunk_beside_a_new_proposal() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.wait_phase("idle");
+    scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("l5", "L5")])));
+    scene.nvim.keys(":Caliban ask more<CR>");
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("2GA, by me<Esc>8G:Caliban reject hunk not now<CR>\\A");
+    scene.wait_idle("I see.");
+    expect!["The user accepted the change in a.txt."].assert_eq(&scene.answer(3, "e2"));
+    expect![[r#"
+        <notice>
+        Of 2 changes in a.txt: 1 rejected and undone, 1 reworked by the user.
+        line 2, reworked, now reads:
+        L2, by me
+        line 8, rejected, reads as before:
+        l8
+        The user's reason: not now
+        </notice>"#]]
+    .assert_eq(&scene.request(3).last_user_text());
 }
 
 #[test]
