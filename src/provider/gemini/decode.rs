@@ -174,10 +174,12 @@ impl Decoder {
         let tool = call["name"].as_str().unwrap_or_default().to_owned();
         out.push(Sampled::Delta(Delta::CallBegun { id: id.clone(), tool: tool.clone() }));
         let input = match call["args"].take() {
-            Value::Null => json!({}),
-            given => given,
+            Value::Null => Input::Json(json!({})),
+            // As some relays send them.
+            Value::String(text) => dialect::input(text, false),
+            given => Input::Json(given),
         };
-        self.blocks.push(Block::Call(ToolCall { id, tool, input: Input::Json(input) }));
+        self.blocks.push(Block::Call(ToolCall { id, tool, input }));
     }
 }
 

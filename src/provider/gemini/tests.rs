@@ -96,9 +96,15 @@ streams! {
         {"type":"text","text":"So"}
         Unknown("MALFORMED_FUNCTION_CALL: Malformed function call: print(default_api.read(path='a') x"), 12 in, 20 out, 400 read, 0 written, by "gemini-2.5-pro"
     "#]];
-    no_args: expect![[r#"
+    odd_args: expect![[r#"
         ~ call call_0000000000000abc_1 list
+        ~ call call_0000000000000abc_2 read
+        ~ call call_0000000000000abc_3 read
+        ~ call call_0000000000000abc_4 read
         {"type":"call","id":"call_0000000000000abc_1","tool":"list","input":{"json":{}}}
+        {"type":"call","id":"call_0000000000000abc_2","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"call_0000000000000abc_3","tool":"read","input":{"broken":{"text":"{\"path","why":"EOF while parsing a string at line 1 column 6"}}}
+        {"type":"call","id":"call_0000000000000abc_4","tool":"read","input":{"json":[]}}
         ToolUse, 12 in, 20 out, 400 read, 0 written, by "gemini-2.5-pro"
     "#]];
     no_parts: expect![[r#"

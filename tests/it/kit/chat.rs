@@ -125,6 +125,11 @@ impl Request {
     /// The names of its tools, in order.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.json["tools"].as_array().into_iter().flatten();
+        // Gemini's stand in a list of their own.
+        let tools = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
+            Some(declared) => declared.iter().collect(),
+            None => vec![tool],
+        });
         let name = |tool: &serde_json::Value| {
             let name = tool["function"]["name"].as_str().or(tool["name"].as_str());
             name.unwrap_or_default().to_owned()

@@ -1,7 +1,7 @@
 //! What a test lets the model answer, written once and sent as any provider would send it.
 
 use super::dialects::{Dialect, openai_chat::OpenAiChat};
-use super::http::{stream_head, whole};
+use super::http::{Request, stream_head, whole};
 use serde_json::Value;
 
 /// A reply in the making; see `Server::reply`.
@@ -227,7 +227,7 @@ impl Reply {
     }
 
     /// The steps of the answer to this request body. Only raw replies suit a path of no dialect.
-    pub(super) fn render(&self, dialect: Option<&dyn Dialect>, body: &Value) -> Vec<Step> {
+    pub(super) fn render(&self, dialect: Option<&dyn Dialect>, request: &Request) -> Vec<Step> {
         let mut steps = Vec::new();
         if self.held {
             steps.push(Step::Gate);
@@ -245,7 +245,7 @@ impl Reply {
             }
             (None, Some(dialect)) => {
                 steps.push(Step::Bytes(stream_head(dialect.content_type(), &headers)));
-                steps.extend(dialect.write(self, body));
+                steps.extend(dialect.write(self, request));
             }
             (None, None) => steps.push(Step::Bytes(whole(404, &headers, b"no such path"))),
         }

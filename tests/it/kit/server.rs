@@ -202,7 +202,7 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
 fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
     let mut state = shared.lock();
     let number = state.requests.len();
-    let (dialect, body) = (dialects::of(&request), request.json.clone());
+    let (dialect, asked) = (dialects::of(&request), request.clone());
     let line = format!("{} {}", request.method, request.path);
     let refused = refusal(&request).filter(|(status, _)| !(state.keyless && *status == 401));
     state.requests.push(request);
@@ -221,7 +221,7 @@ fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
         state.unexpected.push(line);
         return (number, 0, fail(500, "the test has queued no reply for this request"));
     };
-    (number, gate, reply.render(dialect, &body))
+    (number, gate, reply.render(dialect, &asked))
 }
 
 enum Played {

@@ -104,6 +104,12 @@ impl Setup {
         self.env("OPENAI_API_KEY", "key-of-the-test").env("OPENAI_BASE_URL", &url)
     }
 
+    /// The same for Gemini.
+    #[must_use]
+    pub fn gemini(self, server: &Server) -> Setup {
+        self.env("GEMINI_API_KEY", "key-of-the-test").env("GOOGLE_GEMINI_BASE_URL", &server.url())
+    }
+
     #[must_use]
     pub fn size(mut self, columns: u16, rows: u16) -> Setup {
         self.size = Some((columns, rows));

@@ -29,7 +29,7 @@ impl Dialect for Anthropic {
         Ok(())
     }
 
-    fn check(&self, body: &Map<String, Value>) -> Checked {
+    fn check(&self, _request: &Request, body: &Map<String, Value>) -> Checked {
         rules::anthropic::check(body)
     }
 
@@ -47,9 +47,9 @@ impl Dialect for Anthropic {
         json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_01"})
     }
 
-    fn write(&self, reply: &Reply, body: &Value) -> Vec<Step> {
+    fn write(&self, reply: &Reply, request: &Request) -> Vec<Step> {
         let mut writer = Writer::default();
-        writer.reply(reply, body);
+        writer.reply(reply, &request.json);
         writer.steps
     }
 

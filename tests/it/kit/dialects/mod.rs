@@ -1,6 +1,7 @@
 //! The protocols the model server speaks: how each is addressed, refuses, answers, and is read.
 
 pub mod anthropic;
+pub mod gemini;
 pub mod openai_chat;
 
 use super::http::Request;
@@ -11,7 +12,8 @@ use super::setup::Setup;
 use serde_json::{Map, Value};
 
 /// All of them, for tests of what must be the same.
-pub const DIALECTS: [&dyn Dialect; 2] = [&anthropic::Anthropic, &openai_chat::OpenAiChat];
+pub const DIALECTS: [&dyn Dialect; 3] =
+    [&anthropic::Anthropic, &openai_chat::OpenAiChat, &gemini::Gemini];
 
 /// Status and reason, where a provider refuses a request for its headers.
 pub type Headers = Result<(), (u16, &'static str)>;
@@ -23,7 +25,7 @@ pub trait Dialect: Sync {
     fn choose(&self, setup: Setup, server: &Server) -> Setup;
     fn headers(&self, request: &Request) -> Headers;
     /// What the provider would refuse in the body.
-    fn check(&self, body: &Map<String, Value>) -> Checked;
+    fn check(&self, request: &Request, body: &Map<String, Value>) -> Checked;
     /// The provider's error object; not all of them have codes.
     fn error(&self, status: u16, code: Option<&str>, message: &str) -> Value;
     /// Of a stream.
@@ -31,7 +33,7 @@ pub trait Dialect: Sync {
         "text/event-stream; charset=utf-8"
     }
     /// The body of the stream that answers this request.
-    fn write(&self, reply: &Reply, body: &Value) -> Vec<Step>;
+    fn write(&self, reply: &Reply, request: &Request) -> Vec<Step>;
     /// What a request says, the system text included.
     fn read(&self, body: &Value) -> Vec<Turn>;
 }
@@ -57,7 +59,7 @@ pub(super) fn refusal(request: &Request) -> Option<(u16, String)> {
     let Value::Object(body) = &request.json else {
         return Some((400, "the body is not a JSON object".into()));
     };
-    dialect.check(body).err().map(|why| (400, why))
+    dialect.check(request, body).err().map(|why| (400, why))
 }
 
 /// One message of a request.

@@ -23,7 +23,7 @@ impl Dialect for OpenAiChat {
         bearer(request)
     }
 
-    fn check(&self, body: &Map<String, Value>) -> Checked {
+    fn check(&self, _request: &Request, body: &Map<String, Value>) -> Checked {
         rules::openai_chat::check(body)
     }
 
@@ -31,9 +31,10 @@ impl Dialect for OpenAiChat {
         error(status, code, message)
     }
 
-    fn write(&self, reply: &Reply, body: &Value) -> Vec<Step> {
-        let mut writer = Writer { steps: Vec::new(), model: body["model"].clone(), calls: 0 };
-        writer.reply(reply, body);
+    fn write(&self, reply: &Reply, request: &Request) -> Vec<Step> {
+        let mut writer =
+            Writer { steps: Vec::new(), model: request.json["model"].clone(), calls: 0 };
+        writer.reply(reply, &request.json);
         writer.steps
     }
 
