@@ -1,5 +1,6 @@
-//! The kit's own tests: Neovim's driver here, the model server in the two files beside.
+//! The kit's own tests: Neovim's driver here, the model server in the files beside.
 
+mod gemini;
 mod refusals;
 mod server;
 

@@ -45,27 +45,39 @@ fn a_failure_is_one_sentence_with_its_cause_and_the_next_step() {
     );
     check(
         || Reply::error(403),
-        expect!["PROVIDER refused the key: “Your API key does not have permission to use the specified resource”. Check the key, then send again."],
+        expect![
+            "PROVIDER refused the key: “Your API key does not have permission to use the specified resource”. Check the key, then send again."
+        ],
     );
     check(
         || Reply::error(404),
-        expect!["The model `MODEL` is not to be had: “model: no-such-model”. Choose another with :Caliban model."],
+        expect![
+            "The model `MODEL` is not to be had: “model: no-such-model”. Choose another with :Caliban model."
+        ],
     );
     check(
         || Reply::error(400),
-        expect!["The provider rejected the request (400): “invalid request”. Change what it names, or start a new conversation with /new."],
+        expect![
+            "The provider rejected the request (400): “invalid request”. Change what it names, or start a new conversation with /new."
+        ],
     );
     check(
         Reply::too_long,
-        expect!["The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Start a new one with /new."],
+        expect![
+            "The conversation is too long for the model: “prompt is too long: 250000 tokens > 200000 maximum”. Start a new one with /new."
+        ],
     );
     check(
         Reply::no_quota,
-        expect!["The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Top it up, or choose another model with :Caliban model."],
+        expect![
+            "The account's quota or credit is used up: “You exceeded your current quota: your credit balance is too low”. Top it up, or choose another model with :Caliban model."
+        ],
     );
     check(
         Reply::html,
-        expect!["What answered does not speak the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address."],
+        expect![
+            "What answered does not speak the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address."
+        ],
     );
 }
 

@@ -26,7 +26,7 @@ pub(super) enum Part {
         name: String,
         input: String,
     },
-    /// A block of the Messages API, as it is.
+    /// A block of the Messages API or a part of generateContent, as it is.
     Block(Value),
     Gate,
     Cut,

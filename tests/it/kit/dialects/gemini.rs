@@ -175,6 +175,7 @@ impl Writer {
                 }
             }
             Part::Call { name, input, .. } => self.call(name, input),
+            Part::Block(part) => self.say(part),
             Part::Gate => self.steps.push(Step::Gate),
             Part::Cut => self.steps.push(Step::Cut),
             Part::Error { kind, message } => {

@@ -31,7 +31,7 @@ const DATA: &[&str] = &[
 const FOREIGN: &str = "skip_thought_signature_validator";
 
 /// The part with a signature that holds for it alone.
-pub(in crate::kit) fn signed(mut part: Value) -> Value {
+pub fn signed(mut part: Value) -> Value {
     let signature = signature(part.as_object().unwrap());
     part["thoughtSignature"] = signature.into();
     part

@@ -1,7 +1,7 @@
 //! What the real providers refuse, in their own words where they are known.
 
 pub mod anthropic;
-pub(super) mod gemini;
+pub mod gemini;
 pub(super) mod openai_chat;
 
 use serde_json::{Map, Value};
