@@ -17,6 +17,8 @@ pub mod tour;
 #[cfg(test)]
 mod recut;
 #[cfg(test)]
+mod mangled;
+#[cfg(test)]
 mod sample_request;
 
 use crate::event::{Delta, Failure};
