@@ -211,6 +211,7 @@
 ---@field model string
 ---@field mode string
 ---@field tour boolean
+---@field unsaved boolean the conversation is in memory only
 ---@field input integer tokens of this session, all told
 ---@field output integer
 ---@field cached integer

@@ -351,12 +351,13 @@ impl Agent {
         }
     }
 
-    /// The conversation goes on in memory; the user is told once.
+    /// The conversation goes on in memory; the user is told once, and as long as it lasts the winbar says so.
     fn warn_of_disk(&mut self, error: &std::io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
             let text =
                 format!("The conversation cannot be saved ({error}). It goes on in memory only.");
             self.notice(Level::Error, text);
+            self.show_status();
         }
     }
 

@@ -29,6 +29,7 @@ impl Agent {
             model: session.model.clone(),
             mode: "ask",
             tour: self.setup.models.is_tour(&session.model),
+            unsaved: self.setup.store.is_none() || self.disk_warned,
             input: session.usage.read(),
             output: session.usage.output,
             cached: session.usage.cache_read,

@@ -286,6 +286,8 @@ pub struct Status {
     pub model: String,
     pub mode: &'static str,
     pub tour: bool,
+    /// The conversation is in memory only: it is ephemeral, or the disk fails.
+    pub unsaved: bool,
     pub input: u64,
     pub output: u64,
     pub cached: u64,

@@ -12,7 +12,8 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use reqwest::header::{
-    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue, LOCATION,
 };
 use reqwest::{Client, Response, StatusCode};
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -143,6 +144,7 @@ impl Http {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let dialect = self.endpoint.dialect;
         if dialect == Dialect::Anthropic {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
@@ -185,6 +187,11 @@ impl Http {
         if error.is_connect() || error.is_builder() {
             return self.offline(reason(error));
         }
+        let why = reason(error);
+        // The words of the HTTP library for what is no HTTP, or no head of an answer.
+        if ["parsed", "too large"].iter().any(|it| why.ends_with(it)) {
+            return Failure::Protocol { said: why };
+        }
         Failure::Cut
     }
 
@@ -198,6 +205,11 @@ impl Http {
                 said: fault::snippet(&format!("sent elsewhere: {to}")),
             });
         }
+        let packed = header(CONTENT_ENCODING.as_str()).filter(|it| it != "identity");
+        if let (Some(packed), true) = (&packed, status.is_success()) {
+            let said = format!("packed by {packed}, which was not asked for");
+            return Err(Failure::Protocol { said: fault::snippet(&said) });
+        }
         let kind = header(CONTENT_TYPE.as_str()).unwrap_or_default();
         let foreign = kind.starts_with("text/html") || kind.starts_with("application/json");
         if status.is_success() && !foreign {
@@ -205,7 +217,10 @@ impl Http {
         }
         let (ms, after) = (header("retry-after-ms"), header("retry-after"));
         let after_ms = fault::retry_after(ms.as_deref(), after.as_deref(), SystemTime::now());
-        let body = read_some(response, self.clocks.between).await;
+        let body = match packed {
+            Some(_) => String::new(),
+            None => read_some(response, self.clocks.between).await,
+        };
         Err(self.refusal(status, &body, after_ms, &request.model))
     }
 

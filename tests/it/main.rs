@@ -4,6 +4,7 @@
 
 pub mod kit;
 
+mod bad_days;
 mod chat;
 mod context;
 mod edits;

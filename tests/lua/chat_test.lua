@@ -131,6 +131,7 @@ local function status(fields)
       model = 'a/b',
       mode = 'ask',
       tour = false,
+      unsaved = false,
       input = 0,
       output = 0,
       cached = 0,

@@ -110,6 +110,9 @@ local function bar(chat, width)
     if status.tour then
       table.insert(parts, 'offline tour')
     end
+    if status.unsaved then
+      table.insert(parts, 'not saved')
+    end
     table.insert(parts, state)
     left, right = ' ' .. table.concat(parts, ' · '), usage(status, step > 2)
     if api.nvim_strwidth(left .. right) + 3 <= width then

@@ -15,6 +15,8 @@ pub struct Reply {
     headers: Vec<(String, String)>,
     /// Not even the head is sent before the first release.
     held: bool,
+    /// Each byte is written by itself.
+    trickles: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -39,8 +41,17 @@ pub(super) enum Part {
 
 #[derive(Debug, Clone)]
 enum Whole {
-    Error { status: u16, code: Option<&'static str>, message: String },
-    Raw { status: u16, body: Vec<u8> },
+    Error {
+        status: u16,
+        code: Option<&'static str>,
+        message: String,
+    },
+    Raw {
+        status: u16,
+        body: Vec<u8>,
+    },
+    /// No answer of a provider at all; then the connection is closed.
+    Bytes(Vec<u8>),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +78,16 @@ pub enum Step {
     Cut,
     /// These bytes again and again, until the client closes.
     Endless(Vec<u8>),
+}
+
+impl Step {
+    /// A step for each byte.
+    fn single(self) -> Vec<Step> {
+        match self {
+            Step::Bytes(bytes) => bytes.into_iter().map(|byte| Step::Bytes(vec![byte])).collect(),
+            other => vec![other],
+        }
+    }
 }
 
 impl Reply {
@@ -120,6 +141,11 @@ impl Reply {
         let whole = Whole::Raw { status, body: body.as_ref().to_vec() };
         let reply = Reply { whole: Some(whole), ..Reply::default() };
         headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value))
+    }
+
+    /// These bytes in place of a response, head and all; then the connection is closed.
+    pub fn bytes(bytes: impl AsRef<[u8]>) -> Reply {
+        Reply { whole: Some(Whole::Bytes(bytes.as_ref().to_vec())), ..Reply::default() }
     }
 
     /// What a captive portal answers: a page, with status 200.
@@ -221,6 +247,13 @@ impl Reply {
         self
     }
 
+    /// Byte by byte, head and all.
+    #[must_use]
+    pub fn trickling(mut self) -> Reply {
+        self.trickles = true;
+        self
+    }
+
     fn part(mut self, part: Part) -> Reply {
         self.parts.push(part);
         self
@@ -237,6 +270,9 @@ impl Reply {
             (Some(Whole::Raw { status, body }), _) => {
                 steps.push(Step::Bytes(whole(*status, &headers, body)));
             }
+            (Some(Whole::Bytes(bytes)), _) => {
+                steps.extend([Step::Bytes(bytes.clone()), Step::Cut]);
+            }
             (Some(Whole::Error { status, code, message }), dialect) => {
                 headers.push(("content-type".into(), "application/json".into()));
                 let dialect = dialect.unwrap_or(&OpenAiChat);
@@ -249,7 +285,7 @@ impl Reply {
             }
             (None, None) => steps.push(Step::Bytes(whole(404, &headers, b"no such path"))),
         }
-        steps
+        if self.trickles { steps.into_iter().flat_map(Step::single).collect() } else { steps }
     }
 
     /// In Anthropic's words.

@@ -1,0 +1,297 @@
+//! Days on which the provider, the network between or the machine does what it should not.
+
+use crate::kit::chat::{DIALECTS, common};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::{Expect, expect};
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+/// What was written is in the history, and the conversation goes on.
+fn goes_on(nvim: &Nvim, server: &Server) {
+    nvim.wait_phase("idle");
+    nvim.keys("<Esc>:Caliban<CR>i<Up>");
+    assert_eq!(nvim.composer(), "the prompt");
+    server.reply(Reply::said("All is well."));
+    nvim.keys("<C-s>");
+    nvim.wait_transcript("All is well.");
+}
+
+#[test]
+fn a_storm_of_rate_limits_ends_in_a_failure_and_keeps_what_was_written() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        for _ in 0..6 {
+            server.reply(Reply::error(429).header("retry-after-ms", "1"));
+        }
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>ithe prompt<C-s>and an unsent one");
+        nvim.wait_transcript("! Rate limited by the provider. Wait a little, then send again.");
+        assert_eq!(server.requests().len(), 6);
+        assert_eq!(nvim.composer(), "and an unsent one");
+        nvim.keys("<C-u>");
+        goes_on(&nvim, &server);
+    }
+}
+
+#[test]
+fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
+    let server = Server::start();
+    for _ in 0..6 {
+        server.reply(Reply::error(429));
+    }
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>ithe prompt<C-s>a queued one<C-s>");
+    for tries in 1..6 {
+        server.wait_requests(tries);
+        nvim.wait_phase("retrying");
+        nvim.go_to_transcript("Retrying in");
+        nvim.keys("<Esc>r");
+    }
+    nvim.wait_transcript("! Rate limited by the provider. Wait a little, then send again.");
+    nvim.wait_phase("idle");
+    assert_eq!(server.requests().len(), 6);
+    nvim.wait_transcript("queued: a queued one");
+    server.reply(Reply::said("First the queued one."));
+    server.reply(Reply::said("All is well."));
+    nvim.ask("and now?", "All is well.");
+    assert!(server.requests()[6].last_user_text().ends_with("a queued one"));
+    assert!(server.requests()[7].last_user_text().ends_with("and now?"));
+}
+
+#[test]
+fn a_reply_may_come_byte_by_byte() {
+    let said = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        let call = json!({"path": "a.txt"});
+        server.reply(Reply::new().text("Ich prüfe… ").call("c1", "read", call).trickling());
+        server.reply(Reply::said("Done, grünlich 🌱.").trickling());
+        let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
+        nvim.ask("go", "Done, grünlich 🌱.");
+        assert!(server.requests()[1].answer("c1").contains("alpha"));
+        nvim.conversation()
+    });
+    expect![[r#"
+        go
+
+        Ich prüfe…
+
+        ▸ read  path="a.txt"
+
+        Done, grünlich 🌱."#]]
+    .assert_eq(common(&said));
+}
+
+#[test]
+fn headers_of_any_size_do_not_hide_the_reply() {
+    let server = Server::start();
+    let mut reply = Reply::said("Behind it all.");
+    for n in 0..60 {
+        reply = reply.header(&format!("x-of-a-proxy-{n}"), &"v".repeat(1000));
+    }
+    server.reply(reply);
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.ask("go", "Behind it all.");
+}
+
+/// What is said of an answer that no provider gives, without a try too many.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(reply: Reply, expected: Expect) {
+    let server = Server::start();
+    server.reply(reply);
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>ithe prompt<C-s>");
+    nvim.wait_transcript("\n! ");
+    nvim.wait_phase("idle");
+    expected.assert_eq(nvim.conversation().split("! ").nth(1).unwrap());
+    goes_on(&nvim, &server);
+}
+
+#[test]
+fn what_is_no_answer_is_told_at_once() {
+    let endless = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "v".repeat(2_000_000));
+    check(
+        Reply::bytes(endless),
+        expect![
+            "What answered does not speak the provider's protocol: “message head is too large”. Check the provider's address."
+        ],
+    );
+    check(
+        Reply::bytes("SSH-2.0-OpenSSH_9.9\r\n"),
+        expect![
+            "What answered does not speak the provider's protocol: “invalid HTTP version parsed”. Check the provider's address."
+        ],
+    );
+}
+
+#[test]
+fn a_proxys_refusals_are_told_with_what_to_do() {
+    let page = |title: &str| {
+        format!(
+            "<html>\r\n<head><title>{title}</title></head>\r\n<body><h1>{title}</h1></body></html>"
+        )
+    };
+    let html = [("content-type", "text/html")];
+    check(
+        Reply::raw(413, &html, page("413 Request Entity Too Large")),
+        expect![
+            "The conversation is too long for the model: “413 Request Entity Too Large”. Start a new one with /new."
+        ],
+    );
+    check(
+        Reply::raw(431, &html, page("431 Request Header Fields Too Large")),
+        expect![
+            "The provider rejected the request (431): “431 Request Header Fields Too Large”. Change what it names, or start a new conversation with /new."
+        ],
+    );
+    check(
+        Reply::raw(407, &html, page("407 Proxy Authentication Required")),
+        expect![
+            "The provider rejected the request (407): “407 Proxy Authentication Required”. Change what it names, or start a new conversation with /new."
+        ],
+    );
+    check(
+        Reply::raw(400, &[], ""),
+        expect![
+            "The provider rejected the request (400): “no details given”. Change what it names, or start a new conversation with /new."
+        ],
+    );
+}
+
+/// `{"type":"error","error":{"type":"invalid_request_error","message":"max_tokens: too large"}}`, gzipped.
+const ZIPPED: [u8; 90] = [
+    31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 42, 169, 44, 72, 85, 178, 82, 74, 45, 42, 202, 47,
+    82, 210, 129, 210, 86, 213, 48, 241, 204, 188, 178, 196, 156, 204, 148, 248, 162, 212, 194,
+    210, 212, 226, 146, 120, 152, 186, 220, 212, 226, 226, 196, 116, 144, 138, 220, 196, 138, 248,
+    146, 252, 236, 212, 188, 98, 43, 133, 146, 252, 124, 133, 156, 196, 34, 160, 120, 109, 45, 0,
+    216, 107, 206, 100, 91, 0, 0, 0,
+];
+
+#[test]
+fn an_error_that_comes_packed_is_told_as_what_it_is() {
+    let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
+    check(
+        Reply::raw(400, &headers, ZIPPED),
+        expect![
+            "The provider rejected the request (400): “no details given”. Change what it names, or start a new conversation with /new."
+        ],
+    );
+    check(
+        Reply::raw(200, &headers, ZIPPED),
+        expect![
+            "What answered does not speak the provider's protocol: “packed by gzip, which was not asked for”. Check the provider's address."
+        ],
+    );
+}
+
+#[test]
+fn a_connection_closed_within_the_headers_is_tried_again() {
+    for head in [
+        "",
+        "HTTP/1.1 200 OK\r\ncontent-ty",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n",
+    ] {
+        let server = Server::start();
+        server.reply(Reply::bytes(head));
+        server.reply(Reply::said("At the second try."));
+        let nvim = Nvim::start(&Setup::new().anthropic(&server));
+        nvim.ask("go", "At the second try.");
+        assert!(nvim.transcript().contains("! The connection broke. Retrying"));
+    }
+}
+
+#[test]
+fn nothing_but_rpc_comes_out_of_the_program() {
+    let server = Server::start();
+    let setup = Setup::new();
+    let out = setup.dir().join("out");
+    let bin = script(&setup, &format!("cat | \"$KIT_BIN\" | tee {}", out.display()));
+    let config = format!(
+        "{{ bin = '{bin}', providers = {{ mine = {{ dialect = 'openai-chat', base_url = '{}/v1',
+            key = 'cmd:echo the-key; echo noise >&2', models = {{ 'm' }} }} }} }}",
+        server.url()
+    );
+    let command = "echo out; echo err >&2; echo raw > /dev/stdout; yes noise | head -c 100000;
+        read -r _ _ _ program _ < /proc/$PPID/stat; echo garbage > /proc/$program/fd/1; echo garbage >&0";
+    server.reply(Reply::new().text("So.").call("c1", "shell", json!({"command": command})));
+    server.reply(Reply::said("That was noisy."));
+    let setup = setup.config(&config).env("RUST_LOG", "trace").env("RUST_BACKTRACE", "full");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_phase("asking");
+    nvim.command("Caliban approve");
+    nvim.wait_transcript("That was noisy.");
+    nvim.wait_phase("idle");
+    nvim.quit_with(":qa!<CR>");
+    let bytes = fs::read(&out).unwrap();
+    let mut rest = bytes.as_slice();
+    let mut messages = 0;
+    while !rest.is_empty() {
+        let value = rmpv::decode::read_value(&mut rest).unwrap();
+        let parts = value.as_array().unwrap();
+        assert_eq!(
+            (parts[0].as_u64(), parts[2].as_str()),
+            (Some(0), Some("nvim_exec_lua")),
+            "{value}"
+        );
+        messages += 1;
+    }
+    assert!(messages > 10, "{messages}");
+}
+
+/// A script that starts the program.
+fn script(setup: &Setup, text: &str) -> String {
+    let path = setup.dir().join("start");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+/// Files can grow to so many blocks of 512 bytes, and no further.
+fn limited(server: &Server, blocks: u32) -> Setup {
+    let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
+    let bin = script(&setup, &format!("trap '' XFSZ\nulimit -f {blocks}\nexec \"$KIT_BIN\""));
+    setup.config(&format!("{{ bin = '{bin}' }}"))
+}
+
+#[test]
+fn a_full_disk_is_told_and_stands_in_the_winbar_and_the_conversation_goes_on() {
+    let server = Server::start();
+    let setup = limited(&server, 32);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    server.reply(Reply::said("The first."));
+    nvim.ask("one", "The first.");
+    assert!(!nvim.screen().contains("not saved"));
+    let long = "words and words ".repeat(2_000);
+    server.reply(Reply::said(&long).text("The end of it."));
+    nvim.ask("two", "The end of it.");
+    nvim.wait_screen("· not saved ·");
+    server.reply(Reply::said("The third."));
+    nvim.ask("three", "The third.");
+    let said = nvim.lua_str("return vim.fn.execute('messages')");
+    assert_eq!(said.matches("It goes on in memory only.").count(), 1, "{said}");
+    assert!(server.requests()[2].outline().contains(&long), "the model is sent all of it");
+    nvim.quit_with(":qa!<CR>");
+
+    let nvim = Nvim::start(&setup.config("{}"));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("The first.");
+    assert!(!nvim.screen().contains("not saved"));
+}
+
+#[test]
+fn a_disk_that_takes_nothing_from_the_beginning_is_told_too() {
+    let server = Server::start();
+    let nvim = Nvim::start(&limited(&server, 0));
+    nvim.keys(":Caliban<CR>");
+    server.reply(Reply::said("The first."));
+    nvim.ask("one", "The first.");
+    nvim.wait_screen("· not saved ·");
+    server.reply(Reply::said("The second."));
+    nvim.ask("two", "The second.");
+    assert!(server.requests()[1].outline().contains("assistant: The first."));
+}
