@@ -1,6 +1,9 @@
 //! The journal, torn, old, full and lost.
 
 use super::*;
+use crate::event::Failure;
+use crate::message::Role;
+use crate::session::Phase;
 use crate::store::journal::Journal;
 
 #[test]
@@ -142,6 +145,30 @@ fn a_failing_disk_loses_nothing_once_it_is_well() {
     opened.store.append(&events, false).unwrap();
     drop(opened);
     assert_eq!(place.open().session, Some(live));
+}
+
+/// The beginning of a retry is no event, so that its session is read back as resting.
+#[test]
+fn a_retry_takes_back_what_had_arrived_and_keeps_its_own() {
+    let place = place();
+    let mut live = opened();
+    let mut opened = place.open();
+    opened.store.append(&live.step(send("one")).events, false).unwrap();
+    opened.store.append_piece("half ").unwrap();
+    let (turn, failure) = (live.turn().unwrap(), Failure::Cut);
+    let failed = live.step(Input::Failed { turn, failure, partial: None, dice: 0 });
+    opened.store.append(&failed.events, false).unwrap();
+    opened.store.append_piece("at the second try").unwrap();
+    drop(opened);
+    let again = place.open();
+    assert_eq!(again.partial, "at the second try");
+    let mut session = again.session.unwrap();
+    let replied = replied(&session, vec![text(&again.partial)]);
+    let Input::Replied { reply, .. } = replied else { panic!("no reply") };
+    session.step(Input::Leave { partial: Some(reply) });
+    let said = session.messages.iter().rfind(|it| it.role == Role::Assistant).unwrap();
+    assert_eq!(said.blocks, [text("at the second try")]);
+    assert_eq!(session.phase, Phase::Idle);
 }
 
 #[test]
