@@ -228,7 +228,7 @@ pub enum Thinking {
 
 /// One request, ready for any dialect. `messages` never holds `Role::System` or `Role::Note`, excerpts and
 /// notices are texts in it, every call is answered by the next message, in order, no text is empty, and every
-/// signature is the asked model's own.
+/// thought and every raw block is the asked model's own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub model: String,

@@ -7,9 +7,9 @@ use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Request, Role
 use crate::session::Session;
 use std::collections::HashSet;
 
-/// Completes a request with the session as it is: `base` says all but the system prompt and the messages. Every call is answered by the next message, in order;
-/// answers without a call, empty texts, notes for the user and other models' signatures are left out; the first
-/// message is the user's.
+/// Completes a request with the session as it is: `base` says all but the system prompt and the messages. Every
+/// call is answered by the next message, in order; answers without a call, empty texts, notes for the user and
+/// other models' thoughts are left out; the first message is the user's.
 pub fn build(session: &Session, base: Request) -> Request {
     let mut messages: Vec<Message> = Vec::new();
     let mut seen = HashSet::new();
@@ -55,12 +55,7 @@ pub fn build(session: &Session, base: Request) -> Request {
 
 /// Takes away what only the model that made it can read.
 fn strip(message: &mut Message) {
-    message.blocks.retain(|it| !matches!(it, Block::Raw { .. }));
-    for block in &mut message.blocks {
-        if let Block::Thinking { signature, .. } = block {
-            *signature = None;
-        }
-    }
+    message.blocks.retain(|it| !matches!(it, Block::Raw { .. } | Block::Thinking { .. }));
 }
 
 fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {

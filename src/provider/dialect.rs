@@ -24,6 +24,7 @@ pub enum Dialect {
 
 /// Where an endpoint departs from its dialect. The default is what most of them accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Quirks {
     /// The limit of the reply is called `max_completion_tokens`; `max_tokens` is refused by newer models.
     pub completion_tokens: bool,
@@ -31,15 +32,46 @@ pub struct Quirks {
     pub no_stream_options: bool,
     /// Call ids are exactly nine letters or digits.
     pub short_ids: bool,
+    /// Wants a reply's reasoning back as `reasoning_content`, and refuses calls without it.
+    pub reasoning_back: bool,
+    /// Wants a reply's reasoning back as parts of its content.
+    pub thinking_parts: bool,
+    /// Is told to think by an object called `reasoning`.
+    pub reasoning_object: bool,
+    /// Is told to think by `thinking`, which is on or off.
+    pub thinking_switch: bool,
+    /// Passes cache marks on to Anthropic's models.
+    pub cache_marks: bool,
+    /// Refuses a user's message right behind the answers of calls.
+    pub reply_after_tool: bool,
 }
 
 impl Quirks {
+    /// The default, for tables.
+    pub const NONE: Quirks = Quirks {
+        completion_tokens: false,
+        no_stream_options: false,
+        short_ids: false,
+        reasoning_back: false,
+        thinking_parts: false,
+        reasoning_object: false,
+        thinking_switch: false,
+        cache_marks: false,
+        reply_after_tool: false,
+    };
+
     /// Sets the one of this name; the error says that there is none, and which there are.
     pub fn set(&mut self, name: &str) -> Result<(), String> {
         let mut all = [
             ("completion_tokens", &mut self.completion_tokens),
             ("no_stream_options", &mut self.no_stream_options),
             ("short_ids", &mut self.short_ids),
+            ("reasoning_back", &mut self.reasoning_back),
+            ("thinking_parts", &mut self.thinking_parts),
+            ("reasoning_object", &mut self.reasoning_object),
+            ("thinking_switch", &mut self.thinking_switch),
+            ("cache_marks", &mut self.cache_marks),
+            ("reply_after_tool", &mut self.reply_after_tool),
         ];
         let names = all.each_ref().map(|it| it.0).join(", ");
         match all.iter_mut().find(|it| it.0 == name) {

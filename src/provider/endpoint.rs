@@ -77,8 +77,10 @@ struct Row {
     model: &'static str,
 }
 
-const PLAIN: Quirks =
-    Quirks { completion_tokens: false, no_stream_options: false, short_ids: false };
+const PLAIN: Quirks = Quirks::NONE;
+
+/// Of the vendors whose models think in the open, and only where they are told to.
+const SWITCHED: Quirks = Quirks { reasoning_back: true, thinking_switch: true, ..PLAIN };
 
 const fn row(
     name: &'static str,
@@ -119,24 +121,39 @@ const TABLE: [Row; 19] = [
             "gemini-2.5-pro",
         )
     },
-    row(
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        "OPENROUTER_API_KEY",
-        "anthropic/claude-sonnet-4.5",
-    ),
-    row("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b"),
-    row("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-v4-pro"),
     Row {
-        quirks: Quirks { no_stream_options: true, short_ids: true, ..PLAIN },
+        quirks: Quirks { reasoning_object: true, cache_marks: true, ..PLAIN },
+        ..row(
+            "openrouter",
+            "https://openrouter.ai/api/v1",
+            "OPENROUTER_API_KEY",
+            "anthropic/claude-sonnet-4.5",
+        )
+    },
+    row("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b"),
+    Row {
+        quirks: SWITCHED,
+        ..row("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-v4-pro")
+    },
+    Row {
+        quirks: Quirks {
+            no_stream_options: true,
+            short_ids: true,
+            thinking_parts: true,
+            reply_after_tool: true,
+            ..PLAIN
+        },
         ..row("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "devstral-medium-latest")
     },
     row("xai", "https://api.x.ai/v1", "XAI_API_KEY", "grok-code-fast-1"),
     row("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", "openai/gpt-oss-120b"),
     row("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", "gpt-oss-120b"),
     row("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", ""),
-    row("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", ""),
-    row("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", ""),
+    Row {
+        quirks: SWITCHED,
+        ..row("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "")
+    },
+    Row { quirks: SWITCHED, ..row("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", "") },
     row("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", ""),
     row("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", ""),
     Row { base_variable: "OLLAMA_HOST", ..row("ollama", "http://127.0.0.1:11434", "", "") },

@@ -18,6 +18,7 @@ mod lua;
 mod models;
 mod prefix;
 mod prompts;
+mod relatives;
 mod resume;
 pub mod review;
 mod sessions;

@@ -232,12 +232,10 @@ fn signatures_go_back_to_the_model_that_made_them_alone() {
             user:
               two
             assistant:
-              Thinking { text: "b/m", signature: None }
               Well.
             user:
               three
             assistant:
-              Thinking { text: "", signature: None }
               Well.
         "#]],
     );

@@ -11,8 +11,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const NONE: Quirks =
-    Quirks { completion_tokens: false, no_stream_options: false, short_ids: false };
+const NONE: Quirks = Quirks::NONE;
 
 macro_rules! streams {
     ($($name:ident: $expected:expr;)*) => {

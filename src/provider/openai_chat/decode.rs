@@ -1,6 +1,7 @@
 //! Reading an answer of Chat Completions: deltas of one choice, a finish reason, usage, `[DONE]`.
 
 use super::calls::{Calls, Piece};
+use super::reasoning::{self, Details};
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Stop, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
@@ -33,6 +34,7 @@ struct Message {
     reasoning_content: Option<Value>,
     reasoning: Option<Value>,
     reasoning_text: Option<Value>,
+    reasoning_details: Option<Vec<Value>>,
     refusal: Option<String>,
     tool_calls: Option<Vec<Piece>>,
 }
@@ -41,6 +43,7 @@ pub(crate) struct Decoder {
     asked: Asked,
     /// Text and reasoning, in order of arrival; the calls stand behind them.
     said: Vec<Block>,
+    details: Details,
     calls: Calls,
     finish: Option<String>,
     refused: bool,
@@ -70,6 +73,7 @@ impl Decoder {
         Decoder {
             asked,
             said: Vec::new(),
+            details: Details::default(),
             calls: Calls::default(),
             finish: None,
             refused: false,
@@ -117,11 +121,11 @@ impl Decoder {
     }
 
     fn message(&mut self, delta: Message, out: &mut Vec<Sampled>) {
+        let details = self.details.add(delta.reasoning_details.unwrap_or_default());
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.reasoning_text];
+        let named = reasoning.iter().flatten().filter_map(Value::as_str);
         // Some send the same text under two names.
-        if let Some(text) =
-            reasoning.iter().flatten().filter_map(Value::as_str).find(|text| !text.is_empty())
-        {
+        if let Some(text) = named.chain([details.as_str()]).find(|text| !text.is_empty()) {
             self.think(text, out);
         }
         match delta.content {
@@ -143,12 +147,7 @@ impl Decoder {
         if let Some(text) = part["text"].as_str() {
             self.say(text, out);
         }
-        for text in part["thinking"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|part| part["text"].as_str())
-        {
+        for text in reasoning::texts_of(part) {
             self.think(text, out);
         }
     }
@@ -175,10 +174,15 @@ impl Decoder {
     /// The counts are totals: the last ones hold. What was read from the cache is part of the prompt's count.
     fn count(&mut self, usage: Option<Value>) {
         let Some(usage) = usage.filter(Value::is_object) else { return };
-        let cached = &usage["prompt_tokens_details"]["cached_tokens"];
-        let cached = cached.as_u64().or(usage["prompt_cache_hit_tokens"].as_u64()).unwrap_or(0);
+        let details = &usage["prompt_tokens_details"];
+        let cached =
+            [&details["cached_tokens"], &usage["prompt_cache_hit_tokens"], &usage["cached_tokens"]];
+        let cached = cached.into_iter().find_map(Value::as_u64).unwrap_or(0);
+        let written = details["cache_write_tokens"].as_u64().unwrap_or(0);
+        let prompt = usage["prompt_tokens"].as_u64().unwrap_or(0);
         self.usage.cache_read = cached;
-        self.usage.input = usage["prompt_tokens"].as_u64().unwrap_or(0).saturating_sub(cached);
+        self.usage.cache_write = written;
+        self.usage.input = prompt.saturating_sub(cached).saturating_sub(written);
         self.usage.output = usage["completion_tokens"].as_u64().unwrap_or(0);
     }
 
@@ -186,6 +190,7 @@ impl Decoder {
         let stop = self.stop();
         let mut blocks = std::mem::take(&mut self.said);
         let cut = dialect::cuts_calls(&stop);
+        blocks.extend(self.details.finish());
         blocks.extend(self.calls.finish(cut, &mut self.asked));
         let model = std::mem::take(&mut self.model);
         Sampled::Done(Reply { blocks, stop, usage: self.usage, model, by: String::new() })

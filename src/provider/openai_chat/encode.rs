@@ -1,6 +1,6 @@
 //! A request in Chat Completions.
 
-use super::NAME;
+use super::{NAME, marks, reasoning};
 use crate::message::{Block, CallId, Message, Request, Role, ToolCall, ToolSpec};
 use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
 use crate::provider::{answer_text, plain_text};
@@ -21,6 +21,9 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
             Role::System | Role::Note => {}
         }
     }
+    if quirks.cache_marks {
+        marks::mark(request, &mut messages);
+    }
     let mut body = json!({ "model": request.model, "messages": messages, "stream": true });
     let limit = if quirks.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
     body[limit] = request.max_tokens.into();
@@ -30,6 +33,10 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
+    if let Some(temperature) = request.temperature {
+        body["temperature"] = temperature.into();
+    }
+    reasoning::ask(request, quirks, &mut body);
     body
 }
 
@@ -50,6 +57,9 @@ fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
         }
     }
     if let Some(content) = text(message) {
+        if quirks.reply_after_tool && messages.last().is_some_and(|last| last["role"] == "tool") {
+            messages.push(json!({ "role": "assistant", "content": "I have the results." }));
+        }
         messages.push(json!({ "role": "user", "content": content }));
     }
 }
@@ -66,10 +76,15 @@ fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
         })
         .collect();
     let content = text(message);
-    if calls.is_empty() {
-        return content.map(|content| json!({ "role": "assistant", "content": content }));
+    if calls.is_empty() && content.is_none() {
+        return None;
     }
-    Some(json!({ "role": "assistant", "content": content, "tool_calls": calls }))
+    let mut value = json!({ "role": "assistant", "content": content });
+    if !calls.is_empty() {
+        value["tool_calls"] = calls.into();
+    }
+    reasoning::replay(message, quirks, &mut value);
+    Some(value)
 }
 
 /// `behind` is the block that may hold what the server added to the call.
@@ -79,9 +94,9 @@ fn call(call: &ToolCall, behind: Option<&Block>, quirks: Quirks) -> Value {
     let mut value =
         json!({ "id": fitting(&call.id, quirks), "type": "function", "function": function });
     if let Some(Block::Raw { provider, value: added }) = behind
-        && provider == NAME
+        && let (NAME, Some(extra)) = (provider.as_str(), added.get("extra_content"))
     {
-        value["extra_content"] = added["extra_content"].clone();
+        value["extra_content"] = extra.clone();
     }
     value
 }

@@ -3,11 +3,13 @@
 mod calls;
 mod decode;
 mod encode;
+mod marks;
+mod reasoning;
 
 pub(super) use decode::Decoder;
 pub(super) use encode::body;
 
-/// The mark of raw blocks: what a server adds to a call, of which it wants to see its signature again.
+/// The mark of raw blocks: what a server adds to a call or to its reasoning, and wants to see again.
 const NAME: &str = "openai-chat";
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 #![expect(clippy::needless_raw_string_hashes, reason = "the form in which expect-test writes them")]
 #![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
 
+mod reasoning;
+
 use crate::message::Request;
 use crate::provider::dialect::{Asked, Dialect, Quirks, Reading};
 use crate::provider::sample_request::{self as sample, assistant};
@@ -9,8 +11,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::json;
 
-const PLAIN: Quirks =
-    Quirks { completion_tokens: false, no_stream_options: false, short_ids: false };
+const PLAIN: Quirks = Quirks::NONE;
 
 macro_rules! streams {
     ($($name:ident: $expected:expr;)*) => {
@@ -23,6 +24,56 @@ macro_rules! streams {
 }
 
 streams! {
+    double_encoded: expect![[r#"
+        ~ call call_a read
+        ~ call call_b list
+        ~ call call_c list
+        ~ call call_d list
+        {"type":"call","id":"call_a","tool":"read","input":{"json":"{\"path\":\"a\"}"}}
+        {"type":"call","id":"call_b","tool":"list","input":{"json":{}}}
+        {"type":"call","id":"call_c","tool":"list","input":{"json":null}}
+        {"type":"call","id":"call_d","tool":"list","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    error_midway: expect![[r#"
+        ~ text "So"
+        Overloaded { after_ms: None }
+    "#]];
+    legacy_finish: expect![[r#"
+        ~ call call_a read
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    reasoning_details: expect![[r#"
+        ~ thinking "Let me "
+        ~ thinking "see."
+        ~ thinking "In short."
+        ~ call call_a read
+        {"type":"thinking","text":"Let me see.In short."}
+        {"type":"raw","provider":"openai-chat","value":{"reasoning_details":[{"type":"reasoning.text","text":"Let me see.","format":"anthropic-claude-v1","index":0,"signature":"c2ln"},{"type":"reasoning.summary","summary":"In short.","index":1},{"type":"reasoning.encrypted","data":"b3BhcXVl","id":"rs_1","index":2}]}}
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{}}}
+        ToolUse, 10 in, 20 out, 60 read, 30 written, by "gpt-5"
+    "#]];
+    refused_call: expect![[r#"
+        ~ text "I "
+        ~ call call_a read
+        {"type":"text","text":"I "}
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        Refusal, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    sparse: expect![[r#"
+        ~ call call_a read
+        ~ call call_b grep
+        {"type":"call","id":"call_a","tool":"read","input":{"json":{"path":"a"}}}
+        {"type":"call","id":"call_b","tool":"grep","input":{"json":{"pattern":"x"}}}
+        ToolUse, 0 in, 0 out, 0 read, 0 written, by "gpt-5"
+    "#]];
+    usage_each: expect![[r#"
+        ~ text "So"
+        ~ text "."
+        {"type":"text","text":"So."}
+        EndTurn, 6 in, 2 out, 4 read, 0 written, by "gpt-5"
+    "#]];
     broken_json: expect![[r#"
         ~ text "So"
         Protocol { said: "EOF while parsing a list at line 1 column 12: {\"choices\":[" }
@@ -216,8 +267,7 @@ proptest! {
     }
 }
 
-const OPENAI: Quirks =
-    Quirks { completion_tokens: true, no_stream_options: false, short_ids: false };
+const OPENAI: Quirks = Quirks { completion_tokens: true, ..Quirks::NONE };
 
 #[track_caller]
 fn check(request: &Request, quirks: Quirks, expected: Expect) {

@@ -28,7 +28,7 @@ pub(super) enum Part {
         name: String,
         input: String,
     },
-    /// A block of the Messages API or a part of generateContent, as it is.
+    /// A block of the Messages API, a delta of Chat Completions, a part of generateContent, as it is.
     Block(Value),
     Gate,
     Cut,
@@ -176,7 +176,7 @@ impl Reply {
         self.part(Part::Thinking(text.into()))
     }
 
-    /// A block that only the Messages API has, such as a redacted thought; elsewhere nothing.
+    /// What only one dialect has, in its own form: a block of the Messages API, a delta, a part.
     #[must_use]
     pub fn block(self, block: Value) -> Reply {
         self.part(Part::Block(block))

@@ -147,6 +147,42 @@ fn anthropics_server_tools() {
 }
 
 #[test]
+fn of_the_relatives() {
+    let model = |model: &str, rest: Value, why| {
+        check(OPENAI, json!({"model": model, "messages": after(rest)}), why);
+    };
+    let call = |id: &str| json!([{"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}}]);
+    let turn = |mut reply: Value| {
+        reply["role"] = "assistant".into();
+        reply["tool_calls"] = call("abcdefghi");
+        json!([reply, {"role": "tool", "tool_call_id": "abcdefghi", "content": "ok"}])
+    };
+    let followed = |turn: Value| {
+        let mut all = turn.as_array().unwrap().clone();
+        all.push(json!({"role": "user", "content": "and?"}));
+        Value::from(all)
+    };
+    model("deepseek-chat", turn(json!({"reasoning_content": "Hm."})), "");
+    model("deepseek-chat", turn(json!({"reasoning_content": ""})), "must be passed back");
+    model("deepseek-chat", turn(json!({})), "must be passed back");
+    model("gpt-5", turn(json!({"reasoning_content": "Hm."})), "unexpected");
+    model("gpt-5", followed(turn(json!({}))), "");
+    model("magistral-medium", followed(turn(json!({}))), "after role 'tool'");
+    let thinking = json!([{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]);
+    model("magistral-medium", turn(json!({"content": thinking})), "");
+    model("gpt-5", turn(json!({"content": thinking})), "Invalid value");
+    let mut long = turn(json!({}));
+    long[0]["tool_calls"] = call("call_1");
+    long[1]["tool_call_id"] = "call_1".into();
+    model("magistral-medium", long, "length of 9");
+    model("anthropic/claude", turn(json!({"reasoning_details": []})), "");
+    model("gpt-5", turn(json!({"reasoning_details": []})), "unexpected");
+    let marked = json!([{"role": "user", "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]}]);
+    model("anthropic/claude", marked.clone(), "");
+    model("gpt-5", marked, "unexpected");
+}
+
+#[test]
 fn anthropics_messages() {
     anthropic(json!([{"role": "assistant", "content": "hi"}]), "first message");
     anthropic(json!([{"role": "system", "content": "hi"}]), "role");

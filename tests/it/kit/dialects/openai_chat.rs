@@ -153,7 +153,7 @@ impl Writer {
                 }
             }
             Part::Call { id, name, input } => self.call(id, name, input),
-            Part::Block(_) => {}
+            Part::Block(delta) => self.delta(delta),
             Part::Gate => self.steps.push(Step::Gate),
             Part::Cut => self.steps.push(Step::Cut),
             Part::Error { kind, message } => {

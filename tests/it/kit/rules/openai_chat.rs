@@ -3,6 +3,8 @@
 use super::{Checked, array, identifier, object, positive, streams, string};
 use serde_json::{Map, Value};
 
+mod vendors;
+
 type Object = Map<String, Value>;
 
 const FIELDS: &[&str] = &[
@@ -38,6 +40,7 @@ const FIELDS: &[&str] = &[
 
 pub(in crate::kit) fn check(body: &Object) -> Checked {
     streams(body)?;
+    let body = &vendors::plain(body)?;
     if let Some(key) = body.keys().find(|key| !FIELDS.contains(&key.as_str())) {
         return Err(format!("Unrecognized request argument supplied: {key}"));
     }

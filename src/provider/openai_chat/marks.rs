@@ -1,0 +1,23 @@
+//! Cache marks for Anthropic's models behind an endpoint that passes them on.
+
+use crate::message::Request;
+use serde_json::{Value, json};
+
+/// Marks the system prompt, the end of this request, and the end of the one before it.
+pub(super) fn mark(request: &Request, messages: &mut [Value]) {
+    if !request.model.starts_with("anthropic/") {
+        return;
+    }
+    let is_spoken = |message: &Value| message["role"] != "assistant";
+    let reply = messages.iter().rposition(|message| !is_spoken(message));
+    let before = reply.and_then(|reply| messages[..reply].iter().rposition(is_spoken));
+    let system = messages.iter().position(|message| message["role"] == "system");
+    let last = messages.iter().rposition(is_spoken);
+    for at in [system, before, last].into_iter().flatten() {
+        let content = &mut messages[at]["content"];
+        if let Some(text) = content.as_str() {
+            let mark = json!({ "type": "ephemeral" });
+            *content = json!([{ "type": "text", "text": text, "cache_control": mark }]);
+        }
+    }
+}

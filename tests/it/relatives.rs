@@ -1,0 +1,61 @@
+//! Servers that take after Chat Completions: what each wants back, and what each would refuse.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::{Value, json};
+
+/// A turn with a call and its thoughts, a second call that is stopped while it asks, and a prompt after it: what
+/// the last request has of the replies.
+fn replies(model: &str, thought: fn(Reply) -> Reply) -> Vec<Value> {
+    let server = Server::start();
+    server.reply(thought(Reply::new()).text("I look.").call("call_1", "list", json!({})));
+    server.reply(Reply::new().call("call_2", "shell", json!({"command": "true"})));
+    server.reply(Reply::said("Fine."));
+    let provider = model.split('/').next().unwrap();
+    let config = format!(
+        "{{ model = '{model}', providers = {{ {provider} = {{ base_url = '{}/v1', key = 'cmd:echo k' }} }} }}",
+        server.url()
+    );
+    let nvim = Nvim::start(&Setup::new().config(&config));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_screen("? Run `true`?");
+    nvim.keys("<C-c>");
+    nvim.wait_screen("! Stopped.");
+    nvim.ask("and now?", "Fine.");
+    let messages = server.requests()[2].json["messages"].as_array().unwrap().clone();
+    messages.into_iter().filter(|it| it["role"] == "assistant").collect()
+}
+
+#[test]
+fn deepseek_has_its_reasoning_back_and_a_blank_where_there_was_none() {
+    let replies = replies("deepseek/deepseek-chat", |it| it.thinking("Hm."));
+    assert_eq!(replies[0]["reasoning_content"], "Hm.");
+    assert_eq!(replies[1]["reasoning_content"], " ");
+}
+
+#[test]
+fn mistral_has_its_reasoning_back_in_parts_and_a_reply_behind_answers() {
+    let replies = replies("mistral/magistral-medium-latest", |it| {
+        it.block(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]}))
+    });
+    let said = json!([
+        {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]},
+        {"type": "text", "text": "I look."},
+    ]);
+    assert_eq!(replies[0]["content"], said);
+    assert_eq!(replies.len(), 3);
+}
+
+#[test]
+fn openrouter_has_its_details_back_verbatim() {
+    let replies = replies("openrouter/anthropic/claude-sonnet-4.5", |it| {
+        let detail = |text: Value, signature: Value| json!({"reasoning_details": [{"type": "reasoning.text", "text": text, "signature": signature, "index": 0}]});
+        it.block(detail("Hm".into(), Value::Null)).block(detail(".".into(), "c2ln".into()))
+    });
+    let details =
+        json!([{"type": "reasoning.text", "text": "Hm.", "signature": "c2ln", "index": 0}]);
+    assert_eq!(replies[0]["reasoning_details"], details);
+    assert_eq!(replies[1].get("reasoning_details"), None);
+}
