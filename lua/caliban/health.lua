@@ -17,6 +17,7 @@ local keys = {
   { 'mistral', 'MISTRAL_API_KEY' },
   { 'xai', 'XAI_API_KEY' },
   { 'together', 'TOGETHER_API_KEY' },
+  { 'azure', 'AZURE_OPENAI_API_KEY' },
 }
 
 ---@param name string

@@ -411,8 +411,11 @@ impl Agent {
                 return;
             }
         };
-        let base = self.setup.models.request(&chosen, self.setup.session.tuning);
-        let base = Request { tools: tool::specs(), ..base };
+        let base = Request {
+            tools: tool::specs(),
+            thread: work::thread(&self.setup.desk.root, &self.setup.id),
+            ..self.setup.models.request(&chosen, self.setup.session.tuning)
+        };
         let request = request::build(&self.setup.session, base);
         let samples = self.samples.clone();
         self.sampling = Some(self.work.spawn(work::sample(provider, request, turn, samples)));

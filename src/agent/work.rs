@@ -1,7 +1,7 @@
 //! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`.
 
 use crate::context::mention;
-use crate::event::{Delta, Plan, TurnId};
+use crate::event::{Delta, Plan, SessionId, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Request, Stop, ToolAnswer, ToolCall, Usage};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
@@ -9,6 +9,7 @@ use crate::store::Store;
 use crate::tool::{self, Arrival, Desk, Source, Unreadable, Work, Workspace};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
+use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::io;
 use std::panic::AssertUnwindSafe;
@@ -41,6 +42,16 @@ pub(super) async fn prepare(
             return;
         }
     }
+}
+
+/// The conversation's name for caches, the same whenever it is opened: 32 hex digits.
+pub(super) fn thread(root: &Path, session: &SessionId) -> String {
+    let digest = Sha256::new()
+        .chain_update(root.as_os_str().as_encoded_bytes())
+        .chain_update([0])
+        .chain_update(&session.0)
+        .finalize();
+    format!("{digest:x}")[..32].to_owned()
 }
 
 /// Carries a model's words to the agent.

@@ -3,7 +3,7 @@
 
 use super::facts::ThinkingKind;
 use super::sse::{Frame, Sse};
-use super::{Sampled, anthropic, fault, gemini, openai_chat};
+use super::{Sampled, anthropic, fault, gemini, openai_chat, openai_responses};
 use crate::event::Failure;
 use crate::message::{Block, CallId, Input, Request, Stop};
 use serde::Deserialize;
@@ -19,6 +19,8 @@ pub enum Dialect {
     Anthropic,
     #[serde(rename = "openai-chat")]
     OpenAiChat,
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
     Gemini,
 }
 
@@ -88,6 +90,7 @@ impl Dialect {
         match name {
             "anthropic" => Some(Dialect::Anthropic),
             "openai-chat" | "openai" => Some(Dialect::OpenAiChat),
+            "openai-responses" => Some(Dialect::OpenAiResponses),
             "gemini" => Some(Dialect::Gemini),
             _ => None,
         }
@@ -98,17 +101,22 @@ impl Dialect {
         match self {
             Dialect::Anthropic => anthropic::body(request),
             Dialect::OpenAiChat => openai_chat::body(request, quirks),
+            Dialect::OpenAiResponses => openai_responses::body(request),
             Dialect::Gemini => gemini::body(request),
         }
     }
 
-    /// Where a request for this model goes, beneath an endpoint's base URL.
+    /// Where a request for this model goes, beneath an endpoint's base URL. In that, a query comes last, and
+    /// `{model}` stands for the model.
     pub fn url(self, base: &str, model: &str) -> String {
+        let (place, query) = base.split_at(base.find('?').unwrap_or(base.len()));
+        let place = place.replace("{model}", model);
         match self {
-            Dialect::Anthropic => format!("{base}/v1/messages"),
-            Dialect::OpenAiChat => format!("{base}/chat/completions"),
+            Dialect::Anthropic => format!("{place}/v1/messages{query}"),
+            Dialect::OpenAiChat => format!("{place}/chat/completions{query}"),
+            Dialect::OpenAiResponses => format!("{place}/responses{query}"),
             Dialect::Gemini => {
-                format!("{base}/v1beta/models/{model}:streamGenerateContent?alt=sse")
+                format!("{place}/v1beta/models/{model}:streamGenerateContent?alt=sse")
             }
         }
     }
@@ -122,6 +130,7 @@ impl Dialect {
         match self {
             Dialect::Anthropic => Box::new(anthropic::Decoder::new(asked)),
             Dialect::OpenAiChat => Box::new(openai_chat::Decoder::new(asked)),
+            Dialect::OpenAiResponses => Box::new(openai_responses::Decoder::new(asked)),
             Dialect::Gemini => Box::new(gemini::Decoder::new(asked)),
         }
     }

@@ -1,5 +1,6 @@
 //! Where models are: endpoints as data, the user's own among them, and the choice of one.
 
+use super::azure;
 use super::dialect::{Dialect, Quirks};
 use super::facts::Facts;
 use super::key::Key;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub name: String,
-    /// Without a slash at the end; the dialect's path follows.
+    /// As `Dialect::url` completes it: without a slash at the end.
     pub base_url: String,
     pub dialect: Dialect,
     pub key: Key,
@@ -34,7 +35,7 @@ pub struct Chosen {
 /// `providers.NAME` of the configuration. For a name of the table each field stands before the table's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct UserProvider {
-    /// `anthropic`, `openai-chat` or `gemini`.
+    /// `anthropic`, `openai-chat`, `openai-responses` or `gemini`.
     pub dialect: Option<String>,
     pub base_url: Option<String>,
     /// `env:NAME`, `cmd:COMMAND`, or absent for none.
@@ -50,7 +51,9 @@ impl UserProvider {
     fn dialect(&self) -> Result<Option<Dialect>, String> {
         let Some(name) = &self.dialect else { return Ok(None) };
         Dialect::named(name).map(Some).ok_or_else(|| {
-            format!("no dialect is called {name}; there are anthropic, openai-chat and gemini")
+            format!(
+                "no dialect is called {name}; there are anthropic, openai-chat, openai-responses and gemini"
+            )
         })
     }
 }
@@ -100,7 +103,7 @@ const fn row(
 }
 
 /// In the order in which keys are looked for.
-const TABLE: [Row; 19] = [
+const TABLE: [Row; 20] = [
     Row {
         base_variable: "ANTHROPIC_BASE_URL",
         dialect: Dialect::Anthropic,
@@ -108,6 +111,7 @@ const TABLE: [Row; 19] = [
     },
     Row {
         base_variable: "OPENAI_BASE_URL",
+        dialect: Dialect::OpenAiResponses,
         quirks: Quirks { completion_tokens: true, ..PLAIN },
         ..row("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5")
     },
@@ -156,6 +160,11 @@ const TABLE: [Row; 19] = [
     Row { quirks: SWITCHED, ..row("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", "") },
     row("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", ""),
     row("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", ""),
+    Row {
+        base_variable: "AZURE_OPENAI_ENDPOINT",
+        quirks: Quirks { completion_tokens: true, ..PLAIN },
+        ..row("azure", "", "AZURE_OPENAI_API_KEY", "")
+    },
     Row { base_variable: "OLLAMA_HOST", ..row("ollama", "http://127.0.0.1:11434", "", "") },
     row("llamacpp", "http://127.0.0.1:8080/v1", "", ""),
     row("lmstudio", "http://127.0.0.1:1234/v1", "", ""),
@@ -251,7 +260,7 @@ pub fn named(
         },
     };
     if let Some(user) = user {
-        overlay(&mut endpoint, user).map_err(wrong)?;
+        overlay(&mut endpoint, user, dialect).map_err(wrong)?;
     }
     if endpoint.base_url.is_empty() {
         return Err(wrong("it needs a base_url".to_owned()));
@@ -262,35 +271,48 @@ pub fn named(
     }
 }
 
-fn from_row(row: &Row, dialect: Option<Dialect>, env: Lookup<'_>) -> Result<Endpoint, String> {
+fn from_row(row: &Row, wanted: Option<Dialect>, env: Lookup<'_>) -> Result<Endpoint, String> {
     let moved = match row.base_variable {
         "" => None,
         variable => env(variable).filter(|value| !value.trim().is_empty()),
     };
     let base = moved.as_deref().unwrap_or(row.base_url);
-    let dialect = dialect.unwrap_or(row.dialect);
+    let dialect = wanted.unwrap_or(row.dialect);
     let base_url = match row.name {
+        "azure" if base.is_empty() => String::new(),
+        "azure" => azure_base(base, dialect, env)?,
         "ollama" => ollama_base(base)?,
         "gemini" if dialect == Dialect::OpenAiChat => {
             format!("{}/v1beta/openai", base_url(base, Dialect::Gemini)?)
         }
         _ => base_url(base, dialect)?,
     };
-    let mut quirks = row.quirks;
-    if moved.is_some() && !base_url.contains("//api.openai.com/") {
-        quirks.completion_tokens = false;
-    }
     let key = if row.key.is_empty() { Key::None } else { Key::Env(row.key.to_owned()) };
     let models = if row.model.is_empty() { Vec::new() } else { vec![row.model.to_owned()] };
-    let name = row.name.to_owned();
-    Ok(Endpoint { name, base_url, dialect, key, quirks, models, named_by_user: false })
+    let mut endpoint = Endpoint {
+        name: row.name.to_owned(),
+        base_url,
+        dialect,
+        key,
+        quirks: row.quirks,
+        models,
+        named_by_user: false,
+    };
+    if moved.is_some() {
+        endpoint.moved(wanted);
+    }
+    Ok(endpoint)
 }
 
-fn overlay(endpoint: &mut Endpoint, user: &UserProvider) -> Result<(), String> {
+fn overlay(
+    endpoint: &mut Endpoint,
+    user: &UserProvider,
+    wanted: Option<Dialect>,
+) -> Result<(), String> {
     if let Some(base) = &user.base_url {
         endpoint.base_url = base_url(base, endpoint.dialect)?;
         endpoint.named_by_user = true;
-        endpoint.quirks.completion_tokens = endpoint.base_url.contains("//api.openai.com/");
+        endpoint.moved(wanted);
     }
     if let Some(key) = &user.key {
         endpoint.key = Key::parse(key)?;
@@ -305,6 +327,9 @@ fn overlay(endpoint: &mut Endpoint, user: &UserProvider) -> Result<(), String> {
 /// completes.
 fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     let url = checked(text)?;
+    if azure::is_at(&url) {
+        return azure::base(&url, dialect);
+    }
     let at_root = url.path() == "/";
     let base = url.as_str().trim_end_matches('/');
     let without = |tails: &[&str]| {
@@ -312,10 +337,23 @@ fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     };
     Ok(match dialect {
         Dialect::Anthropic => without(&["/messages", "/v1"]),
-        Dialect::OpenAiChat if at_root => format!("{base}/v1"),
-        Dialect::OpenAiChat => without(&["/chat/completions"]),
+        Dialect::OpenAiChat | Dialect::OpenAiResponses if at_root => format!("{base}/v1"),
+        Dialect::OpenAiChat | Dialect::OpenAiResponses => {
+            without(&["/chat/completions", "/responses"])
+        }
         Dialect::Gemini => without(&["/models", "/openai", "/v1beta"]),
     })
+}
+
+/// The variable holds an address as Azure's own tools take it, which say the version apart from it.
+fn azure_base(text: &str, dialect: Dialect, env: Lookup<'_>) -> Result<String, String> {
+    let version = env("AZURE_OPENAI_API_VERSION").unwrap_or_default();
+    let version = version.trim();
+    let bare = text.trim().trim_end_matches('/');
+    if version.is_empty() || bare.contains('?') || bare.ends_with("/openai/v1") {
+        return base_url(bare, dialect);
+    }
+    base_url(&format!("{bare}?api-version={version}"), dialect)
 }
 
 /// `OLLAMA_HOST`: a host, a port or both, or a URL; also what the server itself listens on.
@@ -342,7 +380,7 @@ fn checked(text: &str) -> Result<Url, String> {
     }
     if !url.username().is_empty()
         || url.password().is_some()
-        || url.query().is_some()
+        || url.query().is_some_and(|query| !(azure::is_at(&url) && azure::is_version(query)))
         || url.fragment().is_some()
     {
         return Err(
@@ -353,6 +391,20 @@ fn checked(text: &str) -> Result<Url, String> {
 }
 
 impl Endpoint {
+    /// Takes up what is right at its new address: a server that takes after `OpenAI` knows the chats for sure.
+    fn moved(&mut self, wanted: Option<Dialect>) {
+        let at_home = self.base_url.contains("//api.openai.com/");
+        if !at_home && wanted.is_none() && self.dialect == Dialect::OpenAiResponses {
+            self.dialect = Dialect::OpenAiChat;
+        }
+        self.quirks.completion_tokens = at_home || self.is_azure();
+    }
+
+    /// Whether its models are Azure's, whose keys go in a header of their own.
+    pub fn is_azure(&self) -> bool {
+        self.name == "azure" || Url::parse(&self.base_url).is_ok_and(|url| azure::is_at(&url))
+    }
+
     /// Why no key may be sent there: plain HTTP to another machine that the user did not write down themselves.
     pub fn exposes_key(&self) -> Option<String> {
         let url = Url::parse(&self.base_url).ok()?;

@@ -154,7 +154,12 @@ impl Http {
             let (name, text) = match dialect {
                 Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
                 Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
-                Dialect::OpenAiChat => (AUTHORIZATION, format!("Bearer {key}")),
+                _ if self.endpoint.is_azure() => {
+                    (HeaderName::from_static("api-key"), key.to_owned())
+                }
+                Dialect::OpenAiChat | Dialect::OpenAiResponses => {
+                    (AUTHORIZATION, format!("Bearer {key}"))
+                }
             };
             let mut value = HeaderValue::try_from(text).map_err(|_| Failure::Unauthorized {
                 provider: self.endpoint.name.clone(),

@@ -2,6 +2,7 @@
 
 mod gemini;
 mod refusals;
+mod responses;
 mod server;
 
 use crate::kit::nvim::Nvim;

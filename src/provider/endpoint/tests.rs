@@ -51,7 +51,7 @@ fn with_nothing_chosen_the_first_key_wins() {
         ],
         expect![[r#"
             nothing
-            openai gpt-5 https://api.openai.com/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-5 https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
             anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
             mistral devstral-medium-latest https://api.mistral.ai/v1/chat/completions Env(MISTRAL_API_KEY)
             nothing
@@ -94,13 +94,13 @@ fn a_choice() {
             gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             ollama qwen3:8b http://127.0.0.1:11434/v1/chat/completions None
             Which model of ollama? Write ollama/ and the model's name.
-            No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, ollama, llamacpp, lmstudio, vllm, mine.
+            No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm, mine.
             mine m https://relay.example/v1/messages Env(MY_KEY)
             mine m https://relay.example/v1/chat/completions Command
-            Provider mine: no dialect is called gopher; there are anthropic, openai-chat and gemini.
+            Provider mine: no dialect is called gopher; there are anthropic, openai-chat, openai-responses and gemini.
             Provider mine: it needs a base_url.
             Provider mine: a key is written `env:NAME` or `cmd:COMMAND`, never as itself.
-            openai gpt-5 https://api.openai.com/v1/chat/completions Command
+            openai gpt-5 https://api.openai.com/v1/responses Command
         "#]],
     );
 }
@@ -144,6 +144,85 @@ fn base_urls_as_people_write_them() {
 }
 
 #[test]
+fn azures_addresses() {
+    let at = |base: &str| format!(r#"{{"azure":{{"base_url":"{base}"}}}}"#);
+    let deployment = "https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21";
+    let host = "AZURE_OPENAI_ENDPOINT=https://me.openai.azure.com/";
+    check(
+        &[
+            ("azure/gpt", host, "{}"),
+            ("azure/gpt", &format!("{host} AZURE_OPENAI_API_VERSION=2024-10-21"), "{}"),
+            ("azure/gpt", &format!("{host} AZURE_OPENAI_API_VERSION=preview"), "{}"),
+            ("azure/gpt", &format!("{host}openai/v1/ AZURE_OPENAI_API_VERSION=2024-10-21"), "{}"),
+            ("azure/gpt", "AZURE_OPENAI_ENDPOINT=http://me.openai.azure.com", "{}"),
+            ("azure", host, "{}"),
+            ("azure/gpt", "", "{}"),
+            ("azure/gpt", "", &at("https://me.openai.azure.com/openai/v1")),
+            (
+                "azure/gpt",
+                "",
+                &at("https://me.services.ai.azure.com/openai/v1?api-version=preview"),
+            ),
+            ("azure/gpt", "", &at(deployment)),
+            ("azure/gpt", "", &at("https://me.openai.azure.com/openai/deployments/other")),
+            ("azure/gpt", "", &at("https://me.openai.azure.com?api-version=1&key=hunter2")),
+            ("azure/gpt", "", &at("https://relay.example/azure")),
+            (
+                "mine/gpt",
+                "",
+                r#"{"mine":{"dialect":"openai-responses","base_url":"https://me.openai.azure.com?api-version=2025-04-01-preview","key":"env:K"}}"#,
+            ),
+        ],
+        expect![[r#"
+            azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
+            azure gpt https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21 Env(AZURE_OPENAI_API_KEY)
+            azure gpt https://me.openai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)
+            azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
+            Provider azure: plain HTTP would show the key on the way to me.openai.azure.com; use https, or set providers.azure.base_url.
+            Which model of azure? Write azure/ and the model's name.
+            Provider azure: it needs a base_url.
+            azure gpt https://me.openai.azure.com/openai/v1/chat/completions Env(AZURE_OPENAI_API_KEY)
+            azure gpt https://me.services.ai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)
+            azure gpt https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21 Env(AZURE_OPENAI_API_KEY)
+            Provider azure: its base URL needs `?api-version=` and a version at its end.
+            Provider azure: its base URL must hold neither a password nor anything behind `?` or `#`.
+            azure gpt https://relay.example/azure/chat/completions Env(AZURE_OPENAI_API_KEY)
+            mine gpt https://me.openai.azure.com/openai/responses?api-version=2025-04-01-preview Env(K)
+        "#]],
+    );
+}
+
+#[test]
+fn responses_are_asked_of_openai_itself() {
+    check(
+        &[
+            ("openai", "OPENAI_BASE_URL=https://api.openai.com/v1/", "{}"),
+            ("openai", "OPENAI_BASE_URL=https://api.openai.com/v1/responses", "{}"),
+            ("openai", "", r#"{"openai":{"dialect":"openai-chat"}}"#),
+            ("openai", "", r#"{"openai":{"base_url":"https://relay.example"}}"#),
+            (
+                "openai",
+                "OPENAI_BASE_URL=https://relay.example",
+                r#"{"openai":{"dialect":"openai-responses"}}"#,
+            ),
+            (
+                "openai",
+                "",
+                r#"{"openai":{"dialect":"openai-responses","base_url":"https://relay.example/v1/responses"}}"#,
+            ),
+        ],
+        expect![[r#"
+            openai gpt-5 https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
+            openai gpt-5 https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
+            openai gpt-5 https://api.openai.com/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-5 https://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-5 https://relay.example/v1/responses Env(OPENAI_API_KEY)
+            openai gpt-5 https://relay.example/v1/responses Env(OPENAI_API_KEY)
+        "#]],
+    );
+}
+
+#[test]
 fn base_urls_that_are_refused() {
     check(
         &[
@@ -175,6 +254,7 @@ fn quirks_follow_the_address() {
     assert!(quirks(""));
     assert!(quirks("OPENAI_BASE_URL=https://api.openai.com/v1/"));
     assert!(!quirks("OPENAI_BASE_URL=http://127.0.0.1:9/v1"));
+    assert!(quirks("OPENAI_BASE_URL=https://me.openai.azure.com"));
 }
 
 #[test]

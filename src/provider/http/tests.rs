@@ -116,10 +116,10 @@ async fn a_reply_arrives_and_the_request_is_as_the_api_wants_it() {
     }
 }
 
-#[tokio::test]
-async fn the_other_dialect_bears_its_key() {
+/// The request to this base URL, whose host is a listener on this machine.
+async fn asked_of_openais_like(base: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let url = format!("http://{}{base}", listener.local_addr().unwrap());
     let http = http("openai-chat", url, PATIENT());
     let server = tokio::spawn(async move {
         let (mut stream, request) = accept(&listener).await;
@@ -130,9 +130,23 @@ async fn the_other_dialect_bears_its_key() {
     });
     let sampled: Vec<Sampled> = http.sample(request()).collect().await;
     assert!(matches!(sampled.last(), Some(Sampled::Done(_))), "{sampled:?}");
-    let request = server.await.unwrap();
+    server.await.unwrap()
+}
+
+#[tokio::test]
+async fn the_other_dialect_bears_its_key() {
+    let request = asked_of_openais_like("/v1").await;
     assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
     assert!(request.contains("authorization: Bearer sk-secret-0123456789\r\n"), "{request}");
+}
+
+#[tokio::test]
+async fn a_deployment_of_azure_is_asked_by_its_address_and_with_its_key() {
+    let request = asked_of_openais_like("/openai/deployments?api-version=2024-10-21").await;
+    let path = "/openai/deployments/m-1/chat/completions?api-version=2024-10-21";
+    assert!(request.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{request}");
+    assert!(request.contains("api-key: sk-secret-0123456789\r\n"), "{request}");
+    assert!(!request.contains("authorization"), "{request}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "the tables read better without ampersands")]
 
-use super::server::{ANTHROPIC, OPENAI, good, post, read, send};
+use super::server::{ANTHROPIC, OPENAI, RESPONSES, good, post, read, send};
 use crate::kit::reply::Reply;
 use crate::kit::rules::anthropic::signature;
 use crate::kit::server::Server;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// The request with these top-level fields set (null: taken away); passes where `why` is empty, else is
 /// refused with these words.
 #[track_caller]
-fn check(path: &str, fields: Value, why: &str) {
+pub(super) fn check(path: &str, fields: Value, why: &str) {
     let mut body = good(path);
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     let object: &mut Map<String, Value> = body.as_object_mut().unwrap();
@@ -51,7 +51,7 @@ fn openai(messages: Value, why: &str) {
 }
 
 /// A user's question and these messages after it.
-fn after(rest: Value) -> Value {
+pub(super) fn after(rest: Value) -> Value {
     let mut all = vec![json!({"role": "user", "content": "hi"})];
     all.extend(rest.as_array().unwrap().iter().cloned());
     all.into()
@@ -363,6 +363,7 @@ fn headers() {
         (ANTHROPIC, "x-api-key: k\r\n", " 400 ", "anthropic-version"),
         (OPENAI, "", " 401 ", "API key"),
         (OPENAI, "authorization: k\r\n", " 401 ", "API key"),
+        (RESPONSES, "", " 401 ", "API key"),
     ];
     for (path, headers, status, why) in cases {
         let server = Server::start();

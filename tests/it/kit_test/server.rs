@@ -9,12 +9,14 @@ use std::net::TcpStream;
 
 pub(super) const ANTHROPIC: &str = "/v1/messages";
 pub(super) const OPENAI: &str = "/v1/chat/completions";
+pub(super) const RESPONSES: &str = "/v1/responses";
 
 /// A request that is as it should be.
 pub(super) fn good(path: &str) -> Value {
     let messages = json!([{"role": "user", "content": "hi"}]);
     match path {
         ANTHROPIC => json!({"model": "m", "max_tokens": 10, "stream": true, "messages": messages}),
+        RESPONSES => json!({"model": "m", "stream": true, "store": false, "input": messages}),
         _ => json!({"model": "m", "stream": true, "messages": messages,
             "stream_options": {"include_usage": true}}),
     }

@@ -3,6 +3,7 @@
 pub mod anthropic;
 pub mod gemini;
 pub mod openai_chat;
+pub mod openai_responses;
 
 use super::http::Request;
 use super::reply::{Reply, Step};
@@ -12,8 +13,12 @@ use super::setup::Setup;
 use serde_json::{Map, Value};
 
 /// All of them, for tests of what must be the same.
-pub const DIALECTS: [&dyn Dialect; 3] =
-    [&anthropic::Anthropic, &openai_chat::OpenAiChat, &gemini::Gemini];
+pub const DIALECTS: [&dyn Dialect; 4] = [
+    &anthropic::Anthropic,
+    &openai_chat::OpenAiChat,
+    &openai_responses::OpenAiResponses,
+    &gemini::Gemini,
+];
 
 /// Status and reason, where a provider refuses a request for its headers.
 pub type Headers = Result<(), (u16, &'static str)>;

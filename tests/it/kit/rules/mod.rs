@@ -3,6 +3,7 @@
 pub mod anthropic;
 pub mod gemini;
 pub(super) mod openai_chat;
+pub(super) mod openai_responses;
 
 use serde_json::{Map, Value};
 

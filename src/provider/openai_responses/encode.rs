@@ -1,0 +1,137 @@
+//! A request in Responses.
+
+use super::RAW;
+use crate::message::{Block, Effort, Message, Request, Role, Thinking, ToolCall, ToolSpec};
+use crate::provider::dialect::{fitting_id, fitting_name, replayed};
+use crate::provider::facts::{Facts, ThinkingKind};
+use crate::provider::{answer_text, plain_text};
+use serde_json::{Value, json};
+
+/// Longest call id the API takes.
+const ID: usize = 64;
+
+pub(crate) fn body(request: &Request) -> Value {
+    let mut input = Vec::new();
+    for message in &request.messages {
+        match message.role {
+            Role::User => user(message, &mut input),
+            Role::Assistant => assistant(message, &mut input),
+            Role::System | Role::Note => {}
+        }
+    }
+    let mut body = json!({ "model": request.model, "stream": true, "store": false });
+    if !request.system.trim().is_empty() {
+        body["instructions"] = request.system.as_str().into();
+    }
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    body["input"] = input.into();
+    body["max_output_tokens"] = request.max_tokens.into();
+    if let Some(thinking) = request.thinking {
+        body["reasoning"] =
+            json!({ "effort": effort(thinking, &request.model), "summary": "auto" });
+    }
+    // Models that do not reason refuse to be asked for it.
+    if request.thinking.is_some() || Facts::of(&request.model).thinking == ThinkingKind::Named {
+        body["include"] = json!(["reasoning.encrypted_content"]);
+    }
+    if let Some(temperature) = request.temperature {
+        body["temperature"] = temperature.into();
+    }
+    if !request.thread.is_empty() {
+        body["prompt_cache_key"] = request.thread.as_str().into();
+    }
+    body
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "name": spec.name,
+        "description": spec.purpose,
+        "parameters": spec.schema,
+        "strict": false,
+    })
+}
+
+/// An item for each answer, then a message of the texts.
+fn user(message: &Message, input: &mut Vec<Value>) {
+    for block in &message.blocks {
+        if let Block::Answer(answer) = block {
+            input.push(json!({
+                "type": "function_call_output",
+                "call_id": fitting_id(&answer.id, ID),
+                "output": answer_text(answer),
+            }));
+        }
+    }
+    let texts = message.blocks.iter().filter_map(plain_text);
+    let texts: Vec<Value> = texts.map(|it| json!({ "type": "input_text", "text": it })).collect();
+    if !texts.is_empty() {
+        input.push(json!({ "type": "message", "role": "user", "content": texts }));
+    }
+}
+
+/// Reasoning is refused without the item it led to: what was cut off behind it stays away.
+fn assistant(message: &Message, input: &mut Vec<Value>) {
+    let mut reasoning = Vec::new();
+    for block in &message.blocks {
+        let item = match block {
+            Block::Raw { provider, value } if provider == RAW => value.clone(),
+            Block::Call(call) => self::call(call),
+            block => match plain_text(block) {
+                Some(text) => json!({
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{ "type": "output_text", "text": text }],
+                }),
+                None => continue,
+            },
+        };
+        if item["type"] == "reasoning" {
+            reasoning.push(item);
+        } else {
+            input.append(&mut reasoning);
+            input.push(item);
+        }
+    }
+}
+
+fn call(call: &ToolCall) -> Value {
+    json!({
+        "type": "function_call",
+        "call_id": fitting_id(&call.id, ID),
+        "name": fitting_name(&call.tool),
+        "arguments": replayed(&call.input).to_string(),
+    })
+}
+
+/// The effort by the name it has for this model: the least and the most differ.
+fn effort(thinking: Thinking, model: &str) -> &'static str {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let specialised = name.contains("codex") || name.contains("pro");
+    match thinking {
+        Thinking::Off if specialised || version(name).is_none() => "low",
+        Thinking::Off if version(name) < Some((5, 1)) => "minimal",
+        Thinking::Off => "none",
+        Thinking::Adaptive(Effort::Max) | Thinking::Named(Effort::Max)
+            if version(name) >= Some((5, 2)) || name.contains("codex-max") =>
+        {
+            "xhigh"
+        }
+        Thinking::Adaptive(effort) | Thinking::Named(effort) => match effort {
+            Effort::Off | Effort::Low => "low",
+            Effort::Medium => "medium",
+            Effort::High | Effort::Max => "high",
+        },
+        Thinking::Budget(_) => "medium",
+    }
+}
+
+/// `(5, 1)` of `gpt-5.1-mini`.
+fn version(name: &str) -> Option<(u32, u32)> {
+    let number = name.strip_prefix("gpt-")?.split('-').next()?;
+    let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}

@@ -1,0 +1,15 @@
+//! `OpenAI` Responses, with nothing kept at the provider: its reasoning comes encrypted and goes back with each
+//! request.
+
+mod decode;
+mod encode;
+mod items;
+
+pub(super) use decode::Decoder;
+pub(super) use encode::body;
+
+/// The mark of raw blocks that hold an item as it came.
+const RAW: &str = "openai-responses";
+
+#[cfg(test)]
+mod tests;
