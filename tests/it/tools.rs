@@ -9,13 +9,17 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 fn project(server: &Server) -> Setup {
-    Setup::new()
+    let setup = Setup::new()
         .file("src/a.rs", "fn alpha() {}\nfn beta() {}\n")
         .file("src/b.rs", "fn gamma() {}\n")
         .file("target/junk.rs", "fn alpha() {}\n")
         .file(".gitignore", "target/\n")
         .file("README.md", "# Read\n")
-        .anthropic(server)
+        .anthropic(server);
+    // Files written at once may bear the same time.
+    let older = std::fs::File::options().write(true).open(setup.path("src/a.rs")).unwrap();
+    older.set_modified(std::time::UNIX_EPOCH).unwrap();
+    setup
 }
 
 /// One call, run in a small project: its line in the chat and the answer to it.
