@@ -193,6 +193,8 @@ pub enum Delta {
         id: CallId,
         tool: String,
     },
+    /// Bytes came, and nothing in them.
+    Alive,
     /// A running command's output.
     Output {
         call: CallId,

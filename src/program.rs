@@ -150,6 +150,7 @@ impl Program {
             FromNvim::Toggle { session, block } => self.tell(&session, Command::Toggle(block)),
             FromNvim::Retry { session } => self.tell(&session, Command::Retry),
             FromNvim::Model { session, model } => self.tell(&session, Command::ChooseModel(model)),
+            FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Reviewed(reviewed) => {
                 // A message sent after it must find the verdict told.

@@ -7,6 +7,7 @@ local M = {}
 ---@field bang boolean
 ---@field range? [integer, integer]
 ---@field visual boolean
+---@field mods? vim.api.keyset.cmd_mods
 
 ---@class caliban.Subcommand
 ---@field run fun(call: caliban.Invocation)
@@ -211,6 +212,11 @@ local subcommands = {
       return vim.list_extend(models(), settings())
     end,
   },
+  request = {
+    run = function(call)
+      require('caliban.request').ask(call.mods)
+    end,
+  },
   log = {
     run = function()
       local path =
@@ -260,6 +266,7 @@ function M.run(opts)
     range = range,
     -- a range of two is two addresses; which, only the marks tell
     visual = opts.range == 2,
+    mods = opts.smods,
   }
   if name == '' then
     local excerpt = selection(call)

@@ -135,10 +135,11 @@ function M.state()
   return require('caliban.status').state()
 end
 
---- A few words for a statusline; empty before the first chat.
+--- A few words for a statusline; empty before the first chat. With a width, the figures too.
+---@param width? integer
 ---@return string
-function M.status()
-  return require('caliban.status').status()
+function M.status(width)
+  return require('caliban.status').status(width)
 end
 
 --- Calls `fn` with the data of an event (`CalibanTurnEnd`, or `TurnEnd`).

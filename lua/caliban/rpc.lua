@@ -237,6 +237,9 @@ local handlers = {
   halt = function(message)
     return require('caliban.buffers').halt(message)
   end,
+  request = function(message)
+    require('caliban.request').show(message)
+  end,
   notice = function(message)
     say(message.text, vim.log.levels[message.level:upper()])
   end,

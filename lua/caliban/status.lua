@@ -38,6 +38,8 @@ function M.words(chat)
   elseif status.phase == 'retrying' then
     local left = math.max(0, (chat.retry_at or 0) - vim.uv.hrtime() / 1e6)
     return ('trying again in %d s'):format(math.ceil(left / 1000))
+  elseif chat.silent_since then
+    return ('no bytes for %d s'):format((vim.uv.hrtime() / 1e6 - chat.silent_since) / 1000)
   elseif status.phase == 'sending' then
     return 'thinking'
   elseif status.phase == 'streaming' then
@@ -46,12 +48,97 @@ function M.words(chat)
   return status.phase
 end
 
+---@param n integer
+---@return string
+local function tokens(n)
+  if n < 1000 then
+    return tostring(n)
+  end
+  local short = n < 1e6 and ('%.1fk'):format(n / 1e3) or ('%.1fM'):format(n / 1e6)
+  return (short:gsub('%.0', ''))
+end
+
+--- What there is of these.
+---@param ... string|false|nil
+---@return string
+local function join(...)
+  local parts = {}
+  for i = 1, select('#', ...) do
+    local part = select(i, ...)
+    if part then
+      table.insert(parts, part)
+    end
+  end
+  return table.concat(parts, ' · ')
+end
+
+---@param status caliban.Status
+---@return string?
+local function money(status)
+  if not status.cost then
+    return nil
+  end
+  local cost = status.cost < 0.01 and '<$0.01' or ('$%.2f'):format(status.cost)
+  -- a part of it is not known
+  return cost .. (status.unpriced and '+' or '')
+end
+
+---@param status caliban.Status
+---@return string
+local function share(status)
+  local text = tokens(status.context)
+  if status.window == 0 then
+    return text
+  end
+  local percent = math.floor(100 * status.context / status.window + 0.5)
+  return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
+end
+
+--- What is dropped first where there is no room. The state is never.
+local order = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
+
+--- A chat's state and figures in at most `width` cells, if that is possible at all.
+---@param chat caliban.Chat
+---@param width integer
+---@return string left, string right
+function M.line(chat, width)
+  local status = chat.status
+  if not status then
+    return '○ starting', ''
+  end
+  local parts = {
+    all = status.input > 0
+      and ('in %s · out %s'):format(tokens(status.input), tokens(status.output)),
+    cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
+    mode = status.mode,
+    cost = money(status),
+    usage = share(status),
+    model = status.model,
+  }
+  local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
+  local left, right = '', ''
+  for step = 0, #order do
+    if order[step] == 'provider' then
+      parts.model = status.model:match('[^/]*$')
+    elseif step > 0 then
+      parts[order[step]] = nil
+    end
+    local tour = parts.model and status.tour and 'offline tour'
+    left = join(parts.model, parts.mode, tour, status.unsaved and 'not saved', state)
+    right = join(parts.usage, parts.all, parts.cached, parts.cost)
+    if vim.api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
+      break
+    end
+  end
+  return left, right
+end
+
 ---@class caliban.State
 ---@field session? string
 ---@field phase string
 ---@field model? string
 ---@field mode? string
----@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer }
+---@field usage { input: integer, output: integer, cached: integer, context: integer, window: integer, cost?: number }
 ---@field queue caliban.QueuedMessage[]
 ---@field waiting_for? 'permission'|'question'|'review'
 
@@ -75,17 +162,25 @@ function M.state()
       cached = status.cached,
       context = status.context,
       window = status.window,
+      cost = status.cost,
     },
     queue = vim.deepcopy(status.queue),
     waiting_for = status.waiting_for,
   }
 end
 
---- For a statusline: empty before the first chat.
+--- For a statusline: empty before the first chat. With a width, the figures too, as far as it has room for them.
+---@param width? integer
 ---@return string
-function M.status()
+function M.status(width)
   local chat = package.loaded['caliban.chat'] and require('caliban.chat').current
-  return chat and chat.status and ('caliban: ' .. M.words(chat)) or ''
+  if not (chat and chat.status) then
+    return ''
+  elseif not width then
+    return 'caliban: ' .. M.words(chat)
+  end
+  local left, right = M.line(chat, width)
+  return right == '' and left or left .. '  ' .. right
 end
 
 local focused = true

@@ -121,6 +121,11 @@
 ---@field kind 'retry'
 ---@field session string
 
+--- Shows the request that went out last.
+---@class (exact) caliban.ShowRequest
+---@field kind 'request'
+---@field session string
+
 ---@class (exact) caliban.SetModel
 ---@field kind 'model'
 ---@field session string
@@ -219,6 +224,10 @@
 ---@field window integer the model's context window, 0 where unknown
 ---@field queue caliban.QueuedMessage[]
 ---@field retry_ms? integer time to the next try
+---@field silent_ms? integer nothing has come for so long already
+---@field hit? integer percent of the last request that the provider had in its cache
+---@field cost? number USD of this session, as far as prices are known
+---@field unpriced boolean the price of some of it is not known
 
 ---@class (exact) caliban.QueuedMessage
 ---@field id integer
@@ -282,6 +291,13 @@
 ---@field text string
 ---@field context caliban.Excerpt[]
 ---@field why string
+
+--- The request that went out last.
+---@class (exact) caliban.SentRequest
+---@field kind 'request'
+---@field session string
+---@field about string its address and headers, without the key
+---@field body string JSON, indented
 
 ---@class (exact) caliban.Notice
 ---@field kind 'notice'

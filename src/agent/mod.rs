@@ -3,13 +3,14 @@
 
 pub mod models;
 mod edits;
+mod sampling;
 mod speech;
 mod status;
 mod work;
 
-use crate::context::{prompt, request};
-use crate::event::{Delta, Event, Failure, Ruling, SessionId, TurnId};
-use crate::message::{CallId, Excerpt, Reply, Request, ToolAnswer};
+use crate::context::prompt;
+use crate::event::{Delta, Event, Ruling, SessionId, TurnId};
+use crate::message::{CallId, Excerpt, ToolAnswer};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
@@ -22,6 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep_until};
 
 /// What the program tells an agent.
 pub enum Command {
@@ -40,6 +42,8 @@ pub enum Command {
     Toggle(u32),
     Retry,
     ChooseModel(String),
+    /// Show the request that went out last.
+    ShowRequest,
     /// Verdicts of a settled review; and whether the file's agreed text is only in its buffer.
     Reviewed {
         answers: Vec<ToolAnswer>,
@@ -104,6 +108,10 @@ pub struct Agent {
     unsaved: Vec<PathBuf>,
     status: Option<crate::nvim::wire::Status>,
     retry_ms: Option<u64>,
+    sent: Option<sampling::Sent>,
+    /// Percent of the last request that the provider had in its cache.
+    hit: Option<u32>,
+    hearing: sampling::Hearing,
     disk_warned: bool,
 }
 
@@ -120,6 +128,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
     let (mut agent, mut ends) = Agent::new(setup);
     agent.begin();
     loop {
+        let silence = agent.silence();
         tokio::select! {
             biased;
             command = inbox.recv() => match command {
@@ -144,6 +153,9 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
             Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
             Some((path, hash)) = ends.knowing.recv() => drop(agent.known.insert(path, hash)),
             Some(_) = agent.work.join_next(), if !agent.work.is_empty() => (),
+            () = sleep_until(silence.unwrap_or_else(Instant::now)), if silence.is_some() => {
+                agent.fell_silent();
+            }
         }
     }
 }
@@ -176,6 +188,9 @@ impl Agent {
             unsaved: Vec::new(),
             status: None,
             retry_ms: None,
+            sent: None,
+            hit: None,
+            hearing: sampling::Hearing::new(),
             disk_warned: false,
         };
         let ends = Ends {
@@ -223,6 +238,7 @@ impl Agent {
                 }
             }
             Command::ChooseModel(model) => self.choose_model(&model),
+            Command::ShowRequest => self.show_request(),
             Command::Reviewed { answers, path, saved } => {
                 self.unsaved.retain(|it| *it != path);
                 if !saved {
@@ -239,55 +255,6 @@ impl Agent {
     fn unsaved_shown(&self) -> Vec<String> {
         let root = &self.setup.desk.root;
         self.unsaved.iter().map(|it| tool::path::show(root, it)).collect()
-    }
-
-    fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
-        let current =
-            matches!(self.setup.session.phase, Phase::Sampling { turn: it, .. } if it == turn);
-        if !current {
-            return;
-        }
-        match sampled {
-            Sampled::Delta(delta) => {
-                let is_first = self.partial.is_empty();
-                self.partial.gather(&delta);
-                self.show(Show::Delta(delta));
-                if is_first {
-                    self.show_status();
-                }
-            }
-            Sampled::Done(mut reply) => {
-                self.sampling = None;
-                reply.by = std::mem::take(&mut self.partial).by;
-                let reply = work::sound(reply, &self.setup.session);
-                let plans = work::plans(&self.setup.desk, &reply);
-                self.warn_of_model(&reply);
-                self.spend(&reply);
-                self.take(Input::Replied { turn, reply, plans });
-            }
-            Sampled::Failed(failure) => self.failed(turn, failure),
-        }
-    }
-
-    fn failed(&mut self, turn: TurnId, failure: Failure) {
-        self.sampling = None;
-        let partial = self.partial.take();
-        self.take(Input::Failed { turn, failure, partial, dice: work::dice() });
-    }
-
-    fn spend(&mut self, reply: &Reply) {
-        let price = self.setup.models.resolve(&reply.by).ok().and_then(|it| it.facts.price);
-        if reply.usage.total() > 0 && !self.setup.models.is_tour(&reply.by) {
-            self.take(Input::Spend { cost: price.map(|it| it.of(reply.usage)) });
-        }
-    }
-
-    fn warn_of_model(&mut self, reply: &Reply) {
-        if let Some(text) = models::substituted(&self.setup.session.model, &reply.model)
-            && !self.was_told(&text)
-        {
-            self.take(Input::Tell { text });
-        }
     }
 
     /// One input to its end: save, show, act.
@@ -396,29 +363,6 @@ impl Agent {
             }
             Effect::Abort { turn } => self.abort(turn),
         }
-    }
-
-    fn sample(&mut self, turn: TurnId) {
-        self.retry_ms = None;
-        self.partial = work::Partial::of(self.setup.session.model.clone(), String::new());
-        if let Some(resting) = self.resting.take() {
-            resting.abort();
-        }
-        let (provider, chosen) = match self.setup.models.provider(&self.setup.session.model) {
-            Ok(found) => found,
-            Err(failure) => {
-                let _ = self.samples.send((turn, Sampled::Failed(failure)));
-                return;
-            }
-        };
-        let base = Request {
-            tools: tool::specs(),
-            thread: work::thread(&self.setup.desk.root, &self.setup.id),
-            ..self.setup.models.request(&chosen, self.setup.session.tuning)
-        };
-        let request = request::build(&self.setup.session, base);
-        let samples = self.samples.clone();
-        self.sampling = Some(self.work.spawn(work::sample(provider, request, turn, samples)));
     }
 
     /// Ends all work of the turn: connections close, children are killed, the editor lets nothing more in.

@@ -96,6 +96,18 @@ impl Models {
         })
     }
 
+    /// A text with no key in it that could be read here and now.
+    pub fn without_keys(&self, mut text: String) -> String {
+        let env = |name: &str| std::env::var(name).ok();
+        for name in endpoint::names(&self.users) {
+            let endpoint = endpoint::named(&name, &self.users, &env).ok();
+            if let Some(key) = endpoint.and_then(|it| it.key.at_hand(env)) {
+                text = text.replace(key.expose(), "[key]");
+            }
+        }
+        text
+    }
+
     /// The provider for a full name.
     pub fn provider(&mut self, model: &str) -> Result<(Arc<dyn Provider>, Chosen), Failure> {
         let chosen = self

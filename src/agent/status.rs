@@ -37,6 +37,10 @@ impl Agent {
             window: chosen.map_or(0, |it| u64::from(it.facts.window)),
             queue: session.queue.iter().map(WireQueued::from).collect(),
             retry_ms: self.retry_ms.filter(|_| matches!(session.phase, Phase::Resting { .. })),
+            silent_ms: self.silent_ms(),
+            hit: self.hit,
+            cost: (session.spent > 0.0).then_some(session.spent),
+            unpriced: session.unpriced,
         }
     }
 

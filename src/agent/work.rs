@@ -57,7 +57,7 @@ pub(super) fn thread(root: &Path, session: &SessionId) -> String {
 /// Carries a model's words to the agent.
 pub(super) async fn sample(
     provider: Arc<dyn Provider>,
-    request: Request,
+    request: Arc<Request>,
     turn: TurnId,
     samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
 ) {

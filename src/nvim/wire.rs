@@ -62,6 +62,9 @@ pub enum FromNvim {
         session: SessionId,
         model: String,
     },
+    Request {
+        session: SessionId,
+    },
     Arrived(Arrived),
     Reviewed(Reviewed),
 }
@@ -256,6 +259,11 @@ pub enum ToNvim {
         context: Vec<Excerpt>,
         why: String,
     },
+    Request {
+        session: SessionId,
+        about: String,
+        body: String,
+    },
     Notice {
         level: Level,
         text: String,
@@ -296,6 +304,13 @@ pub struct Status {
     pub queue: Vec<WireQueued>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silent_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hit: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    pub unpriced: bool,
 }
 
 /// A queued message as the editor sees it: every field is there.

@@ -4,7 +4,7 @@
 use super::dialect::{Asked, Dialect, Reading};
 use super::endpoint::Endpoint;
 use super::fault::{self, Refusal, without_key};
-use super::key::{Env, Secret, environment};
+use super::key::{Env, Key, Secret, environment};
 use super::{Provider, Sampled};
 use crate::event::{Delta, Failure};
 use crate::message::Request;
@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 use std::{io, mem};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// Most of an error's body that is read, in bytes.
 const ERROR_BODY: usize = 64 << 10;
@@ -36,6 +36,9 @@ const SIP: Duration = Duration::from_millis(33);
 
 /// Most bytes of text that are read before any of it is handed on.
 const GULP: usize = 64 << 10;
+
+/// How often bytes that say nothing (pings, comments) are told of at most.
+const SIGN: Duration = Duration::from_secs(1);
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,13 +67,25 @@ pub struct Http {
 }
 
 impl Provider for Http {
-    fn sample(&self, request: Request) -> BoxStream<'static, Sampled> {
+    fn sample(&self, request: Arc<Request>) -> BoxStream<'static, Sampled> {
         stream::unfold(Stage::Begin(Box::new((self.clone(), request))), step).boxed()
+    }
+
+    fn shown(&self, request: &Request) -> Option<(String, String)> {
+        let key = (self.endpoint.key != Key::None).then(Secret::removed);
+        let headers = self.headers(key.as_ref()).ok()?;
+        let mut about = format!("POST {}", self.url(request));
+        for (name, value) in &headers {
+            let value = if value.is_sensitive() { "removed" } else { value.to_str().ok()? };
+            about.push_str(&format!(" · {name}: {value}"));
+        }
+        let body = self.endpoint.dialect.body(request, self.endpoint.quirks);
+        Some((about, serde_json::to_string_pretty(&body).ok()?))
     }
 }
 
 enum Stage {
-    Begin(Box<(Http, Request)>),
+    Begin(Box<(Http, Arc<Request>)>),
     Body(Box<Body>),
     Over,
 }
@@ -126,18 +141,23 @@ impl Http {
             begun: false,
             ended: false,
             flows: false,
+            told: Instant::now(),
         })
     }
 
     async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Response, Failure> {
         let body = self.endpoint.dialect.body(request, self.endpoint.quirks).to_string();
-        let url = self.endpoint.dialect.url(&self.endpoint.base_url, &request.model);
-        let sent = self.client()?.post(url).headers(self.headers(key)?).body(body).send();
+        let sent =
+            self.client()?.post(self.url(request)).headers(self.headers(key)?).body(body).send();
         match timeout(self.clocks.first, sent).await {
             Err(_) => Err(stalled(self.clocks.first)),
             Ok(Err(error)) => Err(self.unsent(&error)),
             Ok(Ok(response)) => Ok(response),
         }
+    }
+
+    fn url(&self, request: &Request) -> String {
+        self.endpoint.dialect.url(&self.endpoint.base_url, &request.model)
     }
 
     fn headers(&self, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
@@ -256,6 +276,8 @@ struct Body {
     ended: bool,
     /// Nothing but text came last: a call must not wait.
     flows: bool,
+    /// When anything was said of it last.
+    told: Instant,
 }
 
 impl Body {
@@ -334,6 +356,10 @@ impl Body {
         let mut read = Vec::new();
         self.reading.push(bytes, &mut read);
         self.flows = !read.is_empty();
+        if self.flows || self.told.elapsed() > SIGN {
+            self.told = Instant::now();
+            read.extend((!self.flows).then_some(Sampled::Delta(Delta::Alive)));
+        }
         for sampled in read {
             match (self.waiting.back_mut(), sampled) {
                 (Some(Sampled::Delta(Delta::Text(whole))), Sampled::Delta(Delta::Text(more)))

@@ -44,6 +44,16 @@ impl Key {
         }
     }
 
+    /// The key, where it is to be had without asking anything outside.
+    pub fn at_hand(&self, env: impl Fn(&str) -> Option<String>) -> Option<Secret> {
+        let text = match self {
+            Key::Env(name) => env(name)?.trim().to_owned(),
+            Key::None | Key::Command(_) => return None,
+        };
+        // What is shorter is no key, and may stand anywhere.
+        (text.len() >= 8).then_some(Secret(text))
+    }
+
     /// The key, `None` where none is needed; else why there is none.
     pub async fn read(&self, provider: &str, env: Env) -> Result<Option<Secret>, Failure> {
         let text = match self {
@@ -77,6 +87,11 @@ impl fmt::Debug for Key {
 }
 
 impl Secret {
+    /// Stands for a key where only its place is shown.
+    pub fn removed() -> Secret {
+        Secret("removed".to_owned())
+    }
+
     /// The key itself, for the request's header and for taking it out of texts.
     pub fn expose(&self) -> &str {
         &self.0

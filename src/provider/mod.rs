@@ -26,6 +26,7 @@ mod sample_request;
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Request, ToolAnswer};
 use futures::stream::BoxStream;
+use std::sync::Arc;
 
 /// What a model sends while it answers. Exactly one `Done` or `Failed` ends the stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +38,11 @@ pub enum Sampled {
 
 /// Something that answers requests. Dropping the stream closes the connection.
 pub trait Provider: Send + Sync {
-    fn sample(&self, request: Request) -> BoxStream<'static, Sampled>;
+    fn sample(&self, request: Arc<Request>) -> BoxStream<'static, Sampled>;
+
+    /// How a request goes out: a line about its address and headers, without the key, and its very body,
+    /// indented. `None` where nothing does.
+    fn shown(&self, request: &Request) -> Option<(String, String)>;
 }
 
 /// A text that a dialect sends as such; `None` for other blocks and for blank ones, which providers refuse.

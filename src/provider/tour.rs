@@ -13,6 +13,7 @@ use crate::message::{
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The tour's full name as a model.
@@ -37,7 +38,7 @@ pub fn chosen() -> Chosen {
 }
 
 impl Provider for Tour {
-    fn sample(&self, request: Request) -> BoxStream<'static, Sampled> {
+    fn sample(&self, request: Arc<Request>) -> BoxStream<'static, Sampled> {
         let reply = next(&request.messages);
         let mut signs = Vec::new();
         for block in &reply.blocks {
@@ -59,6 +60,10 @@ impl Provider for Tour {
                 it
             })
             .boxed()
+    }
+
+    fn shown(&self, _: &Request) -> Option<(String, String)> {
+        None
     }
 }
 

@@ -175,6 +175,7 @@ impl View {
                 self.arriving.push(at);
             }
             Delta::Output { call, text } => self.output(call, text),
+            Delta::Alive => (),
         }
     }
 

@@ -22,6 +22,7 @@ mod relatives;
 mod resume;
 pub mod review;
 mod sessions;
+mod sight;
 mod shell;
 mod tidy;
 mod tools;

@@ -252,6 +252,7 @@ fn events_are_fired_with_their_data_and_the_state_says_what_is_going_on() {
           usage = {
             cached = 80,
             context = 203,
+            cost = 0.000834,
             input = 300,
             output = 10,
             window = 200000

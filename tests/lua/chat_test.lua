@@ -832,13 +832,31 @@ test('state, statusline, winbar, events, notifications', function()
     context = 12400,
     window = 200000,
     input = 100,
-    cached = 91,
+    output = 20,
+    hit = 91,
+    cost = 0.084,
+    unpriced = false,
   })
   eq(require('caliban').status(), 'caliban: running shell')
+  local widths = {}
+  for _, width in ipairs({ 99, 72, 60, 50, 42, 38, 30, 18, 5 }) do
+    table.insert(widths, require('caliban').status(width))
+  end
+  eq(widths, {
+    'a/b · ask · ● running shell  12.4k/200k  6% · in 100 · out 20 · cached 91% · $0.08',
+    'a/b · ask · ● running shell  12.4k/200k  6% · cached 91% · $0.08',
+    'b · ask · ● running shell  12.4k/200k  6% · $0.08',
+    'b · ask · ● running shell  12.4k/200k  6% · $0.08',
+    'b · ● running shell  12.4k/200k  6%',
+    'b · ● running shell  12.4k/200k  6%',
+    'b · ● running shell',
+    '● running shell',
+    '● running shell',
+  })
   eq(require('caliban').state().usage.context, 12400)
   eq(
     vim.wo[window('transcript')].winbar,
-    '%< a/b · ask · ● running shell%=  12.4k/200k  6%% · cached 91%% '
+    '%< a/b · ask · ● running shell%=  12.4k/200k  6%% · cached 91%% · $0.08 '
   )
   eq(told, {})
   vim.cmd('Caliban close')
@@ -962,7 +980,10 @@ test('the command completes and names the nearest', function()
   fn.writefile({}, data .. '/caliban/sessions/x-00000000/other.json')
   vim.env.XDG_DATA_HOME = data
   eq(fn.getcompletion('Caliban resume ', 'cmdline'), { 'mine' })
-  eq(fn.getcompletion('Caliban re', 'cmdline'), { 'reject', 'restart', 'resume', 'review' })
+  eq(
+    fn.getcompletion('Caliban re', 'cmdline'),
+    { 'reject', 'request', 'restart', 'resume', 'review' }
+  )
   eq(fn.getcompletion('Caliban accept f', 'cmdline'), { 'file' })
   vim.cmd('Caliban acept')
   eq(told, { ":Caliban has no subcommand 'acept'. Did you mean 'accept'?" })

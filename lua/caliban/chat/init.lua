@@ -19,6 +19,8 @@ local api = vim.api
 ---@field text string[] the composer's text as last seen
 ---@field sent? { text: string, context: caliban.Excerpt[] } the draft as the program has it
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
+---@field silent_since? number when the last of a running request came, once that is long ago; as `retry_at`
+---@field counting? boolean a second of either is running
 ---@field outbox table[] messages that wait for the session's name
 
 ---@type caliban.Chat[]
@@ -154,14 +156,18 @@ function M.paint(message)
   end
 end
 
---- Counts down, once a second, while a request waits to be tried again.
+--- Counts, once a second, while a request waits to be tried again or nothing comes of it.
 ---@param chat caliban.Chat
-local function count_down(chat)
-  local awaited = chat.retry_at
+local function count(chat)
+  if chat.counting then
+    return
+  end
+  chat.counting = true
   vim.defer_fn(function()
-    if chat.retry_at == awaited then
+    chat.counting = nil
+    if chat.retry_at or chat.silent_since then
       require('caliban.chat.windows').decorate(chat)
-      count_down(chat)
+      count(chat)
     end
   end, 1000)
 end
@@ -174,11 +180,12 @@ function M.status(message)
   end
   local before = chat.status
   chat.status = message
-  if message.phase ~= 'retrying' then
-    chat.retry_at = nil
-  elseif not chat.retry_at then
-    chat.retry_at = vim.uv.hrtime() / 1e6 + (message.retry_ms or 0)
-    count_down(chat)
+  local now = vim.uv.hrtime() / 1e6
+  local retries = message.phase == 'retrying'
+  chat.retry_at = retries and (chat.retry_at or now + (message.retry_ms or 0)) or nil
+  chat.silent_since = message.silent_ms and (chat.silent_since or now - message.silent_ms)
+  if chat.retry_at or chat.silent_since then
+    count(chat)
   end
   if not vim.deep_equal(before and before.queue or {}, message.queue) then
     local paint = require('caliban.chat.paint')
@@ -216,6 +223,7 @@ function M.ended(why, unsent)
     chat.outbox = {}
     if chat.status then
       chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
+      chat.retry_at, chat.silent_since = nil, nil
     end
     require('caliban.chat.paint').ended(chat, why)
     require('caliban.chat.windows').decorate(chat)

@@ -64,62 +64,12 @@ function M.visible(chat)
   return false
 end
 
----@param n integer
----@return string
-local function tokens(n)
-  if n < 1000 then
-    return tostring(n)
-  end
-  local short = n < 1e6 and ('%.1fk'):format(n / 1e3) or ('%.1fM'):format(n / 1e6)
-  return (short:gsub('%.0', ''))
-end
-
----@param status caliban.Status
----@param brief boolean
----@return string
-local function usage(status, brief)
-  local text = tokens(status.context)
-  if status.window > 0 then
-    local share = math.floor(100 * status.context / status.window + 0.5)
-    text = ('%s/%s  %d%%'):format(text, tokens(status.window), share)
-  end
-  if not brief and status.cached > 0 and status.input > 0 then
-    local share = math.min(100, math.floor(100 * status.cached / status.input + 0.5))
-    text = ('%s · cached %d%%'):format(text, share)
-  end
-  return text
-end
-
---- What a width has room for: where it is narrow the state stands before everything else.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string
 local function bar(chat, width)
-  local status = chat.status
-  if not status then
-    return ' ○ starting'
-  end
-  local words = require('caliban.status').words(chat)
-  local state = (status.phase == 'idle' and '○ ' or '● ') .. words
-  local left, right = '', ''
-  for step = 1, 4 do
-    local parts = { step == 1 and status.model or status.model:match('[^/]*$') }
-    if step < 4 then
-      table.insert(parts, status.mode)
-    end
-    if status.tour then
-      table.insert(parts, 'offline tour')
-    end
-    if status.unsaved then
-      table.insert(parts, 'not saved')
-    end
-    table.insert(parts, state)
-    left, right = ' ' .. table.concat(parts, ' · '), usage(status, step > 2)
-    if api.nvim_strwidth(left .. right) + 3 <= width then
-      break
-    end
-  end
-  return ('%%<%s%%=  %s '):format((left:gsub('%%', '%%%%')), (right:gsub('%%', '%%%%')))
+  local left, right = require('caliban.status').line(chat, width - 3)
+  return ('%%< %s%%=  %s '):format((left:gsub('%%', '%%%%')), (right:gsub('%%', '%%%%')))
 end
 
 ---@param chat caliban.Chat

@@ -43,10 +43,11 @@ fn http(dialect: &str, base_url: String, clocks: Clocks) -> Http {
     Http::new(named("mine", &users, &|_| None).unwrap()).with(clocks, env)
 }
 
-fn request() -> Request {
+fn request() -> Arc<Request> {
     let blocks = vec![Block::Text { text: "Hello".into() }];
     let messages = vec![Message::new(Role::User, blocks)];
-    Request { model: "m-1".into(), messages, max_tokens: 100, ..Request::default() }
+    let request = Request { model: "m-1".into(), messages, max_tokens: 100, ..Request::default() };
+    Arc::new(request)
 }
 
 /// A listener and an `Http` that asks it.
@@ -264,6 +265,7 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
         begun: false,
         ended: false,
         flows: false,
+        told: Instant::now(),
     };
     stream::unfold(Stage::Body(Box::new(body)), step).collect().await
 }
