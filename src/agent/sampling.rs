@@ -81,6 +81,11 @@ impl Agent {
     }
 
     fn warn_of_model(&mut self, reply: &Reply) {
+        // A deployment of Azure's is called what its owner likes.
+        let chosen = self.setup.models.resolve(&self.setup.session.model);
+        if chosen.is_ok_and(|it| it.endpoint.is_azure()) {
+            return;
+        }
         if let Some(text) = models::substituted(&self.setup.session.model, &reply.model)
             && !self.was_told(&text)
         {

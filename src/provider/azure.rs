@@ -12,6 +12,16 @@ pub(super) fn is_at(url: &Url) -> bool {
     HOSTS.iter().any(|end| host.ends_with(end)) || url.path().starts_with("/openai/deployments")
 }
 
+/// An address as Azure's own tools take it, from which they keep the version apart.
+pub(super) fn versioned(text: &str, version: Option<String>) -> String {
+    let text = text.trim().trim_end_matches('/');
+    let version = version.unwrap_or_default();
+    if version.trim().is_empty() || text.contains('?') || text.ends_with("/openai/v1") {
+        return text.to_owned();
+    }
+    format!("{text}?api-version={}", version.trim())
+}
+
 /// Whether the query says an API version and nothing else.
 pub(super) fn is_version(query: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);

@@ -280,7 +280,7 @@ fn from_row(row: &Row, wanted: Option<Dialect>, env: Lookup<'_>) -> Result<Endpo
     let dialect = wanted.unwrap_or(row.dialect);
     let base_url = match row.name {
         "azure" if base.is_empty() => String::new(),
-        "azure" => azure_base(base, dialect, env)?,
+        "azure" => azure_base(&azure::versioned(base, env("AZURE_OPENAI_API_VERSION")), dialect)?,
         "ollama" => ollama_base(base)?,
         "gemini" if dialect == Dialect::OpenAiChat => {
             format!("{}/v1beta/openai", base_url(base, Dialect::Gemini)?)
@@ -310,6 +310,7 @@ fn overlay(
     wanted: Option<Dialect>,
 ) -> Result<(), String> {
     if let Some(base) = &user.base_url {
+        let base_url = if endpoint.name == "azure" { azure_base } else { base_url };
         endpoint.base_url = base_url(base, endpoint.dialect)?;
         endpoint.named_by_user = true;
         endpoint.moved(wanted);
@@ -326,7 +327,7 @@ fn overlay(
 /// A base URL as people write it, with or without `/v1` or the whole path, in the one form that `Dialect::url`
 /// completes.
 fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
-    let url = checked(text)?;
+    let url = checked(text, false)?;
     if azure::is_at(&url) {
         return azure::base(&url, dialect);
     }
@@ -345,15 +346,9 @@ fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     })
 }
 
-/// The variable holds an address as Azure's own tools take it, which say the version apart from it.
-fn azure_base(text: &str, dialect: Dialect, env: Lookup<'_>) -> Result<String, String> {
-    let version = env("AZURE_OPENAI_API_VERSION").unwrap_or_default();
-    let version = version.trim();
-    let bare = text.trim().trim_end_matches('/');
-    if version.is_empty() || bare.contains('?') || bare.ends_with("/openai/v1") {
-        return base_url(bare, dialect);
-    }
-    base_url(&format!("{bare}?api-version={version}"), dialect)
+/// The same for `azure`, at whatever host.
+fn azure_base(text: &str, dialect: Dialect) -> Result<String, String> {
+    azure::base(&checked(text, true)?, dialect)
 }
 
 /// `OLLAMA_HOST`: a host, a port or both, or a URL; also what the server itself listens on.
@@ -371,16 +366,18 @@ fn ollama_base(text: &str) -> Result<String, String> {
     base_url(&format!("{scheme}://{host}{port}"), Dialect::OpenAiChat)
 }
 
-fn checked(text: &str) -> Result<Url, String> {
+/// Azure's addresses may end in an API version.
+fn checked(text: &str, azure: bool) -> Result<Url, String> {
     // The text is not quoted: it may hold a password.
     let url = Url::parse(text.trim())
         .map_err(|error| format!("its base URL cannot be read ({error})"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("its base URL must begin with https:// or http://".to_owned());
     }
+    let azure = azure || azure::is_at(&url);
     if !url.username().is_empty()
         || url.password().is_some()
-        || url.query().is_some_and(|query| !(azure::is_at(&url) && azure::is_version(query)))
+        || url.query().is_some_and(|query| !(azure && azure::is_version(query)))
         || url.fragment().is_some()
     {
         return Err(

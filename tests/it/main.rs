@@ -16,6 +16,7 @@ mod lints;
 mod looks;
 mod lua;
 mod models;
+mod openai;
 mod prefix;
 mod prompts;
 mod relatives;

@@ -168,6 +168,11 @@ fn azures_addresses() {
             ("azure/gpt", "", &at("https://me.openai.azure.com?api-version=1&key=hunter2")),
             ("azure/gpt", "", &at("https://relay.example/azure")),
             (
+                "azure/gpt",
+                "AZURE_OPENAI_ENDPOINT=http://127.0.0.1:9 AZURE_OPENAI_API_VERSION=2024-10-21",
+                "{}",
+            ),
+            (
                 "mine/gpt",
                 "",
                 r#"{"mine":{"dialect":"openai-responses","base_url":"https://me.openai.azure.com?api-version=2025-04-01-preview","key":"env:K"}}"#,
@@ -187,6 +192,7 @@ fn azures_addresses() {
             Provider azure: its base URL needs `?api-version=` and a version at its end.
             Provider azure: its base URL must hold neither a password nor anything behind `?` or `#`.
             azure gpt https://relay.example/azure/chat/completions Env(AZURE_OPENAI_API_KEY)
+            azure gpt http://127.0.0.1:9/openai/deployments/gpt/chat/completions?api-version=2024-10-21 Env(AZURE_OPENAI_API_KEY)
             mine gpt https://me.openai.azure.com/openai/responses?api-version=2025-04-01-preview Env(K)
         "#]],
     );

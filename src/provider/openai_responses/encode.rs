@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Longest call id the API takes.
 const ID: usize = 64;
 
+/// Shortest limit of a reply it takes, in tokens.
+const SHORTEST: u32 = 16;
+
 pub(crate) fn body(request: &Request) -> Value {
     let mut input = Vec::new();
     for message in &request.messages {
@@ -27,7 +30,7 @@ pub(crate) fn body(request: &Request) -> Value {
         body["tools"] = request.tools.iter().map(tool).collect();
     }
     body["input"] = input.into();
-    body["max_output_tokens"] = request.max_tokens.into();
+    body["max_output_tokens"] = request.max_tokens.max(SHORTEST).into();
     if let Some(thinking) = request.thinking {
         body["reasoning"] =
             json!({ "effort": effort(thinking, &request.model), "summary": "auto" });

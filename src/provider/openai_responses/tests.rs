@@ -424,5 +424,7 @@ fn only_what_was_given_is_asked_for() {
         max_output_tokens: 1000
     "#]],
     );
-    assert_eq!(body(&Request { temperature: Some(0.5), ..request })["temperature"], 0.5);
+    let small = body(&Request { temperature: Some(0.5), max_tokens: 1, ..request });
+    assert_eq!(small["temperature"], 0.5);
+    assert_eq!(small["max_output_tokens"], 16);
 }

@@ -12,7 +12,7 @@ pub struct OpenAiChat;
 
 impl Dialect for OpenAiChat {
     fn serves(&self, path: &str) -> bool {
-        path == "/v1/chat/completions"
+        path == "/v1/chat/completions" || is_deployment(path)
     }
 
     fn choose(&self, setup: Setup, server: &Server) -> Setup {
@@ -20,7 +20,14 @@ impl Dialect for OpenAiChat {
     }
 
     fn headers(&self, request: &Request) -> Headers {
-        bearer(request)
+        if !is_deployment(&request.path) {
+            return bearer(request);
+        }
+        if request.header("api-key").is_none_or(str::is_empty) {
+            return Err((401, "Access denied due to missing subscription key."));
+        }
+        let versioned = request.path.contains("?api-version=2");
+        versioned.then_some(()).ok_or((404, "Resource not found"))
     }
 
     fn check(&self, _request: &Request, body: &Map<String, Value>) -> Checked {
@@ -32,8 +39,11 @@ impl Dialect for OpenAiChat {
     }
 
     fn write(&self, reply: &Reply, request: &Request) -> Vec<Step> {
-        let mut writer =
-            Writer { steps: Vec::new(), model: request.json["model"].clone(), calls: 0 };
+        let model = match &request.json["model"] {
+            _ if is_deployment(&request.path) => "gpt-5-2025-08-07".into(),
+            model => model.clone(),
+        };
+        let mut writer = Writer { steps: Vec::new(), model, calls: 0 };
         writer.reply(reply, &request.json);
         writer.steps
     }
@@ -42,6 +52,11 @@ impl Dialect for OpenAiChat {
         let messages = body["messages"].as_array().cloned().unwrap_or_default();
         messages.iter().map(turn).collect()
     }
+}
+
+/// Whether it is an address of Azure's.
+fn is_deployment(path: &str) -> bool {
+    path.starts_with("/openai/deployments/") && path.contains("/chat/completions")
 }
 
 /// The key as `OpenAI` wants it.
