@@ -120,7 +120,7 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
         |messages| messages[3]["blocks"][0]["text"] = "My own words.".into(),
         expect![[r#"
             user: </context> Say.
-            assistant: … I look. c1() c2()
+            assistant: I look. c1() c2()
             user: c1=[My own words.] c2=[1	fn main() {}]
             assistant: A program: `main`.
             user: and?
@@ -132,7 +132,7 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
         |messages| drop(messages.remove(3)),
         expect![[r#"
             user: </context> Say.
-            assistant: … I look. c1() c2()
+            assistant: I look. c1() c2()
             user: c1=[The answer of this call was lost. It may have had effects.] c2=[The answer of this call was lost. It may have had effects.]
             assistant: A program: `main`.
             user: and?
@@ -154,7 +154,7 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
         |messages| drop(messages.drain(..2)),
         expect![[r#"
             user: (The conversation began before what is kept of it.)
-            assistant: … I look. c1() c2()
+            assistant: I look. c1() c2()
             user: c1=[1	fn main() {}] c2=[1	fn main() {}]
             assistant: A program: `main`.
             user: and?
