@@ -171,7 +171,7 @@ impl Session {
                 .into_iter()
                 .map(|it| match it.state {
                     State::Done(answer) => answer,
-                    State::Running => say::cut_short(&it.call.id, why),
+                    State::Running => say::cut_short(&it.call.id, &it.step, why),
                     State::Reviewing { hunks, .. } => say::left_reviewing(&it.call.id, hunks, why),
                     State::Ready | State::Asking { .. } | State::Allowed => {
                         say::never_begun(&it.call.id, why)

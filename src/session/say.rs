@@ -1,6 +1,6 @@
 //! What the machine itself says to the model and to the user.
 
-use crate::event::End;
+use crate::event::{End, PlanStep};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use std::path::Path;
 
@@ -105,11 +105,18 @@ pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
     failed(call, format!("Not run: {}.", ended(why)), "not run")
 }
 
-pub(super) fn cut_short(call: &CallId, why: &End) -> ToolAnswer {
-    let text = format!(
-        "Stopped while it ran: {}. It may have had effects; look before you repeat it.",
-        ended(why)
-    );
+pub(super) fn cut_short(call: &CallId, step: &PlanStep, why: &End) -> ToolAnswer {
+    let ended = ended(why);
+    let text = match step {
+        // stopped, the editor lets nothing more in; where a program has ended nobody knows
+        PlanStep::Edit if *why == End::Cancelled => {
+            format!("Not applied: {ended} before it was in the user's buffer. Nothing has changed.")
+        }
+        PlanStep::Read | PlanStep::AskedRead(_) => format!("Stopped while it ran: {ended}."),
+        _ => format!(
+            "Stopped while it ran: {ended}. It may have had effects; look before you repeat it."
+        ),
+    };
     failed(call, text, "stopped")
 }
 

@@ -166,7 +166,7 @@ fn a_stop_leaves_every_call_answered_and_tells_the_model() {
             sample 2
             user: go
             assistant: on it read(r1) edit(e1) run(c1)
-            user: r1=[Stopped while it ran: the user stopped the turn. It may have had effects; look before you repeat it.] e1=[2 hunks are still under the user's review: the user stopped the turn. Their verdict follows.] c1=[Not run: the user stopped the turn.]
+            user: r1=[Stopped while it ran: the user stopped the turn.] e1=[2 hunks are still under the user's review: the user stopped the turn. Their verdict follows.] c1=[Not run: the user stopped the turn.]
             note: Stopped.
             user: <The user stopped the turn before it was finished.> <answer of e1> again
         "#]],

@@ -242,6 +242,6 @@ fn a_turn_stopped_before_the_proposal_enters_changes_nothing() {
     assert_eq!(scene.pending(), 0);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["Stopped while it ran: the user stopped the turn. It may have had effects; look before you repeat it."].assert_eq(&scene.answer(2, "e1"));
+    expect!["Not applied: the user stopped the turn before it was in the user's buffer. Nothing has changed."].assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
 }
