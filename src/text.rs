@@ -1,6 +1,7 @@
 //! A file's text as Neovim would show it, and the way back to its bytes: newline style, byte order
 //! mark and final newline are kept. Line differences between two texts.
 
+pub mod escape;
 #[cfg(test)]
 mod tests;
 

@@ -3,14 +3,13 @@
 #[cfg(test)]
 mod tests;
 
+use crate::text::escape::{Escape, skip};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::Write;
-use std::iter::Peekable;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::str::Chars;
 use tempfile::NamedTempFile;
 
 /// The most that is kept of one output, in bytes.
@@ -194,7 +193,7 @@ pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
 /// a line overwritten by a carriage return is what was written last.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
+    let mut chars = text.chars();
     let (mut start, mut back) = (0, false);
     while let Some(c) = chars.next() {
         match c {
@@ -203,9 +202,7 @@ pub fn clean(text: &str) -> String {
                 (start, back) = (out.len(), false);
             }
             '\r' => back = true,
-            '\u{1b}' => escape(&mut chars),
-            '\u{9b}' => control(&mut chars),
-            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => string(&mut chars),
+            c if skip(c, &mut chars) != Escape::None => {}
             c if c.is_control() && c != '\t' => {}
             c => {
                 if mem::take(&mut back) {
@@ -216,33 +213,4 @@ pub fn clean(text: &str) -> String {
         }
     }
     out
-}
-
-fn escape(chars: &mut Peekable<Chars>) {
-    while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
-    match chars.next_if(|c| *c != '\n') {
-        Some('[') => control(chars),
-        Some(']' | 'P' | 'X' | '^' | '_') => string(chars),
-        _ => {}
-    }
-}
-
-/// A control sequence: to its final byte.
-fn control(chars: &mut Peekable<Chars>) {
-    while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
-    chars.next_if(|c| ('@'..='~').contains(c));
-}
-
-/// A title, a link: to its terminator, at most to the end of the line.
-fn string(chars: &mut Peekable<Chars>) {
-    while let Some(c) = chars.next_if(|c| *c != '\n') {
-        match c {
-            '\u{7}' | '\u{9c}' => return,
-            '\u{1b}' => {
-                chars.next_if_eq(&'\\');
-                return;
-            }
-            _ => {}
-        }
-    }
 }

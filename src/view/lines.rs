@@ -3,6 +3,7 @@
 use super::Tool;
 use crate::event::Failure;
 use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
+use crate::text::escape::{Escape, skip};
 use serde_json::Value;
 
 /// Characters of one argument on a tool's line.
@@ -16,19 +17,29 @@ pub(super) fn hunks(n: u32) -> &'static str {
     if n == 1 { "hunk" } else { "hunks" }
 }
 
-/// Text fit for a buffer: no carriage returns, no control characters but tab and newline.
+/// Text fit for a buffer: no escape sequences, no carriage returns, no control characters but tab and newline.
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    push_clean(&mut out, text);
+    push_clean(&mut out, text, &mut String::new());
     out
 }
 
-pub(super) fn push_clean(out: &mut String, text: &str) {
+/// As `clean`, of a text that comes in pieces: `held` is the sequence that a piece was cut in.
+pub(super) fn push_clean(out: &mut String, text: &str, held: &mut String) {
     let is_plain = |c: char| !c.is_control() || c == '\n' || c == '\t';
-    if text.chars().all(is_plain) {
-        out.push_str(text);
-    } else {
-        out.extend(text.chars().filter(|c| is_plain(*c)));
+    if held.is_empty() && text.chars().all(is_plain) {
+        return out.push_str(text);
+    }
+    let text = std::mem::take(held) + text;
+    let mut chars = text.chars();
+    loop {
+        let from = chars.as_str();
+        let Some(c) = chars.next() else { return };
+        match skip(c, &mut chars) {
+            Escape::None if is_plain(c) => out.push(c),
+            Escape::None | Escape::Whole => (),
+            Escape::Cut => from.clone_into(held),
+        }
     }
 }
 

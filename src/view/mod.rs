@@ -11,8 +11,7 @@ pub use paint::{BlockUpdate, Shape};
 use crate::event::{Delta, End, Event, Failure, Queued, Ruling};
 use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
 use crate::session::Session;
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Live lines of a running command's output that are shown; the rest waits for its end.
 const LIVE_LINES: usize = 400;
@@ -79,6 +78,8 @@ pub struct View {
     dirty: BTreeSet<usize>,
     /// The block that the model's words go to.
     live: Option<usize>,
+    /// An escape sequence of it that has not come whole.
+    held: String,
     calls: HashMap<CallId, usize>,
     /// Calls without an answer.
     unanswered: BTreeSet<usize>,
@@ -279,18 +280,22 @@ impl View {
                     self.push(Shape::Text, Content::Stream { text: String::new() })
                 };
                 self.live = Some(at);
+                self.held.clear();
                 self.arriving.push(at);
                 at
             }
         };
         match &mut self.blocks[at].content {
             Content::Stream { text: whole } => {
-                let text = if whole.is_empty() { text.trim_start() } else { text };
-                lines::push_clean(whole, text);
+                let is_first = whole.is_empty();
+                lines::push_clean(whole, text, &mut self.held);
+                if is_first {
+                    whole.drain(..whole.len() - whole.trim_start().len());
+                }
                 self.dirty.insert(at);
             }
             Content::Thinking { text: whole, open, .. } => {
-                lines::push_clean(whole, text);
+                lines::push_clean(whole, text, &mut self.held);
                 if *open {
                     self.changed(at);
                 }

@@ -150,8 +150,8 @@ fn hostile_text_of_a_model_reaches_the_buffer_as_plain_text() {
         .collect();
     expect![[r#"
         2: go
-        8: a[31mred
-        5: bc31m
+        4: ared
+        2: bc
         200000: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
         9: end of it
         33: ▸ re_ad_x  path="a\u001b[2J\nb"

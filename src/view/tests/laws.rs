@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn where_a_text_is_cut_makes_no_difference(whole in "[a-c*`üé😀\n\r ]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
+    fn where_a_text_is_cut_makes_no_difference(whole in "[a-c*`üé😀\n\r m0;\u{1b}\\[\\]\u{7}\u{9b}]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
         let mut places: Vec<usize> = cuts.into_iter().filter(|it| whole.is_char_boundary(*it)).collect();
         places.extend([0, whole.len()]);
         places.sort_unstable();
