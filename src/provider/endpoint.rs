@@ -239,6 +239,10 @@ pub fn named(
     let row = TABLE.iter().find(|row| row.name == name);
     let user = users.get(name);
     if row.is_none() && user.is_none() {
+        if name.is_empty() {
+            let text = "No provider stands before the `/`: a model is written provider/model.";
+            return Err(Unresolved::Wrong(text.to_owned()));
+        }
         let known = names(users);
         let hint = nearest::find(name, &known).map_or_else(
             || format!("There are: {}.", known.join(", ")),

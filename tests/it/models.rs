@@ -310,6 +310,8 @@ fn the_model_can_be_changed_in_mid_conversation_also_to_another_dialect() {
     .assert_eq(&outline[outline.find("user: ").unwrap()..]);
     nvim.keys(":Caliban model nowhere/x<CR>");
     nvim.wait_screen("No provider is called nowhere.");
+    nvim.keys(":Caliban model /x<CR>");
+    nvim.wait_screen("No provider stands before the `/`: a model is written provider/model.");
 }
 
 #[test]
