@@ -135,6 +135,8 @@ impl Program {
                 self.tell(&session, Command::Send { text, context, steer });
             }
             FromNvim::Unqueue { session, id } => self.tell(&session, Command::Unqueue(id)),
+            // Its text has gone to the one opened instead.
+            FromNvim::Draft { session, .. } if !self.runs(&session) => (),
             FromNvim::Draft { session, text, context } => {
                 self.tell(&session, Command::Draft(Draft { text, context }));
             }
@@ -206,7 +208,7 @@ impl Program {
         }
         let Ok(opened) = self.project.open(&id) else { return };
         if opened.replayed && opened.session.as_ref().is_some_and(|it| !it.is_blank()) {
-            self.start(id, Some(opened), Vec::new()).await;
+            self.start(id, Some(opened), None).await;
             let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
             self.notice(Level::Info, text);
         }
@@ -218,7 +220,7 @@ impl Program {
             return self.bad_name(&base);
         }
         let id = self.free_name(&base);
-        if ephemeral { self.start(id, None, Vec::new()).await } else { self.load(id).await }
+        if ephemeral { self.start(id, None, None).await } else { self.load(id).await }
     }
 
     fn free_name(&self, base: &str) -> SessionId {
@@ -237,7 +239,7 @@ impl Program {
     /// Opens a session from disk; where it is barred, a new one beside it.
     async fn load(&mut self, id: SessionId) {
         let barred = match self.open_on_disk(&id).await {
-            Ok(opened) => return self.start(id, Some(opened), Vec::new()).await,
+            Ok(opened) => return self.start(id, Some(opened), None).await,
             Err(barred) => barred.say(&id.0),
         };
         let other = self.free_name(&id.0);
@@ -245,7 +247,7 @@ impl Program {
             Ok(opened) => (Some(opened), format!("This is a new one, `{other}`.")),
             Err(_) => (None, "This one goes on in memory only.".to_owned()),
         };
-        self.start(other, opened, vec![format!("{barred} {so}")]).await;
+        self.start(other, opened, Some((id, format!("{barred} {so}")))).await;
     }
 
     async fn open_on_disk(&self, id: &SessionId) -> Result<Opened, Barred> {
@@ -273,7 +275,15 @@ impl Program {
         }
     }
 
-    async fn start(&mut self, id: SessionId, opened: Option<Opened>, mut warnings: Vec<String>) {
+    /// `barred`: the session that this one stands for, and why.
+    async fn start(
+        &mut self,
+        id: SessionId,
+        opened: Option<Opened>,
+        barred: Option<(SessionId, String)>,
+    ) {
+        let (instead, why) = barred.unzip();
+        let mut warnings = Vec::from_iter(why);
         let (model, origin) = self.default_model().await;
         let (store, session, replayed, partial, draft) = match opened {
             Some(it) => {
@@ -324,6 +334,7 @@ impl Program {
             wishes: self.wishes.clone(),
             intro: self.intro(&model, &origin),
             warnings,
+            instead,
         };
         let (agent, inbox) = mpsc::unbounded_channel();
         tokio::spawn(agent::run(setup, inbox));

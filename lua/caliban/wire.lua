@@ -179,6 +179,7 @@
 ---@class (exact) caliban.SessionOpened
 ---@field kind 'session'
 ---@field session string
+---@field instead? string the one that was asked for and could not be opened
 ---@field root string
 ---@field ephemeral boolean
 ---@field show boolean the user asked for it in the chat: it takes the place of the one shown

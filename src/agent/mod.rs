@@ -76,6 +76,8 @@ pub struct Setup {
     pub draft: Draft,
     pub models: Models,
     pub choice: prompt::Choice,
+    /// The session that this one was opened for, which could not be.
+    pub instead: Option<SessionId>,
     /// Files under review in the editor now.
     pub live: Vec<PathBuf>,
     /// The chat is to show this session.
@@ -208,6 +210,7 @@ impl Agent {
         let id = self.setup.id.clone();
         self.setup.editor.tell(ToNvim::Session {
             session: id,
+            instead: self.setup.instead.take(),
             root: self.setup.desk.root.clone(),
             ephemeral: self.setup.store.is_none(),
             show: std::mem::take(&mut self.setup.shown),

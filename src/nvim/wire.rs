@@ -225,6 +225,8 @@ pub enum ToNvim {
     },
     Session {
         session: SessionId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        instead: Option<SessionId>,
         root: PathBuf,
         ephemeral: bool,
         show: bool,

@@ -60,9 +60,13 @@ fn text_for_a_conversation_that_could_not_be_opened_again_is_given_back() {
     let saved = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains("One."));
     scene.nvim.wait(|_| saved(), "the turn to be on disk");
     std::fs::write(&file, "{ damaged").unwrap();
+    scene.nvim.keys(":Caliban<CR>ikept<Esc><C-w>h");
     scene.nvim.keys(":Caliban restart<CR>:Caliban ask the one thing I meant<CR>");
-    scene.nvim.wait(|nvim| nvim.composer() == "the one thing I meant", "the text to come back");
+    let both = "the one thing I meant\n\nkept";
+    scene.nvim.wait(|nvim| nvim.composer() == both, "the text to come back");
     scene.nvim.wait_screen("! The conversation `main` is not open.");
+    scene.nvim.wait_screen("This is a new one, `main-2`.");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.bufname()"), "", "the focus stays");
 }
 
 #[test]

@@ -22,6 +22,7 @@ local api = vim.api
 ---@field silent_since? number when the last of a running request came, once that is long ago; as `retry_at`
 ---@field counting? boolean a second of either is running
 ---@field outbox table[] messages that wait for the session's name
+---@field heir? caliban.Chat takes its place: its own session cannot be opened any more
 
 ---@type caliban.Chat[]
 M.all = {}
@@ -130,6 +131,24 @@ function M.switch(message)
   M.show(true)
 end
 
+--- Puts a chat where another was, with what was typed there.
+---@param chat caliban.Chat
+---@param barred caliban.Chat
+local function inherit(chat, barred)
+  barred.heir = chat
+  local text = table.concat(barred.text, '\n')
+  if text ~= '' or #barred.context > 0 then
+    require('caliban.chat.composer').give_back(chat, text, barred.context)
+  end
+  local windows = require('caliban.chat.windows')
+  if M.current == barred then
+    M.current = chat
+    if windows.visible(barred) then
+      windows.open(chat, false)
+    end
+  end
+end
+
 ---@param message caliban.SessionOpened
 function M.opened(message)
   local chat = M.find(message.session) or M.find(nil) or new()
@@ -141,6 +160,10 @@ function M.opened(message)
     require('caliban.chat.windows').open(chat, true)
   end
   M.current = M.current or chat
+  local barred = message.instead and M.find(message.instead)
+  if barred then
+    inherit(chat, barred)
+  end
   local outbox = chat.outbox
   chat.outbox = {}
   for _, held in ipairs(outbox) do
@@ -198,6 +221,7 @@ end
 ---@param message caliban.Bounce
 function M.bounce(message)
   local chat = M.find(message.session)
+  chat = chat and chat.heir or chat
   if chat then
     local composer = require('caliban.chat.composer')
     composer.give_back(chat, message.text, message.context)
