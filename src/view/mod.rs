@@ -115,10 +115,8 @@ impl View {
             }
             Role::User => {
                 for block in &message.blocks {
-                    match block {
-                        Part::Answer(answer) => self.answered(answer, None),
-                        Part::Notice { text } => self.notice(text),
-                        _ => (),
+                    if let Part::Answer(answer) = block {
+                        self.answered(answer, None);
                     }
                 }
                 self.user(&message.blocks);

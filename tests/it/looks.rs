@@ -203,6 +203,47 @@ fn only_closing_the_other_windows_and_leaving_the_chat_alone_is_no_trouble() {
 }
 
 #[test]
+fn a_transcript_that_was_closed_comes_back_above_its_composer() {
+    for keys in ["<C-w>k:bwipeout!<CR>", "<C-w>j:only<CR>", "<C-w>k:q<CR>"] {
+        let server = Server::start();
+        server.reply(Reply::said("Here."));
+        let nvim = Nvim::start(&Setup::new().anthropic(&server));
+        nvim.keys(":Caliban<CR>");
+        nvim.ask("go", "Here.");
+        nvim.keys(keys);
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_transcript("Here.");
+        let places = "local out = {}
+            for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+              local name = vim.fn.bufname(vim.api.nvim_win_get_buf(win))
+              local row, column = unpack(vim.api.nvim_win_get_position(win))
+              out[name] = { row, column, vim.api.nvim_win_get_height(win) }
+            end
+            local over, under = out['caliban://main'], out['caliban://main/prompt']
+            return over and over[2] == under[2] and over[1] < under[1] and under[3] == 4";
+        assert_eq!(nvim.lua_str(places), "true", "{keys}:\n{}", nvim.screen());
+    }
+}
+
+#[test]
+fn a_conversation_that_is_opened_again_shows_what_it_showed() {
+    let server = Server::start();
+    server.reply(Reply::new().text("Half").gate());
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("Half");
+    nvim.keys("<C-c>");
+    nvim.wait_transcript("Stopped.");
+    server.reply(Reply::said("Fine."));
+    nvim.ask("more", "Fine.");
+    assert!(server.requests()[1].last_user_text().contains("The user stopped the turn"));
+    let before = nvim.conversation();
+    nvim.keys(":Caliban restart<CR>");
+    nvim.wait(|nvim| nvim.phase() == "idle", "the new program");
+    nvim.wait(|nvim| nvim.conversation() == before, "the same transcript");
+}
+
+#[test]
 fn a_user_who_is_elsewhere_is_told_that_they_are_needed_and_that_it_has_finished() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "true"})));

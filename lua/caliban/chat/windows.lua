@@ -174,11 +174,14 @@ local function keeping_sizes(fn)
 end
 
 ---@param chat caliban.Chat
+---@param composer? integer the composer's window, where that was left alone
 ---@return integer win
-local function open_transcript(chat)
+local function open_transcript(chat, composer)
   local layout = require('caliban.config').get().layout
   local here = api.nvim_get_current_win()
-  if layout == 'tab' then
+  if composer and api.nvim_win_get_config(composer).relative == '' then
+    return api.nvim_open_win(chat.transcript, false, { split = 'above', win = composer })
+  elseif layout == 'tab' then
     vim.cmd('tab sbuffer ' .. chat.transcript)
     local win = api.nvim_get_current_win()
     api.nvim_set_current_win(here)
@@ -236,8 +239,9 @@ local function open(chat)
   if upper then
     swap(upper, chat, 'transcript')
   else
+    local under = lower
     upper = keeping_sizes(function()
-      return open_transcript(chat)
+      return open_transcript(chat, under)
     end)
     local last = api.nvim_buf_line_count(chat.transcript)
     api.nvim_win_set_cursor(upper, { last, 0 })
