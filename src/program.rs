@@ -302,19 +302,7 @@ impl Program {
         let (output, outputs) = mpsc::unbounded_channel();
         let (show, shown) = mpsc::unbounded_channel();
         tokio::spawn(screen::run(self.editor.clone(), id.clone(), shown));
-        let workspace = Buffers {
-            editor: self.editor.clone(),
-            session: id.clone(),
-            reviews: self.reviews.clone(),
-        };
-        let desk = Desk {
-            root: self.root.clone(),
-            home: std::env::home_dir(),
-            workspace: Arc::new(workspace),
-            output,
-            overflow: cache_dir().join("outputs"),
-            program: own_file(),
-        };
+        let desk = self.desk(&id, output);
         self.note_last(&id);
         let setup = agent::Setup {
             id: id.clone(),
@@ -339,6 +327,23 @@ impl Program {
         let (agent, inbox) = mpsc::unbounded_channel();
         tokio::spawn(agent::run(setup, inbox));
         self.agents.insert(id, agent);
+    }
+
+    /// What the tools of a session work with.
+    fn desk(&self, id: &SessionId, output: mpsc::UnboundedSender<(CallId, String)>) -> Desk {
+        let workspace = Buffers {
+            editor: self.editor.clone(),
+            session: id.clone(),
+            reviews: self.reviews.clone(),
+        };
+        Desk {
+            root: self.root.clone(),
+            home: std::env::home_dir(),
+            workspace: Arc::new(workspace),
+            output,
+            overflow: cache_dir().join("outputs"),
+            program: own_file(),
+        }
     }
 
     fn choice(&self) -> prompt::Choice {
