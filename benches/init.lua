@@ -41,23 +41,19 @@ end
 
 ---@param values table<integer, number>
 ---@param n integer
----@return number[] # p50, p99 and the largest, in ms
-local function ranks(values, n)
-  local sorted = {}
+---@return number[] # in ms
+local function taken(values, n)
+  local list = {}
   for i = 1, n do
-    sorted[i] = values[i - 1] / 1e6
+    list[i] = values[i - 1] / 1e6
   end
-  table.sort(sorted)
-  local function rank(share)
-    return sorted[math.max(1, math.ceil(share * n))] or 0
-  end
-  return { rank(0.5), rank(0.99), rank(1) }
+  return list
 end
 
 ---@return number[][]
 function Probe.stop()
   timer:stop()
-  return { ranks(late, lates), ranks(delay, delays) }
+  return { taken(late, lates), taken(delay, delays) }
 end
 
 if vim.env.BENCH_SUBJECT ~= 'caliban' then

@@ -42,13 +42,13 @@ impl Subject {
 
 /// The last four differ in the length of the chat only.
 const SCENARIOS: [Scenario; 7] = [
-    Scenario { tokens: 2_000, rate: 200, before: 0 },
-    Scenario { tokens: 10_000, rate: 1_000, before: 0 },
-    Scenario { tokens: 50_000, rate: 0, before: 0 },
-    Scenario { tokens: 2_000, rate: 1_000, before: 0 },
-    Scenario { tokens: 2_000, rate: 1_000, before: 100_000 },
-    Scenario { tokens: 2_000, rate: 1_000, before: 500_000 },
-    Scenario { tokens: 2_000, rate: 1_000, before: 5_000_000 },
+    Scenario { tokens: 2_000, rate: 200, before: 0, times: 1 },
+    Scenario { tokens: 10_000, rate: 1_000, before: 0, times: 1 },
+    Scenario { tokens: 50_000, rate: 0, before: 0, times: 1 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 0, times: 4 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 100_000, times: 4 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 500_000, times: 4 },
+    Scenario { tokens: 2_000, rate: 1_000, before: 5_000_000, times: 4 },
 ];
 
 fn main() {

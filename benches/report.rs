@@ -2,7 +2,7 @@
 
 use super::Subject;
 use super::single::{Start, Ways};
-use super::stream::{Measured, Scenario};
+use super::stream::{Measured, Scenario, ranked};
 
 #[derive(Default)]
 pub(crate) struct Report {
@@ -25,41 +25,41 @@ enum Target {
 struct Line {
     name: &'static str,
     unit: &'static str,
-    of: fn(&Measured) -> f64,
+    of: Of,
     target: Target,
 }
 
-const LINES: [Line; 15] = [
-    Line { name: "timer p50", unit: "ms", of: |it| it.timer[0], target: Target::None },
-    Line { name: "timer p99", unit: "ms", of: |it| it.timer[1], target: Target::Ratio(1.5, 16.0) },
-    Line { name: "timer max", unit: "ms", of: |it| it.timer[2], target: Target::None },
-    Line { name: "queue p50", unit: "ms", of: |it| it.queue[0], target: Target::None },
-    Line { name: "queue p99", unit: "ms", of: |it| it.queue[1], target: Target::Ratio(1.5, 16.0) },
-    Line { name: "queue max", unit: "ms", of: |it| it.queue[2], target: Target::None },
-    Line { name: "key p50", unit: "ms", of: |it| it.key[0], target: Target::None },
-    Line { name: "key p99", unit: "ms", of: |it| it.key[1], target: Target::Ratio(1.5, 16.0) },
-    Line { name: "key max", unit: "ms", of: |it| it.key[2], target: Target::None },
-    Line {
-        name: "editor CPU",
-        unit: "ms",
-        of: |it| it.editor_cpu,
-        target: Target::Ratio(1.5, f64::MAX),
-    },
-    Line { name: "program CPU", unit: "ms", of: |it| it.program_cpu, target: Target::None },
-    Line {
-        name: "both CPU",
-        unit: "ms",
-        of: |it| it.editor_cpu + it.program_cpu,
-        target: Target::Ratio(1.5, f64::MAX),
-    },
-    Line { name: "editor memory", unit: "MB", of: |it| it.editor_memory, target: Target::None },
-    Line { name: "program memory", unit: "MB", of: |it| it.program_memory, target: Target::None },
-    Line {
-        name: "both memory",
-        unit: "MB",
-        of: |it| it.editor_memory + it.program_memory,
-        target: Target::None,
-    },
+enum Of {
+    /// Of all rounds' times together: p50, p99 or the largest.
+    Rank(fn(&Measured) -> &[f64], usize),
+    /// The median of the rounds.
+    Median(fn(&Measured) -> f64),
+}
+
+const SMOOTH: Target = Target::Ratio(1.5, 16.0);
+const CHEAP: Target = Target::Ratio(1.5, f64::MAX);
+
+const fn line(name: &'static str, unit: &'static str, of: Of, target: Target) -> Line {
+    Line { name, unit, of, target }
+}
+
+const LINES: [Line; 16] = [
+    line("timer p50", "ms", Of::Rank(|it| &it.timer, 0), Target::None),
+    line("timer p99", "ms", Of::Rank(|it| &it.timer, 1), SMOOTH),
+    line("timer max", "ms", Of::Rank(|it| &it.timer, 2), Target::None),
+    line("queue p50", "ms", Of::Rank(|it| &it.queue, 0), Target::None),
+    line("queue p99", "ms", Of::Rank(|it| &it.queue, 1), SMOOTH),
+    line("queue max", "ms", Of::Rank(|it| &it.queue, 2), Target::None),
+    line("key p50", "ms", Of::Rank(|it| &it.key, 0), Target::None),
+    line("key p99", "ms", Of::Rank(|it| &it.key, 1), SMOOTH),
+    line("key max", "ms", Of::Rank(|it| &it.key, 2), Target::None),
+    line("editor CPU", "ms", Of::Median(|it| it.editor_cpu), CHEAP),
+    line("program CPU", "ms", Of::Median(|it| it.program_cpu), Target::None),
+    line("both CPU", "ms", Of::Median(|it| it.editor_cpu + it.program_cpu), CHEAP),
+    line("request, program CPU", "ms", Of::Median(|it| it.request_cpu), Target::None),
+    line("editor memory", "MB", Of::Median(|it| it.editor_memory), Target::None),
+    line("program memory", "MB", Of::Median(|it| it.program_memory), Target::None),
+    line("both memory", "MB", Of::Median(|it| it.editor_memory + it.program_memory), Target::None),
 ];
 
 /// What must not grow with the chat: the longest to the empty one, at most so many times.
@@ -96,10 +96,21 @@ impl Report {
         self.streams.iter().filter(of).map(|it| &it.2)
     }
 
+    fn value(&self, line: &Line, subject: Subject, scenario: Scenario) -> f64 {
+        let rounds = self.all(subject, scenario);
+        match line.of {
+            Of::Median(of) => median(rounds.map(of)),
+            Of::Rank(of, rank) => {
+                let values: Vec<f64> = rounds.flat_map(of).copied().collect();
+                if values.is_empty() { f64::NAN } else { ranked(values)[rank] }
+            }
+        }
+    }
+
     fn stream(&self, scenario: Scenario) -> String {
         let mut rows = format!("| **{}** | | | | | | | |\n", title(scenario));
         for line in &LINES {
-            let of = |subject| median(self.all(subject, scenario).map(line.of));
+            let of = |subject| self.value(line, subject, scenario);
             let name = format!("{}, {}", line.name, line.unit);
             rows += &row(&name, Subject::ALL.map(|it| Some(of(it))), &line.target);
         }
@@ -118,7 +129,7 @@ impl Report {
         }
         let mut rows = format!("| **{}, times the empty chat** | | | | | | | |\n", title(*long));
         for line in LINES.iter().filter(|it| matches!(it.target, Target::Ratio(..))) {
-            let of = |subject, scenario| median(self.all(subject, scenario).map(line.of));
+            let of = |subject, scenario| self.value(line, subject, scenario);
             let times = |subject| of(subject, *long) / of(subject, *short);
             rows += &row(line.name, Subject::ALL.map(|it| Some(times(it))), &Target::Most(FLAT));
         }

@@ -2,7 +2,7 @@
 
 use super::editor::Editor;
 use super::server::{Reply, Server};
-use super::stream::{Turns, WARM, number, ranked};
+use super::stream::{Turns, WARM, milliseconds, number, ranked};
 use super::{Subject, proc, text};
 use std::time::Duration;
 
@@ -34,7 +34,9 @@ pub(crate) fn ways(subject: Subject, count: usize) -> Ways {
         first.push(turns.editor.seen(signs.0).unwrap() - times.first);
         last.push(turns.editor.seen(signs.1).unwrap().saturating_duration_since(times.last));
     }
-    Ways { request: ranked(request), first: ranked(first), last: ranked(last) }
+    let [request, first, last] =
+        [request, first, last].map(|it| ranked(milliseconds(&it).collect()));
+    Ways { request, first, last }
 }
 
 /// From the last byte of a `read` call to the next request.
@@ -49,7 +51,8 @@ pub(crate) fn tool(count: usize) -> [f64; 3] {
     let (_, last) = turns.submit(text::tokens(9, 1), 0, Duration::ZERO);
     turns.editor.wait(last);
     let times: Vec<_> = (0..=count).map(|_| turns.server.next()).collect();
-    ranked(times.windows(2).map(|pair| pair[1].arrived - pair[0].last).collect())
+    let trips: Vec<_> = times.windows(2).map(|pair| pair[1].arrived - pair[0].last).collect();
+    ranked(milliseconds(&trips).collect())
 }
 
 /// Milliseconds and megabytes.

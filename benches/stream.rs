@@ -10,6 +10,8 @@ const FILL: usize = 250_000;
 /// Tokens of the reply before all others: parsers and queries are loaded by it.
 pub(crate) const WARM: usize = 3_000;
 const IDLE: Duration = Duration::from_secs(2);
+/// The silence between a request and its first token.
+const PAUSE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Scenario {
@@ -18,21 +20,26 @@ pub(crate) struct Scenario {
     pub(crate) rate: u32,
     /// Bytes in the chat beforehand.
     pub(crate) before: usize,
+    /// How often in a row: of a short stream once gives too little to measure.
+    pub(crate) times: u32,
 }
 
 /// Times in milliseconds, memory in megabytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// p50, p99, largest.
-    pub(crate) timer: [f64; 3],
-    pub(crate) queue: [f64; 3],
-    pub(crate) key: [f64; 3],
-    /// What typing and measuring cost included: `idle` is that alone, in milliseconds a second.
+    /// Every one that was taken.
+    pub(crate) timer: Vec<f64>,
+    pub(crate) queue: Vec<f64>,
+    pub(crate) key: Vec<f64>,
+    /// Of one stream, from before its first token to the last on the screen, with what typing and measuring
+    /// cost: `idle` is that alone, in milliseconds a second.
     pub(crate) editor_cpu: f64,
     pub(crate) idle: f64,
     /// How long it streamed.
     pub(crate) seconds: f64,
     pub(crate) program_cpu: f64,
+    /// From the submit to before the first token.
+    pub(crate) request_cpu: f64,
     pub(crate) editor_memory: f64,
     pub(crate) program_memory: f64,
 }
@@ -61,36 +68,37 @@ pub(crate) fn measure(subject: Subject, scenario: Scenario) -> Measured {
     });
     let idle = (proc::cpu(editor_pid) - cpu) / start.elapsed().as_secs_f64();
     turns.editor.lua("Probe.stop()", &[]);
-
-    let (cpu, program_cpu, start) = (proc::cpu(editor_pid), proc::cpu(program), Instant::now());
-    turns.editor.lua("Probe.start()", &[]);
-    let tokens = text::tokens(scenario.tokens, 7);
-    let end = turns.submit(tokens, scenario.rate, Duration::ZERO).1;
-    let key = typing(turns.editor, |editor| editor.seen(end).is_some());
-    let probed = turns.editor.lua("return Probe.stop()", &[]);
-    let ranks = |at: usize| [0, 1, 2].map(|rank: usize| number(&probed[at][rank]));
-    Measured {
-        timer: ranks(0),
-        queue: ranks(1),
-        key: ranked(key),
-        editor_cpu: proc::cpu(editor_pid) - cpu,
-        idle,
-        seconds: start.elapsed().as_secs_f64(),
-        program_cpu: proc::cpu(program) - program_cpu,
-        editor_memory: proc::resident(editor_pid),
-        program_memory: proc::resident(program),
+    let mut measured = Measured { idle, ..Measured::default() };
+    for n in 0..scenario.times {
+        turns.stream(scenario, program, u64::from(n), &mut measured);
     }
+    let times = f64::from(scenario.times);
+    measured.editor_memory = proc::resident(editor_pid);
+    measured.program_memory = proc::resident(program);
+    for sum in [
+        &mut measured.editor_cpu,
+        &mut measured.seconds,
+        &mut measured.program_cpu,
+        &mut measured.request_cpu,
+    ] {
+        *sum /= times;
+    }
+    measured
 }
 
 pub(crate) fn number(value: &rmpv::Value) -> f64 {
     value.as_f64().or_else(|| value.as_i64().map(|it| it as f64)).unwrap()
 }
 
-/// p50, p99 and the largest, in milliseconds.
-pub(crate) fn ranked(mut times: Vec<Duration>) -> [f64; 3] {
-    times.sort();
-    let rank = |share: f64| times[((share * times.len() as f64).ceil() as usize).max(1) - 1];
-    [0.5, 0.99, 1.0].map(|share| rank(share).as_secs_f64() * 1000.0)
+pub(crate) fn milliseconds(times: &[Duration]) -> impl Iterator<Item = f64> {
+    times.iter().map(|it| it.as_secs_f64() * 1000.0)
+}
+
+/// p50, p99 and the largest.
+pub(crate) fn ranked(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    let rank = |share: f64| values[((share * values.len() as f64).ceil() as usize).max(1) - 1];
+    [0.5, 0.99, 1.0].map(rank)
 }
 
 /// Types one sign after the other, 10 to 40 ms apart, until it is over: how long each took to the screen.
@@ -134,6 +142,28 @@ impl<'a> Turns<'a> {
         self.server.will(Reply::Text { tokens, rate, pause });
         self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
         (first, last)
+    }
+
+    /// One measured stream, added to the others. Its request is over when its first token comes.
+    fn stream(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
+        let editor = self.editor.pid();
+        self.settle(program);
+        self.editor.lua("Probe.start()", &[]);
+        let submitted = (proc::cpu(program), Instant::now());
+        let end = self.submit(text::tokens(scenario.tokens, 7 + seed), scenario.rate, PAUSE).1;
+        let mut key = typing(self.editor, |_| submitted.1.elapsed() > PAUSE * 2 / 3);
+        let (cpu, program_cpu, start) = (proc::cpu(editor), proc::cpu(program), Instant::now());
+        sum.request_cpu += program_cpu - submitted.0;
+        key.extend(typing(self.editor, |editor| editor.seen(end).is_some()));
+        sum.editor_cpu += proc::cpu(editor) - cpu;
+        sum.program_cpu += proc::cpu(program) - program_cpu;
+        sum.seconds += start.elapsed().as_secs_f64();
+        sum.key.extend(milliseconds(&key));
+        let probed = self.editor.lua("return Probe.stop()", &[]);
+        let numbers = |at: usize| probed[at].as_array().into_iter().flatten().map(number);
+        sum.timer.extend(numbers(0));
+        sum.queue.extend(numbers(1));
+        self.server.next();
     }
 
     /// Lets text arrive that is not measured.

@@ -146,7 +146,9 @@ impl Http {
     }
 
     async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Response, Failure> {
-        let body = self.endpoint.dialect.body(request, self.endpoint.quirks).to_string();
+        // `to_string` goes through the formatter, piece by piece
+        let body = serde_json::to_vec(&self.endpoint.dialect.body(request, self.endpoint.quirks))
+            .map_err(|error| Failure::Protocol { said: error.to_string() })?;
         let sent =
             self.client()?.post(self.url(request)).headers(self.headers(key)?).body(body).send();
         match timeout(self.clocks.first, sent).await {

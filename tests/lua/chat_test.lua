@@ -766,6 +766,22 @@ test('a fence highlights its code when it closes, and does not leak into the nex
   eq(#marks(6), 1)
 end)
 
+test('what spans many lines of code is highlighted on each', function()
+  opened()
+  local lines = { '```lua', 'local x = 1 --[[' }
+  for i = 1, 150 do
+    lines[#lines + 1] = 'word ' .. i
+  end
+  vim.list_extend(lines, { ']] local y', '```', '# after' })
+  paint({ { id = 1, append = table.concat(lines, '\n') } })
+  for _, row in ipairs({ 140, 2, 64, 65, 66 }) do
+    assert(vim.tbl_contains(marks(row), '0-2147483647 @comment.lua'), row)
+  end
+  assert(vim.tbl_contains(marks(152), '0-2 @comment.lua'))
+  assert(vim.tbl_contains(marks(152), '3-8 @keyword.lua'))
+  eq(marks(154), { '0-7 @markup.heading' })
+end)
+
 test('of a large paint only what is seen is highlighted', function()
   opened()
   paint({ { id = 1, append = ('# head `x` and **y**\n'):rep(20000) } })

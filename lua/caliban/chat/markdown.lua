@@ -12,6 +12,7 @@ local api = vim.api
 
 local CODE_CAP = 32768 -- bytes; a longer block stays plain
 local PIECE = 64 -- lines of code that are highlighted in one go
+local MAXCOL = vim.v.maxcol
 local NONE = {} ---@type integer[]
 
 ---@type table<string, string|false>
@@ -41,15 +42,19 @@ local function language(info)
   return langs[word]
 end
 
-local ids = {} ---@type table<string, integer>
+---@type table<string, integer>
+local ids = setmetatable({}, {
+  __index = function(known, group)
+    known[group] = api.nvim_get_hl_id_by_name(group)
+    return known[group]
+  end,
+})
 
 ---@param spans integer[] three for each: first byte, byte after the last, group
 ---@param from integer
 ---@param to integer
----@param group string
-local function add(spans, from, to, group)
-  local id = ids[group] or api.nvim_get_hl_id_by_name(group)
-  ids[group] = id
+---@param id integer
+local function add(spans, from, to, id)
   -- of two that overlap the one that begins later is seen
   local n = #spans + 1
   while n > 1 and spans[n - 3] > from do
@@ -62,6 +67,8 @@ end
 ---@class caliban.Code
 ---@field fence caliban.Fence
 ---@field source string
+---@field query? vim.treesitter.Query
+---@field groups table<integer, integer|false> of the query's captures
 ---@field root? TSNode nil where it stays plain
 
 --- The code block that was parsed last: it comes to the screen in pieces.
@@ -73,7 +80,12 @@ local parsed
 ---@param lang string
 ---@return caliban.Code
 local function parse(fence, lines, lang)
-  local code = { fence = fence, source = table.concat(lines, '\n') }
+  local code = { fence = fence, source = table.concat(lines, '\n'), groups = {} }
+  code.query = vim.treesitter.query.get(lang, 'highlights')
+  for id, name in ipairs(code.query and code.query.captures or {}) do
+    local shown = name:sub(1, 1) ~= '_' and name ~= 'spell'
+    code.groups[id] = shown and ids['@' .. name .. '.' .. lang]
+  end
   if #code.source <= CODE_CAP then
     local ok, trees = pcall(function()
       return vim.treesitter.get_string_parser(code.source, lang):parse()
@@ -105,18 +117,16 @@ local function code(buf, block, fence, row, i)
   for r = first, last - 1 do
     block.spans[top + r] = {}
   end
-  local query = vim.treesitter.query.get(lang, 'highlights')
-  if not (parsed.root and query) then
+  if not (parsed.root and parsed.query) then
     return block.spans[i]
   end
-  for id, node in query:iter_captures(parsed.root, parsed.source, first, last) do
-    local name = query.captures[id]
-    if not vim.startswith(name, '_') and name ~= 'spell' then
-      local group = '@' .. name .. '.' .. lang
+  for id, node in parsed.query:iter_captures(parsed.root, parsed.source, first, last) do
+    local group = parsed.groups[id]
+    if group then
       local r0, c0, r1, c1 = node:range()
       for r = math.max(r0, first), math.min(r1, last - 1) do
-        local spans = block.spans[top + r] or NONE
-        add(spans, r == r0 and c0 or 0, r == r1 and c1 or vim.v.maxcol, group)
+        local spans = block.spans[top + r] ---@as integer[]
+        add(spans, r == r0 and c0 or 0, r == r1 and c1 or MAXCOL, group)
       end
     end
   end
@@ -131,7 +141,7 @@ end
 local function each(spans, s, pattern, group)
   local from, to = s:find(pattern)
   while from and to do
-    add(spans, from - 1, to, group)
+    add(spans, from - 1, to, ids[group])
     s = s:sub(1, from - 1) .. (' '):rep(to - from + 1) .. s:sub(to + 1)
     from, to = s:find(pattern, to + 1)
   end
@@ -169,20 +179,20 @@ local function plain(spans, s)
     return
   end
   if first == '#' and s:find('^%s*#+ ') then
-    return add(spans, 0, #s, '@markup.heading')
+    return add(spans, 0, #s, ids['@markup.heading'])
   end
   if first == '>' then
-    add(spans, 0, #s, '@markup.quote')
+    add(spans, 0, #s, ids['@markup.quote'])
   elseif first == '-' or first == '*' or first == '+' then
     local _, to = s:find('^%s*[-*+]%s')
     if to then
-      add(spans, to - 2, to - 1, '@markup.list')
+      add(spans, to - 2, to - 1, ids['@markup.list'])
       s = (' '):rep(to) .. s:sub(to + 1)
     end
   elseif first:find('%d') then
     local _, to = s:find('^%s*%d+[.)]%s')
     if to then
-      add(spans, 0, to - 1, '@markup.list')
+      add(spans, 0, to - 1, ids['@markup.list'])
     end
   end
   inline(spans, s)
@@ -224,7 +234,7 @@ function M.spans(buf, block, row, i)
   local spans = {}
   local s = api.nvim_buf_get_lines(buf, row + i, row + i + 1, false)[1]
   if fence and (i == fence.from or i == fence.to) then
-    add(spans, 0, #s, 'CalibanDim')
+    add(spans, 0, #s, ids['CalibanDim'])
   else
     plain(spans, s)
   end
