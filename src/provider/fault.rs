@@ -77,7 +77,7 @@ impl Said {
 /// The HTTP status that a kind of error goes with where it has one.
 fn status_of(kind: &str) -> Option<u16> {
     Some(match kind {
-        "invalid_request_error" => 400,
+        "invalid_request_error" | "invalid_prompt" => 400,
         "authentication_error" | "invalid_api_key" => 401,
         "billing_error" | "insufficient_quota" => 402,
         "permission_error" => 403,
@@ -85,7 +85,7 @@ fn status_of(kind: &str) -> Option<u16> {
         "request_too_large" | "context_length_exceeded" => 413,
         "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => 429,
         "api_error" | "server_error" | "internal_error" | "timeout_error" => 500,
-        "overloaded_error" | "UNAVAILABLE" => 529,
+        "overloaded_error" | "server_is_overloaded" | "slow_down" | "UNAVAILABLE" => 529,
         _ => return None,
     })
 }

@@ -87,6 +87,12 @@ streams! {
     failed_bare: expect![[r#"
         Protocol { said: "the provider broke off with an error" }
     "#]];
+    failed_busy: expect![[r#"
+        Overloaded { after_ms: None }
+    "#]];
+    failed_prompt: expect![[r#"
+        Rejected { status: 400, said: "Not this." }
+    "#]];
     failed_long: expect![[r#"
         TooLong { said: "Your input exceeds the context window of this model." }
     "#]];
