@@ -103,7 +103,7 @@ local model = {
 
 ---@type table<string, caliban.Check>
 local provider = {
-  dialect = one_of({ 'anthropic', 'openai-chat', 'openai-responses', 'gemini' }),
+  dialect = one_of({ 'anthropic', 'openai-chat', 'openai-responses', 'gemini', 'ollama' }),
   base_url = is('string'),
   key = is('string'),
   models = strings,

@@ -40,7 +40,7 @@
 ---@field probe boolean look for a model server on this machine when nothing is configured
 
 ---@class (exact) caliban.ProviderConfig
----@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'
+---@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
 ---@field base_url? string
 ---@field key? string `env:NAME`, or `cmd:COMMAND`
 ---@field models? string[]

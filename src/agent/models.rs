@@ -1,8 +1,9 @@
 //! Which model answers: the choice by name, and the provider behind it.
 
 use crate::event::{Failure, Tuning};
-use crate::message::{Request, Thinking};
-use crate::provider::endpoint::{self, Chosen, Unresolved, UserProvider};
+use crate::message::{Request, Thinking, Usage};
+use crate::provider::dialect::Dialect;
+use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider};
 use crate::provider::facts::{ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::{Provider, tour};
@@ -128,6 +129,23 @@ impl Models {
 /// `provider/model`.
 pub fn full_name(chosen: &Chosen) -> String {
     format!("{}/{}", chosen.endpoint.name, chosen.model)
+}
+
+/// A sentence where Ollama, which drops what does not fit its window and says nothing, read far less than it was
+/// sent. A token is about four bytes; half as many tokens as that gives are too few for any text.
+pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<String> {
+    let Endpoint { dialect, quirks, .. } = chosen.endpoint;
+    if dialect != Dialect::Ollama || usage.read() == 0 {
+        return None;
+    }
+    let sent = dialect.body(request, quirks).to_string().len() as u64;
+    let (name, window) = (full_name(chosen), chosen.facts.window);
+    (usage.read() < sent / 8).then(|| {
+        format!(
+            "{name} was given only the end of the conversation, without the instructions and tools: the window it has \
+             is too small ({window} tokens were asked for). Raise models['{name}'].num_ctx, or go on with /new."
+        )
+    })
 }
 
 /// A sentence where another model answered than was asked. Dated versions of a model are that model.

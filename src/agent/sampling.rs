@@ -3,7 +3,7 @@
 use super::{Agent, models, work};
 use crate::context::request;
 use crate::event::{Delta, Failure, TurnId};
-use crate::message::{Reply, Request};
+use crate::message::{Block, Reply, Request};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
 use crate::provider::{Provider, Sampled};
@@ -55,6 +55,7 @@ impl Agent {
                 let reply = work::sound(reply, &self.setup.session);
                 let plans = work::plans(&self.setup.desk, &reply);
                 self.warn_of_model(&reply);
+                self.warn_of_window(&reply);
                 self.account(&reply);
                 self.take(Input::Replied { turn, reply, plans });
             }
@@ -89,6 +90,16 @@ impl Agent {
         if let Some(text) = models::substituted(&self.setup.session.model, &reply.model)
             && !self.was_told(&text)
         {
+            self.take(Input::Tell { text });
+        }
+    }
+
+    fn warn_of_window(&mut self, reply: &Reply) {
+        let Ok(chosen) = self.setup.models.resolve(&reply.by) else { return };
+        let Some((_, request)) = &self.sent else { return };
+        let Some(text) = models::truncated(&chosen, request, reply.usage) else { return };
+        let mut said = self.setup.session.messages.iter().flat_map(|it| &it.blocks);
+        if !said.any(|it| matches!(it, Block::Text { text: told } if *told == text)) {
             self.take(Input::Tell { text });
         }
     }

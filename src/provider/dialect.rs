@@ -2,11 +2,13 @@
 //! answer from its first byte to its end.
 
 use super::facts::ThinkingKind;
-use super::sse::{Frame, Sse};
-use super::{Sampled, anthropic, fault, gemini, openai_chat, openai_responses};
+use super::lines::Lines;
+use super::sse::{Frame, Sse, TooLarge};
+use super::{Sampled, anthropic, fault, gemini, ollama, openai_chat, openai_responses};
 use crate::event::Failure;
 use crate::message::{Block, CallId, Input, Request, Stop};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -22,6 +24,7 @@ pub enum Dialect {
     #[serde(rename = "openai-responses")]
     OpenAiResponses,
     Gemini,
+    Ollama,
 }
 
 /// Where an endpoint departs from its dialect. The default is what most of them accept.
@@ -92,6 +95,7 @@ impl Dialect {
             "openai-chat" | "openai" => Some(Dialect::OpenAiChat),
             "openai-responses" => Some(Dialect::OpenAiResponses),
             "gemini" => Some(Dialect::Gemini),
+            "ollama" => Some(Dialect::Ollama),
             _ => None,
         }
     }
@@ -103,6 +107,7 @@ impl Dialect {
             Dialect::OpenAiChat => openai_chat::body(request, quirks),
             Dialect::OpenAiResponses => openai_responses::body(request),
             Dialect::Gemini => gemini::body(request),
+            Dialect::Ollama => ollama::body(request),
         }
     }
 
@@ -118,6 +123,7 @@ impl Dialect {
             Dialect::Gemini => {
                 format!("{place}/v1beta/models/{model}:streamGenerateContent?alt=sse")
             }
+            Dialect::Ollama => format!("{place}/api/chat{query}"),
         }
     }
 
@@ -132,7 +138,13 @@ impl Dialect {
             Dialect::OpenAiChat => Box::new(openai_chat::Decoder::new(asked)),
             Dialect::OpenAiResponses => Box::new(openai_responses::Decoder::new(asked)),
             Dialect::Gemini => Box::new(gemini::Decoder::new(asked)),
+            Dialect::Ollama => Box::new(ollama::Decoder::new(asked)),
         }
+    }
+
+    /// The window it asks a server for, in tokens; `None` where that is not the client's to say.
+    pub fn window(self, num_ctx: Option<u32>) -> Option<u32> {
+        (self == Dialect::Ollama).then(|| ollama::window(num_ctx))
     }
 }
 
@@ -186,9 +198,32 @@ pub(super) trait Decoder: Send {
     fn end(&mut self) -> Sampled;
 }
 
+/// How the frames of an answer are told apart.
+enum Frames {
+    Events(Sse),
+    Lines(Lines),
+}
+
+impl Frames {
+    fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) -> Result<(), TooLarge> {
+        match self {
+            Frames::Events(sse) => sse.push(bytes, each),
+            Frames::Lines(lines) => lines.push(bytes, |data| each(Frame { event: "", data })),
+        }
+    }
+
+    /// Whether what came last is whole but for the end of its line.
+    fn lacks_end(&self) -> bool {
+        match self {
+            Frames::Events(_) => false,
+            Frames::Lines(lines) => serde_json::from_slice::<IgnoredAny>(lines.rest()).is_ok(),
+        }
+    }
+}
+
 /// One answer being read. Pure: bytes in, values out.
 pub struct Reading {
-    sse: Sse,
+    frames: Frames,
     decoder: Box<dyn Decoder>,
     /// The first bytes, to quote if no event ever comes.
     head: Vec<u8>,
@@ -201,8 +236,12 @@ const HEAD: usize = 512;
 
 impl Reading {
     pub fn new(dialect: Dialect, asked: Asked) -> Reading {
+        let frames = match dialect {
+            Dialect::Ollama => Frames::Lines(Lines::default()),
+            _ => Frames::Events(Sse::default()),
+        };
         let decoder = dialect.decoder(asked);
-        Reading { sse: Sse::default(), decoder, head: Vec::new(), framed: false, ended: false }
+        Reading { frames, decoder, head: Vec::new(), framed: false, ended: false }
     }
 
     /// Whether a `Done` or `Failed` was given: nothing follows.
@@ -212,14 +251,14 @@ impl Reading {
 
     /// Takes the next bytes and adds what they say to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Sampled>) {
-        let Reading { sse, decoder, head, framed, ended } = self;
+        let Reading { frames, decoder, head, framed, ended } = self;
         if *ended {
             return;
         }
         if !*framed {
             head.extend_from_slice(&bytes[..bytes.len().min(HEAD - head.len())]);
         }
-        let read = sse.push(bytes, |frame| {
+        let read = frames.push(bytes, |frame| {
             *framed = true;
             if !*ended {
                 decoder.read(frame, out);
@@ -232,18 +271,25 @@ impl Reading {
         }
     }
 
-    /// The bytes have ended (or stopped coming): the reply, if it was complete, else why not.
-    pub fn end(&mut self) -> Sampled {
-        self.ended = true;
-        let head = String::from_utf8_lossy(&self.head);
-        if !self.framed
-            && head
-                .trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
-                .starts_with(['<', '{', '['])
-        {
-            return protocol(&fault::snippet(&head));
+    /// The bytes have ended (or stopped coming): adds the reply, if it was complete, else why not.
+    pub fn end(&mut self, out: &mut Vec<Sampled>) {
+        if self.frames.lacks_end() {
+            self.push(b"\n", out);
         }
-        self.decoder.end()
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let head = String::from_utf8_lossy(&self.head);
+        let begin = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+        let strange: &[char] = match self.frames {
+            Frames::Events(_) => &['<', '{', '['],
+            Frames::Lines(_) => &['<'],
+        };
+        out.push(if !self.framed && begin.starts_with(strange) {
+            protocol(&fault::snippet(&head))
+        } else {
+            self.decoder.end()
+        });
     }
 }
 
@@ -297,6 +343,15 @@ pub(super) fn input(text: String, cut: bool) -> Input {
     match serde_json::from_str(&text) {
         Ok(value) => Input::Json(value),
         Err(error) => Input::Broken { text, why: error.to_string() },
+    }
+}
+
+/// A call's arguments that came as a value. Text is parsed: some servers send that.
+pub(super) fn whole_input(given: Value) -> Input {
+    match given {
+        Value::Null => Input::Json(Value::Object(serde_json::Map::new())),
+        Value::String(text) => input(text, false),
+        given => Input::Json(given),
     }
 }
 

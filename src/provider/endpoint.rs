@@ -35,7 +35,7 @@ pub struct Chosen {
 /// `providers.NAME` of the configuration. For a name of the table each field stands before the table's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct UserProvider {
-    /// `anthropic`, `openai-chat`, `openai-responses` or `gemini`.
+    /// `anthropic`, `openai-chat`, `openai-responses`, `gemini` or `ollama`.
     pub dialect: Option<String>,
     pub base_url: Option<String>,
     /// `env:NAME`, `cmd:COMMAND`, or absent for none.
@@ -52,7 +52,7 @@ impl UserProvider {
         let Some(name) = &self.dialect else { return Ok(None) };
         Dialect::named(name).map(Some).ok_or_else(|| {
             format!(
-                "no dialect is called {name}; there are anthropic, openai-chat, openai-responses and gemini"
+                "no dialect is called {name}; there are anthropic, openai-chat, openai-responses, gemini and ollama"
             )
         })
     }
@@ -165,7 +165,11 @@ const TABLE: [Row; 20] = [
         quirks: Quirks { completion_tokens: true, ..PLAIN },
         ..row("azure", "", "AZURE_OPENAI_API_KEY", "")
     },
-    Row { base_variable: "OLLAMA_HOST", ..row("ollama", "http://127.0.0.1:11434", "", "") },
+    Row {
+        base_variable: "OLLAMA_HOST",
+        dialect: Dialect::Ollama,
+        ..row("ollama", "http://127.0.0.1:11434", "", "")
+    },
     row("llamacpp", "http://127.0.0.1:8080/v1", "", ""),
     row("lmstudio", "http://127.0.0.1:1234/v1", "", ""),
     row("vllm", "http://127.0.0.1:8000/v1", "", ""),
@@ -222,6 +226,7 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
     }
     // A local server gives its models whatever window it was started with.
     let mut facts = if endpoint.key == Key::None { Facts::of("") } else { Facts::of(&model) };
+    facts.window = endpoint.dialect.window(None).unwrap_or(facts.window);
     // What another house takes for it is not known.
     if TABLE.iter().all(|row| row.name != endpoint.name) {
         facts.price = None;
@@ -285,7 +290,7 @@ fn from_row(row: &Row, wanted: Option<Dialect>, env: Lookup<'_>) -> Result<Endpo
     let base_url = match row.name {
         "azure" if base.is_empty() => String::new(),
         "azure" => azure_base(&azure::versioned(base, env("AZURE_OPENAI_API_VERSION")), dialect)?,
-        "ollama" => ollama_base(base)?,
+        "ollama" => base_url(&ollama_host(base), dialect)?,
         "gemini" if dialect == Dialect::OpenAiChat => {
             format!("{}/v1beta/openai", base_url(base, Dialect::Gemini)?)
         }
@@ -347,6 +352,7 @@ fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
             without(&["/chat/completions", "/responses"])
         }
         Dialect::Gemini => without(&["/models", "/openai", "/v1beta"]),
+        Dialect::Ollama => without(&["/chat", "/api", "/v1"]),
     })
 }
 
@@ -356,7 +362,7 @@ fn azure_base(text: &str, dialect: Dialect) -> Result<String, String> {
 }
 
 /// `OLLAMA_HOST`: a host, a port or both, or a URL; also what the server itself listens on.
-fn ollama_base(text: &str) -> Result<String, String> {
+fn ollama_host(text: &str) -> String {
     let text = text.trim();
     let (scheme, host) = text.split_once("://").unwrap_or(("http", text));
     let host = host.trim_end_matches('/');
@@ -367,7 +373,7 @@ fn ollama_base(text: &str) -> Result<String, String> {
     };
     let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let port = if has_port || text.contains("://") { "" } else { ":11434" };
-    base_url(&format!("{scheme}://{host}{port}"), Dialect::OpenAiChat)
+    format!("{scheme}://{host}{port}")
 }
 
 /// Azure's addresses may end in an API version.

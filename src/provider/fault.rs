@@ -92,7 +92,7 @@ fn status_of(kind: &str) -> Option<u16> {
 
 /// How the vendors say that a request does not fit the model's window; each from its own documentation or
 /// error texts. In lower case.
-const TOO_LONG: [&str; 24] = [
+const TOO_LONG: [&str; 25] = [
     "prompt is too long",
     "input is too long",
     "input length and `max_tokens` exceed",
@@ -104,6 +104,7 @@ const TOO_LONG: [&str; 24] = [
     "maximum allowed input length",
     "exceeds the available context size",
     "greater than the context length",
+    "exceeds the context length",
     "context the overflows",
     "context length exceeded",
     "reduce the length of the messages",
@@ -130,6 +131,10 @@ const QUOTA: [&str; 8] = [
     "exceeded your current quota",
     "billing_",
 ];
+
+/// How Ollama says that the model, or the window that was asked for, is too large for the machine: that does not
+/// pass. In lower case.
+const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
 
 /// How they say that there is no such model. In lower case.
 const NO_MODEL: [&str; 6] = [
@@ -166,6 +171,7 @@ fn classify(
         404 if said.all.contains("model") => unknown(model, said),
         400 | 422 if says(&NO_MODEL) => unknown(model, said),
         429 => Failure::RateLimited { after_ms },
+        500 if says(&NO_ROOM) => Failure::Rejected { status, said: text() },
         408 | 500..=599 => Failure::Overloaded { after_ms },
         _ => Failure::Rejected { status, said: text() },
     }

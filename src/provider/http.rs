@@ -179,7 +179,7 @@ impl Http {
                 _ if self.endpoint.is_azure() => {
                     (HeaderName::from_static("api-key"), key.to_owned())
                 }
-                Dialect::OpenAiChat | Dialect::OpenAiResponses => {
+                Dialect::OpenAiChat | Dialect::OpenAiResponses | Dialect::Ollama => {
                     (AUTHORIZATION, format!("Bearer {key}"))
                 }
             };
@@ -294,19 +294,23 @@ impl Body {
     }
 
     async fn sampled(&mut self) -> Sampled {
-        while self.waiting.is_empty() {
+        loop {
+            if let Some(sampled) = self.waiting.pop_front() {
+                return sampled;
+            }
             let clock = if self.begun { self.clocks.between } else { self.clocks.first };
             let silent = timeout(clock, self.read()).await.is_err();
             if !silent && !self.ended {
                 continue;
             }
             // A broken connection is no worse than an early end: only the reply tells whether it was whole.
-            return match self.reading.end() {
-                Sampled::Failed(_) if silent => Sampled::Failed(stalled(clock)),
-                end => end,
-            };
+            let mut end = Vec::new();
+            self.reading.end(&mut end);
+            if let (true, Some(last @ Sampled::Failed(_))) = (silent, end.last_mut()) {
+                *last = Sampled::Failed(stalled(clock));
+            }
+            self.waiting.extend(end);
         }
-        self.waiting.pop_front().unwrap_or_else(|| self.reading.end())
     }
 
     /// Reads what comes next and all that is here then; text that flows, in sips.

@@ -2,12 +2,14 @@
 //! bytes and encoders of the neutral request, tested without a network; `http` is the only shell.
 
 pub mod sse;
+mod lines;
 pub mod fault;
 pub mod dialect;
 mod anthropic;
 mod openai_chat;
 mod gemini;
 mod openai_responses;
+mod ollama;
 pub mod key;
 pub mod facts;
 mod effort;

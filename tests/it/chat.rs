@@ -109,7 +109,7 @@ fn what_is_wrong_in_the_configuration_is_reported_with_its_path_and_the_rest_hol
     expect![[r#"
         caliban: config.mode: expected 'ask', got 7
         caliban: config.modle: there is no such setting. Did you mean 'model'?
-        caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses' or 'gemini', got 'smoke'"#]]
+        caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got 'smoke'"#]]
     .assert_eq(said.trim());
     // the layout, which was right, is used
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.winnr('$')") == "3", "three windows");

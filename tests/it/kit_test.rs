@@ -1,6 +1,7 @@
 //! The kit's own tests: Neovim's driver here, the model server in the files beside.
 
 mod gemini;
+mod ollama;
 mod refusals;
 mod responses;
 mod server;

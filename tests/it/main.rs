@@ -7,6 +7,7 @@ pub mod kit;
 mod bad_days;
 mod chat;
 mod context;
+mod dialects;
 mod edits;
 mod ends;
 mod evil;

@@ -955,7 +955,7 @@ test('configuration is checked by key', function()
     { { debug = 1 }, 'caliban: config.debug: expected a boolean, got 1' },
     {
       { providers = { mine = { dialect = 'foo', base_url = 'http://x' } } },
-      "caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses' or 'gemini', got 'foo'",
+      "caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got 'foo'",
     },
     {
       { providers = { mine = { base_url = 1 } } },

@@ -92,12 +92,12 @@ fn a_choice() {
             anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
             openrouter anthropic/claude-sonnet-4.5 https://openrouter.ai/api/v1/chat/completions Env(OPENROUTER_API_KEY)
             gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
-            ollama qwen3:8b http://127.0.0.1:11434/v1/chat/completions None
+            ollama qwen3:8b http://127.0.0.1:11434/api/chat None
             Which model of ollama? Write ollama/ and the model's name.
             No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm, mine.
             mine m https://relay.example/v1/messages Env(MY_KEY)
             mine m https://relay.example/v1/chat/completions Command
-            Provider mine: no dialect is called gopher; there are anthropic, openai-chat, openai-responses and gemini.
+            Provider mine: no dialect is called gopher; there are anthropic, openai-chat, openai-responses, gemini and ollama.
             Provider mine: it needs a base_url.
             Provider mine: a key is written `env:NAME` or `cmd:COMMAND`, never as itself.
             openai gpt-5 https://api.openai.com/v1/responses Command
@@ -135,10 +135,10 @@ fn base_urls_as_people_write_them() {
             gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             gemini gemini-2.5-pro https://relay.example/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
-            ollama m http://127.0.0.1:11434/v1/chat/completions None
-            ollama m http://127.0.0.1:9999/v1/chat/completions None
-            ollama m http://gpu.lan:9999/v1/chat/completions None
-            ollama m https://gpu.example/v1/chat/completions None
+            ollama m http://127.0.0.1:11434/api/chat None
+            ollama m http://127.0.0.1:9999/api/chat None
+            ollama m http://gpu.lan:9999/api/chat None
+            ollama m https://gpu.example/api/chat None
         "#]],
     );
 }
@@ -267,7 +267,8 @@ fn quirks_follow_the_address() {
 fn facts_are_known_or_not_claimed() {
     let facts = |choice: &str| resolve(Some(choice), &BTreeMap::new(), &|_| None).unwrap().facts;
     assert_eq!(facts("anthropic").window, 200_000);
-    assert_eq!(facts("ollama/llama-3.3").window, 0);
+    assert_eq!(facts("lmstudio/llama-3.3").window, 0);
+    assert_eq!(facts("ollama/llama-3.3").window, 65_536, "what it is told to give");
 }
 
 #[test]

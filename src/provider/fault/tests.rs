@@ -46,6 +46,25 @@ fn of_anthropic() {
 }
 
 #[test]
+fn of_gemini_and_of_ollama() {
+    check(
+        400,
+        r#"[{"error":{"code":400,"message":"API key not valid. Pass a valid one.","status":"INVALID_ARGUMENT"}}]"#,
+        "Unauthorized",
+    );
+    check(
+        404,
+        r#"{"error":"model 'm-1' not found"}"#,
+        r#"UnknownModel { model: "m-1", said: "model 'm-1' not found" }"#,
+    );
+    check(
+        500,
+        r#"{"error":"model requires more system memory (9.1 GiB) than is available (5.2 GiB)"}"#,
+        "Rejected { status: 500, said: \"model requires more",
+    );
+}
+
+#[test]
 fn of_chat_completions_and_of_none() {
     let openai = |code: &str, text: &str| {
         format!(

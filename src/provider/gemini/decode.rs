@@ -3,7 +3,7 @@
 
 use super::NAME;
 use crate::event::{Delta, Failure};
-use crate::message::{Block, Input, Reply, Stop, ToolCall, Usage};
+use crate::message::{Block, Reply, Stop, ToolCall, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
@@ -173,12 +173,7 @@ impl Decoder {
         let id = self.asked.claim(call["id"].as_str().unwrap_or_default());
         let tool = call["name"].as_str().unwrap_or_default().to_owned();
         out.push(Sampled::Delta(Delta::CallBegun { id: id.clone(), tool: tool.clone() }));
-        let input = match call["args"].take() {
-            Value::Null => Input::Json(json!({})),
-            // As some relays send them.
-            Value::String(text) => dialect::input(text, false),
-            given => Input::Json(given),
-        };
+        let input = dialect::whole_input(call["args"].take());
         self.blocks.push(Block::Call(ToolCall { id, tool, input }));
     }
 }

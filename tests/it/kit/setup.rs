@@ -110,6 +110,12 @@ impl Setup {
         self.env("GEMINI_API_KEY", "key-of-the-test").env("GOOGLE_GEMINI_BASE_URL", &server.url())
     }
 
+    /// The same for a model of Ollama's, which is not looked for.
+    #[must_use]
+    pub fn ollama(self, server: &Server) -> Setup {
+        self.env("CALIBAN_MODEL", "ollama/qwen3:8b").env("OLLAMA_HOST", &server.url())
+    }
+
     #[must_use]
     pub fn size(mut self, columns: u16, rows: u16) -> Setup {
         self.size = Some((columns, rows));

@@ -2,6 +2,7 @@
 
 pub mod anthropic;
 pub mod gemini;
+pub mod ollama;
 pub mod openai_chat;
 pub mod openai_responses;
 
@@ -13,11 +14,12 @@ use super::setup::Setup;
 use serde_json::{Map, Value};
 
 /// All of them, for tests of what must be the same.
-pub const DIALECTS: [&dyn Dialect; 4] = [
+pub const DIALECTS: [&dyn Dialect; 5] = [
     &anthropic::Anthropic,
     &openai_chat::OpenAiChat,
     &openai_responses::OpenAiResponses,
     &gemini::Gemini,
+    &ollama::Ollama,
 ];
 
 /// Status and reason, where a provider refuses a request for its headers.
@@ -28,6 +30,10 @@ pub trait Dialect: Sync {
     fn serves(&self, path: &str) -> bool;
     /// Makes a model of it at the server the one that is found.
     fn choose(&self, setup: Setup, server: &Server) -> Setup;
+    /// Whether it is a server on one's own machine, which wants no key and whose models no table knows.
+    fn is_local(&self) -> bool {
+        false
+    }
     fn headers(&self, request: &Request) -> Headers;
     /// What the provider would refuse in the body.
     fn check(&self, request: &Request, body: &Map<String, Value>) -> Checked;

@@ -2,6 +2,7 @@
 
 pub mod anthropic;
 pub mod gemini;
+pub(super) mod ollama;
 pub(super) mod openai_chat;
 pub(super) mod openai_responses;
 

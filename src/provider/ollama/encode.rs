@@ -1,0 +1,121 @@
+//! A request of Ollama's chat.
+
+use crate::message::{Block, CallId, Effort, Message, Request, Role, Thinking, ToolSpec};
+use crate::provider::dialect::{fitting_name, replayed};
+use crate::provider::{answer_text, plain_text};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// What is asked for where the user says nothing, in tokens: the least that Ollama's documentation gives for coding
+/// tools. Its own default is 4096 on most machines; a model that has less takes what it has.
+const WINDOW: u32 = 65_536;
+
+/// The window that is asked for, in tokens: the same with every request, as another loads the model anew.
+pub(crate) fn window(num_ctx: Option<u32>) -> u32 {
+    num_ctx.unwrap_or(WINDOW)
+}
+
+pub(crate) fn body(request: &Request) -> Value {
+    let mut messages = Vec::new();
+    if !request.system.trim().is_empty() {
+        messages.push(json!({ "role": "system", "content": request.system }));
+    }
+    let mut names = HashMap::new();
+    for message in &request.messages {
+        match message.role {
+            Role::User => user(message, &names, &mut messages),
+            Role::Assistant => {
+                messages.extend(assistant(message));
+                names.extend(message.blocks.iter().filter_map(|block| match block {
+                    Block::Call(call) => Some((&call.id, call.tool.as_str())),
+                    _ => None,
+                }));
+            }
+            Role::System | Role::Note => {}
+        }
+    }
+    let mut options =
+        json!({ "num_ctx": window(request.num_ctx), "num_predict": request.max_tokens });
+    if let Some(temperature) = request.temperature {
+        options["temperature"] = temperature.into();
+    }
+    let mut body = json!({
+        "model": request.model,
+        "messages": messages,
+        "stream": true,
+        "options": options,
+    });
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(thinking) = request.thinking {
+        body["think"] = think(thinking, &request.model);
+    }
+    body
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    let function =
+        json!({ "name": spec.name, "description": spec.purpose, "parameters": spec.schema });
+    json!({ "type": "function", "function": function })
+}
+
+/// Only gpt-oss takes an effort by name; the others are told whether to think.
+fn think(thinking: Thinking, model: &str) -> Value {
+    match thinking {
+        Thinking::Off => false.into(),
+        Thinking::Named(effort) if model.contains("gpt-oss") => match effort {
+            Effort::Off | Effort::Low => "low".into(),
+            Effort::Medium => "medium".into(),
+            Effort::High | Effort::Max => "high".into(),
+        },
+        Thinking::Budget(_) | Thinking::Adaptive(_) | Thinking::Named(_) => true.into(),
+    }
+}
+
+/// A message for each answer, then one for the text.
+fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Value>) {
+    for block in &message.blocks {
+        if let Block::Answer(answer) = block {
+            let name = fitting_name(names.get(&answer.id).copied().unwrap_or_default());
+            let content = answer_text(answer);
+            messages.push(json!({ "role": "tool", "tool_name": name, "content": content }));
+        }
+    }
+    if let Some(content) = joined(message.blocks.iter().filter_map(plain_text)) {
+        messages.push(json!({ "role": "user", "content": content }));
+    }
+}
+
+/// `None` for a reply of which nothing can be replayed, such as reasoning alone.
+fn assistant(message: &Message) -> Option<Value> {
+    let calls: Vec<Value> = message.blocks.iter().filter_map(call).collect();
+    let content = joined(message.blocks.iter().filter_map(plain_text));
+    if content.is_none() && calls.is_empty() {
+        return None;
+    }
+    let mut value = json!({ "role": "assistant", "content": content.unwrap_or_default() });
+    // Templates show it where the reply has calls that are being answered.
+    let thoughts = message.blocks.iter().filter_map(|block| match block {
+        Block::Thinking { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
+        _ => None,
+    });
+    if let Some(thoughts) = joined(thoughts) {
+        value["thinking"] = thoughts.into();
+    }
+    if !calls.is_empty() {
+        value["tool_calls"] = calls.into();
+    }
+    Some(value)
+}
+
+fn call(block: &Block) -> Option<Value> {
+    let Block::Call(call) = block else { return None };
+    let arguments = replayed(&call.input);
+    Some(json!({ "function": { "name": fitting_name(&call.tool), "arguments": arguments } }))
+}
+
+fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let texts: Vec<&str> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
