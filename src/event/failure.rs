@@ -60,9 +60,15 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether asking again unchanged can help.
+    /// Whether asking again unchanged can help, and soon.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Failure::RateLimited { .. } | Failure::Overloaded { .. } | Failure::Cut)
+        match self {
+            Failure::RateLimited { after_ms } | Failure::Overloaded { after_ms } => {
+                after_ms.is_none_or(|ms| ms <= LONGEST_WAIT)
+            }
+            Failure::Cut => true,
+            _ => false,
+        }
     }
 }
 
@@ -79,7 +85,25 @@ impl fmt::Display for Failure {
     }
 }
 
+/// Longest wait that is counted down rather than told, in milliseconds (reference: harness.md §11.2).
+const LONGEST_WAIT: u64 = 120_000;
+
 const LATER: &str = "Wait a little, then send again.";
+const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
+
+/// What a provider cannot do now, and how long it asks to wait where that is long.
+fn not_now(what: &str, after_ms: Option<u64>) -> (String, &'static str, &'static str) {
+    match after_ms.filter(|ms| *ms > LONGEST_WAIT).map(|ms| ms.div_ceil(60_000)) {
+        None => (what.to_owned(), "", LATER),
+        Some(minutes @ 0..120) => {
+            (format!("{what}: it asks to wait {minutes} min"), "", MUCH_LATER)
+        }
+        Some(minutes) => {
+            let hours = minutes.div_ceil(60);
+            (format!("{what}: it asks to wait {hours} h"), "", MUCH_LATER)
+        }
+    }
+}
 
 impl Failure {
     /// What happened, what the other side said of it, and what to do.
@@ -108,8 +132,8 @@ impl Failure {
                 said,
                 "Top it up, or choose another model with :Caliban model.",
             ),
-            Failure::RateLimited { .. } => ("Rate limited by the provider".into(), "", LATER),
-            Failure::Overloaded { .. } => ("The provider is overloaded".into(), "", LATER),
+            Failure::RateLimited { after_ms } => not_now("Rate limited by the provider", *after_ms),
+            Failure::Overloaded { after_ms } => not_now("The provider is overloaded", *after_ms),
             Failure::TooLong { said } => (
                 "The conversation is too long for the model".into(),
                 said,

@@ -1,13 +1,12 @@
 //! What went wrong, from what the provider said: error bodies and errors within a stream become typed
 //! failures. Pure; the clock is an argument.
 
+pub mod wait;
+
 use super::dialect::Asked;
 use crate::event::Failure;
 use serde_json::Value;
-use std::time::{Duration, SystemTime};
 
-/// Longest wait taken from a provider, in milliseconds: a day.
-const LONGEST_WAIT: f64 = 86_400_000.0;
 /// Longest quotation of a provider, in characters.
 const QUOTE: usize = 400;
 /// And of one word of it: beyond that it is no word but raw JSON or noise.
@@ -50,6 +49,10 @@ struct Said {
     /// The status its kind stands for.
     status: Option<u16>,
     after_ms: Option<u64>,
+    /// Nothing was said.
+    is_silent: bool,
+    /// It is a page: another than the provider answered.
+    is_page: bool,
 }
 
 impl Said {
@@ -69,8 +72,12 @@ impl Said {
         let status = status
             .filter(|code| (400..600).contains(code))
             .or(kinds.iter().find_map(|kind| status_of(kind)));
-        let after_ms = retry_delay(error).or_else(|| try_again_in(&text));
-        Said { all: format!("{} {text}", kinds.join(" ")).to_lowercase(), text, status, after_ms }
+        let after_ms = wait::delay(error).or_else(|| wait::in_text(&text));
+        let is_silent =
+            message.is_none() && body.trim().is_empty() && kinds.iter().all(|it| it.is_empty());
+        let all = format!("{} {text}", kinds.join(" ")).to_lowercase();
+        let is_page = body.trim_start().starts_with('<');
+        Said { text, all, status, after_ms, is_silent, is_page }
     }
 }
 
@@ -83,28 +90,48 @@ fn status_of(kind: &str) -> Option<u16> {
         "permission_error" => 403,
         "not_found_error" | "model_not_found" => 404,
         "request_too_large" | "context_length_exceeded" => 413,
-        "rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => 429,
-        "api_error" | "server_error" | "internal_error" | "timeout_error" => 500,
-        "overloaded_error" | "server_is_overloaded" | "slow_down" | "UNAVAILABLE" => 529,
+        "rate_limit_error"
+        | "rate_limit_exceeded"
+        | "RESOURCE_EXHAUSTED"
+        | "ThrottlingException" => 429,
+        "api_error"
+        | "server_error"
+        | "internal_error"
+        | "internal_server_error"
+        | "InternalServerError"
+        | "timeout_error"
+        | "INTERNAL" => 500,
+        "overloaded_error"
+        | "UNAVAILABLE"
+        | "service_unavailable"
+        | "ServiceUnavailableError"
+        | "server_is_overloaded"
+        | "slow_down" => 529,
         _ => return None,
     })
 }
 
 /// How the vendors say that a request does not fit the model's window; each from its own documentation or
 /// error texts. In lower case.
-const TOO_LONG: [&str; 25] = [
+const TOO_LONG: [&str; 31] = [
     "prompt is too long",
+    "prompt too long",
+    "prompt exceeds max length",
     "input is too long",
     "input length and `max_tokens` exceed",
+    "input length exceeds",
+    "range of input length should be",
     "context_length_exceeded",
     "context window",
+    "exceeded max context length",
+    "exceeds the context length",
     "maximum context length",
     "model's context length",
     "maximum prompt length",
     "maximum allowed input length",
+    "longer than the maximum model length",
     "exceeds the available context size",
     "greater than the context length",
-    "exceeds the context length",
     "context the overflows",
     "context length exceeded",
     "reduce the length of the messages",
@@ -121,20 +148,33 @@ const TOO_LONG: [&str; 25] = [
 ];
 
 /// How they say that the money or the plan is used up. In lower case.
-const QUOTA: [&str; 8] = [
+const QUOTA: [&str; 15] = [
     "insufficient_quota",
     "enforced_spend_limit",
     "spend limit",
+    "spending limit",
+    "api usage limits",
     "credit balance",
+    "credit limit exceeded",
     "insufficient credits",
     "insufficient balance",
+    "prepayment credits",
+    "included credits",
+    "all available credits",
     "exceeded your current quota",
+    "exceeded_current_quota",
     "billing_",
 ];
 
 /// How Ollama says that the model, or the window that was asked for, is too large for the machine: that does not
 /// pass. In lower case.
 const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
+
+/// Who refuses with 400 and not a word what does not fit.
+const SILENT: [&str; 2] = ["cerebras", "mistral"];
+
+/// What a refusal names that is about the key, rather than about the place or the content. In lower case.
+const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "access"];
 
 /// How they say that there is no such model. In lower case.
 const NO_MODEL: [&str; 6] = [
@@ -158,17 +198,23 @@ fn classify(
     let text = || said.text.clone();
     // Gemini calls every rate a quota, but names a delay where waiting helps.
     let used_up = says(&QUOTA) && (status != 429 || after_ms.is_none());
+    let unauthorized = || Failure::Unauthorized { provider: provider.to_owned(), said: text() };
     match status {
         402 => Failure::Quota { said: text() },
         _ if used_up => Failure::Quota { said: text() },
-        200 | 400 | 413 | 422 | 429 | 500 if says(&TOO_LONG) => Failure::TooLong { said: text() },
-        413 => Failure::TooLong { said: text() },
-        401 | 403 => Failure::Unauthorized { provider: provider.to_owned(), said: text() },
-        // Gemini's word for a wrong key.
-        400 if said.all.contains("api key not valid") => {
-            Failure::Unauthorized { provider: provider.to_owned(), said: text() }
+        // A minute's share that one request goes beyond: waiting does not help.
+        429 if says(&["request too large"]) => Failure::TooLong { said: text() },
+        200 | 400 | 413 | 422 | 500 if says(&TOO_LONG) => Failure::TooLong { said: text() },
+        400 if said.is_silent && SILENT.contains(&provider) => {
+            Failure::TooLong { said: String::new() }
         }
-        404 if said.all.contains("model") => unknown(model, said),
+        413 => Failure::TooLong { said: text() },
+        // Gemini's word for a wrong key.
+        400 if said.all.contains("api key not valid") => unauthorized(),
+        401 | 403 if said.is_page => Failure::Protocol { said: text() },
+        401 => unauthorized(),
+        403 if said.is_silent || says(&KEY) => unauthorized(),
+        404 if said.all.contains("model") || says(&NO_MODEL) => unknown(model, said),
         400 | 422 if says(&NO_MODEL) => unknown(model, said),
         429 => Failure::RateLimited { after_ms },
         500 if says(&NO_ROOM) => Failure::Rejected { status, said: text() },
@@ -198,83 +244,6 @@ fn clipped(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
-}
-
-/// Google's `RetryInfo`: `"retryDelay": "37s"`.
-fn retry_delay(error: &Value) -> Option<u64> {
-    let details = error["details"].as_array()?;
-    let delay = details.iter().find_map(|detail| detail["retryDelay"].as_str())?;
-    millis(delay.strip_suffix('s')?.parse::<f64>().ok()? * 1000.0)
-}
-
-/// As `OpenAI` and Groq say it: `Please try again in 1.3s`, `… in 20ms`, `… in 1m30s`.
-fn try_again_in(text: &str) -> Option<u64> {
-    let (_, rest) = text.split_once("try again in ")?;
-    let mut total = 0.0;
-    let mut number = String::new();
-    let mut chars = rest.chars().peekable();
-    let mut found = false;
-    while let Some(c) = chars.next() {
-        let unit = match c {
-            '0'..='9' | '.' => {
-                number.push(c);
-                continue;
-            }
-            'm' if chars.next_if_eq(&'s').is_some() => 1.0,
-            's' => 1000.0,
-            'm' => 60_000.0,
-            'h' => 3_600_000.0,
-            _ => break,
-        };
-        let Ok(amount) = number.trim_end_matches('.').parse::<f64>() else { break };
-        total += amount * unit;
-        found = true;
-        number.clear();
-    }
-    if found { millis(total) } else { None }
-}
-
-/// The wait a pair of headers asks for, in milliseconds: `retry-after-ms`, else `retry-after` in seconds or as
-/// a date. Negative is none; more than a day is a day.
-pub fn retry_after(ms: Option<&str>, after: Option<&str>, now: SystemTime) -> Option<u64> {
-    if let Some(wait) = ms.and_then(|ms| ms.trim().parse().ok()).and_then(millis) {
-        return Some(wait);
-    }
-    let after = after?.trim();
-    let seconds = after.parse().ok().or_else(|| {
-        let wait = http_date(after)?.duration_since(now).unwrap_or_default();
-        Some(wait.as_secs_f64())
-    });
-    millis(seconds? * 1000.0)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to 0..=LONGEST_WAIT before"
-)]
-fn millis(wait: f64) -> Option<u64> {
-    (!wait.is_nan()).then(|| wait.clamp(0.0, LONGEST_WAIT).ceil() as u64)
-}
-
-/// An IMF-fixdate, the only form servers may send: `Sun, 06 Nov 1994 08:49:37 GMT`.
-fn http_date(text: &str) -> Option<SystemTime> {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let mut words = text.split_once(", ")?.1.split([' ', ':']);
-    let day: u64 = words.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let month = words.next()?;
-    let month = MONTHS.iter().position(|name| *name == month)? as u64;
-    let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
-    let mut time = 0;
-    for _ in 0..3 {
-        time = time * 60 + words.next()?.parse::<u64>().ok().filter(|part| *part < 61)?;
-    }
-    // Days before the month in a year that begins in March, so that the leap day comes last.
-    let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
-    let since = days.checked_sub(719_468)? * 86_400 + time;
-    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(since))
 }
 
 /// Takes a key out of everything a failure would show.

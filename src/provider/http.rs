@@ -242,8 +242,7 @@ impl Http {
         if status.is_success() && !foreign {
             return Ok(response);
         }
-        let (ms, after) = (header("retry-after-ms"), header("retry-after"));
-        let after_ms = fault::retry_after(ms.as_deref(), after.as_deref(), SystemTime::now());
+        let after_ms = fault::wait::in_headers(header, SystemTime::now());
         let body = match packed {
             Some(_) => String::new(),
             None => read_some(response, self.clocks.between).await,

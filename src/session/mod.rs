@@ -438,14 +438,14 @@ pub fn ending(why: &End) -> Option<String> {
     say::ending(why)
 }
 
-/// Full jitter over an exponential wait from 0.5 s, capped at 30 s; a provider's own word counts, capped at
-/// two minutes (reference: harness.md §11.2).
+/// Full jitter over an exponential wait from 0.5 s, capped at 30 s (reference: harness.md §11.2); a provider's
+/// own word counts.
 fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
     let (Failure::RateLimited { after_ms } | Failure::Overloaded { after_ms }) = failure else {
         return exponential(tries, dice);
     };
     match after_ms {
-        Some(ms) => Duration::from_millis((*ms).min(120_000)),
+        Some(ms) => Duration::from_millis(*ms),
         None => exponential(tries, dice),
     }
 }

@@ -278,7 +278,7 @@ fn passing_failures_are_tried_again_and_others_are_not() {
             send("go"),
             failed(Failure::Overloaded { after_ms: None }),
             Input::Rested { turn: T1 },
-            failed(Failure::RateLimited { after_ms: Some(7_000_000) }),
+            failed(Failure::RateLimited { after_ms: Some(120_000) }),
             Input::Rested { turn: T1 },
             failed(Failure::Unauthorized { provider: "mine".into(), said: String::new() }),
         ],
@@ -290,6 +290,50 @@ fn passing_failures_are_tried_again_and_others_are_not() {
             sample 1
             user: go
             note: mine refused the key. Check the key, then send again.
+        "#]],
+    );
+}
+
+/// Tries are bounded, and a wait that is long is the user's to take.
+#[test]
+fn neither_for_ever_nor_for_long() {
+    let failed = |failure: Failure| Input::Failed { turn: T1, failure, partial: None, dice: 1000 };
+    let mut session = opened();
+    session.step(send("go"));
+    let mut tries = 1;
+    while !session.step(failed(Failure::Cut)).effects.is_empty() {
+        session.step(Input::Rested { turn: T1 });
+        tries += 1;
+    }
+    assert_eq!((tries, &session.phase), (MAX_TRIES, &Phase::Idle));
+    for after_ms in [120_001, 5_400_000, 86_400_000] {
+        check(
+            vec![send("go"), failed(Failure::RateLimited { after_ms: Some(after_ms) })],
+            match after_ms {
+                120_001 => expect![[r#"
+                    sample 1
+                    user: go
+                    note: Rate limited by the provider: it asks to wait 3 min. Send again then, or choose another model with :Caliban model.
+                "#]],
+                5_400_000 => expect![[r#"
+                    sample 1
+                    user: go
+                    note: Rate limited by the provider: it asks to wait 90 min. Send again then, or choose another model with :Caliban model.
+                "#]],
+                _ => expect![[r#"
+                    sample 1
+                    user: go
+                    note: Rate limited by the provider: it asks to wait 24 h. Send again then, or choose another model with :Caliban model.
+                "#]],
+            },
+        );
+    }
+    check(
+        vec![send("go"), failed(Failure::Overloaded { after_ms: Some(300_000) })],
+        expect![[r#"
+            sample 1
+            user: go
+            note: The provider is overloaded: it asks to wait 5 min. Send again then, or choose another model with :Caliban model.
         "#]],
     );
 }

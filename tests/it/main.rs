@@ -26,6 +26,7 @@ pub mod review;
 mod sessions;
 mod sight;
 mod shell;
+mod stops;
 mod tidy;
 mod tools;
 mod tour;

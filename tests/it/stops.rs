@@ -1,0 +1,105 @@
+//! Stops at every point of a turn: the connection closes before anything else is asked, nothing runs that the
+//! model had not ended with, and the next request is one that no provider refuses.
+
+use crate::kit::chat::DIALECTS;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+
+/// A reply with a gate before each thing in it, the head included.
+fn gated() -> Reply {
+    Reply::new()
+        .held()
+        .thinking("Hm.")
+        .gate()
+        .text("I look.")
+        .gate()
+        .call("c1", "read", json!({"path": "a.txt"}))
+        .gate()
+        .call("c2", "shell", json!({"command": "echo ran > ran.txt"}))
+        .gate()
+}
+
+/// What the chat shows last once so many gates are open.
+const SHOWN: [&str; 5] = ["go", "Thinking", "I look.", "▸ read", "▸ shell"];
+
+#[test]
+fn a_reply_stopped_at_any_point_is_closed_at_once_and_the_next_request_is_valid() {
+    for dialect in DIALECTS {
+        for (open, shown) in SHOWN.into_iter().enumerate() {
+            let server = Server::start();
+            let gate = server.reply(gated());
+            server.reply(Reply::said("Fine."));
+            server.reply(Reply::said("Again."));
+            let setup = Setup::new().file("a.txt", "alpha\n");
+            let nvim = Nvim::start(&setup.speaking(dialect, &server));
+            nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+            server.wait_requests(1);
+            for _ in 0..open {
+                gate.release();
+            }
+            nvim.wait_transcript(shown);
+            nvim.command("Caliban stop");
+            server.wait_closed(1);
+            assert_eq!(server.requests().len(), 1, "asked before the close");
+            nvim.ask("and now?", "Fine.");
+            nvim.ask("and then?", "Again.");
+            assert_eq!(server.requests().len(), 3);
+            assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+        }
+    }
+}
+
+#[test]
+fn a_countdown_stopped_is_asked_nothing_more_and_what_came_before_it_counts() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(Reply::new().call("c1", "read", json!({"path": "a.txt"})));
+        server.reply(Reply::error(429).header("retry-after", "60"));
+        server.reply(Reply::said("Fine."));
+        let setup = Setup::new().file("a.txt", "alpha\n");
+        let nvim = Nvim::start(&setup.speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_phase("retrying");
+        nvim.keys("<C-c>");
+        nvim.wait_screen("! Stopped.");
+        assert_eq!(server.requests().len(), 2);
+        nvim.ask("two", "Fine.");
+        assert!(server.requests()[2].answer("c1").contains("alpha"));
+    }
+}
+
+/// Calls that had arrived whole belong to a reply that did not: none is run, and asking again repeats nothing.
+#[test]
+fn a_reply_that_breaks_off_behind_whole_calls_runs_none_of_them() {
+    for dialect in DIALECTS {
+        let call = || Reply::new().call("c1", "shell", json!({"command": "echo ran >> ran.txt"}));
+        let server = Server::start();
+        server.reply(call().text("And").cut());
+        server.reply(call());
+        server.reply(Reply::said("Fine."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen("? Run `echo ran >> ran.txt`?");
+        assert_eq!(server.requests()[0].body, server.requests()[1].body);
+        assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+        nvim.command("Caliban approve");
+        nvim.wait_transcript("Fine.");
+        assert_eq!(nvim.setup.on_disk("ran.txt").unwrap(), "ran\n");
+    }
+}
+
+#[test]
+fn a_long_wait_is_told_and_not_waited() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(Reply::error(429).header("retry-after", "3600"));
+        server.reply(Reply::said("Fine."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.ask("go", "! Rate limited by the provider: it asks to wait 60 min.");
+        nvim.ask("two", "Fine.");
+        assert_eq!(server.requests().len(), 2);
+    }
+}
