@@ -1,6 +1,7 @@
 //! The whole: what the editor says goes to the session it is about, sessions are opened as they are asked for,
 //! and everything is on disk when the editor goes.
 
+mod connect;
 mod places;
 mod settings;
 
@@ -49,7 +50,8 @@ pub async fn run() -> ExitCode {
                 Some(message) => program.handle(message).await,
                 None => break,
             },
-            Some((session, wish)) = ends.wishes.recv() => program.wish(&session, wish).await,
+            Some((session, wish)) = ends.wishes.recv() => program.wish(session, wish).await,
+            Some(connected) = ends.connected.recv() => program.connected(connected),
             _ = terminated.recv(), if !is_terminated => is_terminated = true,
             () = tokio::time::sleep(FAREWELL), if is_terminated => break,
         }
@@ -75,10 +77,14 @@ struct Program {
     current: Option<SessionId>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
     wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    connected: mpsc::UnboundedSender<connect::Connected>,
+    /// Tells where the keys are that the user has given.
+    keys: PathBuf,
 }
 
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
+    connected: mpsc::UnboundedReceiver<connect::Connected>,
 }
 
 impl Program {
@@ -94,9 +100,11 @@ impl Program {
         tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
         let root = project_root(&hello.cwd);
         let project = Project::new(&data_dir().join("sessions"), &root);
-        let models = settings::models(&config);
+        let keys = data_dir().join("keys.json");
+        let models = settings::models(&config, &keys);
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
+        let (connected, connected_end) = mpsc::unbounded_channel();
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         editor.tell(ToNvim::Welcome { version });
@@ -114,8 +122,10 @@ impl Program {
             current,
             reviews,
             wishes,
+            connected,
+            keys,
         };
-        (program, Ends { wishes: wishes_end })
+        (program, Ends { wishes: wishes_end, connected: connected_end })
     }
 
     async fn handle(&mut self, message: FromNvim) {
@@ -152,6 +162,9 @@ impl Program {
             FromNvim::Toggle { session, block } => self.tell(&session, Command::Toggle(block)),
             FromNvim::Retry { session } => self.tell(&session, Command::Retry),
             FromNvim::Model { session, model } => self.tell(&session, Command::ChooseModel(model)),
+            FromNvim::Models { session } => self.offer_models(session),
+            FromNvim::Connect { provider } => self.ask_for_key(provider),
+            FromNvim::Key { provider, key } => self.connect(provider, key),
             FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Reviewed(reviewed) => {
@@ -331,6 +344,7 @@ impl Program {
 
     /// What the tools of a session work with.
     fn desk(&self, id: &SessionId, output: mpsc::UnboundedSender<(CallId, String)>) -> Desk {
+        let env = |name: &str| std::env::var(name).ok();
         let workspace = Buffers {
             editor: self.editor.clone(),
             session: id.clone(),
@@ -341,6 +355,7 @@ impl Program {
             home: std::env::home_dir(),
             workspace: Arc::new(workspace),
             output,
+            secrets: endpoint::key_variables(&self.models.users, &env),
             overflow: cache_dir().join("outputs"),
             program: own_file(),
         }
@@ -400,8 +415,10 @@ impl Program {
         ]
     }
 
-    async fn wish(&mut self, _session: &SessionId, wish: Wish) {
+    async fn wish(&mut self, session: SessionId, wish: Wish) {
         match wish {
+            Wish::Models => self.offer_models(session),
+            Wish::Connect { provider } => self.ask_for_key(provider),
             Wish::New { name } => {
                 self.shows_next = true;
                 self.new_session(name, false).await;

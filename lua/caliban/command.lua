@@ -198,18 +198,18 @@ local subcommands = {
         chats.send(chat, { kind = 'model', model = call.rest })
         return
       end
-      local known = models()
-      if #known == 0 then
-        return say('No model is known by name yet. Give one: :Caliban model provider/name')
-      end
-      vim.ui.select(known, { prompt = 'Model' }, function(choice)
-        if choice then
-          chats.send(chat, { kind = 'model', model = choice })
-        end
-      end)
+      require('caliban.models').ask()
     end,
     complete = function()
       return vim.list_extend(models(), settings())
+    end,
+  },
+  connect = {
+    run = function(call)
+      if #call.words > 1 then
+        return say('The key is asked for separately: name the provider alone.')
+      end
+      require('caliban.models').connect(call.words[1])
     end,
   },
   request = {

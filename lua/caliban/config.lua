@@ -216,12 +216,12 @@ local function sift_models(good, problems)
     if not tostring(name):find('^[^/]+/.') then
       table.insert(problems, ("caliban: %s: its name is not 'provider/model'"):format(path))
     else
-      local known = whole(path, good.models[name], model, {}, problems)
-      if known and known.price then
+      local row = whole(path, good.models[name], model, {}, problems)
+      if row and row.price then
         local needed = { 'input', 'output' }
-        known.price = whole(path .. '.price', known.price, price, needed, problems)
+        row.price = whole(path .. '.price', row.price, price, needed, problems)
       end
-      models[name] = known
+      models[name] = row
     end
   end
   good.models = models

@@ -237,6 +237,13 @@ local handlers = {
   halt = function(message)
     return require('caliban.buffers').halt(message)
   end,
+  -- these wait for the user, and the program must not wait with them
+  models = vim.schedule_wrap(function(message)
+    require('caliban.models').offer(message)
+  end),
+  connect = vim.schedule_wrap(function(message)
+    require('caliban.models').want(message)
+  end),
   request = function(message)
     require('caliban.request').show(message)
   end,

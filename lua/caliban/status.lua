@@ -126,7 +126,7 @@ function M.line(chat, width)
     local tour = parts.model and status.tour and 'offline tour'
     left = join(parts.model, parts.mode, tour, status.unsaved and 'not saved', state)
     right = join(parts.usage, parts.all, parts.cached, parts.cost)
-    if vim.api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
+    if api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
       break
     end
   end

@@ -121,6 +121,21 @@
 ---@field kind 'retry'
 ---@field session string
 
+--- Asks for all models there are.
+---@class (exact) caliban.ListModels
+---@field kind 'models'
+---@field session string
+
+--- The user wants to give a key, for this provider or one of a list.
+---@class (exact) caliban.AskForKey
+---@field kind 'connect'
+---@field provider? string
+
+---@class (exact) caliban.GivenKey
+---@field kind 'key'
+---@field provider string
+---@field key string
+
 --- Shows the request that went out last.
 ---@class (exact) caliban.ShowRequest
 ---@field kind 'request'
@@ -292,6 +307,23 @@
 ---@field text string
 ---@field context caliban.Excerpt[]
 ---@field why string
+
+---@class (exact) caliban.Offer
+---@field name string
+---@field about string a few words; may be empty
+
+--- The models there are.
+---@class (exact) caliban.ModelList
+---@field kind 'models'
+---@field session string
+---@field models caliban.Offer[] by their full names
+---@field problems string[] a sentence for each provider that could not be asked
+
+--- Asks the user for a key: of `provider`, else of one they choose.
+---@class (exact) caliban.KeyWanted
+---@field kind 'connect'
+---@field provider? string
+---@field providers caliban.Offer[]
 
 --- The request that went out last.
 ---@class (exact) caliban.SentRequest

@@ -42,6 +42,8 @@ pub enum Command {
     Toggle(u32),
     Retry,
     ChooseModel(String),
+    /// The user has given a key for this provider; the file tells where it is.
+    Connect(String, PathBuf),
     /// Show the request that went out last.
     ShowRequest,
     /// Verdicts of a settled review; and whether the file's agreed text is only in its buffer.
@@ -58,7 +60,15 @@ pub enum Command {
 
 /// What an agent asks of the program.
 pub enum Wish {
-    New { name: Option<String> },
+    New {
+        name: Option<String>,
+    },
+    /// The user wants to choose a model from all there are.
+    Models,
+    /// The user wants to give a key.
+    Connect {
+        provider: Option<String>,
+    },
 }
 
 /// Everything an agent is made of.
@@ -241,6 +251,7 @@ impl Agent {
                 }
             }
             Command::ChooseModel(model) => self.choose_model(&model),
+            Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::ShowRequest => self.show_request(),
             Command::Reviewed { answers, path, saved } => {
                 self.unsaved.retain(|it| *it != path);

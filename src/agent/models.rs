@@ -8,6 +8,7 @@ use crate::provider::facts::{ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::{Provider, tour};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Tokens a reply may have at most, where the model allows more: enough for any edit, and a bound on a runaway.
@@ -41,6 +42,13 @@ impl Models {
     pub fn remember(&mut self, chosen: &Chosen) {
         let name = chosen.endpoint.name.clone();
         self.providers.insert(name, Arc::new(Http::new(chosen.endpoint.clone())));
+    }
+
+    /// The user has given a key for a provider; the file tells where it is.
+    pub fn connect(&mut self, provider: &str, file: &Path) {
+        let user = self.users.entry(provider.to_owned()).or_default();
+        user.stored = Some(file.to_owned());
+        self.providers.remove(provider);
     }
 
     /// The endpoint and model of a full name, or one sentence.
@@ -102,7 +110,7 @@ impl Models {
         let env = |name: &str| std::env::var(name).ok();
         for name in endpoint::names(&self.users) {
             let endpoint = endpoint::named(&name, &self.users, &env).ok();
-            if let Some(key) = endpoint.and_then(|it| it.key.at_hand(env)) {
+            if let Some(key) = endpoint.and_then(|it| it.key.at_hand(&name, env)) {
                 text = text.replace(key.expose(), "[key]");
             }
         }

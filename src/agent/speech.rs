@@ -12,6 +12,7 @@ use crate::session::{Input, Phase, Session};
 use crate::store::Draft;
 use crate::tool;
 use crate::view::View;
+use std::path::Path;
 
 impl Agent {
     /// Brings a session that was left in mid-turn to rest, and shows it.
@@ -93,6 +94,18 @@ impl Agent {
                 let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::New { name }));
             }
             Slash::Clear => self.clear(),
+            Slash::Models if rest.is_empty() => {
+                let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::Models));
+            }
+            Slash::Models => self.choose_model(rest),
+            Slash::Connect if rest.contains(char::is_whitespace) => {
+                let text = "A key is asked for separately, so that it stands nowhere: /connect and the provider.";
+                self.notice(Level::Warn, text.into());
+            }
+            Slash::Connect => {
+                let provider = (!rest.is_empty()).then(|| rest.to_owned());
+                let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::Connect { provider }));
+            }
         }
     }
 
@@ -169,6 +182,15 @@ impl Agent {
                 }
             }
             Err(why) => self.notice(Level::Error, why),
+        }
+    }
+
+    /// A key came: the provider is asked with it from now on; who had none at all goes on with it.
+    pub(super) fn connect(&mut self, provider: &str, file: &Path) {
+        self.setup.models.connect(provider, file);
+        let is_tour = self.setup.models.is_tour(&self.setup.session.model);
+        if is_tour && self.setup.models.resolve(provider).is_ok() {
+            self.choose_model(provider);
         }
     }
 

@@ -8,6 +8,8 @@ pub enum Slash {
     System,
     New,
     Clear,
+    Models,
+    Connect,
 }
 
 pub struct Row {
@@ -33,6 +35,16 @@ pub const TABLE: &[Row] = &[
         name: "clear",
         slash: Slash::Clear,
         help: "empties this conversation; the old text goes to the trash folder",
+    },
+    Row {
+        name: "models",
+        slash: Slash::Models,
+        help: "lists the models there are, to choose one; `/models provider/model` takes it",
+    },
+    Row {
+        name: "connect",
+        slash: Slash::Connect,
+        help: "asks for a provider's key and stores it: `/connect [provider]`",
     },
 ];
 

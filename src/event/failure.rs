@@ -17,6 +17,11 @@ pub enum Failure {
         provider: String,
         why: String,
     },
+    /// The key that the user gave for this provider is not to be had: what became of it.
+    StoredKey {
+        provider: String,
+        why: String,
+    },
     /// No connection: the host, and what the system said.
     Offline {
         host: String,
@@ -112,13 +117,16 @@ impl Failure {
             Failure::NoKey { provider, variable } => (
                 format!("No key for {provider}: {variable} is not set"),
                 "",
-                "Set it and restart Neovim, or choose another model with :Caliban model.",
+                "Give one with /connect, or set it and restart Neovim.",
             ),
             Failure::KeyCommand { provider, why } => (
                 format!("No key for {provider}: the key command {why}"),
                 "",
                 "Run it by hand to see why, then send again.",
             ),
+            Failure::StoredKey { provider, why } => {
+                (format!("No key for {provider}: it {why}"), "", "Give it again with /connect.")
+            }
             Failure::Offline { host, why } => (
                 format!("No connection to {host}: {why}"),
                 "",

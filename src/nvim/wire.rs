@@ -3,6 +3,7 @@
 
 use crate::event::{Queued, SessionId};
 use crate::message::{Effort, Excerpt};
+use crate::provider::key::Secret;
 use crate::view::BlockUpdate;
 use rmpv::Value;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -61,6 +62,16 @@ pub enum FromNvim {
     Model {
         session: SessionId,
         model: String,
+    },
+    Models {
+        session: SessionId,
+    },
+    Connect {
+        provider: Option<String>,
+    },
+    Key {
+        provider: String,
+        key: Secret,
     },
     Request {
         session: SessionId,
@@ -261,6 +272,16 @@ pub enum ToNvim {
         context: Vec<Excerpt>,
         why: String,
     },
+    Models {
+        session: SessionId,
+        models: Vec<Offer>,
+        problems: Vec<String>,
+    },
+    Connect {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+        providers: Vec<Offer>,
+    },
     Request {
         session: SessionId,
         about: String,
@@ -282,6 +303,12 @@ pub enum Level {
     Info,
     Warn,
     Error,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Offer {
+    pub name: String,
+    pub about: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

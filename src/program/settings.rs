@@ -3,17 +3,24 @@
 use crate::agent::models::Models;
 use crate::event::Tuning;
 use crate::nvim::wire::{ModelConfig, PriceConfig, ProviderConfig, WireConfig};
-use crate::provider::endpoint::UserProvider;
+use crate::provider::endpoint::{self, UserProvider};
 use crate::provider::facts::{Price, UserModel};
 use crate::provider::key::Key;
+use crate::provider::stored;
+use std::path::Path;
 
-pub(super) fn models(config: &WireConfig) -> Models {
+/// `keys` tells where the keys are that the user has given.
+pub(super) fn models(config: &WireConfig, keys: &Path) -> Models {
     let WireConfig { thinking, temperature, max_output, .. } = *config;
-    Models::new(
+    let mut models = Models::new(
         config.providers.iter().map(|(name, it)| (name.clone(), provider(it))).collect(),
         config.models.iter().map(|(name, it)| (name.clone(), model(it))).collect(),
         Tuning { thinking, temperature, max_output },
-    )
+    );
+    let known = endpoint::names(&models.users);
+    let stored = stored::providers(keys).into_iter().filter(|it| known.contains(it));
+    stored.for_each(|it| models.connect(&it, keys));
+    models
 }
 
 fn provider(it: &ProviderConfig) -> UserProvider {
@@ -23,6 +30,7 @@ fn provider(it: &ProviderConfig) -> UserProvider {
         key: it.key.clone(),
         models: it.models.clone(),
         quirks: it.quirks.clone(),
+        stored: None,
     }
 }
 
@@ -49,5 +57,6 @@ pub(super) fn origin(key: &Key) -> String {
         Key::None => "no key needed".to_owned(),
         Key::Env(name) => name.clone(),
         Key::Command(_) => "a command's key".to_owned(),
+        Key::Stored(_) => "a stored key".to_owned(),
     }
 }

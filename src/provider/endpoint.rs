@@ -8,6 +8,7 @@ use crate::nearest;
 use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// A place that answers requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,9 @@ pub struct UserProvider {
     /// Names of `Quirks` that it has beside the table's.
     #[serde(default)]
     pub quirks: Vec<String>,
+    /// The user has given a key for it; this file tells where it is.
+    #[serde(skip)]
+    pub stored: Option<PathBuf>,
 }
 
 impl UserProvider {
@@ -185,6 +189,16 @@ pub fn names(users: &BTreeMap<String, UserProvider>) -> Vec<String> {
     table.chain(own.cloned()).collect()
 }
 
+/// The variables in which keys are looked for.
+pub fn key_variables(users: &BTreeMap<String, UserProvider>, env: Lookup<'_>) -> Vec<String> {
+    let endpoints = names(users).into_iter().filter_map(|it| named(&it, users, env).ok());
+    let variable = |it: Endpoint| match it.key {
+        Key::Env(name) => Some(name),
+        _ => None,
+    };
+    endpoints.filter_map(variable).collect()
+}
+
 /// The endpoint and model for `choice` (`provider/model`, or a provider alone for its default), else for
 /// `CALIBAN_MODEL`, else the first of the user's providers with a model, else the first of the table whose key
 /// is there.
@@ -193,8 +207,8 @@ pub fn resolve(
     users: &BTreeMap<String, UserProvider>,
     env: Lookup<'_>,
 ) -> Result<Chosen, Unresolved> {
-    let variable = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-    let choice = choice.map(str::to_owned).or_else(|| variable("CALIBAN_MODEL"));
+    let from_env = || env("CALIBAN_MODEL").filter(|it| !it.trim().is_empty());
+    let choice = choice.map(str::to_owned).or_else(from_env);
     if let Some(choice) = choice {
         let choice = choice.trim();
         let (name, model) = choice.split_once('/').unwrap_or((choice, ""));
@@ -202,14 +216,17 @@ pub fn resolve(
         return chosen(endpoint, model);
     }
     let own = users.iter().find(|(_, user)| !user.models.is_empty()).map(|(name, _)| name.as_str());
-    let keyed = || {
-        TABLE
-            .iter()
-            .find(|row| !row.model.is_empty() && variable(row.key).is_some())
-            .map(|row| row.name)
+    let with = |has_key: &dyn Fn(&Row) -> bool| {
+        TABLE.iter().find(|row| !row.model.is_empty() && has_key(row)).map(|row| row.name)
     };
-    let name = own.or_else(keyed).ok_or(Unresolved::Nothing)?;
+    let in_env = || with(&|row| is_set(row.key, env));
+    let stored = || with(&|row| users.get(row.name).is_some_and(|it| it.stored.is_some()));
+    let name = own.or_else(in_env).or_else(stored).ok_or(Unresolved::Nothing)?;
     chosen(named(name, users, env)?, "")
+}
+
+fn is_set(variable: &str, env: Lookup<'_>) -> bool {
+    env(variable).is_some_and(|value| !value.trim().is_empty())
 }
 
 fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
@@ -269,7 +286,7 @@ pub fn named(
         },
     };
     if let Some(user) = user {
-        overlay(&mut endpoint, user, dialect).map_err(wrong)?;
+        overlay(&mut endpoint, user, dialect, env).map_err(wrong)?;
     }
     if endpoint.base_url.is_empty() {
         return Err(wrong("it needs a base_url".to_owned()));
@@ -317,15 +334,19 @@ fn overlay(
     endpoint: &mut Endpoint,
     user: &UserProvider,
     wanted: Option<Dialect>,
+    env: Lookup<'_>,
 ) -> Result<(), String> {
+    let is_set = matches!(&endpoint.key, Key::Env(name) if is_set(name, env));
     if let Some(base) = &user.base_url {
         let base_url = if endpoint.name == "azure" { azure_base } else { base_url };
         endpoint.base_url = base_url(base, endpoint.dialect)?;
         endpoint.named_by_user = true;
         endpoint.moved(wanted);
     }
-    if let Some(key) = &user.key {
-        endpoint.key = Key::parse(key)?;
+    match (&user.key, &user.stored) {
+        (Some(key), _) => endpoint.key = Key::parse(key)?,
+        (None, Some(file)) if !is_set => endpoint.key = Key::Stored(file.clone()),
+        _ => (),
     }
     if !user.models.is_empty() {
         endpoint.models.clone_from(&user.models);
@@ -430,6 +451,16 @@ impl Endpoint {
         let Ok(url) = Url::parse(&self.base_url) else { return self.name.clone() };
         let host = url.host_str().unwrap_or(&self.name);
         url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+    }
+
+    /// Whether it can be asked: its key is there, or it needs none; `local` for servers on this machine that the
+    /// user did not name.
+    pub fn is_usable(&self, env: Lookup<'_>, local: bool) -> bool {
+        match &self.key {
+            Key::None => self.named_by_user || (local && self.is_local()),
+            Key::Env(variable) => is_set(variable, env),
+            Key::Command(_) | Key::Stored(_) => true,
+        }
     }
 
     /// Whether it is on this machine.

@@ -253,7 +253,9 @@ pub fn without_key(mut failure: Failure, key: &str) -> Failure {
     }
     let texts: &mut [&mut String] = match &mut failure {
         Failure::NoKey { provider, variable } => &mut [provider, variable],
-        Failure::KeyCommand { provider, why } => &mut [provider, why],
+        Failure::KeyCommand { provider, why } | Failure::StoredKey { provider, why } => {
+            &mut [provider, why]
+        }
         Failure::Offline { host, why } => &mut [host, why],
         Failure::Unauthorized { provider, said } => &mut [provider, said],
         Failure::UnknownModel { model, said } => &mut [model, said],

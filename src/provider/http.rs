@@ -1,6 +1,8 @@
 //! The one shell around the dialects: sends a request, watches the clocks, and turns what the network and
 //! the provider do into values. Nothing runs but while its stream is polled.
 
+mod list;
+
 use super::dialect::{Asked, Dialect, Reading};
 use super::endpoint::Endpoint;
 use super::fault::{self, Refusal, without_key};

@@ -1,7 +1,10 @@
 //! Where a key is, never the key itself: it is read at the moment of use and forgotten with the request.
 
+use super::stored;
 use crate::event::Failure;
+use serde::Deserialize;
 use std::fmt;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
@@ -25,9 +28,13 @@ pub enum Key {
     Env(String),
     /// The first line this shell command prints.
     Command(String),
+    /// Given by the user; this file tells where it is.
+    Stored(PathBuf),
 }
 
 /// A key in use. Shows nothing of itself.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
 pub struct Secret(String);
 
 impl Key {
@@ -45,9 +52,10 @@ impl Key {
     }
 
     /// The key, where it is to be had without asking anything outside.
-    pub fn at_hand(&self, env: impl Fn(&str) -> Option<String>) -> Option<Secret> {
+    pub fn at_hand(&self, provider: &str, env: impl Fn(&str) -> Option<String>) -> Option<Secret> {
         let text = match self {
             Key::Env(name) => env(name)?.trim().to_owned(),
+            Key::Stored(file) => stored::in_file(file, provider)?,
             Key::None | Key::Command(_) => return None,
         };
         // What is shorter is no key, and may stand anywhere.
@@ -62,6 +70,11 @@ impl Key {
             Key::Command(command) => {
                 let provider = provider.to_owned();
                 first_line(command).await.map_err(|why| Failure::KeyCommand { provider, why })?
+            }
+            Key::Stored(file) => {
+                let key = stored::read(file, provider).await;
+                let provider = provider.to_owned();
+                key.map_err(|why| Failure::StoredKey { provider, why })?
             }
         };
         let text = text.trim();
@@ -82,6 +95,7 @@ impl fmt::Debug for Key {
             Key::None => f.write_str("None"),
             Key::Env(name) => write!(f, "Env({name})"),
             Key::Command(_) => f.write_str("Command"),
+            Key::Stored(_) => f.write_str("Stored"),
         }
     }
 }
@@ -90,6 +104,11 @@ impl Secret {
     /// Stands for a key where only its place is shown.
     pub fn removed() -> Secret {
         Secret("removed".to_owned())
+    }
+
+    /// As the user gave it, without the blanks around it.
+    pub fn given(text: &str) -> Secret {
+        Secret(text.trim().to_owned())
     }
 
     /// The key itself, for the request's header and for taking it out of texts.

@@ -11,6 +11,7 @@ mod gemini;
 mod openai_responses;
 mod ollama;
 pub mod key;
+pub mod stored;
 pub mod facts;
 mod effort;
 mod azure;

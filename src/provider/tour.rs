@@ -153,9 +153,10 @@ fn goodbye() -> Reply {
     text(&format!("The tour is over: I have no model to answer with.\n\n{CONNECT}"))
 }
 
-const CONNECT: &str = "To connect a model, set one of these in your environment and restart Neovim:
+const CONNECT: &str = "To connect a model:
 
-- `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`
+- `/connect` asks for a provider's key
+- or set it in your environment and restart Neovim: `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `OPENROUTER_API_KEY`
 - or start a local server (Ollama, llama.cpp, LM Studio): it is found by itself
 
 `:help caliban-models` has the rest. `/new` starts a fresh conversation.";

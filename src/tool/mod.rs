@@ -76,6 +76,8 @@ pub struct Desk {
     pub workspace: Arc<dyn Workspace>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
+    /// Variables of the environment that hold keys: no command gets them.
+    pub secrets: Vec<String>,
     /// Where the whole of a clipped output is kept, readable by `read` without a question.
     pub overflow: PathBuf,
     /// This program's file, which guards commands.

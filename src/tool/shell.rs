@@ -218,7 +218,8 @@ fn prepared(desk: &Desk, line: &str) -> Command {
     let mut command = guard::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
     command.arg("-c").arg(line).current_dir(&desk.root);
     for (name, _) in std::env::vars_os() {
-        if withheld(&name.to_string_lossy()) {
+        let text = name.to_string_lossy();
+        if withheld(&text) || desk.secrets.iter().any(|it| *it == text) {
             command.env_remove(name);
         }
     }

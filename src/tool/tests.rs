@@ -24,6 +24,7 @@ fn room() -> Room {
         workspace: Arc::new(Disk { root: root.clone() }),
         home: Some(base.join("home")),
         output: mpsc::unbounded_channel().0,
+        secrets: Vec::new(),
         overflow: base.join("overflow"),
         program: PathBuf::new(),
         root,

@@ -204,7 +204,10 @@ fn no_connection_and_no_key_are_told_with_the_next_step() {
     };
     expect!["No connection to 127.0.0.1:PORT: it refused the connection: nothing listens there. Check the network or the address, then send again."].assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "none"));
     expect!["No connection to nowhere.invalid: its name could not be resolved. Check the network or the address, then send again."].assert_eq(&mine("http://nowhere.invalid/v1", "none"));
-    expect!["No key for mine: MY_KEY is not set. Set it and restart Neovim, or choose another model with :Caliban model."].assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "env:MY_KEY"));
+    expect![
+        "No key for mine: MY_KEY is not set. Give one with /connect, or set it and restart Neovim."
+    ]
+    .assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "env:MY_KEY"));
     expect!["No key for mine: the key command failed (exit status: 3). Run it by hand to see why, then send again."]
         .assert_eq(&mine(&format!("http://127.0.0.1:{port}/v1"), "cmd:echo oops >&2; exit 3"));
 }

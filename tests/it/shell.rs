@@ -26,6 +26,7 @@ fn room() -> Room {
         workspace: Arc::new(Disk { root: root.clone() }),
         home: None,
         output,
+        secrets: Vec::new(),
         overflow: root.join("overflow"),
         program: env!("CARGO_BIN_EXE_caliban").into(),
         root,

@@ -122,7 +122,7 @@ fn in_lua(kind: &str, rust: &BTreeMap<String, Fields>) -> String {
         .map(|it| format!("'{}'", snake(it)))
         .collect();
     match kind {
-        "String" | "PathBuf" | "SessionId" | "&'static str" => "string".into(),
+        "String" | "PathBuf" | "SessionId" | "Secret" | "&'static str" => "string".into(),
         "bool" => "boolean".into(),
         "u32" | "u64" => "integer".into(),
         "f64" => "number".into(),

@@ -1,0 +1,110 @@
+--- Choosing a model from all there are, and giving a provider's key.
+local M = {}
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  require('caliban.notify').say(text, level)
+end
+
+--- Asks for the list; it comes when the providers have answered.
+function M.ask()
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat and chats.send(chat, { kind = 'models' }) then
+    vim.api.nvim_echo({ { 'Asking the providers for their models …' } }, false, {})
+  end
+end
+
+---@param message caliban.ModelList
+function M.offer(message)
+  local chats = require('caliban.chat')
+  local chat = chats.find(message.session)
+  if not chat then
+    return
+  end
+  local current = chat.status and chat.status.model
+  local items = {} ---@type { name?: string, text: string }[]
+  for _, offer in ipairs(message.models) do
+    local here = offer.name == current
+    local about = offer.about ~= '' and '  ' .. offer.about or ''
+    local text = offer.name .. about .. (here and '  (now)' or '')
+    table.insert(items, here and 1 or #items + 1, { name = offer.name, text = text })
+  end
+  for _, problem in ipairs(message.problems) do
+    table.insert(items, { text = '! ' .. problem })
+  end
+  if #items == 0 then
+    return say('No provider has a key yet. :Caliban connect asks for one.')
+  end
+  local opts = {
+    prompt = 'Model',
+    format_item = function(item)
+      return item.text
+    end,
+  }
+  vim.ui.select(items, opts, function(item)
+    if item and item.name then
+      chats.send(chat, { kind = 'model', model = item.name })
+    elseif item then
+      say(item.text:sub(3))
+    end
+  end)
+end
+
+--- Asks the program whose key can be given.
+---@param provider? string
+function M.connect(provider)
+  require('caliban.rpc').ask({ kind = 'connect', provider = provider })
+end
+
+--- A key stands in no history: `inputsecret()` keeps none, and what another `vim.ui.input` has put there goes.
+---@param provider string
+---@param on_key fun(key?: string)
+local function ask_secret(provider, on_key)
+  local prompt = ('Key for %s: '):format(provider)
+  local input = debug.getinfo(vim.ui.input, 'S')
+  if input and input.source:find('vim/ui%.lua$') then
+    local ok, key = pcall(vim.fn.inputsecret, prompt)
+    return on_key(ok and key or nil)
+  end
+  vim.ui.input({ prompt = prompt }, function(key)
+    for _, history in ipairs({ 'input', 'cmd', 'search' }) do
+      if key and vim.fn.histget(history, -1) == key then
+        vim.fn.histdel(history, -1)
+      end
+    end
+    on_key(key)
+  end)
+end
+
+---@param provider string
+local function take(provider)
+  ask_secret(provider, function(key)
+    if key and vim.trim(key) ~= '' then
+      require('caliban.rpc').ask({ kind = 'key', provider = provider, key = vim.trim(key) })
+    else
+      say('No key was given; nothing was changed.', vim.log.levels.INFO)
+    end
+  end)
+end
+
+---@param message caliban.KeyWanted
+function M.want(message)
+  if message.provider then
+    return take(message.provider)
+  end
+  local opts = {
+    prompt = 'Provider',
+    format_item = function(item)
+      return item.about == '' and item.name or ('%s  (%s)'):format(item.name, item.about)
+    end,
+  }
+  vim.ui.select(message.providers, opts, function(item)
+    if item then
+      take(item.name)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,151 @@
+//! Which models there are to choose from, and the keys that the user gives.
+
+use super::{Program, settings};
+use crate::agent::Command;
+use crate::agent::models::{Models, full_name};
+use crate::event::{Failure, SessionId};
+use crate::nvim::wire::{Level, Offer, ToNvim};
+use crate::provider::endpoint::{self, Endpoint};
+use crate::provider::facts::Facts;
+use crate::provider::http::Http;
+use crate::provider::key::{Key, Secret};
+use crate::provider::stored::{self, Place};
+use futures::future::join_all;
+use std::path::Path;
+
+/// A key was stored, or was not.
+pub(super) struct Connected {
+    provider: String,
+    is_stored: bool,
+    level: Level,
+    /// A sentence for the user.
+    text: String,
+}
+
+fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+impl Program {
+    /// Tells the editor all models of the providers whose keys are there, without waiting for any.
+    pub(super) fn offer_models(&self, session: SessionId) {
+        let models = self.models.clone();
+        let (editor, probes) = (self.editor.clone(), self.config.probe);
+        tokio::spawn(async move {
+            let endpoints = endpoint::names(&models.users).into_iter();
+            let endpoints =
+                endpoints.filter_map(|it| endpoint::named(&it, &models.users, &env).ok());
+            let asked = endpoints.filter(|it| it.is_usable(&env, probes));
+            let lists = join_all(asked.map(|it| list(it, &models))).await;
+            let (offers, problems): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
+            editor.tell(ToNvim::Models {
+                session,
+                models: offers.concat(),
+                problems: problems.into_iter().flatten().collect(),
+            });
+        });
+    }
+
+    /// Has the editor ask for a key: of this provider, else of one the user chooses.
+    pub(super) fn ask_for_key(&self, provider: Option<String>) {
+        let users = &self.models.users;
+        if let Some(name) = &provider
+            && let Err(endpoint::Unresolved::Wrong(why)) = endpoint::named(name, users, &env)
+        {
+            return self.notice(Level::Warn, why);
+        }
+        let all = endpoint::names(users).into_iter();
+        let keyed = all.filter_map(|it| endpoint::named(&it, users, &env).ok());
+        let keyed = keyed.filter(|it| it.key != Key::None || !it.is_local());
+        let providers = keyed.map(|it| {
+            let is_there = it.is_usable(&env, false);
+            let about = if is_there { settings::origin(&it.key) } else { String::new() };
+            Offer { name: it.name, about }
+        });
+        self.editor.tell(ToNvim::Connect { provider, providers: providers.collect() });
+    }
+
+    /// Tries a key, and stores it unless it is refused.
+    pub(super) fn connect(&self, provider: String, key: Secret) {
+        let named = endpoint::named(&provider, &self.models.users, &env);
+        let Ok(endpoint) = named else { return self.ask_for_key(Some(provider)) };
+        let (file, connected) = (self.keys.clone(), self.connected.clone());
+        tokio::spawn(async move {
+            // The program outlives it, or is ending.
+            let _ = connected.send(try_and_store(endpoint, &key, &file).await);
+        });
+    }
+
+    pub(super) fn connected(&mut self, connected: Connected) {
+        let Connected { provider, is_stored, level, text } = connected;
+        if is_stored {
+            self.models.connect(&provider, &self.keys);
+            self.model = self.model.take().filter(|(name, _)| !self.models.is_tour(name));
+            for agent in self.agents.values() {
+                // One that is closed needs no key.
+                let _ = agent.send(Command::Connect(provider.clone(), self.keys.clone()));
+            }
+        }
+        self.notice(level, text);
+    }
+}
+
+async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String>) {
+    let (own, is_local) = (endpoint.models.clone(), endpoint.is_local());
+    let name = endpoint.name.clone();
+    let (mut names, problem) = match Http::new(endpoint).list(None).await {
+        Ok(names) => (names, None),
+        // A server that does not run on this machine is none.
+        Err(Failure::Offline { .. }) if is_local && own.is_empty() => return (Vec::new(), None),
+        Err(failure) => (Vec::new(), Some(format!("{name}: {failure}"))),
+    };
+    let missing: Vec<_> = own.into_iter().filter(|it| !names.contains(it)).collect();
+    names.splice(0..0, missing);
+    let offers = names.into_iter().filter_map(|it| {
+        let chosen = models.resolve(&format!("{name}/{it}")).ok()?;
+        Some(Offer { name: full_name(&chosen), about: about(&chosen.facts) })
+    });
+    (offers.collect(), problem)
+}
+
+/// `200k · images · $3/$15`, as far as it is known.
+fn about(facts: &Facts) -> String {
+    let window = match facts.window / 1000 {
+        0 => None,
+        thousands @ 1..1000 => Some(format!("{thousands}k")),
+        thousands => Some(format!("{}M", thousands / 1000)),
+    };
+    let images = facts.images.then(|| "images".to_owned());
+    let price = facts.price.map(|it| format!("${}/${}", it.input, it.output));
+    [window, images, price].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+async fn try_and_store(endpoint: Endpoint, key: &Secret, file: &Path) -> Connected {
+    let provider = endpoint.name.clone();
+    let before = match &endpoint.key {
+        Key::Env(variable) if endpoint.is_usable(&env, false) => {
+            format!(" {variable} is set too, and stands before it.")
+        }
+        Key::Command(_) => " The settings name a command, which stands before it.".to_owned(),
+        _ => String::new(),
+    };
+    let tried = match Http::new(endpoint).list(Some(key)).await {
+        Err(failure @ Failure::Unauthorized { .. }) => {
+            let text = format!("{failure} It was not stored.");
+            return Connected { provider, is_stored: false, level: Level::Error, text };
+        }
+        Err(failure) => format!("It could not be tried: {failure}"),
+        Ok(models) if models.is_empty() => "It is tried with the first request.".to_owned(),
+        Ok(models) => format!("{provider} takes it and has {} models: /models.", models.len()),
+    };
+    let place = match stored::store(file, &provider, key).await {
+        Ok(Place::Keyring) => "the system's keyring".to_owned(),
+        Ok(Place::File) => format!("{}, which only you can read", file.display()),
+        Err(error) => {
+            let text = format!("The key for {provider} could not be stored: {error}.");
+            return Connected { provider, is_stored: false, level: Level::Error, text };
+        }
+    };
+    let text = format!("The key for {provider} is in {place}. {tried}{before}");
+    Connected { provider, is_stored: true, level: Level::Info, text }
+}

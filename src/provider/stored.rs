@@ -1,0 +1,157 @@
+//! Keys that the user has given: in the system's keyring, by its own command, else in a file that only they can
+//! read. The file also tells which providers have one.
+
+use super::key::Secret;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+/// How long the keyring may take: a person may have to unlock it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a key is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Keyring,
+    File,
+}
+
+/// By provider; `None` for a key that is in the keyring.
+type Entries = BTreeMap<String, Option<String>>;
+
+/// The providers that have a key.
+pub fn providers(file: &Path) -> Vec<String> {
+    entries(file).into_keys().collect()
+}
+
+/// The key, where the file itself holds it.
+pub fn in_file(file: &Path, provider: &str) -> Option<String> {
+    entries(file).remove(provider)?
+}
+
+/// The key; else what became of it, as the end of a sentence.
+pub async fn read(file: &Path, provider: &str) -> Result<String, String> {
+    match entries(file).remove(provider) {
+        Some(Some(key)) => Ok(key),
+        Some(None) => ask(&lookup(provider), "").await,
+        None => Err("is gone".to_owned()),
+    }
+}
+
+/// Stores a key where it is safest.
+pub async fn store(file: &Path, provider: &str, key: &Secret) -> io::Result<Place> {
+    let (command, input) = keeping(provider, key);
+    let kept = plain(provider)
+        && plain(key.expose())
+        && ask(&command, &input).await.is_ok()
+        && ask(&lookup(provider), "").await.is_ok_and(|it| it == key.expose());
+    let mut entries = entries(file);
+    entries.insert(provider.to_owned(), (!kept).then(|| key.expose().to_owned()));
+    write(file, &entries)?;
+    Ok(if kept { Place::Keyring } else { Place::File })
+}
+
+fn entries(file: &Path) -> Entries {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
+}
+
+/// A temporary file is its owner's alone from the beginning.
+fn write(file: &Path, entries: &Entries) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut whole = tempfile::NamedTempFile::new_in(folder)?;
+    whole.write_all(&serde_json::to_vec_pretty(entries)?)?;
+    whole.as_file().sync_all()?;
+    whole.persist(file)?;
+    Ok(())
+}
+
+/// Nothing that `security` would take for more than a word.
+fn plain(text: &str) -> bool {
+    text.bytes().all(|it| it.is_ascii_graphic() && !b"\"'\\".contains(&it))
+}
+
+/// The command that stores a key, and what it reads: no key stands among the arguments, where `ps` shows them.
+fn keeping(provider: &str, key: &Secret) -> (Vec<String>, String) {
+    if cfg!(target_os = "macos") {
+        let add = format!("add-generic-password -U -s caliban -a {provider} -w {}\n", key.expose());
+        return (words(&["security", "-i"]), add);
+    }
+    let label = format!("Caliban: {provider}");
+    let store =
+        ["secret-tool", "store", "--label", &label, "service", "caliban", "provider", provider];
+    (words(&store), key.expose().to_owned())
+}
+
+fn lookup(provider: &str) -> Vec<String> {
+    if cfg!(target_os = "macos") {
+        words(&["security", "find-generic-password", "-s", "caliban", "-a", provider, "-w"])
+    } else {
+        words(&["secret-tool", "lookup", "service", "caliban", "provider", provider])
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&it| it.to_owned()).collect()
+}
+
+/// What the keyring's command prints for this input; its errors go nowhere, as they may quote the key.
+async fn ask(command: &[String], input: &str) -> Result<String, String> {
+    let mut child = Command::new(&command[0])
+        .args(&command[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|_| format!("cannot be read: there is no {}", command[0]))?;
+    let answer = async {
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that reads nothing says so by how it ends.
+            let _ = stdin.write_all(input.as_bytes()).await;
+        }
+        child.wait_with_output().await
+    };
+    let output = timeout(PATIENCE, answer)
+        .await
+        .map_err(|_| format!("did not come within {} s", PATIENCE.as_secs()))?
+        .map_err(|error| format!("cannot be read: {error}"))?;
+    if !output.status.success() {
+        return Err("is not in the keyring, or it is locked".to_owned());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches(['\n', '\r']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn the_file_is_its_owners_alone_and_damage_is_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("caliban/keys.json");
+        assert!(providers(&file).is_empty());
+        let entries = Entries::from([("a".into(), None), ("b".into(), Some("sk-1".into()))]);
+        write(&file, &entries).unwrap();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(providers(&file), ["a", "b"]);
+        assert_eq!(in_file(&file, "b").as_deref(), Some("sk-1"));
+        assert_eq!((in_file(&file, "a"), in_file(&file, "c")), (None, None));
+        std::fs::write(&file, "{").unwrap();
+        assert!(providers(&file).is_empty());
+    }
+
+    #[test]
+    fn no_key_stands_among_arguments() {
+        let (command, input) = keeping("groq", &Secret::given("sk-1"));
+        assert!(input.contains("sk-1") && !command.join(" ").contains("sk-1"));
+        assert!(plain("sk-1_A") && !plain("a b") && !plain("a\n") && !plain("a'b"));
+    }
+}

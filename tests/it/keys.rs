@@ -1,0 +1,173 @@
+//! Keys that the user gives: asked for, tried, stored, found again; and where no key ever stands.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
+
+const KEY: &str = "sk-given-by-hand-1234";
+
+fn models() -> Reply {
+    let list = json!({"data": [{"id": "claude-sonnet-4-5"}, {"id": "claude-opus-5"}]});
+    Reply::raw(200, &[("content-type", "application/json")], list.to_string())
+}
+
+/// No key in the environment, only where the provider is.
+fn setup(server: &Server) -> Setup {
+    Setup::new().config("{ probe = false }").env("ANTHROPIC_BASE_URL", &server.url()).size(200, 40)
+}
+
+/// What stands nowhere in the editor nor on disk but in the file of keys.
+fn search(nvim: &Nvim) {
+    let everything =
+        "return table.concat({ vim.fn.execute('messages'), vim.fn.execute('history all'),
+        vim.fn.execute('registers') }, '\\n')";
+    let said = nvim.lua_str(everything);
+    assert!(!said.contains(KEY), "{said}");
+    assert!(!nvim.screen().contains(KEY), "{}", nvim.screen());
+    for buffer in nvim.lua_json("return vim.api.nvim_list_bufs()").as_array().unwrap() {
+        let text = nvim.lua_str(&format!(
+            "return table.concat(vim.api.nvim_buf_get_lines({buffer}, 0, -1, false), '\\n')"
+        ));
+        assert!(!text.contains(KEY), "{text}");
+    }
+    nvim.command("wshada!");
+    for entry in ignore::WalkBuilder::new(nvim.setup.dir()).hidden(false).build().flatten() {
+        let bytes = std::fs::read(entry.path()).unwrap_or_default();
+        let holds = String::from_utf8_lossy(&bytes).contains(KEY);
+        let is_store = entry.path().ends_with("caliban/keys.json");
+        assert!(!holds || is_store, "{}", entry.path().display());
+    }
+    for (_, command) in nvim.setup.processes() {
+        assert!(!command.contains(KEY), "{command}");
+    }
+}
+
+#[test]
+fn a_key_is_asked_for_tried_stored_and_found_again() {
+    let server = Server::start();
+    server.reply(models());
+    server.reply(Reply::said("At last."));
+    let setup = setup(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("tour/offline");
+    nvim.keys("i/connect anthropic<C-s>");
+    nvim.wait_screen("Key for anthropic:");
+    nvim.keys(&format!("{KEY}<CR>"));
+    nvim.wait_transcript("Model: anthropic/claude-sonnet-4-5.");
+    let file = setup.dir().join("data/caliban/keys.json");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(server.requests()[0].header("x-api-key"), Some(KEY));
+    nvim.keys("<Esc>");
+    nvim.ask("hello", "At last.");
+    assert_eq!(server.requests()[1].header("x-api-key"), Some(KEY));
+    nvim.keys(":Caliban request<CR>");
+    nvim.wait_screen("POST http");
+    search(&nvim);
+    nvim.quit_with(":qa!<CR>");
+    // another start finds it
+    server.reply(Reply::said("Still there."));
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban new<CR>");
+    nvim.wait_screen("anthropic/claude-sonnet-4-5  (a stored key)");
+    nvim.ask("hello", "Still there.");
+    search(&nvim);
+    nvim.quit_with(":qa!<CR>");
+    // the environment stands before it
+    server.reply(Reply::said("From the environment."));
+    let nvim = Nvim::start(&setup.env("ANTHROPIC_API_KEY", "sk-of-the-environment"));
+    nvim.ask("hello", "From the environment.");
+    let last = server.requests().pop().unwrap();
+    assert_eq!(last.header("x-api-key"), Some("sk-of-the-environment"));
+}
+
+#[test]
+fn a_refused_key_is_told_and_not_stored() {
+    let server = Server::start();
+    let body = json!({"error": {"type": "authentication_error", "message": format!("bad {KEY}")}});
+    let refused = Reply::raw(401, &[("content-type", "application/json")], body.to_string());
+    server.reply(refused);
+    let nvim = Nvim::start(&setup(&server));
+    nvim.keys(":Caliban connect anthropic<CR>");
+    nvim.wait_screen("Key for anthropic:");
+    nvim.keys(&format!("{KEY}<CR>"));
+    nvim.wait_screen("anthropic refused the key: “bad [key]”. Check the key, then send again. It was not stored.");
+    assert!(!nvim.setup.dir().join("data/caliban/keys.json").exists());
+    search(&nvim);
+}
+
+#[test]
+fn the_keyring_is_taken_where_there_is_one_and_no_argument_holds_the_key() {
+    let server = Server::start();
+    server.reply(models());
+    server.reply(Reply::said("From the ring."));
+    let setup = setup(&server);
+    let ring = setup.dir().join("ring");
+    std::fs::create_dir_all(&ring).unwrap();
+    let script = "#!/bin/sh\necho \"$@\" >> \"$RING/said\"\ncase $1 in\nstore) rev > \"$RING/kept\" ;;\nlookup) rev < \"$RING/kept\" ;;\nesac\n";
+    let tool = ring.join("secret-tool");
+    std::fs::write(&tool, script).unwrap();
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", ring.display(), std::env::var("PATH").unwrap());
+    let setup = setup.env("PATH", &path).env("RING", &ring.display().to_string());
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR><Esc>:Caliban connect anthropic<CR>");
+    nvim.wait_screen("Key for anthropic:");
+    nvim.keys(&format!("{KEY}<CR>"));
+    nvim.wait_transcript("Model: anthropic/claude-sonnet-4-5.");
+    nvim.ask("hello", "From the ring.");
+    assert_eq!(server.requests()[1].header("x-api-key"), Some(KEY));
+    let keys = std::fs::read_to_string(setup.dir().join("data/caliban/keys.json")).unwrap();
+    assert_eq!(keys.split_whitespace().collect::<String>(), r#"{"anthropic":null}"#);
+    let said = std::fs::read_to_string(ring.join("said")).unwrap();
+    expect![[r#"
+        store --label Caliban: anthropic service caliban provider anthropic
+        lookup service caliban provider anthropic
+        lookup service caliban provider anthropic
+    "#]]
+    .assert_eq(&said);
+    search(&nvim);
+}
+
+#[test]
+fn what_a_vim_ui_input_of_the_users_own_remembers_of_a_key_goes() {
+    let server = Server::start();
+    server.reply(models());
+    let ask = "vim.ui.input = function(opts, done) done(vim.fn.input(opts.prompt)) end";
+    let nvim = Nvim::start(&setup(&server).before(ask));
+    nvim.keys(":Caliban connect<CR>");
+    nvim.wait_screen("1: anthropic");
+    nvim.keys("1<CR>");
+    nvim.wait_screen("Key for anthropic:");
+    nvim.keys(&format!("{KEY}<CR>"));
+    nvim.wait_screen("which only you can read. anthropic takes it and has 2 models: /models.");
+    nvim.keys(":<CR>");
+    search(&nvim);
+}
+
+#[test]
+fn a_command_of_the_model_has_no_key_in_its_environment() {
+    let server = Server::start();
+    server.reply(Reply::new().call(
+        "c1",
+        "shell",
+        json!({"command": "env; tr '\\0' ' ' < /proc/$$/environ"}),
+    ));
+    server.reply(Reply::said("Seen."));
+    let config = format!(
+        "{{ model = 'mine/m', providers = {{ mine = {{ dialect = 'anthropic', base_url = '{}', key = 'env:MY_WORD' }} }} }}",
+        server.url()
+    );
+    let setup = Setup::new().config(&config).env("MY_WORD", KEY).env("OPENAI_API_KEY", KEY);
+    let nvim = Nvim::start(&setup);
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_phase("asking");
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_transcript("Seen.");
+    let answer = server.requests()[1].answer("c1");
+    assert!(answer.contains("PATH=") && !answer.contains(KEY), "{answer}");
+}

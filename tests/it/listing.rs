@@ -1,0 +1,62 @@
+//! The models there are, asked of their providers.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+fn list(names: &[&str]) -> Reply {
+    let data: Vec<Value> = names.iter().map(|it| json!({"id": it})).collect();
+    Reply::raw(200, &[("content-type", "application/json")], json!({"data": data}).to_string())
+}
+
+/// Takes the items of a choice into `_G.items`, and chooses the one that begins so.
+const CHOOSE: &str = "
+    function vim.ui.select(items, opts, done)
+      _G.items = vim.tbl_map(opts.format_item, items)
+      for _, item in ipairs(items) do
+        if vim.startswith(opts.format_item(item), vim.g.choice or ' ') then return done(item) end
+      end
+      done(nil)
+    end";
+
+#[test]
+fn models_are_listed_by_their_providers_and_one_that_fails_is_a_line() {
+    let (first, second) = (Server::start(), Server::start());
+    first.reply(list(&["claude-opus-5", "claude-sonnet-4-5", "claude-new"]));
+    second.reply(Reply::error(500));
+    second.reply(Reply::said("Another."));
+    let setup = Setup::new().config("{ probe = false }").before(CHOOSE);
+    let nvim = Nvim::start(&setup.anthropic(&first).openai(&second).size(160, 40));
+    nvim.command("let g:choice = 'openai/gpt-5'");
+    nvim.keys(":Caliban<CR>i/models<C-s>");
+    nvim.wait_transcript("Model: openai/gpt-5.");
+    expect![[r#"
+        anthropic/claude-sonnet-4-5  200k · images · $3/$15  (now)
+        anthropic/claude-new  200k
+        anthropic/claude-opus-5  1M · images · $5/$25
+        openai/gpt-5  400k · images · $1.25/$10
+        ! openai: The provider is overloaded. Wait a little, then send again."#]]
+    .assert_eq(&nvim.lua_str("return table.concat(_G.items, '\\n')"));
+    assert_eq!(first.requests()[0].method, "GET");
+    assert_eq!(first.requests()[0].path, "/v1/models?limit=1000");
+    assert_eq!(second.requests()[0].path, "/v1/models");
+    nvim.keys("<Esc>");
+    nvim.ask("hello", "Another.");
+    // from the command, the failure itself this time
+    first.reply(list(&["claude-sonnet-4-5"]));
+    second.reply(Reply::error(500));
+    nvim.command("let g:choice = '! openai'");
+    nvim.keys(":Caliban model<CR>");
+    nvim.wait_screen("openai: The provider is overloaded.");
+    assert_eq!(first.take_refusals().len() + second.take_refusals().len(), 0);
+}
+
+#[test]
+fn with_no_provider_at_all_the_next_step_is_told() {
+    let nvim = Nvim::start(&Setup::new().config("{ probe = false }"));
+    nvim.keys(":Caliban<CR>:Caliban model<CR>");
+    nvim.wait_screen("No provider has a key yet. :Caliban connect asks for one.");
+}
