@@ -17,6 +17,21 @@ pub(super) fn hunks(n: u32) -> &'static str {
     if n == 1 { "hunk" } else { "hunks" }
 }
 
+/// The blocks of a reply as they were heard: a text goes on behind what a provider keeps between its pieces.
+pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
+    let mut heard: Vec<Part> = Vec::new();
+    let mut goes_on = false;
+    for block in blocks {
+        match (heard.last_mut().filter(|_| goes_on), block) {
+            (_, Part::Raw { .. }) => (),
+            (Some(Part::Text { text }), Part::Text { text: more }) => text.push_str(more),
+            _ => heard.push(block.clone()),
+        }
+        goes_on = matches!(block, Part::Raw { .. });
+    }
+    heard
+}
+
 /// Text fit for a buffer: no escape sequences, no carriage returns, no control characters but tab and newline.
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -229,7 +229,7 @@ impl View {
     }
 
     fn calls_of(&mut self, blocks: &[Part], now_ms: Option<u64>) {
-        for block in blocks {
+        for block in &lines::run_together(blocks) {
             match block {
                 Part::Text { text } => {
                     let text = lines::clean(text.trim_start());

@@ -420,3 +420,15 @@ fn a_very_long_line_comes_in_pieces() {
     let longest = shown(&mut view).lines().map(|it| it.chars().count()).max();
     assert!(longest < Some(500_000 + 200));
 }
+
+#[test]
+fn a_text_between_whose_pieces_a_signature_stands_reads_on() {
+    let signature =
+        Part::Raw { provider: "gemini".into(), value: json!({ "thoughtSignature": "c2ln" }) };
+    let reply = replied(vec![text("One sen"), signature, text("tence.")]);
+    let mut live = View::default();
+    live.delta(&Delta::Text("One sen".into()), 0);
+    live.delta(&Delta::Text("tence.".into()), 0);
+    live.event(&reply, 0);
+    assert_eq!(shown(&mut live), shown(&mut view_of(&[reply])));
+}
