@@ -2,6 +2,7 @@
 //! steps the session, and then, in this order, saves, shows and acts.
 
 pub mod models;
+mod cache;
 mod edits;
 mod sampling;
 mod speech;
@@ -123,6 +124,8 @@ pub struct Agent {
     sent: Option<sampling::Sent>,
     /// Percent of the last request that the provider had in its cache.
     hit: Option<u32>,
+    /// What the last answered request left in its provider's cache.
+    cached: Option<cache::Cached>,
     hearing: sampling::Hearing,
     disk_warned: bool,
 }
@@ -202,6 +205,7 @@ impl Agent {
             retry_ms: None,
             sent: None,
             hit: None,
+            cached: None,
             hearing: sampling::Hearing::new(),
             disk_warned: false,
         };

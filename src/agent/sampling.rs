@@ -56,6 +56,7 @@ impl Agent {
                 let plans = work::plans(&self.setup.desk, &reply);
                 self.warn_of_model(&reply);
                 self.warn_of_window(&reply);
+                self.watch_cache(&reply);
                 self.account(&reply);
                 self.take(Input::Replied { turn, reply, plans });
             }

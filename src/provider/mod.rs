@@ -17,6 +17,7 @@ mod effort;
 mod azure;
 pub mod endpoint;
 pub mod http;
+pub mod prefix;
 pub mod probe;
 pub mod tour;
 #[cfg(test)]

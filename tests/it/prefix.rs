@@ -91,3 +91,31 @@ fn thoughts_go_back_as_they_came_to_the_model_that_had_them() {
     assert_eq!(thoughts(3), ["-", "-", "-", "-"]);
     assert_eq!(thoughts(4), all);
 }
+
+#[test]
+fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
+    let server = Server::start();
+    server.reply(Reply::said("One.").usage(10, 5).cached(0, 4000));
+    server.reply(Reply::said("Two.").usage(10, 5).cached(4000, 20));
+    server.reply(Reply::said("Three.").usage(4100, 5).cached(0, 0));
+    server.reply(Reply::said("Four.").usage(4100, 5).cached(0, 9000));
+    server.reply(Reply::said("Five.").usage(4100, 5).cached(0, 0));
+    let setup = Setup::new().file("p.md", "be kind").config("{ system_file = 'p.md' }");
+    let nvim = Nvim::start(&setup.anthropic(&server));
+    nvim.ask("one", "One.");
+    nvim.ask("two", "Two.");
+    assert!(!nvim.setup.debug_log().contains("cache was missed"));
+    nvim.ask("three", "Three.");
+    let log = nvim.setup.debug_log();
+    let line = log.lines().find(|it| it.contains("the cache was missed")).unwrap();
+    let said = "the cache was missed: 0 tokens read, 4020 were there; this request goes on from it";
+    assert!(line.ends_with(said), "{line}");
+    nvim.ask("four", "Four.");
+    std::fs::write(nvim.setup.path("p.md"), "be kinder").unwrap();
+    nvim.lua("require('caliban').ask(...)", &["/system new".into()]);
+    nvim.ask("five", "Five.");
+    let log = nvim.setup.debug_log();
+    let line = log.lines().rfind(|it| it.contains("the cache was missed")).unwrap();
+    assert!(line.contains("9000 were there; system[0] at byte"), "{line}");
+    assert!(line.ends_with(r#"became ",\"text\":\"be kinder\"}""#), "{line}");
+}

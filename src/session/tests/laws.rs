@@ -159,7 +159,15 @@ fn bodies(session: &Session) -> Vec<Value> {
         unmark(&mut body);
         body
     };
-    [Dialect::Anthropic, Dialect::OpenAiChat].map(body).into()
+    [
+        Dialect::Anthropic,
+        Dialect::OpenAiChat,
+        Dialect::OpenAiResponses,
+        Dialect::Gemini,
+        Dialect::Ollama,
+    ]
+    .map(body)
+    .into()
 }
 
 fn unmark(value: &mut Value) {
@@ -182,7 +190,7 @@ fn goes_on(before: &Value, after: &Value) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// With any script, and a stop at any point of it: the next request is valid, no call is answered
     /// twice, a replay of the events gives the same session, and requests only grow.

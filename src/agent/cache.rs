@@ -1,0 +1,64 @@
+//! The alarm for a lost cache: what a provider had cached a moment ago and does not know any more.
+
+use super::Agent;
+use super::sampling::Sent;
+use crate::message::{Reply, Usage};
+use crate::provider::prefix::first_difference;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The shortest life of a provider's cache (Anthropic, `OpenAI`: five minutes), less a margin.
+const LIFE: Duration = Duration::from_secs(240);
+
+/// The last request that was answered, and what its provider then had in its cache.
+pub(super) struct Cached {
+    sent: Sent,
+    usage: Usage,
+    at: Instant,
+}
+
+impl Agent {
+    /// Names the first differing byte in the debug log where far less was read from the cache than the last
+    /// request of this model left there.
+    pub(super) fn watch_cache(&mut self, reply: &Reply) {
+        let Some(sent) = self.sent.clone() else { return };
+        let now = Cached { sent, usage: reply.usage, at: Instant::now() };
+        let Some(before) = self.cached.replace(now) else { return };
+        let same_model = before.sent.1.model == self.sent.as_ref().map_or("", |it| &it.1.model);
+        if !same_model || before.at.elapsed() > LIFE || !missed(before.usage, reply.usage) {
+            return;
+        }
+        let body = |(provider, request): &Sent| -> Option<Value> {
+            serde_json::from_str(&provider.shown(request)?.1).ok()
+        };
+        let bodies = body(&before.sent).zip(self.sent.as_ref().and_then(body));
+        let why = bodies.map(|(before, after)| first_difference(&before, &after));
+        let why = why.flatten().unwrap_or_else(|| "this request goes on from it".to_owned());
+        let had = before.usage.cache_read + before.usage.cache_write;
+        let read = reply.usage.cache_read;
+        tracing::debug!("the cache was missed: {read} tokens read, {had} were there; {why}");
+    }
+}
+
+/// Whether less than half of what was cached was read.
+fn missed(before: Usage, now: Usage) -> bool {
+    let had = before.cache_read.saturating_add(before.cache_write);
+    now.read() > 0 && now.cache_read < had / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_miss_is_less_than_half_of_what_was_there() {
+        let usage =
+            |input, cache_read, cache_write| Usage { input, cache_read, cache_write, output: 1 };
+        assert!(missed(usage(5, 0, 1000), usage(1010, 0, 0)));
+        assert!(missed(usage(5, 1000, 1000), usage(5, 900, 1100)));
+        assert!(!missed(usage(5, 1000, 1000), usage(5, 2000, 10)));
+        assert!(!missed(usage(1000, 0, 0), usage(1010, 0, 0)));
+        assert!(!missed(usage(5, 0, 1000), usage(0, 0, 0)));
+    }
+}

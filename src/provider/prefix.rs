@@ -1,0 +1,83 @@
+//! Where a request stops being a continuation of the one before it, and its cached beginning is lost.
+
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Bytes shown on either side of a difference.
+const CONTEXT: usize = 16;
+
+/// The first place where `after` does not go on from `before`: lists may grow at their end, cache marks may
+/// move, all else must be the same. The sentence names the place, the byte in it, and a few bytes of both.
+pub fn first_difference(before: &Value, after: &Value) -> Option<String> {
+    let (Some(fields), Some(_)) = (before.as_object(), after.as_object()) else {
+        return item("the body", before, after);
+    };
+    fields.iter().find_map(|(name, value)| match (value, &after[name]) {
+        (Value::Array(before), Value::Array(after)) => {
+            let missing = || format!("{name} has {} items, not {}", after.len(), before.len());
+            std::iter::zip(before, after)
+                .enumerate()
+                .find_map(|(at, (before, after))| item(&format!("{name}[{at}]"), before, after))
+                .or_else(|| (after.len() < before.len()).then(missing))
+        }
+        (before, after) => item(name, before, after),
+    })
+}
+
+fn item(place: &str, before: &Value, after: &Value) -> Option<String> {
+    let (before, after) = (unmarked(before).to_string(), unmarked(after).to_string());
+    let same = std::iter::zip(before.bytes(), after.bytes()).take_while(|(a, b)| a == b).count();
+    (before != after).then(|| {
+        let (was, is) = (around(&before, same), around(&after, same));
+        format!("{place} at byte {same}: {was:?} became {is:?}")
+    })
+}
+
+fn around(text: &str, at: usize) -> Cow<'_, str> {
+    let end = (at + CONTEXT).min(text.len());
+    String::from_utf8_lossy(&text.as_bytes()[at.saturating_sub(CONTEXT)..end])
+}
+
+fn unmarked(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(name, _)| *name != "cache_control");
+            Value::Object(kept.map(|(name, value)| (name.clone(), unmarked(value))).collect())
+        }
+        Value::Array(items) => items.iter().map(unmarked).collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let message =
+            |text: &str| json!({ "role": "user", "content": [{ "type": "text", "text": text }] });
+        let mut marked = message("one");
+        marked["content"][0]["cache_control"] = json!({ "type": "ephemeral" });
+        let body = |messages: Vec<Value>| json!({ "model": "m", "system": "be good", "messages": messages, "max_tokens": 9 });
+        let before = body(vec![marked, message("zwei ✓ und drei")]);
+        let said = |after: Value| first_difference(&before, &after).unwrap_or_default();
+        assert_eq!(said(before.clone()), "");
+        assert_eq!(
+            said(body(vec![message("one"), message("zwei ✓ und drei"), message("more")])),
+            ""
+        );
+        assert_eq!(
+            said(body(vec![message("one"), message("zwei ✓ und vier")])),
+            r#"messages[1] at byte 62: "\":\"zwei ✓ und drei\"}]}" became "\":\"zwei ✓ und vier\"}]}""#
+        );
+        assert_eq!(said(body(vec![message("one")])), "messages has 1 items, not 2");
+        let other = json!({ "model": "m", "system": "be bad", "messages": [] });
+        assert_eq!(said(other), r#"system at byte 4: "\"be good\"" became "\"be bad\"""#);
+        assert_eq!(
+            said(Value::Null),
+            r#"the body at byte 0: "{\"model\":\"m\",\"sy" became "null""#
+        );
+    }
+}
