@@ -17,6 +17,12 @@ local keys = {
   { 'mistral', 'MISTRAL_API_KEY' },
   { 'xai', 'XAI_API_KEY' },
   { 'together', 'TOGETHER_API_KEY' },
+  { 'cerebras', 'CEREBRAS_API_KEY' },
+  { 'fireworks', 'FIREWORKS_API_KEY' },
+  { 'moonshot', 'MOONSHOT_API_KEY' },
+  { 'zai', 'ZAI_API_KEY' },
+  { 'nvidia', 'NVIDIA_API_KEY' },
+  { 'huggingface', 'HF_TOKEN' },
   { 'azure', 'AZURE_OPENAI_API_KEY' },
 }
 
@@ -116,6 +122,21 @@ local function own_key(provider, key)
   end
 end
 
+--- The keys given by `/connect`: where each is.
+---@return table<string, string>
+local function stored_keys()
+  local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
+  local file = vim.fs.joinpath(data, 'keys.json')
+  local ok, entries = pcall(function()
+    return vim.json.decode(table.concat(vim.fn.readfile(file), '\n'))
+  end)
+  local places = {}
+  for name, key in pairs(ok and type(entries) == 'table' and entries or {}) do
+    places[name] = key == vim.NIL and "the system's keyring" or vim.fn.fnamemodify(file, ':~')
+  end
+  return places
+end
+
 local function model()
   health.start('The model')
   local config = require('caliban.config').get()
@@ -139,6 +160,10 @@ local function model()
       found = found + 1
       health.ok(('%s: key from %s'):format(pair[1], pair[2]))
     end
+  end
+  for name, place in vim.spairs(stored_keys()) do
+    found = found + 1
+    health.ok(('%s: a key you gave, in %s'):format(name, place))
   end
   if found == 0 then
     local next_step = config.probe and 'a server on this machine, else the offline tour, answers'

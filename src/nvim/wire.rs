@@ -6,6 +6,7 @@ use crate::message::{Effort, Excerpt};
 use crate::provider::key::Secret;
 use crate::view::BlockUpdate;
 use rmpv::Value;
+use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -128,6 +129,7 @@ pub struct ProviderConfig {
 pub struct ModelConfig {
     pub window: Option<u32>,
     pub max_output: Option<u32>,
+    #[serde(default, deserialize_with = "effort")]
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub price: Option<PriceConfig>,
@@ -406,6 +408,12 @@ impl ToNvim {
         let bytes = rmp_serde::to_vec_named(self).map_err(|error| error.to_string())?;
         rmpv::decode::read_value(&mut bytes.as_slice()).map_err(|error| error.to_string())
     }
+}
+
+/// By its name: what reads the values of a map takes no enum.
+fn effort<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Effort>, D::Error> {
+    let name = String::deserialize(from)?;
+    Effort::deserialize(name.into_deserializer()).map(Some)
 }
 
 /// An empty Lua table arrives as an array.

@@ -20,6 +20,8 @@ fn setup(server: &Server) -> Setup {
     Setup::new().config("{ probe = false }").env("ANTHROPIC_BASE_URL", &server.url()).size(200, 40)
 }
 
+const ALL: &str = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
+
 /// What stands nowhere in the editor nor on disk but in the file of keys.
 fn search(nvim: &Nvim) {
     let everything =
@@ -67,6 +69,8 @@ fn a_key_is_asked_for_tried_stored_and_found_again() {
     assert_eq!(server.requests()[1].header("x-api-key"), Some(KEY));
     nvim.keys(":Caliban request<CR>");
     nvim.wait_screen("POST http");
+    nvim.keys(":checkhealth caliban<CR>");
+    nvim.wait(|nvim| nvim.lua_str(ALL).contains("anthropic: a key you gave, in "), "the report");
     search(&nvim);
     nvim.quit_with(":qa!<CR>");
     // another start finds it

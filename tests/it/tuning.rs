@@ -35,6 +35,93 @@ fn the_limit_of_a_reply_is_the_sessions_the_models_the_settings_or_the_tables() 
     }
 }
 
+#[test]
+fn thinking_and_temperature_go_out_in_the_models_terms() {
+    let of = |setup: Setup, server: &Server, command: &str| {
+        server.reply(Reply::said("Yes."));
+        let nvim = Nvim::start(&setup);
+        nvim.keys(&format!(":Caliban<CR>:Caliban model {command}<CR>"));
+        nvim.wait_transcript("! Model: ");
+        nvim.ask("hello", "Yes.");
+        let json = server.requests().pop().unwrap().json;
+        let fields = ["thinking", "output_config", "reasoning", "reasoning_effort", "temperature"];
+        let said = fields.iter().filter_map(|it| Some(format!("{it}: {}", json.get(it)?)));
+        let told = nvim.transcript();
+        let told = told.lines().filter(|it| it.starts_with("! ")).map(str::to_owned);
+        told.chain(said).collect::<Vec<_>>().join("\n")
+    };
+    let server = Server::start();
+    let anthropic = || Setup::new().anthropic(&server);
+    expect![[r#"
+        ! Model: anthropic/claude-sonnet-4-5, thinking high, temperature 0.2.
+        thinking: {"type":"enabled","budget_tokens":16384}"#]]
+    .assert_eq(&of(anthropic(), &server, "thinking=high temperature=0.2"));
+    expect![[r#"
+        ! Model: anthropic/claude-sonnet-4-5, temperature 0.2.
+        temperature: 0.2"#]]
+    .assert_eq(&of(anthropic(), &server, "temperature=0.2"));
+    expect![[r#"
+        ! Model: anthropic/claude-opus-5, temperature 0.2.
+        ! anthropic/claude-opus-5 is not known to take temperature: it is not sent.
+        thinking: {"type":"adaptive","display":"summarized"}"#]]
+    .assert_eq(&of(anthropic(), &server, "anthropic/claude-opus-5 temperature=0.2"));
+    let openai = || Setup::new().openai(&server);
+    expect![[r#"
+        ! Model: openai/gpt-5, thinking low, temperature 0.2.
+        ! openai/gpt-5 is not known to take temperature: it is not sent.
+        reasoning_effort: "low""#]]
+    .assert_eq(&of(openai(), &server, "thinking=low temperature=0.2"));
+    expect![[r#"
+        ! Model: openai/gpt-4o, thinking low, temperature 0.2.
+        ! openai/gpt-4o is not known to take thinking: it is not sent.
+        temperature: 0.2"#]]
+    .assert_eq(&of(openai(), &server, "openai/gpt-4o thinking=low temperature=0.2"));
+    // from the settings, for one model and for all
+    let config =
+        "{ thinking = 'low', models = { ['anthropic/claude-sonnet-4-5'] = { thinking = 'max' },
+        ['anthropic/own'] = { window = 50000, price = { input = 1, output = 2.5 } }, ['anthropic/none'] = {} } }";
+    let own = || anthropic().config(config);
+    expect![[r#"
+        ! Model: anthropic/claude-sonnet-4-5.
+        thinking: {"type":"enabled","budget_tokens":24000}"#]]
+    .assert_eq(&of(own(), &server, "anthropic/claude-sonnet-4-5"));
+    expect![[r#"
+        ! Model: anthropic/claude-haiku-4-5.
+        thinking: {"type":"enabled","budget_tokens":2048}"#]]
+    .assert_eq(&of(own(), &server, "anthropic/claude-haiku-4-5"));
+}
+
+#[test]
+fn what_the_user_says_of_a_model_counts() {
+    let server = Server::start();
+    server.reply(Reply::said("Yes.").usage(5000, 20_000));
+    let config = "{ model = 'anthropic/own', models = { ['anthropic/own'] =
+        { window = 50000, max_output = 77, price = { input = 10, output = 2.5 } }, ['anthropic/none'] = {} } }";
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).config(config));
+    nvim.ask("hello", "Yes.");
+    // 0.005 × 10 + 0.02 × 2.5
+    let line = nvim.lua_str("return require('caliban').status(200)");
+    expect!["anthropic/own · ask · ○ idle  25k/50k  50% · in 5k · out 20k · $0.10"]
+        .assert_eq(&line);
+    assert_eq!(server.requests()[0].json["max_tokens"], 77);
+}
+
+#[test]
+fn a_tuning_outlives_the_program() {
+    let server = Server::start();
+    server.reply(Reply::said("One."));
+    server.reply(Reply::said("Two."));
+    let setup = Setup::new().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>:Caliban model temperature=0.25<CR>");
+    nvim.wait_transcript("Model: anthropic/claude-sonnet-4-5, temperature 0.25.");
+    nvim.ask("one", "One.");
+    nvim.quit_with(":qa!<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.ask("two", "Two.");
+    assert_eq!(server.requests()[1].json["temperature"], 0.25);
+}
+
 /// What the dialects call the limit of a reply.
 const LIMITS: [&str; 5] =
     ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"];
