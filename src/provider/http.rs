@@ -9,7 +9,7 @@ use super::fault::{self, Refusal, without_key};
 use super::key::{Env, Key, Secret, environment};
 use super::{Provider, Sampled};
 use crate::event::{Delta, Failure};
-use crate::message::Request;
+use crate::message::{Request, Thinking};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
@@ -75,7 +75,7 @@ impl Provider for Http {
 
     fn shown(&self, request: &Request) -> Option<(String, String)> {
         let key = (self.endpoint.key != Key::None).then(Secret::removed);
-        let headers = self.headers(key.as_ref()).ok()?;
+        let headers = self.headers(request, key.as_ref()).ok()?;
         let mut about = format!("POST {}", self.url(request));
         for (name, value) in &headers {
             let value = if value.is_sensitive() { "removed" } else { value.to_str().ok()? };
@@ -151,8 +151,12 @@ impl Http {
         // `to_string` goes through the formatter, piece by piece
         let body = serde_json::to_vec(&self.endpoint.dialect.body(request, self.endpoint.quirks))
             .map_err(|error| Failure::Protocol { said: error.to_string() })?;
-        let sent =
-            self.client()?.post(self.url(request)).headers(self.headers(key)?).body(body).send();
+        let sent = self
+            .client()?
+            .post(self.url(request))
+            .headers(self.headers(request, key)?)
+            .body(body)
+            .send();
         match timeout(self.clocks.first, sent).await {
             Err(_) => Err(stalled(self.clocks.first)),
             Ok(Err(error)) => Err(self.unsent(&error)),
@@ -164,7 +168,7 @@ impl Http {
         self.endpoint.dialect.url(&self.endpoint.base_url, &request.model)
     }
 
-    fn headers(&self, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
+    fn headers(&self, request: &Request, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -172,6 +176,11 @@ impl Http {
         let dialect = self.endpoint.dialect;
         if dialect == Dialect::Anthropic {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+            // Models with a budget think between their calls only when this is said.
+            if matches!(request.thinking, Some(Thinking::Budget(_))) {
+                let interleaved = HeaderValue::from_static("interleaved-thinking-2025-05-14");
+                headers.insert("anthropic-beta", interleaved);
+            }
         }
         if let Some(key) = key {
             let key = key.expose();

@@ -23,24 +23,92 @@ fn a_request_begins_with_the_one_before_it() {
         let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
         nvim.ask("go", "Done.");
         nvim.ask("and now?", "Again.");
-        let requests = server.requests();
-        let plain = |at: usize| {
-            let mut body = requests[at].json.clone();
-            strip_marks(&mut body);
-            body
-        };
-        for at in 1..requests.len() {
-            let (before, after) = (plain(at - 1), plain(at));
-            for (name, before) in before.as_object().unwrap() {
-                match (before, &after[name]) {
-                    (Value::Array(before), Value::Array(after)) => {
-                        assert_eq!(before[..], after[..before.len()], "{name}");
-                    }
-                    (before, after) => assert_eq!(before, after, "{name}"),
+        assert_grows(&server);
+    }
+}
+
+/// Whether every request begins with the one before it, as items without their cache marks.
+fn assert_grows(server: &Server) {
+    let mut bodies: Vec<Value> = server.requests().into_iter().map(|it| it.json).collect();
+    bodies.iter_mut().for_each(strip_marks);
+    for pair in bodies.windows(2) {
+        for (name, before) in pair[0].as_object().unwrap() {
+            match (before, &pair[1][name]) {
+                (Value::Array(before), Value::Array(after)) => {
+                    assert_eq!(before[..], after[..before.len()], "{name}");
                 }
+                (before, after) => assert_eq!(before, after, "{name}"),
             }
         }
     }
+}
+
+/// Plain turns, turns with calls, steered, stopped, failed and tried again, and a new program in between.
+#[test]
+fn requests_only_grow_over_fifty_turns() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    for turn in 0..50 {
+        let done = format!("Done {turn}.");
+        let call = || {
+            Reply::new().thinking("Hm.").call(&format!("c{turn}"), "read", json!({"path": "a.txt"}))
+        };
+        let ask = |text: &str| drop(nvim.lua("require('caliban').ask(...)", &[text.into()]));
+        match turn % 6 {
+            0 => drop(server.reply(call())),
+            1 => {
+                server.reply(
+                    Reply::new().text(&format!("Half {turn}")).text(&" and on".repeat(9)).gate(),
+                );
+                ask("stopped");
+                nvim.wait_transcript(&format!("Half {turn} and on"));
+                nvim.command("Caliban stop");
+                nvim.wait_phase("idle");
+            }
+            2 => {
+                server.reply(Reply::error(400));
+                ask("refused");
+                let told = turn / 6 + 1;
+                nvim.wait(
+                    |nvim| nvim.transcript().matches("rejected the request").count() == told,
+                    "the refusal",
+                );
+                nvim.wait_phase("idle");
+            }
+            3 => drop(server.reply(Reply::error(529).header("retry-after", "0"))),
+            4 => {
+                let gate = server.reply(call().gate());
+                server.reply(Reply::said(&format!("Steered {turn}.")));
+                ask("steered");
+                steer(&nvim);
+                gate.finish();
+                nvim.wait_transcript(&format!("Steered {turn}."));
+                nvim.wait_phase("idle");
+            }
+            _ => {
+                let programs = nvim.setup.debug_log().matches(" hello ").count();
+                nvim.command("Caliban restart");
+                nvim.wait(
+                    |nvim| nvim.setup.debug_log().matches(" hello ").count() > programs,
+                    "a new program",
+                );
+                nvim.wait_phase("idle");
+            }
+        }
+        server.reply(Reply::said(&done));
+        nvim.ask(&format!("go {turn}"), &done);
+    }
+    assert!(server.requests().len() > 80, "{}", server.requests().len());
+    assert_grows(&server);
+}
+
+/// Sends into the running turn, and waits until it is taken up.
+fn steer(nvim: &Nvim) {
+    nvim.wait_phase("sending");
+    nvim.lua("require('caliban').steer(...)", &["this too".into()]);
+    let queued = |nvim: &Nvim| nvim.lua_str("return #require('caliban').state().queue") == "1";
+    nvim.wait(queued, "the message in the queue");
 }
 
 /// Takes the marks of the cache away, which move.
@@ -118,4 +186,29 @@ fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
     let line = log.lines().rfind(|it| it.contains("the cache was missed")).unwrap();
     assert!(line.contains("9000 were there; system[0] at byte"), "{line}");
     assert!(line.ends_with(r#"became ",\"text\":\"be kinder\"}""#), "{line}");
+}
+
+/// Told to think, a model with a budget does so between its calls too; what another model began goes on without.
+#[test]
+fn thinking_is_asked_for_and_left_out_in_a_turn_that_began_without() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("I look.").gate().call("c1", "list", json!({})));
+    server.reply(Reply::new().call("c2", "list", json!({"path": "."})));
+    server.reply(Reply::said("Done."));
+    server.reply(Reply::said("Again."));
+    let config = "{ model = 'openai/gpt-5', thinking = 'low' }";
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).openai(&server).config(config));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("I look.");
+    nvim.command("Caliban model anthropic/claude-sonnet-4-5");
+    nvim.wait_transcript("Model: anthropic/claude-sonnet-4-5");
+    gate.finish();
+    nvim.wait_transcript("Done.");
+    nvim.wait_phase("idle");
+    nvim.ask("and?", "Again.");
+    let thinking = |at: usize| server.requests()[at].json["thinking"].to_string();
+    assert_eq!([thinking(1), thinking(2)], ["null", "null"]);
+    assert_eq!(thinking(3), r#"{"type":"enabled","budget_tokens":2048}"#);
+    let said = server.requests()[3].header("anthropic-beta").map(str::to_owned);
+    assert_eq!(said.as_deref(), Some("interleaved-thinking-2025-05-14"));
 }

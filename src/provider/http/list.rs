@@ -2,6 +2,7 @@
 
 use super::{Http, without_key};
 use crate::event::Failure;
+use crate::message::Request;
 use crate::provider::dialect::Dialect;
 use crate::provider::fault;
 use crate::provider::key::Secret;
@@ -57,7 +58,7 @@ impl Http {
         if self.endpoint.is_azure() {
             return Ok(Vec::new());
         }
-        let mut headers = self.headers(key)?;
+        let mut headers = self.headers(&Request::default(), key)?;
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let url = address(self.endpoint.dialect, &self.endpoint.base_url);
         let sent = self.client()?.get(url).headers(headers).send().await;

@@ -328,7 +328,7 @@ async fn a_key_is_not_sent_in_the_open() {
 async fn nothing_shows_the_key() {
     let (_listener, http) = pair(PATIENT()).await;
     let key = http.endpoint.key.read("mine", env).await.unwrap();
-    let headers = http.headers(key.as_ref()).unwrap();
+    let headers = http.headers(&request(), key.as_ref()).unwrap();
     let shown = format!("{http:?} {key:?} {headers:?}");
     assert!(!shown.contains(KEY), "{shown}");
 }
