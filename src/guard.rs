@@ -5,7 +5,8 @@
 mod orphans;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
-use std::env::ArgsOs;
+use std::env::{self, ArgsOs};
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -18,6 +19,9 @@ use tokio::time::timeout;
 
 /// The argument that makes this program a guard; the command and its arguments follow.
 pub const ARGUMENT: &str = "guard";
+
+/// In the place of a command: the process that is going to become the one behind it.
+const WAITING: &str = "--waiting";
 
 /// How long the end of killed processes is awaited: one may hang in the system.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,8 +51,7 @@ impl Guarded {
         let socket = tokio::net::UnixStream::from_std(ours)?;
         let mut guarded = Guarded { socket, group: None };
         match guarded.word().await {
-            Some(pid) if pid > 0 => guarded.group = Pid::from_raw(pid),
-            Some(error) => return Err(io::Error::from_raw_os_error(-error)),
+            Some(pid) => guarded.group = Pid::from_raw(pid),
             None => return Err(io::Error::other("its guard ended")),
         }
         Ok(guarded)
@@ -90,28 +93,47 @@ impl Drop for Guarded {
 
 /// The guard: runs the command that stands behind `ARGUMENT`, and ends when nothing is left of it.
 pub fn run(mut arguments: ArgsOs) -> ExitCode {
-    let (Some(command), Ok(socket)) = (arguments.nth(2), io::stdin().as_fd().try_clone_to_owned())
-    else {
-        return ExitCode::FAILURE;
-    };
-    let mut socket = UnixStream::from(socket);
-    orphans::adopt();
-    let mut command = process::Command::new(command);
-    let spawned = command.args(arguments).stdin(Stdio::null()).process_group(0).spawn();
-    let first = match &spawned {
-        Ok(child) => i32::try_from(child.id()).unwrap_or(i32::MAX),
-        Err(error) => -error.raw_os_error().unwrap_or(1),
-    };
-    // Where nobody hears it, the thread below sees the same.
-    let _ = socket.write_all(&first.to_le_bytes());
-    let Some(group) = spawned.ok().and_then(|_| Pid::from_raw(first)) else {
-        return ExitCode::FAILURE;
-    };
-    if let Ok(socket) = socket.try_clone() {
-        std::thread::spawn(move || end_with(socket, group));
+    match arguments.nth(2) {
+        Some(first) if first == WAITING => become_next(arguments),
+        Some(command) => {
+            guard(&command, arguments).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+        }
+        None => ExitCode::FAILURE,
     }
-    report(&mut socket, group);
-    ExitCode::SUCCESS
+}
+
+fn guard(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    orphans::adopt();
+    let mut child = process::Command::new(env::current_exe()?)
+        .args([OsStr::new(ARGUMENT), OsStr::new(WAITING), command])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    let pid = child.id().cast_signed();
+    // The process that waits ends if it is not told to go on.
+    socket.write_all(&pid.to_le_bytes())?;
+    if let Some(mut waiting) = child.stdin.take() {
+        let _ = waiting.write_all(b"\n");
+    }
+    if let Some(group) = Pid::from_raw(pid) {
+        let ours = socket.try_clone()?;
+        std::thread::spawn(move || end_with(ours, group));
+        report(&mut socket, group);
+    }
+    Ok(())
+}
+
+/// Becomes the command once the guard says so. A guard that ended before will not.
+fn become_next(mut arguments: ArgsOs) -> ExitCode {
+    let (Some(command), Ok(1)) = (arguments.next(), io::stdin().read(&mut [0])) else {
+        return ExitCode::FAILURE;
+    };
+    let error = process::Command::new(&command).args(arguments).stdin(Stdio::null()).exec();
+    let _ = writeln!(io::stderr(), "{}: {error}", command.display());
+    // The shells' own code for a command that is not there.
+    ExitCode::from(127)
 }
 
 /// Reaps until there is nothing below this process any more; tells the command's own end.
