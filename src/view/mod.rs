@@ -1,6 +1,7 @@
 //! Updates to blocks of lines for the chat. Pure: what is shown follows from the events and the signs of
 //! life alone; what was already painted is remembered, so a paint costs what is new.
 
+mod calls;
 mod lines;
 mod paint;
 #[cfg(test)]
@@ -8,7 +9,7 @@ mod tests;
 
 pub use paint::{BlockUpdate, Shape};
 
-use crate::event::{Delta, End, Event, Failure, Queued, Ruling};
+use crate::event::{Delta, End, Event, Failure, Queued};
 use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
 use crate::session::Session;
 use std::collections::{BTreeSet, HashMap};
@@ -141,7 +142,7 @@ impl View {
             }
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
             Event::Noted { text } | Event::Told { text } => self.notice(text),
-            Event::Retried { failure, wait_ms, .. } => self.retried(failure, *wait_ms),
+            Event::Retried { failure, .. } => self.retried(failure),
             Event::ModelChosen { model, tuning } if tuning.is_empty() => {
                 self.notice(&format!("Model: {model}."));
             }
@@ -314,94 +315,11 @@ impl View {
         }
     }
 
-    fn complete(&mut self, at: usize, call: &ToolCall) {
-        if let Content::Tool(tool) = &mut self.blocks[at].content {
-            tool.call = Some(call.clone());
-        }
-        self.changed(at);
-    }
-
-    fn asked(&mut self, call: &CallId, question: &str) {
-        let at = self.push_lines(Shape::Ask, lines::question(question));
-        self.blocks[at].call = Some(call.clone());
-    }
-
-    fn ruled(&mut self, call: &CallId, ruling: &Ruling) {
-        self.forget_question(Some(call));
-        if let Ruling::Denied { .. } = ruling {
-            self.set_right(call, "denied");
-        }
-    }
-
-    fn forget_question(&mut self, call: Option<&CallId>) {
-        let asked: Vec<usize> = (0..self.blocks.len())
-            .rev()
-            .take(400)
-            .filter(|at| {
-                let it = &self.blocks[*at];
-                it.shape == Shape::Ask
-                    && !matches!(it.content, Content::Gone)
-                    && (call.is_none() || it.call.as_ref() == call)
-            })
-            .collect();
-        for at in asked {
-            self.remove(at);
-        }
-    }
-
-    fn started(&mut self, call: &CallId, now_ms: u64) {
-        let Some(at) = self.calls.get(call).copied() else { return };
-        if let Content::Tool(tool) = &mut self.blocks[at].content {
-            tool.began_ms = Some(now_ms);
-        }
-        self.comes_to(call, "stopped");
-        self.set_right(call, "running");
-    }
-
-    fn comes_to(&mut self, call: &CallId, left: &'static str) {
-        if let Some(at) = self.calls.get(call)
-            && let Content::Tool(tool) = &mut self.blocks[*at].content
-        {
-            tool.left = left;
-        }
-    }
-
-    fn output(&mut self, call: &CallId, text: &str) {
-        let Some(at) = self.calls.get(call).copied() else { return };
-        let Content::Tool(tool) = &mut self.blocks[at].content else { return };
-        if tool.answer.is_some() {
-            return;
-        }
-        let first = tool.live.is_empty();
-        if lines::push_live(&mut tool.live, text, LIVE_LINES) {
-            if first && !tool.open {
-                tool.open = true;
-                self.changed(at);
-            } else if tool.open {
-                self.dirty.insert(at);
-            }
-        }
-    }
-
-    fn answered(&mut self, answer: &ToolAnswer, now_ms: Option<u64>) {
-        let Some(at) = self.calls.get(&answer.id).copied() else { return };
-        self.unanswered.remove(&at);
-        let block = &mut self.blocks[at];
-        let Content::Tool(tool) = &mut block.content else { return };
-        let took = now_ms.zip(tool.began_ms).map(|(now, began)| now.saturating_sub(began));
-        block.right = lines::result(answer, took);
-        block.done = true;
-        tool.open = false;
-        tool.live = String::new();
-        tool.answer = Some(answer.clone());
-        self.changed(at);
-    }
-
-    fn retried(&mut self, failure: &Failure, wait_ms: u64) {
+    /// The line stays when the pause is over: how long it is still counted in the winbar.
+    fn retried(&mut self, failure: &Failure) {
         self.take_back();
         let why = lines::passing(failure);
-        let seconds = wait_ms.div_ceil(1000);
-        self.notice(&format!("{why} Retrying in {seconds} s (r now, <C-c> stop)."));
+        self.notice(&format!("{why} Trying again after a pause (r now, <C-c> stop)."));
     }
 
     /// Removes what had arrived of a reply that will be asked for again.
@@ -441,35 +359,6 @@ impl View {
 
     fn notice(&mut self, text: &str) {
         self.push_lines(Shape::Notice, lines::notice(text));
-    }
-
-    fn set_right(&mut self, call: &CallId, right: &str) {
-        if let Some(at) = self.calls.get(call).copied() {
-            right.clone_into(&mut self.blocks[at].right);
-            self.changed(at);
-        }
-    }
-
-    fn push_tool(
-        &mut self,
-        id: CallId,
-        name: &str,
-        call: Option<&ToolCall>,
-        began_ms: Option<u64>,
-    ) -> usize {
-        let tool = Tool {
-            call: call.cloned(),
-            name: name.to_owned(),
-            answer: None,
-            live: String::new(),
-            open: false,
-            began_ms,
-            left: "not run",
-        };
-        let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
-        self.calls.insert(id, at);
-        self.unanswered.insert(at);
-        at
     }
 
     fn push_lines(&mut self, shape: Shape, lines: Vec<String>) -> usize {

@@ -3,7 +3,7 @@
 mod laws;
 
 use super::*;
-use crate::event::{Plan, Tuning, TurnId};
+use crate::event::{Plan, Ruling, Tuning, TurnId};
 use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -263,7 +263,7 @@ fn questions_go_with_their_ruling_and_verdicts_stay() {
 
             ! 1 hunk kept.
 
-            ! The connection broke. Retrying in 2 s (r now, <C-c> stop).
+            ! The connection broke. Trying again after a pause (r now, <C-c> stop).
 
             ! Stopped.
         "#]],
@@ -285,7 +285,7 @@ fn a_failed_reply_is_taken_back_and_comes_again() {
     expect![[r#"
         go
 
-        ! The connection broke. Retrying in 1 s (r now, <C-c> stop).
+        ! The connection broke. Trying again after a pause (r now, <C-c> stop).
 
         a whole
     "#]]

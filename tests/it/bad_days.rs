@@ -48,16 +48,23 @@ fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
     for tries in 1..6 {
         server.wait_requests(tries);
         nvim.wait_phase("retrying");
-        nvim.go_to_transcript("Retrying in");
+        nvim.go_to_transcript("Trying again after");
         nvim.keys("<Esc>r");
     }
     nvim.wait_transcript("! Rate limited by the provider. Wait a little, then send again.");
     nvim.wait_phase("idle");
     assert_eq!(server.requests().len(), 6);
     nvim.wait_transcript("queued: a queued one");
-    server.reply(Reply::said("First the queued one."));
+    server.reply(Reply::said("The queued one."));
+    nvim.keys(":Caliban<CR><Esc><CR>");
+    nvim.wait_transcript("The queued one.");
+    nvim.wait_phase("idle");
+    assert!(!nvim.transcript().contains("queued:"));
+    nvim.keys("<CR>");
+    nvim.wait_screen("Nothing sent. The message is empty.");
     server.reply(Reply::said("All is well."));
     nvim.ask("and now?", "All is well.");
+    assert_eq!(server.requests().len(), 8);
     assert!(server.requests()[6].last_user_text().ends_with("a queued one"));
     assert!(server.requests()[7].last_user_text().ends_with("and now?"));
 }
@@ -199,7 +206,7 @@ fn a_connection_closed_within_the_headers_is_tried_again() {
         server.reply(Reply::said("At the second try."));
         let nvim = Nvim::start(&Setup::new().anthropic(&server));
         nvim.ask("go", "At the second try.");
-        assert!(nvim.transcript().contains("! The connection broke. Retrying"));
+        assert!(nvim.transcript().contains("! The connection broke. Trying again after"));
     }
 }
 

@@ -81,7 +81,7 @@ fn a_failure_is_one_sentence_with_its_cause_and_the_next_step() {
     );
 }
 
-/// One failed attempt, then a good one, after `r` on the line that counts down.
+/// One failed attempt, then a good one, after `r` on the line that tells of it.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
     let said = DIALECTS.map(|dialect| {
@@ -90,10 +90,10 @@ fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
         server.reply(Reply::said("All is well."));
         let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
         nvim.keys(":Caliban<CR>ione<C-s>");
-        nvim.wait_transcript("Retrying in");
+        nvim.wait_transcript("Trying again after");
         nvim.wait_phase("retrying");
         nvim.keys("<Esc>");
-        nvim.go_to_transcript("Retrying in");
+        nvim.go_to_transcript("Trying again after");
         nvim.keys("r");
         nvim.wait_transcript("All is well.");
         nvim.wait_phase("idle");
@@ -110,7 +110,7 @@ fn a_passing_failure_is_tried_again_and_counted_down_and_r_does_not_wait() {
         expect![[r#"
         one
 
-        ! Rate limited by the provider. Retrying in 60 s (r now, <C-c> stop).
+        ! Rate limited by the provider. Trying again after a pause (r now, <C-c> stop).
 
         All is well."#]],
     );
@@ -119,7 +119,7 @@ fn a_passing_failure_is_tried_again_and_counted_down_and_r_does_not_wait() {
         expect![[r#"
         one
 
-        ! The provider is overloaded. Retrying in 60 s (r now, <C-c> stop).
+        ! The provider is overloaded. Trying again after a pause (r now, <C-c> stop).
 
         All is well."#]],
     );
@@ -138,7 +138,7 @@ fn what_broke_off_in_the_stream_is_taken_back_and_asked_for_again() {
             let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
             nvim.ask("one", "Whole.");
             assert!(!nvim.transcript().contains("Half"), "{}", nvim.transcript());
-            assert!(nvim.transcript().contains("Retrying in 1 s"), "{}", nvim.transcript());
+            assert!(nvim.transcript().contains("Trying again after"), "{}", nvim.transcript());
             assert_eq!(server.requests().len(), 2);
         }
     }
@@ -152,8 +152,13 @@ fn the_rest_before_a_retry_can_be_stopped() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>ione<C-s>");
     nvim.wait_phase("retrying");
-    nvim.wait_screen("Retrying in 60 s");
-    nvim.wait_screen("trying again in");
+    nvim.wait_transcript(
+        "! Rate limited by the provider. Trying again after a pause (r now, <C-c> stop).",
+    );
+    let before = nvim.transcript();
+    nvim.wait_screen("trying again in 60 s");
+    nvim.wait_screen("trying again in 59 s");
+    assert_eq!(nvim.transcript(), before);
     nvim.keys("<Esc>");
     nvim.keys("<C-c>");
     nvim.wait_screen("! Stopped.");

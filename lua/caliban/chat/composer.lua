@@ -180,11 +180,14 @@ function M.unchip(chat)
   return had
 end
 
+--- Sends what is written; where nothing is, what stands queued at rest, as after a turn that failed.
 ---@param chat caliban.Chat
 ---@param steer boolean
 function M.send(chat, steer)
   local message = text(chat)
-  if message == '' then
+  local status = chat.status
+  local goes_on = #chat.context == 0 and status and status.phase == 'idle' and #status.queue > 0
+  if message == '' and not goes_on then
     local what = #chat.context > 0 and 'Write what to do with it first.' or 'The message is empty.'
     require('caliban.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return
@@ -193,7 +196,7 @@ function M.send(chat, steer)
   if not require('caliban.chat').send(chat, sent) then
     return
   end
-  if history[#history] ~= message then
+  if message ~= '' and history[#history] ~= message then
     table.insert(history, message)
   end
   walk, chat.context, chat.warning = nil, {}, nil

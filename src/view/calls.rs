@@ -1,0 +1,120 @@
+//! The lines of tool calls, and of the questions that stand before some of them.
+
+use super::{Content, LIVE_LINES, Shape, Tool, View, lines};
+
+use crate::event::Ruling;
+use crate::message::{CallId, ToolAnswer, ToolCall};
+
+impl View {
+    pub(super) fn complete(&mut self, at: usize, call: &ToolCall) {
+        if let Content::Tool(tool) = &mut self.blocks[at].content {
+            tool.call = Some(call.clone());
+        }
+        self.changed(at);
+    }
+
+    pub(super) fn asked(&mut self, call: &CallId, question: &str) {
+        let at = self.push_lines(Shape::Ask, lines::question(question));
+        self.blocks[at].call = Some(call.clone());
+    }
+
+    pub(super) fn ruled(&mut self, call: &CallId, ruling: &Ruling) {
+        self.forget_question(Some(call));
+        if let Ruling::Denied { .. } = ruling {
+            self.set_right(call, "denied");
+        }
+    }
+
+    pub(super) fn forget_question(&mut self, call: Option<&CallId>) {
+        let asked: Vec<usize> = (0..self.blocks.len())
+            .rev()
+            .take(400)
+            .filter(|at| {
+                let it = &self.blocks[*at];
+                it.shape == Shape::Ask
+                    && !matches!(it.content, Content::Gone)
+                    && (call.is_none() || it.call.as_ref() == call)
+            })
+            .collect();
+        for at in asked {
+            self.remove(at);
+        }
+    }
+
+    pub(super) fn started(&mut self, call: &CallId, now_ms: u64) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        if let Content::Tool(tool) = &mut self.blocks[at].content {
+            tool.began_ms = Some(now_ms);
+        }
+        self.comes_to(call, "stopped");
+        self.set_right(call, "running");
+    }
+
+    pub(super) fn comes_to(&mut self, call: &CallId, left: &'static str) {
+        if let Some(at) = self.calls.get(call)
+            && let Content::Tool(tool) = &mut self.blocks[*at].content
+        {
+            tool.left = left;
+        }
+    }
+
+    pub(super) fn output(&mut self, call: &CallId, text: &str) {
+        let Some(at) = self.calls.get(call).copied() else { return };
+        let Content::Tool(tool) = &mut self.blocks[at].content else { return };
+        if tool.answer.is_some() {
+            return;
+        }
+        let first = tool.live.is_empty();
+        if lines::push_live(&mut tool.live, text, LIVE_LINES) {
+            if first && !tool.open {
+                tool.open = true;
+                self.changed(at);
+            } else if tool.open {
+                self.dirty.insert(at);
+            }
+        }
+    }
+
+    pub(super) fn answered(&mut self, answer: &ToolAnswer, now_ms: Option<u64>) {
+        let Some(at) = self.calls.get(&answer.id).copied() else { return };
+        self.unanswered.remove(&at);
+        let block = &mut self.blocks[at];
+        let Content::Tool(tool) = &mut block.content else { return };
+        let took = now_ms.zip(tool.began_ms).map(|(now, began)| now.saturating_sub(began));
+        block.right = lines::result(answer, took);
+        block.done = true;
+        tool.open = false;
+        tool.live = String::new();
+        tool.answer = Some(answer.clone());
+        self.changed(at);
+    }
+
+    pub(super) fn set_right(&mut self, call: &CallId, right: &str) {
+        if let Some(at) = self.calls.get(call).copied() {
+            right.clone_into(&mut self.blocks[at].right);
+            self.changed(at);
+        }
+    }
+
+    pub(super) fn push_tool(
+        &mut self,
+        id: CallId,
+        name: &str,
+        call: Option<&ToolCall>,
+        began_ms: Option<u64>,
+    ) -> usize {
+        let tool = Tool {
+            call: call.cloned(),
+            name: name.to_owned(),
+            answer: None,
+            live: String::new(),
+            open: false,
+            began_ms,
+            left: "not run",
+        };
+        let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
+        self.calls.insert(id, at);
+        self.unanswered.insert(at);
+        at
+    }
+}
