@@ -121,15 +121,15 @@ local function enter(chat)
   return true
 end
 
+--- A moment late it is no Vim command either, which would wait for a second key.
 ---@param chat caliban.Chat
 ---@return boolean
 local function retry(chat)
   local block = under(chat, { 'notice', 'error' })
-  local retrying = block and chat.status and chat.status.phase == 'retrying'
-  if retrying then
+  if block and chat.status and chat.status.phase == 'retrying' then
     send(chat, { kind = 'retry' })
   end
-  return retrying or false
+  return block ~= nil
 end
 
 ---@param step -1|1
