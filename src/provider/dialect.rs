@@ -121,6 +121,7 @@ impl Dialect {
             Dialect::OpenAiChat => format!("{place}/chat/completions{query}"),
             Dialect::OpenAiResponses => format!("{place}/responses{query}"),
             Dialect::Gemini => {
+                let model = model.strip_prefix("models/").unwrap_or(model);
                 format!("{place}/v1beta/models/{model}:streamGenerateContent?alt=sse")
             }
             Dialect::Ollama => format!("{place}/api/chat{query}"),

@@ -123,6 +123,13 @@ fn base_urls_as_people_write_them() {
             ("ollama/m", "OLLAMA_HOST=:9999", "{}"),
             ("ollama/m", "OLLAMA_HOST=gpu.lan:9999", "{}"),
             ("ollama/m", "OLLAMA_HOST=https://gpu.example/", "{}"),
+            ("ollama/m", "OLLAMA_HOST=:9999", r#"{"ollama":{"dialect":"openai-chat"}}"#),
+            (
+                "mine/m",
+                "",
+                r#"{"mine":{"dialect":"ollama","base_url":"http://gpu.lan:1/api/chat"}}"#,
+            ),
+            ("gemini/models/gemini-2.5-flash", "", "{}"),
         ],
         expect![[r#"
             anthropic claude-sonnet-4-5 http://127.0.0.1:4000/v1/messages Env(ANTHROPIC_API_KEY)
@@ -139,6 +146,9 @@ fn base_urls_as_people_write_them() {
             ollama m http://127.0.0.1:9999/api/chat None
             ollama m http://gpu.lan:9999/api/chat None
             ollama m https://gpu.example/api/chat None
+            ollama m http://127.0.0.1:9999/v1/chat/completions None
+            mine m http://gpu.lan:1/api/chat None
+            gemini models/gemini-2.5-flash https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
         "#]],
     );
 }
