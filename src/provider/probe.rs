@@ -68,8 +68,9 @@ fn ollama(answer: &Value) -> Option<String> {
 
 fn llamacpp(answer: &Value) -> Option<String> {
     answer.get("default_generation_settings")?;
-    let alias = answer["model_alias"].as_str().filter(|alias| !alias.is_empty());
     let path = answer["model_path"].as_str()?;
+    // Where none was given, newer servers call the path an alias.
+    let alias = answer["model_alias"].as_str().filter(|alias| !alias.is_empty() && *alias != path);
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty());
     alias.or(file).map(str::to_owned)
 }

@@ -21,6 +21,10 @@ fn servers_are_known_by_their_answers() {
             );
         }
     }
+    let path = "/m/qwen3-8b.gguf";
+    let aliased =
+        json!({ "default_generation_settings": {}, "model_path": path, "model_alias": path });
+    assert_eq!(llamacpp(&aliased).as_deref(), Some("qwen3-8b.gguf"));
     assert_eq!(ollama(&json!({ "models": [] })), None);
     for other in [json!(null), json!([]), json!({ "error": "no" }), json!("hello")] {
         assert!(shapes.iter().all(|model| model(&other).is_none()));
