@@ -1,4 +1,5 @@
-//! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run. The floors do
+//! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
+//! the decoders alone. The floors do
 //! what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
@@ -9,6 +10,7 @@
     reason = "counts are far from where it matters"
 )]
 
+mod decode;
 mod editor;
 mod floor;
 mod proc;
@@ -56,6 +58,9 @@ fn main() {
     if arguments.first().is_some_and(|it| it == "--floor") {
         return floor::run(&arguments[1..]);
     }
+    if std::env::var("BENCH").is_ok_and(|it| it == "decode") {
+        return println!("{}", decode::table());
+    }
     let quick = std::env::var("BENCH").is_ok_and(|it| it == "quick");
     let only = std::env::var("BENCH_ONLY")
         .ok()
@@ -80,7 +85,9 @@ fn main() {
             report.ways.push((subject, single::ways(subject, if quick { 5 } else { 12 })));
         }
         report.tools.push(single::tool(30));
+        report.stops.push(single::stop(20));
         report.starts.extend((0..3).map(|_| single::start()));
     }
-    println!("{}", report.table(&SCENARIOS));
+    print!("{}", report.table(&SCENARIOS));
+    println!("{}", decode::table());
 }

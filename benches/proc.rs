@@ -16,3 +16,9 @@ pub(crate) fn resident(pid: u32) -> f64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.split_whitespace().next().unwrap().parse::<f64>().unwrap() / 1024.0
 }
+
+/// CPU time of this thread in milliseconds.
+pub(crate) fn thread_cpu() -> f64 {
+    let text = read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e6
+}

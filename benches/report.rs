@@ -9,6 +9,7 @@ pub(crate) struct Report {
     pub(crate) streams: Vec<(Subject, Scenario, Measured)>,
     pub(crate) ways: Vec<(Subject, Ways)>,
     pub(crate) tools: Vec<[f64; 3]>,
+    pub(crate) stops: Vec<[f64; 3]>,
     pub(crate) starts: Vec<Start>,
 }
 
@@ -157,6 +158,11 @@ impl Report {
                 "`read` call to next request, p50, ms",
                 median(self.tools.iter().map(|it| it[0])),
                 Target::Most(5.0),
+            ),
+            own(
+                "stop to the connection's end, max, ms",
+                median(self.stops.iter().map(|it| it[2])),
+                Target::Most(100.0),
             ),
             own("`plugin/caliban.lua`, ms", start(|it| it.source), Target::Most(0.5)),
             own(

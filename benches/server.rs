@@ -17,6 +17,8 @@ pub(crate) enum Reply {
     },
     /// A `read` of this file from this line on.
     Read { path: &'static str, line: usize },
+    /// This word, and then nothing until the other side closes the connection: that is its last.
+    Open { word: String },
 }
 
 /// When what happened to one request.
@@ -63,7 +65,12 @@ fn serve(stream: TcpStream, inbox: &Mutex<Receiver<Reply>>, log: &Sender<Times>)
     let mut reader = BufReader::with_capacity(1 << 16, stream);
     while let Some(arrived) = request(&mut reader) {
         let Ok(reply) = inbox.lock().unwrap().recv() else { return };
-        let Ok((first, last)) = answer(&mut writer, reply) else { return };
+        let stays = matches!(reply, Reply::Open { .. });
+        let Ok((first, mut last)) = answer(&mut writer, reply) else { return };
+        if stays {
+            let _ = reader.read(&mut [0]);
+            last = Instant::now();
+        }
         let _ = log.send(Times { arrived, first, last });
     }
 }
@@ -96,6 +103,12 @@ fn answer(out: &mut TcpStream, reply: Reply) -> std::io::Result<(Instant, Instan
     out.write_all((head.to_owned() + &event("message_start", start)).as_bytes())?;
     match reply {
         Reply::Text { tokens, rate, pause } => text(out, &tokens, rate, pause),
+        Reply::Open { word } => {
+            let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+            out.write_all((event("content_block_start", start) + &delta(&word)).as_bytes())?;
+            let now = Instant::now();
+            Ok((now, now))
+        }
         Reply::Read { path, line } => {
             let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read","input":{}}}"#;
             let input = format!(r#"{{"path":"{path}","offset":{line},"limit":1}}"#);

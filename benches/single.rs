@@ -55,6 +55,15 @@ pub(crate) fn tool(count: usize) -> [f64; 3] {
     ranked(milliseconds(&trips).collect())
 }
 
+/// From a stop in the middle of a reply to the connection's end at the server.
+pub(crate) fn stop(count: usize) -> [f64; 3] {
+    let server = Server::start();
+    let mut editor = Editor::start(Subject::Caliban, server.port);
+    let mut turns = Turns::new(server, &mut editor);
+    turns.fill(text::tokens(WARM, 1));
+    ranked(milliseconds(&(0..count).map(|_| turns.stop()).collect::<Vec<_>>()).collect())
+}
+
 /// Milliseconds and megabytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Start {

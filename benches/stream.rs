@@ -133,15 +133,31 @@ impl<'a> Turns<'a> {
         rate: u32,
         pause: Duration,
     ) -> (char, char) {
-        let sign = |n: u32| char::from_u32(0x16a0 + n % 74).unwrap();
-        let (first, last) = (sign(self.count), sign(self.count + 1));
-        self.count += 2;
-        self.editor.forget_seen();
+        let (first, last) = (self.sign(), self.sign());
         tokens.insert(0, format!("{first} "));
         tokens.push(format!("\n\n{last}"));
         self.server.will(Reply::Text { tokens, rate, pause });
         self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
         (first, last)
+    }
+
+    /// Sends a message that is answered with one sign and no end, and stops when that is seen: the time from
+    /// the stop to the connection's close at the server.
+    pub(crate) fn stop(&mut self) -> Duration {
+        let sign = self.sign();
+        self.server.will(Reply::Open { word: format!("{sign} ") });
+        self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+        self.editor.wait(sign);
+        let stopped = Instant::now();
+        self.editor.lua("require('caliban').stop()", &[]);
+        self.server.next().last - stopped
+    }
+
+    /// A sign that is not on the screen, to be looked for.
+    fn sign(&mut self) -> char {
+        self.count += 1;
+        self.editor.forget_seen();
+        char::from_u32(0x16a0 + self.count % 74).unwrap()
     }
 
     /// One measured stream, added to the others. Its request is over when its first token comes.
