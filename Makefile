@@ -1,4 +1,4 @@
-.PHONY: try test bench lint test-matrix
+.PHONY: try test bench lint test-matrix test-live
 
 try:
 	@bash scripts/try.sh
@@ -14,3 +14,6 @@ lint:
 
 test-matrix:
 	@bash scripts/test-matrix.sh
+
+test-live:
+	@bash scripts/test-live.sh

@@ -16,6 +16,7 @@ mod kit_test;
 mod keys;
 mod lints;
 mod listing;
+mod live;
 mod looks;
 mod lua;
 mod models;

@@ -166,13 +166,18 @@ impl Nvim {
     /// Waits for a condition. Where it does not come, the panic tells what was awaited, the screen,
     /// `:messages`, and the end of the program's debug log.
     pub fn wait(&self, condition: impl Fn(&Nvim) -> bool, awaited: &str) {
+        self.wait_within(LIMIT, condition, awaited);
+    }
+
+    /// The same, for what takes a machine long.
+    pub fn wait_within(&self, limit: Duration, condition: impl Fn(&Nvim) -> bool, awaited: &str) {
         let start = Instant::now();
         loop {
             self.listen(Duration::ZERO);
             if condition(self) {
                 return;
             }
-            if start.elapsed() > LIMIT {
+            if start.elapsed() > limit {
                 self.fail(&format!("waited in vain for {awaited}"));
             }
             if !self.listen(TICK) && !self.left.get() && self.exited().is_some() {

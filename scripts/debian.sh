@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Unpacks packages of Debian's unstable suite, with all that they need, into DIR/root; nothing of the system
+# changes and no root is needed. Usage: debian.sh DIR PACKAGE... Needs apt and dpkg-deb.
+set -euo pipefail
+dir=$1
+shift
+apt=$dir/apt
+if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+  echo "apt-get and dpkg-deb are needed to lay out $*." >&2
+  exit 1
+fi
+arch=$(dpkg --print-architecture)
+# The archive that this system itself uses.
+uri=$(apt-get indextargets --format '$(SITE) $(TARGET_OF) $(COMPONENT)' 2>/dev/null | sed -n 's/ deb main$//p' | grep '/debian/*$' | head -1 || true)
+for file in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do [ ! -f "$file" ] || key=$file; done
+[ -n "$uri" ] && [ -n "${key:-}" ] || { echo "No Debian archive is configured here to lay out $* from." >&2; exit 1; }
+rm -rf "$dir"
+mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$dir/root"
+: >"$apt/status"
+echo "deb [signed-by=$key] $uri sid main" >"$apt/sources.list"
+options=(-o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null -o "Dir::State::lists=$apt/lists"
+  -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache" -o Debug::NoLocking=1 -o APT::Install-Recommends=false
+  -o "APT::Architecture=$arch" -o "APT::Sandbox::User=$(id -un)" -qq)
+apt-get "${options[@]}" update
+apt-get "${options[@]}" -y --download-only install "$@" libc6
+for file in "$apt"/cache/archives/*.deb; do dpkg-deb -x "$file" "$dir/root"; done
+rm -rf "$apt"
