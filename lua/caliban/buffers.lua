@@ -55,7 +55,7 @@ local function settle(r)
   elseif unsaved == '' and file.real(name) ~= file.real(r.path) then
     unsaved = ('the user named its buffer %s'):format(file.short(name))
   end
-  local kept = there and not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
+  local kept = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   settling.report(r, not kept, unsaved)
   local line = settling.summary(r, written, unsaved)
   r.reasons, r.dropped, r.accepted, r.rejected, r.clash, r.origin = {}, {}, 0, 0, nil, nil

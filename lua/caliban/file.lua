@@ -134,11 +134,17 @@ end
 
 local stamps = {} ---@type table<integer, string> when the file was last read or written, by its own clock
 
+---@param path string
+---@return string
+local function stamp(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
+end
+
 ---@param buf integer
 ---@return string
 function M.stamp(buf)
-  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
-  return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
+  return stamp(api.nvim_buf_get_name(buf))
 end
 
 api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' }, {
@@ -159,7 +165,8 @@ end
 ---@param err any
 ---@return string
 function M.reason(err)
-  local text = tostring(err):gsub('\n.*', '')
+  local text = tostring(err):gsub('\n.*', ''):gsub('^.*Autocommands for ".-": ', '')
+  text = text:gsub('^Vim%b():', '')
   return vim.trim(text:match('E%d+: .*') or (text:gsub('^.*:%d+: ', '')))
 end
 
@@ -195,14 +202,32 @@ function M.refresh(buf)
   end
 end
 
+--- Whether a buffer's encoding can hold a text.
+---@param buf integer
+---@param text string
+---@return boolean
+function M.encodes(buf, text)
+  local encoding = vim.bo[buf].fileencoding
+  if encoding == '' or encoding:find('^utf%-?8') then
+    return true
+  end
+  local there = vim.iconv(text, 'utf-8', encoding)
+  return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
+end
+
 --- Writes the buffer as `:write` does, its folder made first. The last line's end stays as it was.
 ---@param buf integer
 ---@param force boolean the disk was compared: do not ask about it
 ---@return string? why it was not written
 function M.write(buf, force)
-  local keep = vim.bo[buf].fixendofline
+  local keep, path = vim.bo[buf].fixendofline, api.nvim_buf_get_name(buf)
+  local before = stamp(path)
+  if not M.encodes(buf, M.text(buf)) then
+    -- with a bang Neovim would write other characters in their place
+    return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
+  end
   local ok, err = pcall(function()
-    vim.fn.mkdir(vim.fs.dirname(api.nvim_buf_get_name(buf)), 'p')
+    vim.fn.mkdir(vim.fs.dirname(path), 'p')
     if keep and not vim.bo[buf].endofline then
       vim.bo[buf].fixendofline = false
     end
@@ -210,8 +235,8 @@ function M.write(buf, force)
       vim.cmd('silent lockmarks write' .. (force and not vim.bo[buf].readonly and '!' or ''))
     end)
   end)
-  if not api.nvim_buf_is_valid(buf) then
-    return 'its buffer is gone'
+  if not api.nvim_buf_is_loaded(buf) then
+    return stamp(path) == before and 'its buffer is gone' or nil
   end
   if vim.bo[buf].fixendofline ~= keep then
     vim.bo[buf].fixendofline = keep
@@ -325,19 +350,6 @@ function M.open(path)
     return nil, why
   end
   return buf, nil, created
-end
-
---- Whether a buffer's encoding can hold a text.
----@param buf integer
----@param text string
----@return boolean
-function M.encodes(buf, text)
-  local encoding = vim.bo[buf].fileencoding
-  if encoding == '' or encoding:find('^utf%-?8') then
-    return true
-  end
-  local there = vim.iconv(text, 'utf-8', encoding)
-  return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
 end
 
 --- What the program needs to know of a buffer's text.

@@ -151,6 +151,7 @@ function M.save(r)
   elseif r.own then
     return false, 'it has unsaved changes of yours'
   end
+  r.text = file.text(r.buf)
   local failed = file.write(r.buf, disk ~= nil)
   return not failed, failed or ''
 end
@@ -203,12 +204,14 @@ function M.report(r, gone, unsaved)
     gone = gone,
     -- of CR alone the program knows no line ends
     text = there and (unsaved ~= '' or vim.bo[r.buf].fileformat == 'mac') and file.text(r.buf)
+      or unsaved ~= '' and r.text
       or nil,
     eol = not there or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,
     reasons = r.reasons,
   }
+  r.text = nil
   require('caliban.rpc').notify(message)
   local data = { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
   M.fire('CalibanReviewed', data)

@@ -31,6 +31,7 @@ local MOST = 50
 ---@field own boolean the user has unsaved changes outside the hunks
 ---@field origin? string the disk's text at entry; absent where the buffer was modified then
 ---@field clash? string what on disk cannot be written over
+---@field text? string the buffer's before the write that ends it: an autocommand may close the buffer
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field seq integer the undo state `hunks` belong to
 ---@field states table<integer, { hunks: caliban.Hunk[], own: boolean }> other undo states

@@ -156,6 +156,14 @@ fn what_is_no_text_file_is_refused() {
         edit("b", &[("a", "c")]),
         "b was not changed: it is not UTF-8 text.",
     );
+    // Neovim shows it as Latin-1; what is on disk is the same.
+    refused(
+        |it| it.file("b", b"a\xff\xfe"),
+        ":edit b<CR>",
+        "edit",
+        edit("b", &[("a", "c")]),
+        "b was not changed: it is not UTF-8 text.",
+    );
     refused(
         |it| it,
         "",

@@ -6,4 +6,5 @@ mod decide;
 mod guard;
 mod late;
 mod life;
+mod saves;
 pub mod scene;

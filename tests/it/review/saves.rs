@@ -1,0 +1,175 @@
+//! What stands in the way of the write that ends a review: nothing on disk is damaged, and all hear why.
+
+use super::scene::{Scene, nine};
+use crate::kit::reply::Reply;
+use expect_test::{Expect, expect};
+
+/// Two hunks are under review. Keys are typed, then all is accepted: what the user is told, what the model, and
+/// the bytes on disk.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(before: &str, keys: &str, expected: Expect) {
+    let scene = Scene::two_hunks(|it| it.before(before));
+    scene.nvim.keys(keys);
+    scene.nvim.command("messages clear");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    scene.wait_idle("I see.");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    let bytes = std::fs::read(scene.nvim.setup.path("a.txt")).unwrap();
+    let disk = if bytes == nine().into_bytes() {
+        "as it was".to_owned()
+    } else {
+        bytes.escape_ascii().to_string()
+    };
+    let story = format!("{}\n---\n{}\n---\n{disk}", scene.said(), scene.answer(2, "e1"));
+    expected.assert_eq(&story);
+}
+
+#[test]
+fn an_error_before_the_write() {
+    check(
+        "vim.cmd('autocmd BufWritePre * echoerr \"no formatter\"')",
+        "",
+        expect![[r#"
+            a.txt: 2 accepted, not saved: no formatter
+            ---
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (no formatter): the disk does not have it yet.
+            ---
+            as it was"#]],
+    );
+    check(
+        "vim.cmd('autocmd BufWritePre * throw \"no formatter\"')",
+        "",
+        expect![[r#"
+            a.txt: 2 accepted, not saved: no formatter
+            ---
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (no formatter): the disk does not have it yet.
+            ---
+            as it was"#]],
+    );
+    check(
+        "vim.cmd('autocmd BufWritePre * call NoSuch()')",
+        "",
+        expect![[r#"
+        a.txt: 2 accepted, not saved: E117: Unknown function: NoSuch
+        ---
+        The user accepted 2 changes in a.txt.
+        a.txt is not saved (E117: Unknown function: NoSuch): the disk does not have it yet.
+        ---
+        as it was"#]],
+    );
+}
+
+#[test]
+fn a_buffer_that_an_autocommand_of_the_write_closes() {
+    check(
+        "vim.cmd('autocmd BufWritePre * bwipeout!')",
+        "",
+        expect![[r#"
+            a.txt: 2 accepted, not saved: its buffer is gone
+            ---
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (its buffer is gone): the disk does not have it yet.
+            ---
+            as it was"#]],
+    );
+    check(
+        "vim.cmd('autocmd BufWritePre * bdelete!')",
+        "",
+        expect![[r#"
+            a.txt: 2 accepted, not saved: its buffer is gone
+            ---
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (its buffer is gone): the disk does not have it yet.
+            ---
+            as it was"#]],
+    );
+    check(
+        "vim.cmd('autocmd BufWritePost * bwipeout!')",
+        "",
+        expect![[r#"
+            a.txt: 2 accepted, saved
+            ---
+            The user accepted 2 changes in a.txt.
+            ---
+            l1\nL2\nl3\nl4\nl5\nl6\nl7\nL8\nL8b\nl9\n"#]],
+    );
+    check(
+        "vim.cmd('autocmd BufWritePost * bdelete!')",
+        "",
+        expect![[r#"
+        a.txt: 2 accepted, saved
+        ---
+        The user accepted 2 changes in a.txt.
+        ---
+        l1\nL2\nl3\nl4\nl5\nl6\nl7\nL8\nL8b\nl9\n"#]],
+    );
+}
+
+#[test]
+fn a_text_that_the_files_encoding_cannot_hold() {
+    check(
+        "",
+        ":set fileencoding=latin1<CR>5GA über<Esc>:w!<CR>2GA 日本<Esc>",
+        expect![[r#"
+            a.txt: 2 accepted, not saved: its encoding (latin1) cannot hold the text
+            ---
+            Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
+            line 2, reworked, now reads:
+            L2 日本
+            line 8, accepted:
+            L8
+            L8b
+            a.txt is not saved (its encoding (latin1) cannot hold the text): the disk does not have it yet.
+            The file changed elsewhere too, by the user or a formatter:
+            @@ line 5
+            -l5
+            +l5 über
+            ---
+            l1\nL2\nl3\nl4\nl5 \xfcber\nl6\nl7\nL8\nL8b\nl9\n"#]],
+    );
+    check(
+        "",
+        ":set fileencoding=latin1<CR>2GA 日本<Esc>",
+        expect![[r#"
+            a.txt: 2 accepted, not saved: its encoding (latin1) cannot hold the text
+            ---
+            Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
+            line 2, reworked, now reads:
+            L2 日本
+            line 8, accepted:
+            L8
+            L8b
+            a.txt is not saved (its encoding (latin1) cannot hold the text): the disk does not have it yet.
+            ---
+            as it was"#]],
+    );
+    check(
+        "",
+        ":set fileencoding=no-such<CR>",
+        expect![[r#"
+            a.txt: 2 accepted, not saved: its encoding (no-such) cannot hold the text
+            ---
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (its encoding (no-such) cannot hold the text): the disk does not have it yet.
+            ---
+            as it was"#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_read_only_by_now() {
+    check(
+        "",
+        ":set readonly<CR>",
+        expect![[r#"
+        a.txt: 2 accepted, not saved: E45: 'readonly' option is set (add ! to override)
+        ---
+        The user accepted 2 changes in a.txt.
+        a.txt is not saved (E45: 'readonly' option is set (add ! to override)): the disk does not have it yet.
+        ---
+        as it was"#]],
+    );
+}
