@@ -1,7 +1,7 @@
 //! A value a line (NDJSON): bytes in, lines out. Only LF ends a line, and a line is decoded when it is whole, so
 //! it does not matter how the bytes were cut on their way.
 
-use super::sse::{LIMIT, TooLarge};
+use super::sse::{LIMIT, TooLarge, lossy};
 use std::mem;
 
 /// The state between two pushes.
@@ -48,7 +48,7 @@ impl Lines {
 }
 
 fn line(bytes: &[u8], each: &mut impl FnMut(&str)) {
-    let text = String::from_utf8_lossy(bytes);
+    let text = lossy(bytes);
     if !text.trim().is_empty() {
         each(text.trim());
     }

@@ -1,6 +1,7 @@
 //! Server-sent events, as the WHATWG describes them: bytes in, frames out. Lines are found by scanning
 //! and decoded only when whole, so it does not matter how the bytes were cut on their way.
 
+use std::borrow::Cow;
 use std::mem;
 
 /// Largest event, in bytes; real ones are a few hundred.
@@ -86,7 +87,7 @@ impl Sse {
             b"data" => self.append(value)?,
             b"event" => {
                 self.event.clear();
-                push_text(&mut self.event, value);
+                self.event.push_str(&lossy(value));
             }
             // Comments have an empty field; ids and retry times serve reconnection, which a reply cannot use.
             _ => {}
@@ -102,7 +103,7 @@ impl Sse {
             self.data.push('\n');
         }
         self.has_data = true;
-        push_text(&mut self.data, value);
+        self.data.push_str(&lossy(value));
         Ok(())
     }
 
@@ -115,12 +116,12 @@ impl Sse {
     }
 }
 
-/// Appends a whole line's bytes; what is no UTF-8 in them becomes U+FFFD. Nearly all are, and checking that first
-/// is several times faster.
-fn push_text(text: &mut String, bytes: &[u8]) {
-    match std::str::from_utf8(bytes) {
-        Ok(valid) => text.push_str(valid),
-        Err(_) => text.push_str(&String::from_utf8_lossy(bytes)),
+/// A line as text; what is no UTF-8 in it becomes U+FFFD. Nearly all are, and checking that first is several
+/// times faster.
+pub(super) fn lossy(line: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(line) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(line),
     }
 }
 

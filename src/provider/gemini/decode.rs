@@ -12,26 +12,54 @@ use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Chunk {
-    candidates: Option<Vec<Candidate>>,
+struct Chunk<P> {
+    candidates: Option<Vec<Candidate<P>>>,
     prompt_feedback: Option<Feedback>,
-    usage_metadata: Option<Value>,
+    usage_metadata: Option<Counts>,
+    error: Option<Box<Value>>,
+}
+
+/// Stands in every chunk, and is read from one.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
     model_version: Option<String>,
-    error: Option<Value>,
+}
+
+/// Totals so far. What was read from the cache is part of the prompt's count; what was thought is none of the
+/// candidates'.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the provider's names")]
+struct Counts {
+    cached_content_token_count: Option<u64>,
+    prompt_token_count: Option<u64>,
+    tool_use_prompt_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Candidate {
+struct Candidate<P> {
     index: Option<u64>,
-    content: Option<Content>,
+    content: Option<Content<P>>,
     finish_reason: Option<String>,
     finish_message: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Content {
-    parts: Option<Vec<Value>>,
+struct Content<P> {
+    parts: Option<Vec<P>>,
+}
+
+/// A part of text alone. Nearly all chunks have no other; what else there is takes a `Value` to keep it as it came.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    text: String,
+    #[serde(default)]
+    thought: bool,
 }
 
 #[derive(Deserialize)]
@@ -50,9 +78,12 @@ pub(crate) struct Decoder {
 
 impl dialect::Decoder for Decoder {
     fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>) {
-        let failed = match json::<Chunk>(frame.data) {
-            Ok(Chunk { error: Some(error), .. }) => Ok(error),
-            Ok(chunk) => return self.chunk(chunk, out),
+        if let Ok(chunk @ Chunk { error: None, .. }) = serde_json::from_str(frame.data) {
+            return self.chunk(chunk, frame, out, Decoder::said);
+        }
+        let failed = match json(frame.data) {
+            Ok(Chunk { error: Some(error), .. }) => Ok(*error),
+            Ok(chunk) => return self.chunk(chunk, frame, out, Decoder::part),
             // Errors come in a list where the answer would have been one.
             Err(error) => json::<Vec<Value>>(frame.data).map(Value::Array).map_err(|_| error),
         };
@@ -85,12 +116,19 @@ impl Decoder {
         }
     }
 
-    fn chunk(&mut self, chunk: Chunk, out: &mut Vec<Sampled>) {
-        if let Some(model) = chunk.model_version.filter(|model| !model.is_empty()) {
-            self.model = model;
+    fn chunk<P>(
+        &mut self,
+        chunk: Chunk<P>,
+        frame: Frame<'_>,
+        out: &mut Vec<Sampled>,
+        take: fn(&mut Decoder, P, &mut Vec<Sampled>),
+    ) {
+        if self.model.is_empty() {
+            let named = json(frame.data).ok();
+            self.model = named.and_then(|it: Named| it.model_version).unwrap_or_default();
         }
-        if let Some(usage) = chunk.usage_metadata {
-            self.count(&usage);
+        if let Some(counts) = chunk.usage_metadata {
+            self.count(&counts);
         }
         if chunk.prompt_feedback.and_then(|feedback| feedback.block_reason).is_some() {
             self.stop = Some(Stop::Refusal);
@@ -100,7 +138,7 @@ impl Decoder {
         for candidate in candidates.into_iter().filter(|it| it.index.unwrap_or(0) == 0) {
             let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
             for part in parts {
-                self.part(part, out);
+                take(self, part, out);
             }
             if let Some(reason) = candidate.finish_reason {
                 self.stop = Some(stop(reason, candidate.finish_message));
@@ -108,16 +146,19 @@ impl Decoder {
         }
     }
 
-    /// The counts are totals so far. What was read from the cache is part of the prompt's count; what was thought
-    /// is none of the candidates'.
-    fn count(&mut self, usage: &Value) {
-        let count = |name: &str| usage[name].as_u64().unwrap_or(0);
-        let cached = count("cachedContentTokenCount");
-        let prompt = count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount"));
+    fn count(&mut self, counts: &Counts) {
+        let cached = counts.cached_content_token_count.unwrap_or(0);
+        let sum = |a: Option<u64>, b: Option<u64>| a.unwrap_or(0).saturating_add(b.unwrap_or(0));
+        let prompt = sum(counts.prompt_token_count, counts.tool_use_prompt_token_count);
         self.usage.cache_read = cached;
         self.usage.input = prompt.saturating_sub(cached);
-        self.usage.output =
-            count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount"));
+        self.usage.output = sum(counts.candidates_token_count, counts.thoughts_token_count);
+    }
+
+    fn said(&mut self, part: Said, out: &mut Vec<Sampled>) {
+        if !part.text.is_empty() {
+            self.say(part.text, part.thought, false, out);
+        }
     }
 
     fn part(&mut self, mut part: Value, out: &mut Vec<Sampled>) {
@@ -129,7 +170,7 @@ impl Decoder {
         if part["functionCall"].is_object() {
             self.call(part["functionCall"].take(), out);
         } else if !is_blank {
-            self.say(text, part["thought"] == true, signature.is_some(), out);
+            self.say(text.to_owned(), part["thought"] == true, signature.is_some(), out);
         } else {
             self.keep(part, signature.is_some());
             return;
@@ -157,16 +198,17 @@ impl Decoder {
     }
 
     /// Pieces of a text are joined; a signed part is one for itself.
-    fn say(&mut self, more: &str, thought: bool, signed: bool, out: &mut Vec<Sampled>) {
-        let more = more.to_owned();
-        let delta = if thought { Delta::Thinking } else { Delta::Text };
-        out.push(Sampled::Delta(delta(more.clone())));
+    fn say(&mut self, more: String, thought: bool, signed: bool, out: &mut Vec<Sampled>) {
         match self.blocks.last_mut() {
             Some(Block::Text { text }) if !thought && !signed => text.push_str(&more),
             Some(Block::Thinking { text, .. }) if thought && !signed => text.push_str(&more),
-            _ if thought => self.blocks.push(Block::Thinking { text: more, signature: None }),
-            _ => self.blocks.push(Block::Text { text: more }),
+            _ if thought => {
+                self.blocks.push(Block::Thinking { text: more.clone(), signature: None });
+            }
+            _ => self.blocks.push(Block::Text { text: more.clone() }),
         }
+        let delta = if thought { Delta::Thinking } else { Delta::Text };
+        out.push(Sampled::Delta(delta(more)));
     }
 
     fn call(&mut self, mut call: Value, out: &mut Vec<Sampled>) {

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 struct Line {
-    model: Option<String>,
     message: Option<Message>,
     #[serde(default)]
     done: bool,
@@ -18,6 +17,12 @@ struct Line {
     prompt_eval_count: Option<u64>,
     eval_count: Option<u64>,
     error: Option<Value>,
+}
+
+/// Stands in every line, and is read from one.
+#[derive(Deserialize)]
+struct Named {
+    model: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +60,7 @@ impl dialect::Decoder for Decoder {
                 let error = json!({ "code": 500, "message": error });
                 out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
             }
-            Ok(line) => self.line(line, out),
+            Ok(line) => self.line(line, frame, out),
             Err(error) => out.push(protocol(&format!("{error}: {}", fault::snippet(frame.data)))),
         }
     }
@@ -70,9 +75,9 @@ impl Decoder {
         Decoder { asked, blocks: Vec::new(), model: String::new() }
     }
 
-    fn line(&mut self, line: Line, out: &mut Vec<Sampled>) {
-        if let Some(model) = line.model {
-            self.model = model;
+    fn line(&mut self, line: Line, frame: Frame<'_>, out: &mut Vec<Sampled>) {
+        if self.model.is_empty() {
+            self.model = json(frame.data).ok().and_then(|it: Named| it.model).unwrap_or_default();
         }
         if let Some(message) = line.message {
             self.think(message.thinking.unwrap_or_default(), out);
@@ -98,11 +103,11 @@ impl Decoder {
         if more.is_empty() {
             return;
         }
-        out.push(Sampled::Delta(Delta::Text(more.clone())));
         match self.blocks.last_mut() {
             Some(Block::Text { text }) => text.push_str(&more),
-            _ => self.blocks.push(Block::Text { text: more }),
+            _ => self.blocks.push(Block::Text { text: more.clone() }),
         }
+        out.push(Sampled::Delta(Delta::Text(more)));
     }
 
     fn think(&mut self, more: String, out: &mut Vec<Sampled>) {

@@ -10,13 +10,18 @@ use crate::provider::{Sampled, fault};
 use serde::Deserialize;
 use serde_json::Value;
 
+/// What few chunks hold is boxed: chunks are moved about, and come by the thousand.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,
-    usage: Option<Value>,
-    error: Option<Value>,
+    usage: Option<Box<Value>>,
+    error: Option<Box<Value>>,
+}
+
+/// Stands in every chunk, and is read from one.
+#[derive(Deserialize)]
+struct Named {
     model: Option<String>,
-    object: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -24,16 +29,16 @@ struct Choice {
     index: Option<u64>,
     delta: Option<Message>,
     finish_reason: Option<String>,
-    usage: Option<Value>,
+    usage: Option<Box<Value>>,
 }
 
 #[derive(Deserialize)]
 struct Message {
     /// Text; from some a list of typed parts.
-    content: Option<Value>,
-    reasoning_content: Option<Value>,
-    reasoning: Option<Value>,
-    reasoning_text: Option<Value>,
+    content: Option<Box<Value>>,
+    reasoning_content: Option<Box<Value>>,
+    reasoning: Option<Box<Value>>,
+    reasoning_text: Option<Box<Value>>,
     reasoning_details: Option<Vec<Value>>,
     refusal: Option<String>,
     tool_calls: Option<Vec<Piece>>,
@@ -83,15 +88,16 @@ impl Decoder {
     }
 
     fn chunk(&mut self, chunk: Chunk, frame: Frame<'_>, out: &mut Vec<Sampled>) {
-        let bare = chunk.choices.is_none()
-            && (frame.event == "error" || chunk.object.as_deref() == Some("error"));
-        let error = chunk.error.or_else(|| bare.then(|| json(frame.data).unwrap_or_default()));
+        let error = chunk.error.or_else(|| match chunk.choices {
+            Some(_) => None,
+            None => bare_error(frame),
+        });
         if let Some(error) = error {
             out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
             return;
         }
-        if let Some(model) = chunk.model.filter(|model| !model.is_empty()) {
-            self.model = model;
+        if self.model.is_empty() {
+            self.model = json(frame.data).ok().and_then(|it: Named| it.model).unwrap_or_default();
         }
         self.count(chunk.usage);
         let choices = chunk.choices.unwrap_or_default();
@@ -123,19 +129,19 @@ impl Decoder {
     fn message(&mut self, delta: Message, out: &mut Vec<Sampled>) {
         let details = self.details.add(delta.reasoning_details.unwrap_or_default());
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.reasoning_text];
-        let named = reasoning.iter().flatten().filter_map(Value::as_str);
+        let named = reasoning.iter().flatten().filter_map(|it| it.as_str());
         // Some send the same text under two names.
         if let Some(text) = named.chain([details.as_str()]).find(|text| !text.is_empty()) {
             self.think(text, out);
         }
-        match delta.content {
-            Some(Value::String(text)) => self.say(&text, out),
+        match delta.content.map(|it| *it) {
+            Some(Value::String(text)) => self.say(text, out),
             Some(Value::Array(parts)) => parts.iter().for_each(|part| self.part(part, out)),
             _ => {}
         }
         if let Some(refusal) = delta.refusal.filter(|text| !text.is_empty()) {
             self.refused = true;
-            self.say(&refusal, out);
+            self.say(refusal, out);
         }
         for piece in delta.tool_calls.unwrap_or_default() {
             self.calls.add(piece, &mut self.asked, out);
@@ -145,22 +151,22 @@ impl Decoder {
     /// A typed part of the content: text, or reasoning that holds texts in turn.
     fn part(&mut self, part: &Value, out: &mut Vec<Sampled>) {
         if let Some(text) = part["text"].as_str() {
-            self.say(text, out);
+            self.say(text.to_owned(), out);
         }
         for text in reasoning::texts_of(part) {
             self.think(text, out);
         }
     }
 
-    fn say(&mut self, more: &str, out: &mut Vec<Sampled>) {
+    fn say(&mut self, more: String, out: &mut Vec<Sampled>) {
         if more.is_empty() {
             return;
         }
         match self.said.last_mut() {
-            Some(Block::Text { text }) => text.push_str(more),
-            _ => self.said.push(Block::Text { text: more.to_owned() }),
+            Some(Block::Text { text }) => text.push_str(&more),
+            _ => self.said.push(Block::Text { text: more.clone() }),
         }
-        out.push(Sampled::Delta(Delta::Text(more.to_owned())));
+        out.push(Sampled::Delta(Delta::Text(more)));
     }
 
     fn think(&mut self, more: &str, out: &mut Vec<Sampled>) {
@@ -172,8 +178,8 @@ impl Decoder {
     }
 
     /// The counts are totals: the last ones hold. What was read from the cache is part of the prompt's count.
-    fn count(&mut self, usage: Option<Value>) {
-        let Some(usage) = usage.filter(Value::is_object) else { return };
+    fn count(&mut self, usage: Option<Box<Value>>) {
+        let Some(usage) = usage.filter(|it| it.is_object()) else { return };
         let details = &usage["prompt_tokens_details"];
         let cached =
             [&details["cached_tokens"], &usage["prompt_cache_hit_tokens"], &usage["cached_tokens"]];
@@ -208,4 +214,10 @@ impl Decoder {
             _ => Stop::Unknown(reason),
         }
     }
+}
+
+/// An error that is the whole of an event.
+fn bare_error(frame: Frame<'_>) -> Option<Box<Value>> {
+    let whole: Box<Value> = json(frame.data).ok()?;
+    (frame.event == "error" || whole["object"] == "error").then_some(whole)
 }
