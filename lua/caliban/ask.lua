@@ -21,7 +21,7 @@ function M.ask(text, opts)
   end
   local chats = require('caliban.chat')
   if vim.trim(text) == '' then
-    vim.notify('Nothing sent. The message is empty.', vim.log.levels.INFO, { title = 'Caliban' })
+    require('caliban.notify').show('Nothing sent. The message is empty.')
     return
   end
   local chat = chats.show(false)
@@ -37,11 +37,8 @@ end
 function M.add(excerpt, focus)
   if #excerpt.text > MOST then
     local say = 'That is %d kB; at most %d kB can go along. Name the file in the message instead.'
-    vim.notify(
-      say:format(#excerpt.text / 1024, MOST / 1024),
-      vim.log.levels.WARN,
-      { title = 'Caliban' }
-    )
+    local text = say:format(#excerpt.text / 1024, MOST / 1024)
+    require('caliban.notify').show(text, vim.log.levels.WARN)
     return
   end
   local chat = require('caliban.chat').show(focus)

@@ -19,7 +19,7 @@ local ADVICE = 'accept or reject them first, or :w! to write what is shown.'
 ---@param text? string
 local function say(text)
   if text then
-    vim.notify(text, vim.log.levels.INFO)
+    require('caliban.notify').show(text)
   end
 end
 
@@ -82,12 +82,7 @@ local function protect(r)
   guard.set(r.buf, {
     refusal = function()
       local hunks = count(#r.hunks, 'hunk')
-      local full = ('%s has %s under review: %s'):format(file.short(r.path), hunks, ADVICE)
-      if vim.fn.strdisplaywidth(full) <= vim.v.echospace then
-        return full
-      end
-      -- a message that does not fit must be dismissed with a key
-      return ('%s: %s under review (accept, reject, or :w!)'):format(vim.fs.basename(r.path), hunks)
+      return ('%s has %s under review: %s'):format(file.short(r.path), hunks, ADVICE)
     end,
     written = function(past)
       local line = settling.written(r, past)

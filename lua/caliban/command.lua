@@ -15,7 +15,7 @@ local M = {}
 
 ---@param text string
 local function say(text)
-  vim.notify(text, vim.log.levels.WARN, { title = 'Caliban' })
+  require('caliban.notify').show(text, vim.log.levels.WARN)
 end
 
 local function api()

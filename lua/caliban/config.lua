@@ -272,7 +272,7 @@ function M.set(given)
   from_setup = true
   current, problems = M.check(given or {})
   if #problems > 0 then
-    vim.notify(table.concat(problems, '\n'), vim.log.levels.ERROR, { title = 'Caliban' })
+    require('caliban.notify').show(table.concat(problems, '\n'), vim.log.levels.ERROR)
   end
 end
 

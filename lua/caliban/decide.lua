@@ -32,7 +32,7 @@ function M.decide(r, verdict, first, last, reason)
     end
   end)
   if not ok then
-    vim.notify(
+    require('caliban.notify').show(
       ('%s cannot be changed now: %s'):format(file.short(r.path), file.reason(err)),
       vim.log.levels.ERROR
     )

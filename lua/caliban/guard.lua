@@ -19,7 +19,7 @@ local seen = {} ---@type table<integer, string> the file's stamp when it was las
 ---@param text string
 local function complain(text)
   vim.v.errmsg = text
-  api.nvim_echo({ { text, 'ErrorMsg' } }, true, {})
+  require('caliban.notify').echo(text, 'ErrorMsg')
 end
 
 --- `:w!`, and `:w other`, run as they would without us.

@@ -50,7 +50,7 @@ end
 ---@param step 1|-1
 function M.go(open, step)
   if #open == 0 then
-    return vim.notify('Nothing is under review.')
+    return require('caliban.notify').show('Nothing is under review.')
   end
   local here, at = api.nvim_get_current_buf(), step == 1 and 0 or #open + 1
   local row, line = api.nvim_win_get_cursor(0)[1] - 1, api.nvim_buf_line_count(0) - 1
@@ -80,7 +80,7 @@ function M.quickfix(open)
     end
   end
   if #items == 0 then
-    return vim.notify('Nothing is under review.')
+    return require('caliban.notify').show('Nothing is under review.')
   end
   vim.fn.setqflist({}, ' ', { title = 'Caliban review', items = items })
   vim.cmd.copen()

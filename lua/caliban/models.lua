@@ -12,7 +12,7 @@ function M.ask()
   local chats = require('caliban.chat')
   local chat = chats.get()
   if chat and chats.send(chat, { kind = 'models' }) then
-    vim.api.nvim_echo({ { 'Asking the providers for their models …' } }, false, {})
+    vim.api.nvim_echo({ { 'Asking for models …' } }, false, {})
   end
 end
 

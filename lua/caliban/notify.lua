@@ -1,16 +1,59 @@
 --- Sentences for the user.
 local M = {}
 
+local levels = vim.log.levels
+
+---@param text string
+---@return string # as much as stands in the last line without a key to dismiss it
+local function fit(text)
+  local room = vim.v.echospace
+  local short = vim.fn.strcharpart(text:gsub('%s+', ' '), 0, room)
+  while short ~= '' and vim.fn.strdisplaywidth(short .. '…') > room do
+    short = vim.fn.strcharpart(short, 0, vim.fn.strchars(short) - 1)
+  end
+  return short .. '…'
+end
+
+--- Shows a message in one line; where that cuts it, `:messages` has the whole.
+---@param text string
+---@param group? string
+function M.echo(text, group)
+  local whole = { { text, group } }
+  local wide = text:find('\n', 1, true) or vim.fn.strdisplaywidth(text) > vim.v.echospace
+  if not wide or #vim.api.nvim_list_uis() == 0 then
+    vim.api.nvim_echo(whole, true, {})
+    return
+  end
+  local prompts, more = vim.o.messagesopt, vim.o.more
+  vim.o.messagesopt, vim.o.more = prompts:gsub('hit%-enter', 'wait:0'), false
+  vim.api.nvim_echo(whole, true, {})
+  vim.o.messagesopt, vim.o.more = prompts, more
+  vim.cmd.redraw()
+  vim.api.nvim_echo({ { fit(text), group } }, false, {})
+end
+
+--- By `vim.notify`. Neovim's own would ask for Enter where the message is wider than the screen.
+---@param text string
+---@param level? integer of vim.log.levels
+function M.show(text, level)
+  local own = debug.getinfo(vim.notify, 'S')
+  if not (own and own.source:find('^@vim/.*editor%.lua$')) then
+    return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
+  end
+  local group = level == levels.ERROR and 'ErrorMsg' or level == levels.WARN and 'WarningMsg'
+  M.echo(text, group or nil)
+end
+
 ---@param text string
 ---@param level? integer of vim.log.levels; a warning unless given
 function M.say(text, level)
   local buf = vim.api.nvim_get_current_buf()
   local chat = vim.fn.mode() == 'i' and require('caliban.chat').of(buf)
   if chat and chat.composer == buf then
-    -- Neovim would write `-- INSERT --` over it, or ask for Enter where it is long
+    -- Neovim would write `-- INSERT --` over it
     return require('caliban.chat.composer').warn(chat, text)
   end
-  vim.notify(text, level or vim.log.levels.WARN, { title = 'Caliban' })
+  M.show(text, level or levels.WARN)
 end
 
 return M

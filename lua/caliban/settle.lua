@@ -8,7 +8,7 @@ local track = require('caliban.track')
 
 ---@param text string
 local function warn(text)
-  vim.notify(text, vim.log.levels.WARN)
+  require('caliban.notify').show(text, vim.log.levels.WARN)
 end
 
 --- The text on disk that the buffer is known to go back to.

@@ -203,7 +203,7 @@ function M.changed(chat, before)
   end
   local here = focused and require('caliban.chat.windows').visible(chat)
   if text and not here then
-    vim.notify(text, vim.log.levels.INFO, { title = 'Caliban' })
+    require('caliban.notify').show(text)
   end
   if vim.o.laststatus > 0 then
     vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
@@ -233,7 +233,7 @@ function M.event(message)
   local opts = { pattern = message.name, modeline = false, data = message.data }
   local ok, err = pcall(api.nvim_exec_autocmds, 'User', opts)
   if not ok then
-    vim.notify(tostring(err), vim.log.levels.ERROR, { title = message.name })
+    require('caliban.notify').show(('%s: %s'):format(message.name, err), vim.log.levels.ERROR)
   end
 end
 

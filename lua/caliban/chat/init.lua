@@ -259,7 +259,7 @@ function M.ended(why, unsent)
     end
   end
   if not require('caliban.chat.windows').visible() then
-    vim.notify(why, vim.log.levels.ERROR, { title = 'Caliban' })
+    require('caliban.notify').show(why, vim.log.levels.ERROR)
   end
 end
 

@@ -178,7 +178,7 @@ local function go_to(chat)
   local name = vim.fs.normalize((file:gsub(':%d+.*$', '')))
   local path = name:find('^/') and name or vim.fs.joinpath(chat.root or vim.fn.getcwd(), name)
   if name == '' or not vim.uv.fs_stat(path) then
-    vim.notify(("No file '%s'."):format(name), vim.log.levels.WARN, { title = 'Caliban' })
+    require('caliban.notify').show(("No file '%s'."):format(name), vim.log.levels.WARN)
     return
   end
   local win = code_window()
@@ -202,11 +202,11 @@ local function yank_code(chat)
   local lines = block and api.nvim_buf_get_lines(0, top, top + block.n, false)
   local code = lines and require('caliban.chat.markdown').code_at(lines, row() - top + 1)
   if not code then
-    vim.notify('No code block here.', vim.log.levels.INFO, { title = 'Caliban' })
+    require('caliban.notify').show('No code block here.')
     return
   end
   vim.fn.setreg(vim.v.register, code, 'l')
-  vim.notify(('%d lines yanked'):format(#code), vim.log.levels.INFO, { title = 'Caliban' })
+  require('caliban.notify').show(('%d lines yanked'):format(#code))
 end
 
 ---@param chat caliban.Chat

@@ -250,11 +250,3 @@ fn leaving_with_a_hidden_review_is_refused_and_leaving_with_a_bang_goes() {
     assert!(scene.nvim.quit_with(":qa!<CR>").success());
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
-
-#[test]
-fn a_refusal_fits_a_narrow_screen_without_a_key_to_dismiss_it() {
-    let scene = Scene::two_hunks(|it| it.size(70, 20));
-    scene.nvim.keys(":w<CR>");
-    assert!(!scene.nvim.is_blocked());
-    expect!["a.txt: 2 hunks under review (accept, reject, or :w!)"].assert_eq(&scene.said());
-}

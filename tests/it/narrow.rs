@@ -1,0 +1,57 @@
+//! On a narrow screen no message of ours waits for a key: it is cut to its line, and `:messages` has the whole.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use crate::review::scene::Scene;
+
+/// Types this, and the message is there in both forms.
+#[track_caller]
+fn check(nvim: &Nvim, keys: &str, whole: &str) {
+    nvim.lua("vim.cmd('messages clear')", &[]);
+    nvim.keys(keys);
+    assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{}", nvim.screen());
+    nvim.wait(|nvim| nvim.lua_str("return vim.fn.execute('messages')").contains(whole), whole);
+    let begin: String = whole.chars().take(18).collect();
+    nvim.wait_screen(&begin);
+    let screen = nvim.screen();
+    let line = screen.lines().find(|it| it.contains(&begin)).unwrap();
+    assert!(line.trim_end_matches(['"', '│', ' ']).ends_with('…'), "{screen}");
+    assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{screen}");
+}
+
+#[test]
+fn messages_fit_a_narrow_screen() {
+    let scene = Scene::two_hunks(|it| it.size(40, 24));
+    let nvim = &scene.nvim;
+    check(
+        nvim,
+        ":w<CR>",
+        "a.txt has 2 hunks under review: accept or reject them first, or :w! to write",
+    );
+    check(
+        nvim,
+        ":wqa<CR>",
+        "a.txt has 2 hunks under review: accept or reject them first, or :w! to write",
+    );
+    check(nvim, "5G:Caliban accept hunk<CR>", "No hunk here. ]h goes to the next one.");
+    nvim.keys(":Caliban nonsense<CR>");
+    assert!(!nvim.is_blocked());
+    nvim.keys(":Caliban model /x<CR>");
+    assert!(!nvim.is_blocked());
+    check(nvim, ":Caliban model nobody/x<CR>", "No provider is called nobody");
+}
+
+#[test]
+fn a_wrong_configuration_waits_for_no_key_either() {
+    let server = Server::start();
+    let setup = Setup::new().size(40, 20).anthropic(&server);
+    let nvim =
+        Nvim::start(&setup.config("{ modell = 1, providers = { mine = { dialect = 'morse' } } }"));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait(
+        |nvim| nvim.lua_str("return vim.fn.execute('messages')").contains("morse"),
+        "all problems",
+    );
+    assert!(!nvim.is_blocked(), "{}", nvim.screen());
+}
