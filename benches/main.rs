@@ -89,5 +89,7 @@ fn main() {
         report.starts.extend((0..3).map(|_| single::start()));
     }
     print!("{}", report.table(&SCENARIOS));
-    println!("{}", decode::table());
+    if only.is_none() {
+        println!("{}", decode::table());
+    }
 }
