@@ -104,7 +104,6 @@ fn what_is_wrong_in_the_configuration_is_reported_with_its_path_and_the_rest_hol
     let config = "{ modle = 'x', mode = 7, layout = 'bottom', providers = { mine = { dialect = 'smoke' } } }";
     let nvim = Nvim::start(&Setup::new().config(config).anthropic(&server));
     nvim.keys(":Caliban<CR>");
-    nvim.keys("<CR>");
     let said = nvim.lua_str("return vim.fn.execute('messages')");
     expect![[r#"
         caliban: config.mode: expected 'ask', got 7

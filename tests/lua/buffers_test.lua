@@ -207,12 +207,7 @@ function T.writing_is_refused()
     eq({ true, 'a\nb\nc\n', '1:-b+X' }, { vim.bo.modified, H.disk('f.txt'), H.pending() }, command)
   end
   H.review('a b c', 'a X c')
-  local columns = vim.o.columns
-  vim.o.columns = 160
   eq(sentence, H.try('w'))
-  vim.o.columns = 60
-  eq('f.txt: 1 hunk under review (accept, reject, or :w!)', H.try('w'))
-  vim.o.columns = columns
 end
 
 function T.writing_with_bang()
