@@ -31,7 +31,10 @@ fn models_are_listed_by_their_providers_and_one_that_fails_is_a_line() {
     let setup = Setup::new().config("{ probe = false }").before(CHOOSE);
     let nvim = Nvim::start(&setup.anthropic(&first).openai(&second).size(160, 40));
     nvim.command("let g:choice = 'openai/gpt-5'");
-    nvim.keys(":Caliban<CR>i/models<C-s>");
+    nvim.keys(":Caliban<CR>");
+    // which model is in use is known with the first state
+    nvim.wait_screen("anthropic/claude-sonnet-4-5 ·");
+    nvim.keys("i/models<C-s>");
     nvim.wait_transcript("Model: openai/gpt-5.");
     expect![[r#"
         anthropic/claude-sonnet-4-5  200k · images · $3/$15  (now)
