@@ -449,6 +449,20 @@ test('what is sent before the session has a name is sent then', function()
   eq(last('send').text, 'hello')
 end)
 
+test('text that came back to a conversation goes on to the one in its place, with why', function()
+  for _, first in ipairs({ 'bounce', 'session' }) do
+    opened()
+    local back = { session = 'main', text = 'mine', context = {}, why = 'It is not open.' }
+    local instead = { session = 'main-2', instead = 'main', root = fn.getcwd(), ephemeral = false }
+    instead = vim.tbl_extend('error', instead, { draft = '', draft_context = {} })
+    receive(first, first == 'bounce' and back or instead)
+    receive(first == 'bounce' and 'session' or 'bounce', first == 'bounce' and instead or back)
+    eq(chat().session, 'main-2')
+    eq(composer(), { 'mine' })
+    eq(chat().warning.text, 'It is not open.')
+  end
+end)
+
 test('the program ends: text and unsent messages stay, a restart opens all again', function()
   opened()
   type_keys('ikeep me<Esc>')

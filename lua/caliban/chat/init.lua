@@ -131,14 +131,15 @@ function M.switch(message)
   M.show(true)
 end
 
---- Puts a chat where another was, with what was typed there.
+--- Puts a chat where another was, with what was typed there and what was said of it.
 ---@param chat caliban.Chat
 ---@param barred caliban.Chat
 local function inherit(chat, barred)
   barred.heir = chat
+  local composer = require('caliban.chat.composer')
   local text = table.concat(barred.text, '\n')
   if text ~= '' or #barred.context > 0 then
-    require('caliban.chat.composer').give_back(chat, text, barred.context)
+    composer.give_back(chat, text, barred.context)
   end
   local windows = require('caliban.chat.windows')
   if M.current == barred then
@@ -146,6 +147,9 @@ local function inherit(chat, barred)
     if windows.visible(barred) then
       windows.open(chat, false)
     end
+  end
+  if barred.warning then
+    composer.warn(chat, barred.warning.text)
   end
 end
 
