@@ -67,8 +67,7 @@ const LINES: [Line; 16] = [
 const FLAT: f64 = 1.2;
 
 impl Report {
-    pub(crate) fn table(mut self, scenarios: &[Scenario]) -> String {
-        self.leave_out_idle();
+    pub(crate) fn table(self, scenarios: &[Scenario]) -> String {
         let mut table = String::from(
             "| | plain | marked | Caliban | × plain | × marked | figure | |\n|---|--:|--:|--:|--:|--:|---|---|\n",
         );
@@ -82,14 +81,6 @@ impl Report {
             table += &self.singles();
         }
         table
-    }
-
-    /// Takes what typing and measuring cost from the editors' times: the same for all, whatever the text does.
-    fn leave_out_idle(&mut self) {
-        let idle = median(self.streams.iter().map(|it| it.2.idle));
-        for (_, _, measured) in &mut self.streams {
-            measured.editor_cpu -= idle * measured.seconds;
-        }
     }
 
     fn all(&self, subject: Subject, scenario: Scenario) -> impl Iterator<Item = &Measured> {

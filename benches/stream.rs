@@ -1,4 +1,5 @@
-//! One measured stream: the chat is filled, then text arrives while a user types in another window.
+//! One measured stream: the chat is filled, then text arrives while a user types in another window, and once
+//! more while nobody does, so that what it costs is not a small part of what typing costs.
 
 use super::editor::Editor;
 use super::server::{Reply, Server};
@@ -9,7 +10,6 @@ use std::time::{Duration, Instant};
 const FILL: usize = 250_000;
 /// Tokens of the reply before all others: parsers and queries are loaded by it.
 pub(crate) const WARM: usize = 3_000;
-const IDLE: Duration = Duration::from_secs(2);
 /// The silence between a request and its first token.
 const PAUSE: Duration = Duration::from_millis(300);
 
@@ -31,12 +31,8 @@ pub(crate) struct Measured {
     pub(crate) timer: Vec<f64>,
     pub(crate) queue: Vec<f64>,
     pub(crate) key: Vec<f64>,
-    /// Of one stream, from before its first token to the last on the screen, with what typing and measuring
-    /// cost: `idle` is that alone, in milliseconds a second.
+    /// Of one stream, from before its first token to the last on the screen.
     pub(crate) editor_cpu: f64,
-    pub(crate) idle: f64,
-    /// How long it streamed.
-    pub(crate) seconds: f64,
     pub(crate) program_cpu: f64,
     /// From the submit to before the first token.
     pub(crate) request_cpu: f64,
@@ -60,29 +56,17 @@ pub(crate) fn measure(subject: Subject, scenario: Scenario) -> Measured {
     turns.editor.keys("A");
     let editor_pid = turns.editor.pid();
 
-    turns.editor.lua("Probe.start()", &[]);
-    let (cpu, start) = (proc::cpu(editor_pid), Instant::now());
-    typing(turns.editor, |editor| {
-        editor.listen(Duration::ZERO);
-        start.elapsed() > IDLE
-    });
-    let idle = (proc::cpu(editor_pid) - cpu) / start.elapsed().as_secs_f64();
-    turns.editor.lua("Probe.stop()", &[]);
-    let mut measured = Measured { idle, ..Measured::default() };
+    let mut measured = Measured::default();
     for n in 0..scenario.times {
-        turns.stream(scenario, program, u64::from(n), &mut measured);
+        turns.felt(scenario, program, u64::from(n), &mut measured);
+        turns.spent(scenario, program, u64::from(n), &mut measured);
     }
     let times = f64::from(scenario.times);
     measured.editor_memory = proc::resident(editor_pid);
     measured.program_memory = proc::resident(program);
-    for sum in [
-        &mut measured.editor_cpu,
-        &mut measured.seconds,
-        &mut measured.program_cpu,
-        &mut measured.request_cpu,
-    ] {
-        *sum /= times;
-    }
+    measured.editor_cpu /= times;
+    measured.program_cpu /= times;
+    measured.request_cpu /= times;
     measured
 }
 
@@ -160,25 +144,33 @@ impl<'a> Turns<'a> {
         char::from_u32(0x16a0 + self.count % 74).unwrap()
     }
 
-    /// One measured stream, added to the others. Its request is over when its first token comes.
-    fn stream(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
-        let editor = self.editor.pid();
+    /// A stream while a user types: how long what they do takes, added to the others.
+    fn felt(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
         self.settle(program);
         self.editor.lua("Probe.start()", &[]);
-        let submitted = (proc::cpu(program), Instant::now());
         let end = self.submit(text::tokens(scenario.tokens, 7 + seed), scenario.rate, PAUSE).1;
-        let mut key = typing(self.editor, |_| submitted.1.elapsed() > PAUSE * 2 / 3);
-        let (cpu, program_cpu, start) = (proc::cpu(editor), proc::cpu(program), Instant::now());
-        sum.request_cpu += program_cpu - submitted.0;
-        key.extend(typing(self.editor, |editor| editor.seen(end).is_some()));
-        sum.editor_cpu += proc::cpu(editor) - cpu;
-        sum.program_cpu += proc::cpu(program) - program_cpu;
-        sum.seconds += start.elapsed().as_secs_f64();
+        let key = typing(self.editor, |editor| editor.seen(end).is_some());
         sum.key.extend(milliseconds(&key));
         let probed = self.editor.lua("return Probe.stop()", &[]);
         let numbers = |at: usize| probed[at].as_array().into_iter().flatten().map(number);
         sum.timer.extend(numbers(0));
         sum.queue.extend(numbers(1));
+        self.server.next();
+    }
+
+    /// A stream that nobody disturbs: what it takes, added to the others. Its request is over when its first
+    /// token comes.
+    fn spent(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
+        let editor = self.editor.pid();
+        self.settle(program);
+        let before = proc::cpu(program);
+        let end = self.submit(text::tokens(scenario.tokens, 70 + seed), scenario.rate, PAUSE).1;
+        self.editor.listen(PAUSE * 2 / 3);
+        let (cpu, program_cpu) = (proc::cpu(editor), proc::cpu(program));
+        self.editor.wait(end);
+        sum.request_cpu += program_cpu - before;
+        sum.editor_cpu += proc::cpu(editor) - cpu;
+        sum.program_cpu += proc::cpu(program) - program_cpu;
         self.server.next();
     }
 
