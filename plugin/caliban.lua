@@ -46,6 +46,7 @@ plug('n', 'next', 'next()', 'next change')
 plug('n', 'prev', 'prev()', 'previous change')
 plug('n', 'approve', 'approve("once")', 'approve what is asked')
 plug('n', 'deny', 'deny()', 'decline what is asked')
+plug('n', 'mode', 'mode()', 'the next mode')
 plug('n', 'unchip', 'unchip()', 'remove the last piece of context')
 vim.keymap.set('n', '<Plug>(caliban-add)', function()
   vim.go.operatorfunc = "v:lua.require'caliban'._operator"

@@ -1,9 +1,11 @@
 //! The facts of a session, in order, and the passing signs of life between them.
 
 mod failure;
+mod mode;
 mod tuning;
 
 pub use failure::Failure;
+pub use mode::{MODES, Mode};
 pub use tuning::Tuning;
 
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer};
@@ -125,6 +127,10 @@ pub enum Event {
         model: String,
         #[serde(default, skip_serializing_if = "Tuning::is_empty")]
         tuning: Tuning,
+    },
+    /// Holds from the next call on.
+    ModeChosen {
+        mode: Mode,
     },
     /// What a request and its reply cost, in USD; absent where the price is not known.
     Spent {

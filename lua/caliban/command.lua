@@ -204,6 +204,21 @@ local subcommands = {
       return vim.list_extend(models(), settings())
     end,
   },
+  mode = {
+    run = function(call)
+      local mode, word = require('caliban.mode'), call.words[1]
+      if not word then
+        mode.ask()
+      elseif word == 'auto' then
+        say('Mode auto needs permission rules for commands, which this version does not have.')
+      elseif one_of(word, mode.names) then
+        mode.set(word --[[@as caliban.Mode]])
+      end
+    end,
+    complete = function()
+      return require('caliban.mode').names
+    end,
+  },
   connect = {
     run = function(call)
       if #call.words > 1 then

@@ -9,7 +9,7 @@ local M = {}
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
 ---@field temperature? number
 ---@field max_output? integer
----@field mode string
+---@field mode caliban.Mode
 ---@field resume boolean|'open'
 ---@field bin? string the program, where it is not built in the plugin's own folder
 ---@field debug boolean
@@ -118,8 +118,7 @@ local known = {
   thinking = one_of(M.efforts),
   temperature = number(2),
   max_output = tokens,
-  -- the other modes of the contract are refused until they do something
-  mode = one_of({ 'ask' }),
+  mode = one_of(require('caliban.mode').names),
   resume = one_of({ true, false, 'open' }),
   bin = is('string'),
   debug = is('boolean'),

@@ -130,6 +130,12 @@ function M.deny(reason)
   require('caliban.chat').rule('deny', reason)
 end
 
+--- How much is done before you have decided: the mode of this name, else the one after the present one.
+---@param name? caliban.Mode
+function M.mode(name)
+  require('caliban.mode').set(name)
+end
+
 ---@return caliban.State
 function M.state()
   return require('caliban.status').state()

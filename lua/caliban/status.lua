@@ -177,7 +177,8 @@ function M.status(width)
   if not (chat and chat.status) then
     return ''
   elseif not width then
-    return 'caliban: ' .. M.words(chat)
+    local mode = chat.status.mode
+    return 'caliban: ' .. join(mode ~= 'ask' and mode, M.words(chat))
   end
   local left, right = M.line(chat, width)
   return right == '' and left or left .. '  ' .. right
@@ -200,6 +201,8 @@ function M.changed(chat, before)
     and before.phase ~= 'offline'
   then
     text = ('Caliban has finished (%s).'):format(now.session)
+  elseif before and now.mode ~= before.mode then
+    text = ('Caliban is in %s mode (%s).'):format(now.mode, now.session)
   end
   local here = focused and require('caliban.chat.windows').visible(chat)
   if text and not here then

@@ -31,7 +31,7 @@
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
 ---@field temperature? number
 ---@field max_output? integer
----@field mode string
+---@field mode 'plan'|'ask'
 ---@field resume boolean|'open'
 ---@field debug boolean
 ---@field system? string
@@ -120,6 +120,12 @@
 ---@class (exact) caliban.Retry
 ---@field kind 'retry'
 ---@field session string
+
+--- How much is done before the user has decided, from the next call on.
+---@class (exact) caliban.SetMode
+---@field kind 'mode'
+---@field session string
+---@field mode? 'plan'|'ask' absent: the one after the present one
 
 --- Asks for all models there are.
 ---@class (exact) caliban.ListModels
@@ -230,7 +236,7 @@
 ---@field turn integer the running turn, or the last one
 ---@field tool? string the running tool
 ---@field model string
----@field mode string
+---@field mode 'plan'|'ask'
 ---@field tour boolean
 ---@field unsaved boolean the conversation is in memory only
 ---@field input integer tokens of this session, all told

@@ -10,7 +10,7 @@ mod status;
 mod work;
 
 use crate::context::prompt;
-use crate::event::{Delta, Event, Ruling, SessionId, TurnId};
+use crate::event::{Delta, Event, Mode, Ruling, SessionId, TurnId};
 use crate::message::{CallId, Excerpt, ToolAnswer};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
@@ -43,6 +43,8 @@ pub enum Command {
     Toggle(u32),
     Retry,
     ChooseModel(String),
+    /// Of none the next one.
+    ChooseMode(Option<Mode>),
     /// The user has given a key for this provider; the file tells where it is.
     Connect(String, PathBuf),
     /// Show the request that went out last.
@@ -86,6 +88,8 @@ pub struct Setup {
     pub partial: String,
     pub draft: Draft,
     pub models: Models,
+    /// Of a new session.
+    pub mode: Mode,
     pub choice: prompt::Choice,
     /// The session that this one was opened for, which could not be.
     pub instead: Option<SessionId>,
@@ -255,6 +259,10 @@ impl Agent {
                 }
             }
             Command::ChooseModel(model) => self.choose_model(&model),
+            Command::ChooseMode(mode) => {
+                let mode = mode.unwrap_or_else(|| self.setup.session.mode.next());
+                self.take(Input::ChooseMode { mode });
+            }
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::ShowRequest => self.show_request(),
             Command::Reviewed { answers, path, saved } => {

@@ -4,7 +4,7 @@ use super::models::{self, Models};
 use super::{Agent, Wish, work};
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed, Slash};
-use crate::event::Tuning;
+use crate::event::{Mode, Tuning};
 use crate::message::{Block, Excerpt, Role};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
@@ -29,6 +29,7 @@ impl Agent {
             Ok(system) if is_fresh => {
                 let model = self.setup.session.model.clone();
                 inputs.push(Input::Open { system, model, root });
+                inputs.push(Input::ChooseMode { mode: self.setup.mode });
             }
             Ok(system) if system != self.system() => told.push(
                 "The settings, the tools or the folder changed since this conversation began: its system prompt \
@@ -72,6 +73,10 @@ impl Agent {
                 let _ = self.prompts.send(work::Prompt { text, context, steer });
             }
             Parsed::Unknown(why) => self.bounce(text, context, why),
+            Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
+                self.take(Input::ChooseMode { mode: Mode::Plan });
+                let _ = self.prompts.send(work::Prompt { text: rest.to_owned(), context, steer });
+            }
             Parsed::Known(slash, rest) => self.slash(slash, rest),
         }
     }
@@ -98,6 +103,7 @@ impl Agent {
                 let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::Models));
             }
             Slash::Models => self.choose_model(rest),
+            Slash::Plan => self.take(Input::ChooseMode { mode: Mode::Plan }),
             Slash::Connect if rest.contains(char::is_whitespace) => {
                 let text = "A key is asked for separately, so that it stands nowhere: /connect and the provider.";
                 self.notice(Level::Warn, text.into());
@@ -130,8 +136,9 @@ impl Agent {
             );
             return self.notice(Level::Error, text);
         }
-        let Session { model, tuning, .. } = std::mem::take(&mut self.setup.session);
+        let Session { model, tuning, mode, .. } = std::mem::take(&mut self.setup.session);
         self.setup.session = Session { model, tuning, ..Session::default() };
+        self.setup.mode = mode;
         self.begin();
         self.save_whole();
     }

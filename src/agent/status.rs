@@ -27,7 +27,7 @@ impl Agent {
             turn: session.turns,
             tool: running.map(|it| it.call.tool.clone()),
             model: session.model.clone(),
-            mode: "ask",
+            mode: session.mode,
             tour: self.setup.models.is_tour(&session.model),
             unsaved: self.setup.store.is_none() || self.disk_warned,
             input: session.usage.read(),

@@ -10,6 +10,7 @@ pub enum Slash {
     Clear,
     Models,
     Connect,
+    Plan,
 }
 
 pub struct Row {
@@ -45,6 +46,11 @@ pub const TABLE: &[Row] = &[
         name: "connect",
         slash: Slash::Connect,
         help: "asks for a provider's key and stores it: `/connect [provider]`",
+    },
+    Row {
+        name: "plan",
+        slash: Slash::Plan,
+        help: "plan mode, in which nothing is edited or run: `/plan [message]`",
     },
 ];
 

@@ -1,7 +1,7 @@
 //! What crosses between the editor and the program; the twin of `lua/caliban/wire.lua`, which says what
 //! each field means. A test keeps the two equal.
 
-use crate::event::{Queued, SessionId};
+use crate::event::{Mode, Queued, SessionId};
 use crate::message::{Effort, Excerpt};
 use crate::provider::key::Secret;
 use crate::view::BlockUpdate;
@@ -64,6 +64,10 @@ pub enum FromNvim {
         session: SessionId,
         model: String,
     },
+    Mode {
+        session: SessionId,
+        mode: Option<Mode>,
+    },
     Models {
         session: SessionId,
     },
@@ -101,7 +105,8 @@ pub struct WireConfig {
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub max_output: Option<u32>,
-    pub mode: String,
+    #[serde(default)]
+    pub mode: Mode,
     #[serde(default)]
     pub resume: Resume,
     #[serde(default)]
@@ -323,7 +328,7 @@ pub struct Status {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     pub model: String,
-    pub mode: &'static str,
+    pub mode: Mode,
     pub tour: bool,
     /// The conversation is in memory only: it is ephemeral, or the disk fails.
     pub unsaved: bool,

@@ -3,7 +3,7 @@
 use super::{
     Effect, Event, LOOP_END, LOOP_REFUSED, MAX_REQUESTS, Open, Phase, Session, State, Step, say,
 };
-use crate::event::{End, Plan, PlanStep, Ruling, TurnId};
+use crate::event::{End, Mode, Plan, PlanStep, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
 
 impl Session {
@@ -18,11 +18,31 @@ impl Session {
 
     fn refuse_planned(&mut self, turn: TurnId, step: &mut Step) {
         for it in self.open().to_vec() {
-            if let (State::Ready, PlanStep::Refused(text)) = (&it.state, it.step) {
-                let answer =
-                    ToolAnswer { id: it.call.id, text, failed: true, summary: "refused".into() };
-                self.record(Event::Answered { turn, answer }, step);
-            }
+            let answer = match (it.state, it.step) {
+                (State::Ready, PlanStep::Refused(text)) => {
+                    ToolAnswer { id: it.call.id, text, failed: true, summary: "refused".into() }
+                }
+                (State::Ready | State::Allowed, PlanStep::Edit | PlanStep::Act { .. })
+                    if self.mode == Mode::Plan =>
+                {
+                    say::planning(&it.call)
+                }
+                _ => continue,
+            };
+            self.record(Event::Answered { turn, answer }, step);
+        }
+    }
+
+    /// What runs goes on; what has not begun is treated as the new mode wants it.
+    pub(super) fn choose_mode(&mut self, mode: Mode, step: &mut Step) {
+        self.record(Event::ModeChosen { mode }, step);
+        let asked = self.asking().filter(|it| matches!(it.step, PlanStep::Act { .. }));
+        if let (Mode::Plan, Some(asked)) = (mode, asked) {
+            let call = asked.call.id.clone();
+            let reason = "they chose plan mode instead".to_owned();
+            self.rule(&call, Ruling::Denied { reason }, step);
+        } else if let Phase::Acting { turn, .. } = self.phase {
+            self.advance(turn, step);
         }
     }
 

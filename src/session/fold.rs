@@ -1,7 +1,7 @@
 //! The fold: how each event changes the state, for a live session and a replayed one alike.
 
 use super::{Message, Open, Phase, Role, Session, State, say};
-use crate::event::{End, Event, Plan, PlanStep, Queued, Ruling, TurnId};
+use crate::event::{End, Event, Mode, Plan, PlanStep, Queued, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Stop};
 
 impl Session {
@@ -64,6 +64,7 @@ impl Session {
                 self.model.clone_from(model);
                 self.tuning = *tuning;
             }
+            Event::ModeChosen { mode } => self.set_mode(*mode),
             Event::Spent { cost } => {
                 self.spent += cost.unwrap_or_default();
                 self.unpriced |= cost.is_none();
@@ -71,6 +72,13 @@ impl Session {
             Event::SystemChosen { system } => self.set_system(system),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    /// Of several choices the model hears the last.
+    fn set_mode(&mut self, mode: Mode) {
+        self.mode = mode;
+        self.notes.retain(|it| !say::is_mode(it));
+        self.notes.push(say::mode(mode).to_owned());
     }
 
     fn set_system(&mut self, system: &str) {

@@ -7,7 +7,7 @@ mod say;
 #[cfg(test)]
 mod tests;
 
-use crate::event::{End, Event, Failure, Plan, PlanStep, Queued, Ruling, Tuning, TurnId};
+use crate::event::{End, Event, Failure, Mode, Plan, PlanStep, Queued, Ruling, Tuning, TurnId};
 use crate::message::{
     Block, CallId, Excerpt, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
@@ -98,6 +98,9 @@ pub enum Input {
         model: String,
         tuning: Tuning,
     },
+    ChooseMode {
+        mode: Mode,
+    },
     /// What a reply cost, in USD; `None` where the price is not known.
     Spend {
         cost: Option<f64>,
@@ -138,6 +141,7 @@ pub struct Session {
     pub model: String,
     /// How the user wants it asked in this session.
     pub tuning: Tuning,
+    pub mode: Mode,
     pub root: PathBuf,
     /// All tokens of the session.
     pub usage: Usage,
@@ -242,6 +246,7 @@ impl Session {
             Input::ChooseModel { model, tuning } => {
                 self.record(Event::ModelChosen { model, tuning }, &mut step);
             }
+            Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::Spend { cost } => self.record(Event::Spent { cost }, &mut step),
             Input::ChooseSystem { system } if self.phase == Phase::Idle => {
                 self.record(Event::SystemChosen { system }, &mut step);
@@ -252,6 +257,7 @@ impl Session {
             | Input::Entered { .. }
             | Input::Answered { .. }
             | Input::Unsaved { .. }
+            | Input::ChooseMode { .. }
             | Input::ChooseSystem { .. } => (),
         }
         step

@@ -1,6 +1,6 @@
 //! What the machine itself says to the model and to the user.
 
-use crate::event::{End, PlanStep};
+use crate::event::{End, MODES, Mode, PlanStep};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use std::path::Path;
 
@@ -81,6 +81,32 @@ pub(super) fn review_lost(path: &Path, root: &Path) -> String {
 pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
     let text = "Not run: the edits before it are still under the user's review.".to_owned();
     failed(call, text, "not run")
+}
+
+/// What the model is told of a mode it is in from now on.
+pub(super) fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Plan => {
+            "The user chose plan mode: nothing is edited or run until they leave it, and calls that would are \
+             refused. Look around, ask what is unclear, and say what you would do and how you would test it."
+        }
+        Mode::Ask => {
+            "The user chose ask mode: you can edit and run commands, and they decide on each."
+        }
+    }
+}
+
+pub(super) fn is_mode(note: &str) -> bool {
+    MODES.iter().any(|it| mode(*it) == note)
+}
+
+pub(super) fn planning(call: &ToolCall) -> ToolAnswer {
+    let text = format!(
+        "Not run: `{}` changes things, and the user chose plan mode, in which nothing is changed. Go on with \
+         what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.",
+        call.tool
+    );
+    failed(&call.id, text, "refused: plan mode")
 }
 
 pub(super) fn looping(call: &ToolCall, times: usize) -> String {

@@ -1,6 +1,7 @@
 //! The machine's ways one by one, as a person would read them.
 
 mod laws;
+mod modes;
 
 use super::*;
 use crate::message::Input as Arguments;

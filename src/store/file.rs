@@ -1,7 +1,7 @@
 //! The session file: a person's file, with stable keys, that loads after a hand edit and keeps what it does not know.
 
 use super::Barred;
-use crate::event::{Queued, Tuning};
+use crate::event::{Mode, Queued, Tuning};
 use crate::message::{Excerpt, Message, Usage};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub(super) struct SessionFile {
     model: String,
     #[serde(default, skip_serializing_if = "Tuning::is_empty")]
     tuning: Tuning,
+    #[serde(default, skip_serializing_if = "Mode::is_default")]
+    mode: Mode,
     #[serde(default)]
     created: String,
     #[serde(default)]
@@ -84,6 +86,7 @@ impl SessionFile {
             root: root.to_owned(),
             model: String::new(),
             tuning: Tuning::default(),
+            mode: Mode::default(),
             created: now(),
             updated: String::new(),
             saves: 0,
@@ -115,6 +118,7 @@ impl SessionFile {
             reviewing: header.reviewing.clone(),
             model: header.model.clone(),
             tuning: header.tuning,
+            mode: header.mode,
             root: header.root.clone(),
             usage: header.usage,
             context: header.context,
@@ -131,6 +135,7 @@ impl SessionFile {
         self.updated = now();
         self.model.clone_from(&session.model);
         self.tuning = session.tuning;
+        self.mode = session.mode;
         self.root.clone_from(&session.root);
         self.turns = session.turns;
         self.usage = session.usage;

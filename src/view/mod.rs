@@ -149,6 +149,9 @@ impl View {
             Event::ModelChosen { model, tuning } => {
                 self.notice(&format!("Model: {model}, {tuning}."));
             }
+            Event::ModeChosen { mode } => {
+                self.notice(&format!("Mode: {mode}: {}.", mode.means()));
+            }
             Event::SystemChosen { .. } => {
                 self.notice(
                     "The system prompt was replaced: the model reads the conversation anew.",

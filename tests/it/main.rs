@@ -20,6 +20,7 @@ mod live;
 mod looks;
 mod lua;
 mod models;
+mod modes;
 mod narrow;
 mod openai;
 mod prefix;

@@ -146,6 +146,7 @@ fn an_unknown_slash_word_is_never_sent_and_the_nearest_is_named() {
         /clear    empties this conversation; the old text goes to the trash folder
         /models   lists the models there are, to choose one; `/models provider/model` takes it
         /connect  asks for a provider's key and stores it: `/connect [provider]`
+        /plan     plan mode, in which nothing is edited or run: `/plan [message]`
         @path, @path:10-40 and @dir/ bring files along. g? lists the keys."#]]
     .assert_eq(nvim.transcript().split("! ").nth(1).unwrap());
     assert!(server.requests().is_empty());

@@ -57,6 +57,7 @@ enum Act {
     Lost,
     Unqueue,
     Late,
+    Mode,
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -75,6 +76,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Lost),
         1 => Just(Act::Unqueue),
         1 => Just(Act::Late),
+        1 => Just(Act::Mode),
     ]
 }
 
@@ -89,6 +91,21 @@ fn partial(has_any: bool) -> Option<Reply> {
     has_any.then_some(reply)
 }
 
+fn replied(session: &Session, turn: TurnId, kinds: &[u8], n: usize) -> Input {
+    let tools = ["read", "peek", "edit", "run", "other"];
+    let ids: Vec<String> = (0..kinds.len()).map(|i| format!("c{n}-{i}")).collect();
+    let calls: Vec<(&str, &str)> =
+        ids.iter().zip(kinds).map(|(id, kind)| (id.as_str(), tools[usize::from(*kind)])).collect();
+    let text = if n.is_multiple_of(3) { "" } else { "words" };
+    let said = reply(turn, text, &calls);
+    let Input::Replied { turn, mut reply, plans } = said else { unreachable!() };
+    if n.is_multiple_of(2) {
+        let signature = Some(format!("signed-{n}"));
+        reply.blocks.insert(0, Block::Thinking { text: String::new(), signature });
+    }
+    Input::Replied { turn, reply: Reply { by: session.model.clone(), ..reply }, plans }
+}
+
 fn input(session: &Session, act: &Act, n: usize) -> Input {
     let turn = session.turn().unwrap_or_default();
     let open = |at: usize| {
@@ -98,23 +115,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
     match act {
         Act::Send(true) => steer(&format!("steer {n}")),
         Act::Send(false) => send(&format!("send {n}")),
-        Act::Reply(kinds) => {
-            let tools = ["read", "peek", "edit", "run", "other"];
-            let ids: Vec<String> = (0..kinds.len()).map(|i| format!("c{n}-{i}")).collect();
-            let calls: Vec<(&str, &str)> = ids
-                .iter()
-                .zip(kinds)
-                .map(|(id, kind)| (id.as_str(), tools[usize::from(*kind)]))
-                .collect();
-            let text = if n.is_multiple_of(3) { "" } else { "words" };
-            let said = reply(turn, text, &calls);
-            let Input::Replied { turn, mut reply, plans } = said else { unreachable!() };
-            if n.is_multiple_of(2) {
-                let signature = Some(format!("signed-{n}"));
-                reply.blocks.insert(0, Block::Thinking { text: String::new(), signature });
-            }
-            Input::Replied { turn, reply: Reply { by: session.model.clone(), ..reply }, plans }
-        }
+        Act::Reply(kinds) => replied(session, turn, kinds, n),
         Act::Stop(stop, has_calls) => {
             let id = format!("c{n}");
             let calls = [(id.as_str(), "read")];
@@ -147,6 +148,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         Act::Lost => Input::ReviewLost { path: "/p/a".into() },
         Act::Unqueue => Input::Unqueue { id: session.queued },
         Act::Late => answered(TurnId(turn.0.wrapping_sub(1)), &open(0)),
+        Act::Mode => Input::ChooseMode { mode: session.mode.next() },
     }
 }
 
@@ -193,7 +195,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// With any script, and a stop at any point of it: the next request is valid, no call is answered
-    /// twice, a replay of the events gives the same session, and requests only grow.
+    /// twice, nothing changes in plan mode, a replay of the events gives the same session, and requests only grow.
     #[test]
     fn the_laws_hold(acts in prop::collection::vec(act(), 0..60)) {
         let mut session = opened();
@@ -207,6 +209,14 @@ proptest! {
                 if let Event::Answered { answer, .. } = event {
                     prop_assert!(answers.insert(answer.id.clone()), "answered twice: {}", answer.id);
                 }
+            }
+            for effect in step.effects.iter().filter(|_| session.mode == Mode::Plan) {
+                let changes = match effect {
+                    Effect::Run { call, .. } => call.tool == "run",
+                    Effect::Propose { .. } => true,
+                    _ => false,
+                };
+                prop_assert!(!changes, "something changes in plan mode");
             }
             if step.effects.iter().any(|it| matches!(it, Effect::Sample { .. })) {
                 let bodies = bodies(&session);

@@ -1,0 +1,51 @@
+//! How much the agent does before the user has decided.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Looks only: what edits or acts is refused.
+    Plan,
+    /// The user decides on each edit and each command.
+    #[default]
+    Ask,
+}
+
+/// As the user goes through them.
+pub const MODES: [Mode; 2] = [Mode::Plan, Mode::Ask];
+
+impl Mode {
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Plan => "plan",
+            Mode::Ask => "ask",
+        }
+    }
+
+    /// For the user: what holds in it, a sentence.
+    pub fn means(self) -> &'static str {
+        match self {
+            Mode::Plan => "nothing is edited or run",
+            Mode::Ask => "you decide on each edit and command",
+        }
+    }
+
+    /// The one after this, and from the last the first.
+    #[must_use]
+    pub fn next(self) -> Mode {
+        let at = MODES.iter().position(|it| *it == self).map_or(0, |at| at + 1);
+        MODES[at % MODES.len()]
+    }
+
+    pub fn is_default(&self) -> bool {
+        *self == Mode::default()
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

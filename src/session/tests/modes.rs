@@ -1,0 +1,113 @@
+//! What a mode lets through, and what the model hears of it.
+
+use super::*;
+
+fn mode(mode: Mode) -> Input {
+    Input::ChooseMode { mode }
+}
+
+#[test]
+fn plan_mode_reads_only() {
+    check(
+        vec![
+            mode(Mode::Plan),
+            send("go"),
+            reply(T1, "", &[("r1", "read"), ("e1", "edit"), ("c1", "run"), ("x1", "frobnicate")]),
+            answered(T1, "r1"),
+            reply(T1, "done", &[]),
+        ],
+        expect![[r#"
+            sample 1
+            run r1
+            sample 1
+            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.> go
+            assistant: read(r1) edit(e1) run(c1) frobnicate(x1)
+            user: r1=[answer of r1] e1=[Not run: `edit` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.] c1=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.] x1=[no such tool]
+            assistant: done
+        "#]],
+    );
+}
+
+/// What runs goes on, what has not begun is refused; the model hears of the last choice alone, once.
+#[test]
+fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
+    check(
+        vec![
+            send("go"),
+            reply(T1, "", &[("e1", "edit"), ("c1", "run"), ("c2", "run")]),
+            entered(T1, "e1"),
+            mode(Mode::Plan),
+            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
+            mode(Mode::Ask),
+            mode(Mode::Plan),
+            reply(T1, "", &[("r1", "read")]),
+            mode(Mode::Ask),
+            answered(T1, "r1"),
+            reply(T1, "", &[("c3", "run")]),
+            rule("c3", Ruling::Once),
+            answered(T1, "c3"),
+        ],
+        expect![[r#"
+            sample 1
+            propose e1
+            sample 1
+            run r1
+            sample 1
+            run c3
+            sample 1
+            user: go
+            assistant: edit(e1) run(c1) run(c2)
+            user: e1=[answer of e1] c1=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.] c2=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.]
+            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.>
+            assistant: read(r1)
+            user: r1=[answer of r1]
+            user: <The user chose ask mode: you can edit and run commands, and they decide on each.>
+            assistant: run(c3)
+            user: c3=[answer of c3]
+        "#]],
+    );
+}
+
+#[test]
+fn a_question_does_not_outlive_the_switch_to_plan_mode() {
+    check(
+        vec![
+            send("go"),
+            reply(T1, "", &[("c1", "run"), ("c2", "run")]),
+            rule("c1", Ruling::Session),
+            mode(Mode::Plan),
+            answered(T1, "c1"),
+            reply(T1, "", &[("c3", "run")]),
+        ],
+        expect![[r#"
+            sample 1
+            run c1
+            sample 1
+            sample 1
+            user: go
+            assistant: run(c1) run(c2)
+            user: c1=[answer of c1] c2=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.]
+            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.>
+            assistant: run(c3)
+            user: c3=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.]
+        "#]],
+    );
+    check(
+        vec![
+            send("go"),
+            reply(T1, "", &[("c1", "run"), ("p1", "peek")]),
+            rule("p1", Ruling::Once),
+            answered(T1, "p1"),
+            mode(Mode::Plan),
+        ],
+        expect![[r#"
+            sample 1
+            run p1
+            sample 1
+            user: go
+            assistant: run(c1) peek(p1)
+            user: c1=[Not run: the user refused, and says: they chose plan mode instead] p1=[answer of p1]
+            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.>
+        "#]],
+    );
+}

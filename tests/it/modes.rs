@@ -1,0 +1,183 @@
+//! The modes: what each lets through, on the wire, on the disk and on the screen.
+
+use crate::kit::chat::{DIALECTS, common};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine, write};
+use expect_test::expect;
+use serde_json::json;
+
+/// The mode that scripts are told, once it is this one.
+fn wait_mode(nvim: &Nvim, mode: &str) {
+    let now = |nvim: &Nvim| nvim.lua_str("return require('caliban').state().mode");
+    nvim.wait(|nvim| now(nvim) == mode, &format!("the mode {mode}"));
+}
+
+/// One reply that reads, edits, creates and runs.
+fn everything() -> Reply {
+    Reply::new()
+        .call("r1", "read", json!({"path": "a.txt"}))
+        .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
+        .call("w1", "write", write("b.txt", "new\n"))
+        .call("c1", "shell", json!({"command": "touch c.txt"}))
+}
+
+#[test]
+fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
+    let told = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(everything());
+        server.reply(Reply::said("A plan."));
+        server.reply(Reply::said("Now I may."));
+        let setup = Setup::new().file("a.txt", nine()).speaking(dialect, &server);
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>:Caliban mode plan<CR>");
+        nvim.wait_screen(" · plan · ");
+        nvim.wait_transcript("! Mode: plan: nothing is edited or run.");
+        nvim.ask("go", "A plan.");
+        let answers = server.requests()[1].answers();
+        assert!(answers[0].1.contains("l2"), "{answers:?}");
+        let refused = |(_, text): &&(String, String)| text.starts_with("Not run: ");
+        assert_eq!(answers.iter().filter(refused).count(), 3, "{answers:?}");
+        assert_eq!(setup.on_disk("a.txt"), Some(nine()));
+        assert_eq!((setup.on_disk("b.txt"), setup.on_disk("c.txt")), (None, None));
+        assert_eq!(nvim.lua_str("return #require('caliban').pending()"), "0");
+        nvim.keys(":Caliban mode ask<CR>");
+        wait_mode(&nvim, "ask");
+        nvim.ask("and now?", "Now I may.");
+        let [first, .., last] = &server.requests()[..] else { panic!("no requests") };
+        assert_eq!(first.json["tools"], last.json["tools"]);
+        assert_eq!(first.system_text(), last.system_text());
+        let both = format!("{}\n--\n{}", first.last_user_text(), last.last_user_text());
+        // not every dialect joins the texts of one message
+        both.replace("\n\n", "\n")
+    });
+    expect![[r#"
+        <notice>
+        The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.
+        </notice>
+        go
+        --
+        <notice>
+        The user chose ask mode: you can edit and run commands, and they decide on each.
+        </notice>
+        and now?"#]].assert_eq(common(&told));
+}
+
+/// A call that waits when the mode changes is treated as the new one wants it, and its question goes.
+#[test]
+fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    let two = Reply::new().call("c1", "shell", json!({"command": "touch c.txt"})).call(
+        "c2",
+        "shell",
+        json!({"command": "touch d.txt"}),
+    );
+    scene.nvim.keys(":Caliban<CR>");
+    scene.ask(two);
+    scene.server.reply(Reply::said("I see."));
+    scene.wait_phase("asking");
+    scene.nvim.wait_screen("touch c.txt`?");
+    scene.nvim.lua("require('caliban').mode('plan')", &[]);
+    scene.wait_idle("I see.");
+    scene.nvim.wait_gone("touch c.txt`?");
+    assert_eq!((scene.on_disk("c.txt"), scene.on_disk("d.txt")), (None, None));
+    expect![[r#"
+        user: please
+        assistant: shell(c1) | shell(c2)
+        user: [c1] Not run: the user refused, and says: they chose plan mode instead | [c2] Not run: `shell` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.
+        user: <notice>
+        The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.
+        </notice>"#]].assert_eq(&scene.request(2).outline());
+}
+
+/// The mode is the session's: it stands in its file, and is there after a new start of the editor. A new session has
+/// the settings' mode, and its model hears of it.
+#[test]
+fn a_session_keeps_its_mode() {
+    let server = Server::start();
+    server.reply(Reply::said("One."));
+    server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+    server.reply(Reply::said("Two."));
+    server.reply(Reply::said("Three."));
+    let setup = Setup::new().file("a.txt", nine()).anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.ask("one", "One.");
+    nvim.keys(":Caliban mode plan<CR>");
+    wait_mode(&nvim, "plan");
+    nvim.quit_with(":qa!<CR>");
+    let nvim = Nvim::start(&setup.config("{ mode = 'ask' }"));
+    nvim.keys(":Caliban<CR>");
+    wait_mode(&nvim, "plan");
+    nvim.ask("two", "Two.");
+    assert!(server.requests()[2].answer("e1").starts_with("Not run: "));
+    assert!(server.requests()[1].last_user_text().contains("plan mode"));
+    nvim.keys(":Caliban new other<CR>");
+    wait_mode(&nvim, "ask");
+    nvim.ask("three", "Three.");
+    assert_eq!(server.requests()[3].last_user_text(), "three");
+}
+
+#[test]
+fn a_new_session_begins_in_the_settings_mode() {
+    let server = Server::start();
+    server.reply(Reply::said("One."));
+    server.reply(Reply::said("Two."));
+    let nvim = Nvim::start(&Setup::new().config("{ mode = 'plan' }").anthropic(&server));
+    nvim.ask("one", "One.");
+    assert!(server.requests()[0].last_user_text().contains("The user chose plan mode"));
+    assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: plan · idle");
+    // cleared, it goes on in its mode, and says so again
+    nvim.lua("require('caliban').ask('/clear')", &[]);
+    nvim.wait(|nvim| !nvim.transcript().contains("One."), "an empty chat");
+    nvim.ask("two", "Two.");
+    assert!(server.requests()[1].last_user_text().contains("The user chose plan mode"));
+    wait_mode(&nvim, "plan");
+}
+
+#[test]
+fn the_mode_is_chosen_by_command_key_list_and_slash() {
+    let server = Server::start();
+    server.reply(Reply::said("A plan."));
+    let setup = Setup::new().anthropic(&server);
+    let nvim = Nvim::start(&setup.before("vim.keymap.set('n', '<F2>', '<Plug>(caliban-mode)')"));
+    let complete = "return table.concat(vim.fn.getcompletion('Caliban mode ', 'cmdline'), ' ')";
+    assert_eq!(nvim.lua_str(complete), "plan ask");
+    nvim.keys(":Caliban<CR><F2>");
+    wait_mode(&nvim, "plan");
+    nvim.keys("<F2><F2><F2>");
+    wait_mode(&nvim, "ask");
+    nvim.keys(":Caliban mode<CR>");
+    nvim.wait_screen("plan  looks only");
+    nvim.keys("1<CR>");
+    wait_mode(&nvim, "plan");
+    nvim.keys(":Caliban mode ask<CR>");
+    wait_mode(&nvim, "ask");
+    nvim.keys(":Caliban mode auto<CR>");
+    nvim.wait_screen("Mode auto needs permission rules");
+    nvim.keys(":Caliban mode plum<CR>");
+    nvim.wait_screen("'plum' is none of plan, ask. Did you mean 'plan'?");
+    assert_eq!(nvim.lua_str("return require('caliban').state().mode"), "ask");
+    nvim.keys(":Caliban<CR>i/plan find it<Esc><CR>");
+    nvim.wait_transcript("A plan.");
+    wait_mode(&nvim, "plan");
+    assert!(server.requests()[0].last_user_text().ends_with("find it"));
+    nvim.keys(":Caliban mode ask<CR>");
+    wait_mode(&nvim, "ask");
+    nvim.keys("i/plan<C-s>");
+    wait_mode(&nvim, "plan");
+    assert_eq!(server.requests().len(), 1);
+}
+
+/// With the chat out of sight a line says so.
+#[test]
+fn a_mode_that_changes_out_of_sight_is_told() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    wait_mode(&nvim, "ask");
+    nvim.keys(":Caliban close<CR>:Caliban mode plan<CR>");
+    nvim.wait_screen("Caliban is in plan mode (main).");
+}
