@@ -48,6 +48,8 @@ pub struct Queued {
 pub enum Event {
     Opened {
         system: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        instructions: Vec<Excerpt>,
         model: String,
         root: PathBuf,
     },
@@ -108,6 +110,10 @@ pub enum Event {
     Unsaved {
         paths: Vec<String>,
     },
+    /// Instructions of folders that were touched first: they go with the next request.
+    Instructed {
+        files: Vec<Excerpt>,
+    },
     /// Something the model is to be told with the next request.
     Noted {
         text: String,
@@ -136,9 +142,11 @@ pub enum Event {
     Spent {
         cost: Option<f64>,
     },
-    /// The user took the newly built system prompt: a declared break of the request's prefix.
+    /// The user took the newly built system prompt and the instructions there are: a declared break of the request's prefix.
     SystemChosen {
         system: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        instructions: Vec<Excerpt>,
     },
     Ended {
         turn: TurnId,

@@ -123,6 +123,8 @@ pub enum ExcerptKind {
     File,
     Folder,
     Selection,
+    /// A file in which the user or the project says how to work. The user's own stands outside the project.
+    Instructions,
 }
 
 /// Why a model stopped. Never maps the unknown to the ordinary.

@@ -7,6 +7,7 @@ mod settings;
 
 use crate::agent::models::{Models, full_name};
 use crate::agent::{self, Command, Wish};
+use crate::context::instructions::Places;
 use crate::context::prompt;
 use crate::event::{Ruling, SessionId};
 use crate::log;
@@ -20,7 +21,7 @@ use crate::provider::endpoint::{self, Unresolved};
 use crate::provider::{probe, tour};
 use crate::store::{self, Barred, Draft, Opened, Project};
 use crate::tool::Desk;
-use places::{cache_dir, data_dir, own_file, project_root};
+use places::{cache_dir, config_dir, data_dir, own_file, project_root};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -64,6 +65,8 @@ struct Program {
     editor: Editor,
     project: Project,
     root: PathBuf,
+    /// Where instructions are looked for.
+    places: Places,
     config: WireConfig,
     models: Models,
     /// The model of new sessions, and where its key comes from; found when the first session opens.
@@ -99,6 +102,12 @@ impl Program {
         }
         tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
         let root = project_root(&hello.cwd);
+        let places = Places {
+            root: root.clone(),
+            cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
+            config: config_dir(),
+            home: std::env::home_dir(),
+        };
         let project = Project::new(&data_dir().join("sessions"), &root);
         let keys = data_dir().join("keys.json");
         let models = settings::models(&config, &keys);
@@ -113,6 +122,7 @@ impl Program {
             editor,
             project,
             root,
+            places,
             config,
             models,
             model,
@@ -331,6 +341,7 @@ impl Program {
             models: self.models.clone(),
             mode: self.config.mode,
             choice: self.choice(),
+            places: self.config.instructions.then(|| self.places.clone()),
             live: self.live.clone(),
             shown: std::mem::take(&mut self.shows_next),
             outputs,

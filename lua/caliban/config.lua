@@ -16,6 +16,7 @@ local M = {}
 ---@field system? string
 ---@field system_file? string
 ---@field no_system boolean
+---@field instructions boolean
 ---@field probe boolean
 ---@field layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
@@ -25,6 +26,7 @@ local defaults = {
   resume = true,
   debug = false,
   no_system = false,
+  instructions = true,
   probe = true,
   layout = 'right',
 }
@@ -125,6 +127,7 @@ local known = {
   system = is('string'),
   system_file = is('string'),
   no_system = is('boolean'),
+  instructions = is('boolean'),
   probe = is('boolean'),
   layout = one_of({ 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }
@@ -312,6 +315,7 @@ function M.wire()
     system = c.system,
     system_file = c.system_file and vim.fs.normalize(c.system_file),
     no_system = c.no_system,
+    instructions = c.instructions,
     probe = c.probe,
   }
 end

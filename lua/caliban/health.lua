@@ -105,6 +105,51 @@ local function settings()
   end
 end
 
+--- Bytes that the model gets of one file of instructions (src/context/instructions.rs).
+local TAKEN = 32 * 1024
+
+--- The files of instructions that a new conversation begins with.
+local function instructions()
+  health.start('Instructions')
+  if not require('caliban.config').get().instructions then
+    health.info('turned off in the settings')
+    return
+  end
+  local root = require('caliban.context').root()
+  local folders = { vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd() }
+  for folder in vim.fs.parents(folders[1]) do
+    if vim.fs.relpath(root, folder) then
+      table.insert(folders, 1, folder)
+    end
+  end
+  table.insert(folders, 1, require('caliban.project').folder('XDG_CONFIG_HOME', '.config'))
+  local found = false
+  for _, folder in ipairs(folders) do
+    ---@param name string
+    ---@return string
+    local function at(name)
+      return vim.fs.joinpath(folder, name)
+    end
+    local own = vim.uv.fs_stat(at('AGENTS.md'))
+    local path = at(own and 'AGENTS.md' or 'CLAUDE.md')
+    if vim.uv.fs_stat(path) then
+      found = true
+      local size = vim.fn.getfsize(path)
+      local shown = vim.fn.fnamemodify(path, ':~')
+      if vim.fn.filereadable(path) == 0 then
+        health.warn(shown .. ' cannot be read.')
+      elseif size > TAKEN then
+        health.warn(('%s has %d kB: the model gets the first 32.'):format(shown, size / 1024))
+      else
+        health.ok(('%s, %d bytes'):format(shown, size))
+      end
+    end
+  end
+  if not found then
+    health.info('No AGENTS.md: see :help caliban-instructions')
+  end
+end
+
 ---@param provider string
 ---@param key? string as it stands in the settings
 local function own_key(provider, key)
@@ -228,6 +273,7 @@ function M.check()
   neovim()
   program(report)
   settings()
+  instructions()
   model()
   sessions()
   around()

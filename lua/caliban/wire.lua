@@ -12,7 +12,7 @@
 ---@field path string as the user would write it, relative to the project root where it lies within
 ---@field lines? [integer, integer] first and last line, from 1, inclusive
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'
+---@field kind 'file'|'folder'|'selection'|'instructions'
 ---@field text string
 
 --- The handshake, sent once, first. The answer is `welcome`.
@@ -37,6 +37,7 @@
 ---@field system? string
 ---@field system_file? string
 ---@field no_system boolean
+---@field instructions boolean read AGENTS.md and its like
 ---@field probe boolean look for a model server on this machine when nothing is configured
 
 ---@class (exact) caliban.ProviderConfig

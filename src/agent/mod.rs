@@ -4,11 +4,13 @@
 pub mod models;
 mod cache;
 mod edits;
+mod instructions;
 mod sampling;
 mod speech;
 mod status;
 mod work;
 
+use crate::context::instructions::Places;
 use crate::context::prompt;
 use crate::event::{Delta, Event, Mode, Ruling, SessionId, TurnId};
 use crate::message::{CallId, Excerpt, ToolAnswer};
@@ -91,6 +93,8 @@ pub struct Setup {
     /// Of a new session.
     pub mode: Mode,
     pub choice: prompt::Choice,
+    /// Where instructions are; `None`: the user wants none.
+    pub places: Option<Places>,
     /// The session that this one was opened for, which could not be.
     pub instead: Option<SessionId>,
     /// Files under review in the editor now.
@@ -132,6 +136,8 @@ pub struct Agent {
     cached: Option<cache::Cached>,
     hearing: sampling::Hearing,
     disk_warned: bool,
+    /// What was said last of instructions that have changed.
+    outdated: Option<String>,
 }
 
 struct Ends {
@@ -212,6 +218,7 @@ impl Agent {
             cached: None,
             hearing: sampling::Hearing::new(),
             disk_warned: false,
+            outdated: None,
         };
         let ends = Ends {
             results: results_end,

@@ -54,11 +54,13 @@ impl Agent {
                 reply.by = std::mem::take(&mut self.partial).by;
                 let reply = work::sound(reply, &self.setup.session);
                 let plans = work::plans(&self.setup.desk, &reply);
+                let touched = work::touched(&self.setup.desk, &reply, &plans);
                 self.warn_of_model(&reply);
                 self.warn_of_window(&reply);
                 self.watch_cache(&reply);
                 self.account(&reply);
                 self.take(Input::Replied { turn, reply, plans });
+                self.touch(&touched);
             }
             Sampled::Failed(failure) => self.failed(turn, failure),
         }

@@ -2,6 +2,7 @@
 
 use super::models::{self, Models};
 use super::{Agent, Wish, work};
+use crate::context::instructions::Found;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed, Slash};
 use crate::event::{Mode, Tuning};
@@ -12,23 +13,27 @@ use crate::session::{Input, Phase, Session};
 use crate::store::Draft;
 use crate::tool;
 use crate::view::View;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 impl Agent {
     /// Brings a session that was left in mid-turn to rest, and shows it.
     pub(super) fn begin(&mut self) {
         let root = self.setup.desk.root.clone();
         let built = prompt::choose(&self.setup.choice, &root, &tool::specs());
+        let Found { files: instructions, problems } = self.gathered();
         let mut told = std::mem::take(&mut self.setup.warnings);
         let is_fresh = self.setup.session.messages.is_empty() && self.setup.session.turns == 0;
+        self.outdated = if is_fresh { None } else { self.outdated(&instructions) };
+        let intro = self.intro(&instructions);
         let partial = self.partial.take();
         let mut inputs = vec![Input::Leave { partial }];
         let lost = self.setup.session.reviewing.iter().filter(|it| !self.setup.live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
+                told.extend(problems);
                 let model = self.setup.session.model.clone();
-                inputs.push(Input::Open { system, model, root });
+                inputs.push(Input::Open { system, instructions, model, root });
                 inputs.push(Input::ChooseMode { mode: self.setup.mode });
             }
             Ok(system) if system != self.system() => told.push(
@@ -39,6 +44,7 @@ impl Agent {
             Ok(_) => (),
             Err(why) => told.push(why),
         }
+        told.extend(self.outdated.clone());
         let notices = told.into_iter().filter(|it| !self.was_told(it));
         inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
         for input in inputs {
@@ -48,8 +54,18 @@ impl Agent {
         if std::mem::take(&mut self.setup.replayed) && !self.setup.session.is_blank() {
             self.save_whole();
         }
-        let view = View::of(&self.setup.session, self.setup.intro.clone());
+        let view = View::of(&self.setup.session, intro);
         self.present(Show::View(Box::new(view)));
+    }
+
+    /// The lines of an empty chat, the instructions named in them.
+    fn intro(&self, instructions: &[Excerpt]) -> Vec<String> {
+        let mut intro = self.setup.intro.clone();
+        let names: Vec<&str> = instructions.iter().map(|it| it.path.as_str()).collect();
+        if !names.is_empty() {
+            intro.insert(intro.len().min(2), format!("Rules    {}", names.join(", ")));
+        }
+        intro
     }
 
     /// Whether this was the last thing the chat said: reopening does not repeat it.
@@ -92,6 +108,7 @@ impl Agent {
                 } else {
                     format!("The system prompt:\n{system}")
                 };
+                let text = text + &self.list_of_instructions();
                 self.take(Input::Tell { text });
             }
             Slash::New => {
@@ -119,7 +136,12 @@ impl Agent {
         let root = self.setup.desk.root.clone();
         match prompt::choose(&self.setup.choice, &root, &tool::specs()) {
             Ok(_) if self.setup.session.phase != Phase::Idle => self.refuse_while_running(),
-            Ok(system) => self.take(Input::ChooseSystem { system }),
+            Ok(system) => {
+                let Found { files: instructions, problems } = self.gathered();
+                self.take(Input::ChooseSystem { system, instructions });
+                self.outdated = None;
+                self.tell_once(problems);
+            }
             Err(why) => self.notice(Level::Error, why),
         }
     }
@@ -170,6 +192,10 @@ impl Agent {
         }
         let mut context = prompt.context;
         context.extend(found);
+        self.watch_instructions();
+        let touched: Vec<PathBuf> =
+            context.iter().map(|it| self.setup.desk.root.join(&it.path)).collect();
+        self.touch(&touched);
         self.take(Input::Send { text: prompt.text, context, steer: prompt.steer });
     }
 

@@ -1,7 +1,7 @@
 //! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`.
 
 use crate::context::mention;
-use crate::event::{Delta, Plan, SessionId, TurnId};
+use crate::event::{Delta, Plan, PlanStep, SessionId, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Request, Stop, ToolAnswer, ToolCall, Usage};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
@@ -228,6 +228,12 @@ pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
 pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
     let plan = |call: &ToolCall| Plan { call: call.id.clone(), step: tool::plan(desk, call) };
     reply.calls().map(plan).collect()
+}
+
+/// What the calls name that will be done.
+pub(super) fn touched(desk: &Desk, reply: &Reply, plans: &[Plan]) -> Vec<PathBuf> {
+    let done = reply.calls().zip(plans).filter(|it| !matches!(it.1.step, PlanStep::Refused(_)));
+    done.flat_map(|(call, _)| tool::touched(desk, call)).collect()
 }
 
 /// A number from 0 to 999 for the jitter of retries; the clock's low digits are random enough.

@@ -62,7 +62,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
 }
 
 /// Whether a word after an `@` that names no file was still meant as one.
-fn looks_like_path(path: &str) -> bool {
+pub(super) fn looks_like_path(path: &str) -> bool {
     path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
 }
 

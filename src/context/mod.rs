@@ -1,6 +1,7 @@
-//! What goes to the model besides its own words: the system prompt, mentioned files and selections,
-//! and the request made of a session.
+//! What goes to the model besides its own words: the system prompt, instructions, mentioned files and
+//! selections, and the request made of a session.
 
+pub mod instructions;
 pub mod mention;
 pub mod prompt;
 pub mod request;

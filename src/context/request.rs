@@ -114,8 +114,8 @@ fn spoken_block(block: &Block) -> Option<Block> {
 }
 
 fn text_of(message: &Message) -> String {
-    let texts = message.blocks.iter().filter_map(|it| match it {
-        Block::Text { text } => Some(text.as_str()),
+    let texts = message.blocks.iter().filter_map(spoken_block).filter_map(|it| match it {
+        Block::Text { text } => Some(text),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")
@@ -133,10 +133,13 @@ fn mark(name: &str, text: &str) -> String {
 
 /// An excerpt as a labelled block.
 pub fn fenced(excerpt: &Excerpt) -> String {
+    if excerpt.kind == ExcerptKind::Instructions {
+        return instructions(excerpt);
+    }
     let mark = mark("context", &excerpt.text);
     let lines = excerpt.lines.map(|(a, b)| format!(" lines=\"{a}-{b}\"")).unwrap_or_default();
     let kind = match excerpt.kind {
-        ExcerptKind::File => "file",
+        ExcerptKind::File | ExcerptKind::Instructions => "file",
         ExcerptKind::Folder => "folder",
         ExcerptKind::Selection => "selection",
     };
@@ -148,6 +151,14 @@ pub fn fenced(excerpt: &Excerpt) -> String {
     let path = attribute(&excerpt.path);
     let text = excerpt.text.trim_end_matches('\n');
     format!("<{mark} kind=\"{kind}\" path=\"{path}\"{lines}{filetype}>\n{text}\n</{mark}>")
+}
+
+fn instructions(excerpt: &Excerpt) -> String {
+    let mark = mark("instructions", &excerpt.text);
+    let is_users = excerpt.path.starts_with(['/', '~']);
+    let of = if is_users { "user" } else { "project" };
+    let (path, text) = (attribute(&excerpt.path), excerpt.text.trim_end_matches('\n'));
+    format!("<{mark} of=\"{of}\" path=\"{path}\">\n{text}\n</{mark}>")
 }
 
 fn attribute(text: &str) -> String {

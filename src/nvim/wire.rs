@@ -95,6 +95,7 @@ pub struct Hello {
     pub config: WireConfig,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "switches of the user's, each its own")]
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct WireConfig {
     pub model: Option<String>,
@@ -115,6 +116,8 @@ pub struct WireConfig {
     pub system_file: Option<PathBuf>,
     #[serde(default)]
     pub no_system: bool,
+    #[serde(default)]
+    pub instructions: bool,
     #[serde(default)]
     pub probe: bool,
 }

@@ -26,6 +26,11 @@ pub(super) fn cache_dir() -> PathBuf {
     base_dir("XDG_CACHE_HOME", ".cache")
 }
 
+/// `$XDG_CONFIG_HOME/caliban`, else `~/.config/caliban`: what the user has written for every project.
+pub(super) fn config_dir() -> PathBuf {
+    base_dir("XDG_CONFIG_HOME", ".config")
+}
+
 fn base_dir(variable: &str, below_home: &str) -> PathBuf {
     let given = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
     let home = || std::env::home_dir().unwrap_or_default().join(below_home);

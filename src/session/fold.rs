@@ -2,7 +2,7 @@
 
 use super::{Message, Open, Phase, Role, Session, State, say};
 use crate::event::{End, Event, Mode, Plan, PlanStep, Queued, Ruling, TurnId};
-use crate::message::{Block, CallId, Reply, Stop};
+use crate::message::{Block, CallId, Excerpt, Reply, Stop};
 
 impl Session {
     /// The state after these events, from an empty session.
@@ -17,10 +17,10 @@ impl Session {
     /// The only place where the state changes (but for the clock's `Rested`, which is no fact).
     pub fn apply(&mut self, event: &Event) {
         match event {
-            Event::Opened { system, model, root } => {
+            Event::Opened { system, instructions, model, root } => {
                 self.model.clone_from(model);
                 self.root.clone_from(root);
-                self.set_system(system);
+                self.set_system(system, instructions);
             }
             Event::Queued { message } => {
                 self.queued = self.queued.max(message.id);
@@ -51,6 +51,7 @@ impl Session {
             }
             Event::Reviewed { path } => self.reviewing.retain(|it| it != path),
             Event::Unsaved { paths } => self.unsaved.clone_from(paths),
+            Event::Instructed { files } => self.instructions.extend_from_slice(files),
             Event::Noted { text } => self.notes.push(text.clone()),
             Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
             Event::Retried { .. } => {
@@ -69,7 +70,7 @@ impl Session {
                 self.spent += cost.unwrap_or_default();
                 self.unpriced |= cost.is_none();
             }
-            Event::SystemChosen { system } => self.set_system(system),
+            Event::SystemChosen { system, instructions } => self.set_system(system, instructions),
             Event::Ended { why, .. } => self.settle(why),
         }
     }
@@ -81,12 +82,14 @@ impl Session {
         self.notes.push(say::mode(mode).to_owned());
     }
 
-    fn set_system(&mut self, system: &str) {
+    fn set_system(&mut self, system: &str, instructions: &[Excerpt]) {
         if self.messages.first().is_some_and(|it| it.role == Role::System) {
             self.messages.remove(0);
         }
-        if !system.is_empty() {
-            let blocks = vec![Block::Text { text: system.to_owned() }];
+        let text = (!system.is_empty()).then(|| Block::Text { text: system.to_owned() });
+        let blocks: Vec<Block> =
+            text.into_iter().chain(instructions.iter().cloned().map(Block::Excerpt)).collect();
+        if !blocks.is_empty() {
             self.messages.insert(0, Message::new(Role::System, blocks));
         }
     }
@@ -205,7 +208,9 @@ impl Session {
     }
 
     fn take_notes(&mut self) -> Vec<Block> {
-        std::mem::take(&mut self.notes).into_iter().map(|text| Block::Notice { text }).collect()
+        let notes = std::mem::take(&mut self.notes).into_iter().map(|text| Block::Notice { text });
+        let instructions = std::mem::take(&mut self.instructions).into_iter().map(Block::Excerpt);
+        notes.chain(instructions).collect()
     }
 
     fn say(&mut self, role: Role, blocks: Vec<Block>) {

@@ -9,7 +9,7 @@ mod tests;
 
 use crate::event::{End, Event, Failure, Mode, Plan, PlanStep, Queued, Ruling, Tuning, TurnId};
 use crate::message::{
-    Block, CallId, Excerpt, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
+    Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +29,7 @@ pub enum Input {
     /// Opens a fresh session.
     Open {
         system: String,
+        instructions: Vec<Excerpt>,
         model: String,
         root: PathBuf,
     },
@@ -107,6 +108,11 @@ pub enum Input {
     },
     ChooseSystem {
         system: String,
+        instructions: Vec<Excerpt>,
+    },
+    /// Instructions that the conversation does not have yet.
+    Instruct {
+        files: Vec<Excerpt>,
     },
 }
 
@@ -137,6 +143,8 @@ pub struct Session {
     pub queue: Vec<Queued>,
     /// What the model is to be told with the next request.
     pub notes: Vec<String>,
+    /// Instructions that go with the next request.
+    pub instructions: Vec<Excerpt>,
     /// `provider/model`.
     pub model: String,
     /// How the user wants it asked in this session.
@@ -206,8 +214,8 @@ impl Session {
     pub fn step(&mut self, input: Input) -> Step {
         let mut step = Step::default();
         match input {
-            Input::Open { system, model, root } => {
-                self.record(Event::Opened { system, model, root }, &mut step);
+            Input::Open { system, instructions, model, root } => {
+                self.record(Event::Opened { system, instructions, model, root }, &mut step);
             }
             Input::Send { text, context, steer } => self.send(text, context, steer, &mut step),
             Input::Unqueue { id } if self.queue.iter().any(|it| it.id == id) => {
@@ -248,9 +256,10 @@ impl Session {
             }
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
             Input::Spend { cost } => self.record(Event::Spent { cost }, &mut step),
-            Input::ChooseSystem { system } if self.phase == Phase::Idle => {
-                self.record(Event::SystemChosen { system }, &mut step);
+            Input::ChooseSystem { system, instructions } if self.phase == Phase::Idle => {
+                self.record(Event::SystemChosen { system, instructions }, &mut step);
             }
+            Input::Instruct { files } => self.record(Event::Instructed { files }, &mut step),
             Input::Unqueue { .. }
             | Input::Replied { .. }
             | Input::Failed { .. }
@@ -266,6 +275,16 @@ impl Session {
     /// Whether the user has said nothing in it yet: not worth a file.
     pub fn is_blank(&self) -> bool {
         self.turns == 0 && self.queue.is_empty()
+    }
+
+    /// The instructions that the model has, or will have with the next request, in order.
+    pub fn instructed(&self) -> impl Iterator<Item = &Excerpt> {
+        let blocks = self.messages.iter().flat_map(|it| &it.blocks);
+        let given = blocks.filter_map(|it| match it {
+            Block::Excerpt(it) if it.kind == ExcerptKind::Instructions => Some(it),
+            _ => None,
+        });
+        given.chain(&self.instructions)
     }
 
     /// The running turn.

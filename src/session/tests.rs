@@ -13,7 +13,7 @@ const T1: TurnId = TurnId(1);
 fn opened() -> Session {
     let mut session = Session::default();
     let (system, model) = ("be good".to_owned(), "mine/m".to_owned());
-    session.step(Input::Open { system, model, root: "/p".into() });
+    session.step(Input::Open { system, instructions: Vec::new(), model, root: "/p".into() });
     session
 }
 

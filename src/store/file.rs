@@ -63,6 +63,9 @@ pub(super) struct SessionFile {
     queue: Vec<Queued>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// Go with the next request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    instructions: Vec<Excerpt>,
     /// Files that were under review when it was saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
@@ -97,6 +100,7 @@ impl SessionFile {
             unpriced: false,
             queue: Vec::new(),
             notes: Vec::new(),
+            instructions: Vec::new(),
             reviewing: Vec::new(),
             extra: Map::new(),
         }
@@ -115,6 +119,7 @@ impl SessionFile {
             messages,
             queue: header.queue.clone(),
             notes: header.notes.clone(),
+            instructions: header.instructions.clone(),
             reviewing: header.reviewing.clone(),
             model: header.model.clone(),
             tuning: header.tuning,
@@ -144,6 +149,7 @@ impl SessionFile {
         self.unpriced = session.unpriced;
         self.queue.clone_from(&session.queue);
         self.notes.clone_from(&session.notes);
+        self.instructions.clone_from(&session.instructions);
         self.reviewing.clone_from(&session.reviewing);
         let mut json =
             serde_json::to_vec_pretty(&Whole { header: self, messages: &session.messages })?;

@@ -88,7 +88,12 @@ fn replied(session: &Session, blocks: Vec<Block>) -> Input {
 fn opened() -> Session {
     let mut session = Session::default();
     let system = "You are Caliban.\nBe brief.".to_owned();
-    session.step(Input::Open { system, model: "mine/m-1".into(), root: "/p".into() });
+    session.step(Input::Open {
+        system,
+        instructions: Vec::new(),
+        model: "mine/m-1".into(),
+        root: "/p".into(),
+    });
     session
 }
 

@@ -19,7 +19,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{edit_of, plan, run};
+pub use plan::{edit_of, plan, run, touched};
 pub use table::{find, specs, table};
 
 use crate::edit::{Change, Misfit, Proposal};

@@ -47,7 +47,8 @@ pub fn show(root: &Path, path: &Path) -> String {
     }
 }
 
-fn normal(path: &Path) -> PathBuf {
+/// Without `.` and `..`, as it is written: no link is followed.
+pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

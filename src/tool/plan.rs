@@ -5,6 +5,7 @@ use crate::edit::Change;
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 
 /// How the call will be treated. Looks at the disk for symlinks, runs nothing.
 pub fn plan(desk: &Desk, call: &ToolCall) -> PlanStep {
@@ -86,6 +87,16 @@ pub fn edit_of(call: &ToolCall) -> Result<(String, Change), String> {
         Work::Edit { parse } => parse(&args),
         _ => Err(format!("{} is no edit.", tool.name)),
     }
+}
+
+/// Where the files and folders are that a call names.
+pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
+    let written = match fitted(call).map(|(tool, args)| (&tool.work, args)) {
+        Ok((Work::Read { paths, .. }, args)) => paths(&args),
+        Ok((Work::Edit { parse }, args)) => parse(&args).into_iter().map(|it| it.0).collect(),
+        Ok((Work::Act { .. }, _)) | Err(_) => Vec::new(),
+    };
+    written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()
 }
 
 /// The call's tool and its arguments as the schema wants them.

@@ -65,7 +65,8 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
     for block in blocks {
         match block {
             Part::Text { text } => lines.extend(prompt(text)),
-            Part::Excerpt(excerpt) => below.push(chip(excerpt)),
+            Part::Excerpt(it) if it.kind == ExcerptKind::Instructions => (),
+            Part::Excerpt(excerpt) => below.push(format!("▏{}", sized(excerpt))),
             _ => (),
         }
     }
@@ -87,7 +88,8 @@ fn prompt(text: &str) -> Vec<String> {
     lines
 }
 
-fn chip(excerpt: &Excerpt) -> String {
+/// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`.
+pub fn sized(excerpt: &Excerpt) -> String {
     let tokens = excerpt.text.len().div_ceil(4);
     let lines = excerpt.text.lines().count();
     let name = match (excerpt.kind, excerpt.lines) {
@@ -99,7 +101,7 @@ fn chip(excerpt: &Excerpt) -> String {
     };
     let name = flat(&name);
     format!(
-        "▏{name}  {lines} {}  {} tokens",
+        "{name}  {lines} {}  {} tokens",
         if lines == 1 { "line" } else { "lines" },
         count(tokens)
     )

@@ -7,10 +7,13 @@ mod paint;
 #[cfg(test)]
 mod tests;
 
+pub use lines::sized;
 pub use paint::{BlockUpdate, Shape};
 
 use crate::event::{Delta, End, Event, Failure, Queued};
-use crate::message::{Block as Part, CallId, Message, Reply, Role, ToolAnswer, ToolCall};
+use crate::message::{
+    Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
+};
 use crate::session::Session;
 use std::collections::{BTreeSet, HashMap};
 
@@ -95,7 +98,7 @@ impl View {
     /// The chat of a session that is at rest.
     pub fn of(session: &Session, intro: Vec<String>) -> View {
         let mut view = View { reset: true, ..View::default() };
-        if session.messages.iter().all(|it| it.role == Role::System) {
+        if session.messages.iter().all(|it| matches!(it.role, Role::System | Role::Note)) {
             view.push_lines(Shape::Intro, intro);
         }
         for message in &session.messages {
@@ -120,6 +123,11 @@ impl View {
                         self.answered(answer, None);
                     }
                 }
+                let files = message.blocks.iter().filter_map(|it| match it {
+                    Part::Excerpt(it) => Some(it),
+                    _ => None,
+                });
+                self.instructed(files);
                 self.user(&message.blocks);
             }
             Role::Assistant => self.calls_of(&message.blocks, None),
@@ -141,6 +149,7 @@ impl View {
                 self.set_right(call, &format!("{hunks} {} to review", lines::hunks(*hunks)));
             }
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
+            Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } | Event::Told { text } => self.notice(text),
             Event::Retried { failure, .. } => self.retried(failure),
             Event::ModelChosen { model, tuning } if tuning.is_empty() => {
@@ -192,6 +201,13 @@ impl View {
             Content::Stream { .. } | Content::Lines(_) | Content::Gone => return,
         }
         self.changed(at);
+    }
+
+    /// Tells of instructions that went along.
+    fn instructed<'a>(&mut self, files: impl IntoIterator<Item = &'a Excerpt>) {
+        for it in files.into_iter().filter(|it| it.kind == ExcerptKind::Instructions) {
+            self.notice(&format!("Instructions: {}", lines::sized(it)));
+        }
     }
 
     fn prompted(&mut self, message: &Queued) {

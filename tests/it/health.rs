@@ -31,6 +31,17 @@ fn a_sound_place_is_called_sound() {
 }
 
 #[test]
+fn the_files_of_instructions_are_listed() {
+    let setup = Setup::new()
+        .headless()
+        .file("../config/caliban/AGENTS.md", "be kind\n")
+        .file("CLAUDE.md", "x".repeat(40_000));
+    let report = report(&setup);
+    says(&report, "config/caliban/AGENTS.md, 8 bytes");
+    says(&report, "project/CLAUDE.md has 39 kB: the model gets the first 32.");
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let config = "{ modle = 'x', model = 'mine/m', system_file = 'not/there', providers = { mine = {
         dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'env:NOT_SET' },

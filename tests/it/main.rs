@@ -12,6 +12,7 @@ mod edits;
 mod ends;
 mod evil;
 mod health;
+mod instructions;
 mod kit_test;
 mod keys;
 mod lints;

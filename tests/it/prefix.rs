@@ -1,12 +1,12 @@
 //! What was sent once is sent again as it was: requests only grow, and thoughts go back unchanged.
 
-use crate::kit::chat::DIALECTS;
+use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::rules::anthropic::signature;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn a_request_begins_with_the_one_before_it() {
@@ -23,23 +23,7 @@ fn a_request_begins_with_the_one_before_it() {
         let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").speaking(dialect, &server));
         nvim.ask("go", "Done.");
         nvim.ask("and now?", "Again.");
-        assert_grows(&server);
-    }
-}
-
-/// Whether every request begins with the one before it, as items without their cache marks.
-fn assert_grows(server: &Server) {
-    let mut bodies: Vec<Value> = server.requests().into_iter().map(|it| it.json).collect();
-    bodies.iter_mut().for_each(strip_marks);
-    for pair in bodies.windows(2) {
-        for (name, before) in pair[0].as_object().unwrap() {
-            match (before, &pair[1][name]) {
-                (Value::Array(before), Value::Array(after)) => {
-                    assert_eq!(before[..], after[..before.len()], "{name}");
-                }
-                (before, after) => assert_eq!(before, after, "{name}"),
-            }
-        }
+        assert_grows(server.requests());
     }
 }
 
@@ -100,7 +84,7 @@ fn requests_only_grow_over_fifty_turns() {
         nvim.ask(&format!("go {turn}"), &done);
     }
     assert!(server.requests().len() > 80, "{}", server.requests().len());
-    assert_grows(&server);
+    assert_grows(server.requests());
 }
 
 /// Sends into the running turn, and waits until it is taken up.
@@ -109,18 +93,6 @@ fn steer(nvim: &Nvim) {
     nvim.lua("require('caliban').steer(...)", &["this too".into()]);
     let queued = |nvim: &Nvim| nvim.lua_str("return #require('caliban').state().queue") == "1";
     nvim.wait(queued, "the message in the queue");
-}
-
-/// Takes the marks of the cache away, which move.
-fn strip_marks(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.remove("cache_control");
-            map.values_mut().for_each(strip_marks);
-        }
-        Value::Array(items) => items.iter_mut().for_each(strip_marks),
-        _ => {}
-    }
 }
 
 /// Thoughts of every form go back as they came, also after a new start of the editor; to another model none.

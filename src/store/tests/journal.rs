@@ -12,7 +12,12 @@ fn the_journal_has_what_the_last_save_has_not() {
     let mut live = Session::default();
     let mut opened = place.open();
     assert!(opened.session.is_none());
-    let open = Input::Open { system: "s".into(), model: "m".into(), root: "/p".into() };
+    let open = Input::Open {
+        system: "s".into(),
+        instructions: Vec::new(),
+        model: "m".into(),
+        root: "/p".into(),
+    };
     opened.store.append(&live.step(open).events, false).unwrap();
     opened.store.append(&live.step(send("one")).events, true).unwrap();
     drop(opened);

@@ -116,7 +116,7 @@ proptest! {
         let place = place();
         let mut opened = place.open();
         let (mut live, mut partial) = (Session::default(), String::new());
-        let open = Input::Open { system: "s".into(), model: "m".into(), root: "/p".into() };
+        let open = Input::Open { system: "s".into(), instructions: Vec::new(), model: "m".into(), root: "/p".into() };
         opened.store.append(&live.step(open).events, false).unwrap();
         for (n, act) in acts.iter().enumerate() {
             let turn: TurnId = live.turn().unwrap_or_default();

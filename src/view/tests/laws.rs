@@ -58,7 +58,12 @@ impl Told {
 impl Driven {
     fn new() -> Driven {
         let mut session = Session::default();
-        let open = session::Input::Open { system: "s".into(), model: "m".into(), root: "/".into() };
+        let open = session::Input::Open {
+            system: "s".into(),
+            instructions: Vec::new(),
+            model: "m".into(),
+            root: "/".into(),
+        };
         session.step(open);
         Driven { session, partial: Vec::new(), ids: 0, told: Vec::new() }
     }

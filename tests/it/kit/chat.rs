@@ -5,6 +5,7 @@ use super::http::Request;
 use super::nvim::Nvim;
 use super::server::Server;
 use super::setup::Setup;
+use serde_json::Value;
 
 pub use super::dialects::DIALECTS;
 
@@ -130,7 +131,7 @@ impl Request {
             Some(declared) => declared.iter().collect(),
             None => vec![tool],
         });
-        let name = |tool: &serde_json::Value| {
+        let name = |tool: &Value| {
             let name = tool["function"]["name"].as_str().or(tool["name"].as_str());
             name.unwrap_or_default().to_owned()
         };
@@ -154,5 +155,34 @@ fn part(said: &Said) -> String {
         Said::Thinking(text) => format!("thinking {text}"),
         Said::Call { id, name } => format!("{name}({id})"),
         Said::Answer { id, text } => format!("[{id}] {text}"),
+    }
+}
+
+/// Whether every request begins with the one before it, as items without their cache marks.
+#[track_caller]
+pub fn assert_grows(requests: Vec<Request>) {
+    let mut bodies: Vec<Value> = requests.into_iter().map(|it| it.json).collect();
+    bodies.iter_mut().for_each(strip_marks);
+    for pair in bodies.windows(2) {
+        for (name, before) in pair[0].as_object().unwrap() {
+            match (before, &pair[1][name]) {
+                (Value::Array(before), Value::Array(after)) => {
+                    assert_eq!(before[..], after[..before.len()], "{name}");
+                }
+                (before, after) => assert_eq!(before, after, "{name}"),
+            }
+        }
+    }
+}
+
+/// Takes the marks of the cache away, which move.
+fn strip_marks(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.remove("cache_control");
+            map.values_mut().for_each(strip_marks);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_marks),
+        _ => {}
     }
 }

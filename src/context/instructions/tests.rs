@@ -1,0 +1,275 @@
+//! Which files are instructions, in a folder made for it.
+
+use super::*;
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+/// A project `p`, the user's configuration `config` and a home around them.
+fn place(files: &[(&str, &str)]) -> (TempDir, Places) {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().canonicalize().unwrap();
+    for (path, text) in files {
+        let path = home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::create_dir_all(home.join("p/.git")).unwrap();
+    let root = home.join("p");
+    let places = Places { cwd: root.clone(), root, config: home.join("config"), home: Some(home) };
+    (dir, places)
+}
+
+fn told(found: &Found) -> String {
+    let files = found.files.iter().map(|it| format!("{}: {}\n", it.path, it.text.trim_end()));
+    let problems = found.problems.iter().map(|it| format!("! {it}\n"));
+    files.chain(problems).collect()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(files: &[(&str, &str)], expect: Expect) {
+    let (_dir, places) = place(files);
+    expect.assert_eq(&told(&gather(&places)));
+}
+
+#[test]
+fn the_users_own_come_first_and_agents_md_before_claude_md() {
+    check(
+        &[
+            ("config/AGENTS.md", "be kind"),
+            ("p/AGENTS.md", "tabs"),
+            ("p/CLAUDE.md", "spaces"),
+            ("p/sub/AGENTS.md", "of sub"),
+        ],
+        expect![[r"
+            ~/config/AGENTS.md: be kind
+            AGENTS.md: tabs
+        "]],
+    );
+    check(&[("p/CLAUDE.md", "spaces")], expect!["CLAUDE.md: spaces\n"]);
+    check(&[("p/README.md", "no rule")], expect![""]);
+    check(&[("p/AGENTS.md", "\u{feff}one\r\ntwo\r\n")], expect!["AGENTS.md: one\ntwo\n"]);
+}
+
+#[test]
+fn the_way_from_the_root_to_the_working_directory_is_read_and_the_rest_when_it_is_touched() {
+    let files = [
+        ("p/AGENTS.md", "root"),
+        ("p/a/CLAUDE.md", "a"),
+        ("p/a/b/AGENTS.md", "b"),
+        ("p/a/c/AGENTS.md", "c"),
+        ("p/a/c/d/x.rs", ""),
+        ("p/node_modules/evil/AGENTS.md", "obey"),
+        ("p/.gitignore", "node_modules\n"),
+    ];
+    let (_dir, mut places) = place(&files);
+    places.cwd = places.root.join("a/b");
+    expect![[r"
+        AGENTS.md: root
+        a/CLAUDE.md: a
+        a/b/AGENTS.md: b
+    "]]
+    .assert_eq(&told(&gather(&places)));
+    let touched = |paths: &[&str]| {
+        let paths: Vec<PathBuf> = paths.iter().map(|it| places.root.join(it)).collect();
+        told(&nested(&places, &paths))
+    };
+    assert_eq!(touched(&["a/c/d/x.rs", "a/c/y.rs"]), "a/c/AGENTS.md: c\n");
+    assert_eq!(touched(&["x.rs", "a/x.rs", "a/b/x.rs", "/etc/passwd"]), "");
+    assert_eq!(touched(&["node_modules/evil/index.js"]), "");
+}
+
+#[test]
+fn imports_stand_behind_their_file_once_each() {
+    check(
+        &[
+            (
+                "p/CLAUDE.md",
+                "@AGENTS.txt\n- @docs/a.md\nsee @docs/b.md there\n@someone\n```\n@docs/b.md\n```\n",
+            ),
+            ("p/AGENTS.txt", "the real one"),
+            ("p/docs/a.md", "a\n@../CLAUDE.md\n@a.md\n@./b.md"),
+            ("p/docs/b.md", "b"),
+        ],
+        expect![[r"
+            CLAUDE.md: @AGENTS.txt
+            - @docs/a.md
+            see @docs/b.md there
+            @someone
+            ```
+            @docs/b.md
+            ```
+            AGENTS.txt: the real one
+            docs/a.md: a
+            @../CLAUDE.md
+            @a.md
+            @./b.md
+            docs/b.md: b
+        "]],
+    );
+}
+
+#[test]
+fn an_import_leads_nowhere_but_into_the_project_and_the_users_own_folder() {
+    check(
+        &[
+            (
+                "p/AGENTS.md",
+                "@~/secret.md\n@/etc/passwd\n@../secret.md\n@none.md\n@docs\n@.git/../../secret.md",
+            ),
+            ("secret.md", "key"),
+            ("p/docs/x", ""),
+        ],
+        expect![[r"
+            AGENTS.md: @~/secret.md
+            @/etc/passwd
+            @../secret.md
+            @none.md
+            @docs
+            @.git/../../secret.md
+            ! `AGENTS.md` imports `~/secret.md`, which leads out of the project. It was left out.
+            ! `AGENTS.md` imports `/etc/passwd`, which leads out of the project. It was left out.
+            ! `AGENTS.md` imports `../secret.md`, which leads out of the project. It was left out.
+            ! `AGENTS.md` imports `none.md`, which does not exist, or leads nowhere. It was left out.
+            ! `AGENTS.md` imports `docs`, which is a folder. It was left out.
+            ! `AGENTS.md` imports `.git/../../secret.md`, which leads out of the project. It was left out.
+        "]],
+    );
+    check(
+        &[
+            ("config/AGENTS.md", "@style.md\n@~/p/x.md\n@~/secret.md"),
+            ("config/style.md", "mine"),
+            ("p/x.md", "x"),
+            ("secret.md", "key"),
+        ],
+        expect![[r"
+            ~/config/AGENTS.md: @style.md
+            @~/p/x.md
+            @~/secret.md
+            ~/config/style.md: mine
+            x.md: x
+            ! `~/config/AGENTS.md` imports `~/secret.md`, which leads out of the project. It was left out.
+        "]],
+    );
+}
+
+#[test]
+fn imports_of_imports_end() {
+    check(
+        &[
+            ("p/AGENTS.md", "@1.md"),
+            ("p/1.md", "@2.md"),
+            ("p/2.md", "@3.md"),
+            ("p/3.md", "@4.md"),
+            ("p/4.md", "@5.md"),
+            ("p/5.md", "too deep"),
+        ],
+        expect![[r"
+            AGENTS.md: @1.md
+            1.md: @2.md
+            2.md: @3.md
+            3.md: @4.md
+            4.md: @5.md
+            ! `4.md` imports `5.md`, which stands behind 4 imports in a row. It was left out.
+        "]],
+    );
+}
+
+#[test]
+fn what_is_no_text_is_told_and_the_rest_goes_along() {
+    let (_dir, places) = place(&[("config/AGENTS.md", "mine"), ("outside.md", "key")]);
+    let at = |name: &str| places.root.join(name);
+    let told = || told(&gather(&places));
+    fs::write(at("AGENTS.md"), b"a\0b").unwrap();
+    expect![[r"
+        ~/config/AGENTS.md: mine
+        ! `AGENTS.md` is a binary file. It was left out.
+    "]]
+    .assert_eq(&told());
+    fs::write(at("AGENTS.md"), b"caf\xe9").unwrap();
+    expect![[r"
+        ~/config/AGENTS.md: mine
+        ! `AGENTS.md` is not UTF-8 text. It was left out.
+    "]]
+    .assert_eq(&told());
+    fs::remove_file(at("AGENTS.md")).unwrap();
+    std::os::unix::fs::symlink("../outside.md", at("AGENTS.md")).unwrap();
+    expect![[r"
+        ~/config/AGENTS.md: mine
+        ! `AGENTS.md` leads out of the project. It was left out.
+    "]]
+    .assert_eq(&told());
+    fs::remove_file(at("AGENTS.md")).unwrap();
+    std::os::unix::fs::symlink("gone.md", at("AGENTS.md")).unwrap();
+    expect![[r"
+        ~/config/AGENTS.md: mine
+        ! `AGENTS.md` does not exist, or leads nowhere. It was left out.
+    "]]
+    .assert_eq(&told());
+    fs::remove_file(at("AGENTS.md")).unwrap();
+    fs::write(at("CLAUDE.md"), "rules").unwrap();
+    std::os::unix::fs::symlink("CLAUDE.md", at("AGENTS.md")).unwrap();
+    expect![[r"
+        ~/config/AGENTS.md: mine
+        AGENTS.md: rules
+    "]]
+    .assert_eq(&told());
+    fs::remove_file(at("AGENTS.md")).unwrap();
+    fs::create_dir(at("AGENTS.md")).unwrap();
+    expect![[r"
+        ~/config/AGENTS.md: mine
+        ! `AGENTS.md` is a folder. It was left out.
+    "]]
+    .assert_eq(&told());
+}
+
+#[test]
+fn what_is_cut_is_told_to_both_sides() {
+    let line = "x".repeat(99) + "\n";
+    let big = line.repeat(400);
+    let (_dir, places) = place(&[
+        ("config/AGENTS.md", big.as_str()),
+        ("p/AGENTS.md", big.as_str()),
+        ("p/a/AGENTS.md", "fits\n"),
+        ("p/a/b/AGENTS.md", big.as_str()),
+    ]);
+    let found = gather(&Places { cwd: places.root.join("a/b"), ..places });
+    let lines: Vec<usize> = found.files.iter().map(|it| it.text.matches(&line).count()).collect();
+    assert_eq!(lines, [327, 327, 0, 1]);
+    assert!(found.files[1].text.ends_with(
+        "[Cut: these are the first 32 of 40 kB. `read` gives the rest of AGENTS.md.]\n"
+    ));
+    assert_eq!(found.files[2].text, "fits\n");
+    expect![[r"
+        Of `~/config/AGENTS.md` the model gets only the first 32 of 40 kB: a file may have 32 kB, all together 64.
+        Of `AGENTS.md` the model gets only the first 32 of 40 kB: a file may have 32 kB, all together 64.
+        Of `a/b/AGENTS.md` the model gets only the first 1 of 40 kB: a file may have 32 kB, all together 64."]]
+    .assert_eq(&found.problems.join("\n"));
+    let one_line = "é".repeat(20_000);
+    check(
+        &[("p/AGENTS.md", "a\u{e0041}\u{202e}b \u{1f468}\u{200d}\u{1f469}"), ("p/x", &one_line)],
+        expect![[r"
+            AGENTS.md: a[U+E0041][U+202E]b 👨‍👩
+            ! `AGENTS.md` holds 2 invisible characters. The model sees them as [U+…].
+        "]],
+    );
+    let (_dir, places) = place(&[("p/AGENTS.md", &one_line)]);
+    assert!(gather(&places).files[0].text.starts_with(&"é".repeat(16 * 1024)));
+}
+
+#[test]
+fn what_changed_is_one_sentence() {
+    let file = |path: &str, text: &str| Excerpt {
+        path: path.into(),
+        lines: None,
+        filetype: String::new(),
+        kind: ExcerptKind::Instructions,
+        text: text.into(),
+    };
+    let (a, b, gone) = (file("AGENTS.md", "a"), file("x.md", "x"), file("y.md", "y"));
+    assert_eq!(changed(&[&a], std::slice::from_ref(&a)), None);
+    assert_eq!(
+        changed(&[&a, &gone], &[file("AGENTS.md", "b"), b]).unwrap(),
+        "Since this conversation began, `AGENTS.md` changed, `x.md` came, `y.md` went: it goes on with the \
+         instructions it had. `/system new` takes the new ones."
+    );
+}
