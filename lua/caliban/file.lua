@@ -225,6 +225,9 @@ function M.write(buf, force)
   if not M.encodes(buf, M.text(buf)) then
     -- with a bang Neovim would write other characters in their place
     return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
+  elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
+    -- nor would a bang ask whose permissions these are
+    return 'its permissions forbid it'
   end
   local ok, err = pcall(function()
     vim.fn.mkdir(vim.fs.dirname(path), 'p')
@@ -293,6 +296,18 @@ local function unload(buf, created)
   pcall(api.nvim_buf_delete, buf, { force = true, unload = not created })
 end
 
+--- Whether a file that is not there yet could be: its folder too may have to be made.
+---@param path string
+---@return boolean
+local function creatable(path)
+  for dir in vim.fs.parents(path) do
+    if vim.uv.fs_stat(dir) then
+      return vim.fn.filewritable(dir) == 2
+    end
+  end
+  return false
+end
+
 ---@param buf integer
 ---@param there boolean
 ---@param path string
@@ -307,6 +322,8 @@ local function forbidden(buf, there, path)
     return 'it is read-only'
   elseif there and vim.fn.filewritable(path) == 0 then
     return 'there is no permission to write it'
+  elseif not there and not creatable(path) then
+    return 'there is no permission to create it'
   elseif not there and not bo.modified and not M.empty(buf) then
     return 'it is no longer on disk'
   end

@@ -111,6 +111,8 @@ fn check_given_back(prompt: &str, expected: Expect) {
         .file("short.txt", "1\n2\n")
         .file("binary.bin", b"\x00\x01\x02\x03")
         .file("latin.txt", b"caf\xe9 au lait\n")
+        .file("secret.txt", "x\n")
+        .mode("secret.txt", 0o000)
         .anthropic(&server)
         .size(220, 30);
     let huge = std::fs::File::create(setup.path("huge.txt")).unwrap();
@@ -160,6 +162,12 @@ fn a_mention_that_cannot_be_read_is_a_warning_before_sending_and_nothing_is_lost
         expect![
             "! `@latin.txt` is not UTF-8 text. Nothing was sent; send it again to send it as it is."
         ],
+    );
+    check_given_back(
+        "see @secret.txt",
+        expect![[r#"
+        ! `@secret.txt` cannot be read: Permission denied (os error 13). Nothing was sent;
+          send it again to send it as it is."#]],
     );
     check_given_back(
         "see @huge.txt and @none/x.rs",

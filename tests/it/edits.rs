@@ -181,6 +181,25 @@ fn what_is_no_text_file_is_refused() {
 }
 
 #[test]
+fn what_the_permissions_forbid_is_refused() {
+    for keys in ["", ":edit a.txt<CR>"] {
+        let told = "a.txt was not changed: it is read-only.";
+        refused(|it| it.mode("a.txt", 0o444), keys, "edit", change(), told);
+    }
+    let told = "a.txt was not changed: it cannot be read: Permission denied (os error 13).";
+    refused(|it| it.mode("a.txt", 0o000), "", "edit", change(), told);
+    let told = "path: `a.txt` cannot be read: Permission denied (os error 13).";
+    refused(|it| it.mode("a.txt", 0o000), "", "read", json!({"path": "a.txt"}), told);
+    refused(
+        |it| it.file("dir/x", "").mode("dir", 0o555),
+        "",
+        "write",
+        write("dir/new.txt", "x\n"),
+        "dir/new.txt was not changed: there is no permission to create it.",
+    );
+}
+
+#[test]
 fn what_is_not_the_projects_is_refused() {
     refused(
         |it| it,

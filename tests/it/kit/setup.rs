@@ -4,6 +4,7 @@ use super::server::Server;
 use super::{nvim_bin, root};
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
@@ -59,6 +60,13 @@ impl Setup {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
+        self
+    }
+
+    /// The permissions of a file or folder of the project.
+    #[must_use]
+    pub fn mode(self, path: &str, mode: u32) -> Setup {
+        fs::set_permissions(self.path(path), fs::Permissions::from_mode(mode)).unwrap();
         self
     }
 
@@ -165,7 +173,7 @@ impl Setup {
             self.config, self.before
         );
         fs::write(&init, source).unwrap();
-        let mut command = Command::new(nvim_bin());
+        let mut command = without_privileges(nvim_bin());
         command.arg("--embed").arg("-u").arg(root().join("tests/minimal_init.lua"));
         if self.size.is_none() {
             command.arg("--headless");
@@ -180,6 +188,16 @@ impl Setup {
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
+}
+
+/// Root may read and write what the permissions forbid; what is tested is not to depend on who runs the tests.
+fn without_privileges(program: PathBuf) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.arg("--bounding-set=-dac_override,-dac_read_search").arg("--").arg(program);
+    command
 }
 
 fn base_environment(dir: &Path) -> Vec<(&'static str, OsString)> {

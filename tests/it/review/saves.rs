@@ -173,3 +173,32 @@ fn a_file_that_is_read_only_by_now() {
         as it was"#]],
     );
 }
+
+#[test]
+fn a_file_that_may_not_be_written_by_now() {
+    check(
+        "",
+        ":call setfperm('a.txt', 'r--r--r--')<CR>",
+        expect![[r#"
+        a.txt: 2 accepted, not saved: its permissions forbid it
+        ---
+        The user accepted 2 changes in a.txt.
+        a.txt is not saved (its permissions forbid it): the disk does not have it yet.
+        ---
+        as it was"#]],
+    );
+}
+
+#[test]
+fn a_folder_that_takes_no_new_file() {
+    check(
+        "",
+        ":call setfperm('.', 'r-xr-xr-x')<CR>",
+        expect![[r#"
+        a.txt: 2 accepted, saved
+        ---
+        The user accepted 2 changes in a.txt.
+        ---
+        l1\nL2\nl3\nl4\nl5\nl6\nl7\nL8\nL8b\nl9\n"#]],
+    );
+}
