@@ -91,7 +91,8 @@ pub enum Event {
         turn: TurnId,
         call: CallId,
     },
-    /// The call's change is in the user's buffer, for them to decide.
+    /// The call's change of a file is in the user's buffer, for them to decide. `hunks` counts those of the call's
+    /// files before it too.
     Proposed {
         turn: TurnId,
         call: CallId,

@@ -1,12 +1,12 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
-use crate::edit::{self, Change, Misfit, Part, Proposal};
+use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Refusal, Texts};
 use crate::event::TurnId;
 use crate::message::{CallId, ToolAnswer, ToolCall};
 use crate::session::Input;
 use crate::text::Text;
 use crate::tool::{self, Arrival, Desk, Unreadable};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
@@ -21,117 +21,123 @@ pub(super) struct Job {
     pub(super) known: HashMap<PathBuf, String>,
 }
 
-/// The edits to one file.
-struct Group {
-    path: PathBuf,
-    edits: Vec<(CallId, Change)>,
-    from: From,
+/// A call and what of it is not in the buffers yet.
+struct Open {
+    call: CallId,
+    edits: Vec<Edit>,
 }
 
-/// Where the text to match on comes from.
-enum From {
-    /// The workspace.
-    Read,
-    /// The editor gave it back, newer than what was read (`None`: there is no such file).
-    Given(Option<Text>),
-}
+/// Texts that the editor gave back, newer than what was read (`None`: there is no such file).
+type Given = BTreeMap<PathBuf, Option<Text>>;
 
-/// Every call ends in an `Answered` (a misfit, at once) or an `Entered` (its verdict comes later).
+/// Every call ends in an `Answered` (a misfit, at once) or an `Entered` for each file (its verdict comes later).
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
-    let mut groups = job.group(turn, calls);
-    for _ in 0..TRIES {
-        let mut proposals = Vec::new();
-        let mut asked = Vec::new();
-        for mut group in std::mem::take(&mut groups) {
-            if let Some(proposal) = job.resolve(turn, &mut group).await {
-                proposals.push(proposal);
-                asked.push(group);
-            }
+    let mut open = Vec::new();
+    for call in calls {
+        match tool::edits_of(&job.desk, &call) {
+            Ok(edits) => open.push(Open { call: call.id, edits }),
+            Err(text) => job.refuse(turn, &call.id, text),
         }
+    }
+    let mut given = Given::new();
+    for _ in 0..TRIES {
+        let proposals = job.resolve(turn, &mut open, &mut given).await;
         if proposals.is_empty() {
             return;
         }
         let arrivals = job.desk.workspace.propose(turn, proposals.clone()).await;
-        for ((mut group, proposal), arrival) in asked.into_iter().zip(proposals).zip(arrivals) {
+        for (proposal, arrival) in proposals.into_iter().zip(arrivals) {
             match arrival {
                 Arrival::Entered { hunks } => job.entered(turn, &proposal, hunks),
-                Arrival::Refused(misfit) => job.misfits(turn, &group, &misfit, None),
+                Arrival::Refused(misfit) => job.turned_away(turn, &mut open, &proposal, &misfit),
                 Arrival::Moved(text) => {
-                    group.from = From::Given(text);
-                    groups.push(group);
+                    given.insert(proposal.path, text);
+                    continue;
                 }
                 Arrival::Stopped => (),
             }
+            for it in &mut open {
+                it.edits.retain(|it| it.path != proposal.path);
+            }
         }
+        open.retain(|it| !it.edits.is_empty());
     }
     let why = "the text keeps changing while the edit is being placed; try again later";
-    for group in groups {
-        job.misfits(turn, &group, &Misfit::Refused(why.into()), None);
+    for Open { call, edits } in open {
+        let shown = job.shown(&edits[0].path);
+        job.refuse(turn, &call, Misfit::Refused(why.into()).say(&shown, None));
     }
 }
 
 impl Job {
-    fn group(&self, turn: TurnId, calls: Vec<ToolCall>) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        for call in calls {
-            match self.parse(&call) {
-                Ok((path, change)) => match groups.iter_mut().find(|it| it.path == path) {
-                    Some(group) => group.edits.push((call.id, change)),
-                    None => {
-                        groups.push(Group {
-                            path,
-                            edits: vec![(call.id, change)],
-                            from: From::Read,
-                        });
+    /// One proposal a file; calls that do not fit are answered and leave `open`.
+    async fn resolve(
+        &self,
+        turn: TurnId,
+        open: &mut Vec<Open>,
+        given: &mut Given,
+    ) -> Vec<Proposal> {
+        let mut texts = Texts::new();
+        let mut unreadable = BTreeMap::new();
+        let paths: BTreeSet<PathBuf> =
+            open.iter().flat_map(|it| &it.edits).map(|it| it.path.clone()).collect();
+        for path in paths {
+            let text = match given.remove(&path) {
+                Some(text) => text,
+                None => match self.desk.workspace.read(&path).await {
+                    Ok(source) => Some(source.text),
+                    Err(Unreadable::Absent) => None,
+                    Err(why) => {
+                        let why = format!("it {}", crate::context::mention::unreadable(&why));
+                        unreadable.insert(path, why);
+                        continue;
                     }
                 },
-                Err(text) => self.refuse(turn, call.id, text),
-            }
+            };
+            texts.insert(path, text);
         }
-        groups
-    }
-
-    fn parse(&self, call: &ToolCall) -> Result<(PathBuf, Change), String> {
-        let (written, change) = tool::edit_of(call)?;
-        Ok((tool::path::resolve(&self.desk, &written)?, change))
-    }
-
-    /// The group's proposal; calls that do not fit are answered and leave it.
-    async fn resolve(&self, turn: TurnId, group: &mut Group) -> Option<Proposal> {
-        let before = match std::mem::replace(&mut group.from, From::Read) {
-            From::Given(text) => text,
-            From::Read => match self.desk.workspace.read(&group.path).await {
-                Ok(source) => Some(source.text),
-                Err(Unreadable::Absent) => None,
-                Err(why) => {
-                    let why = format!("it {}", crate::context::mention::unreadable(&why));
-                    self.misfits(turn, group, &Misfit::Refused(why), None);
-                    return None;
+        let mut proposals: Vec<Proposal> = Vec::new();
+        open.retain(|Open { call, edits }| {
+            let may = |path: &Path, now: Option<&Text>, change: &edit::Change| {
+                let first = !proposals.iter().any(|it| it.path == *path);
+                match unreadable.get(path) {
+                    Some(why) => Err(Misfit::Refused(why.clone())),
+                    None if first => self.may_write(path, now, change),
+                    None => Ok(()),
                 }
-            },
-        };
-        let mut now = before.clone();
-        let mut parts: Vec<Part> = Vec::new();
-        let mut fitting = Vec::new();
-        for (call, change) in std::mem::take(&mut group.edits) {
-            let resolved = self
-                .may_write(&group.path, now.as_ref(), &change, parts.is_empty())
-                .and_then(|()| edit::resolve(now.as_ref(), &change));
-            match resolved {
-                Ok(after) => {
-                    let from = now.replace(after.clone()).unwrap_or_default();
-                    parts.push(Part { call: call.clone(), before: from, after });
-                    fitting.push((call, change));
+            };
+            match edit::apply(&texts, edits, may) {
+                Ok(files) => {
+                    for it in files {
+                        texts.insert(it.path.clone(), Some(it.after.clone()));
+                        join(&mut proposals, call, it);
+                    }
+                    true
                 }
-                Err(misfit) => {
-                    let shown = tool::path::show(&self.desk.root, &group.path);
-                    self.refuse(turn, call, misfit.say(&shown, now.as_ref()));
+                Err(refusal) => {
+                    self.refuse(turn, call, self.told(&refusal));
+                    false
                 }
             }
+        });
+        proposals
+    }
+
+    fn told(&self, refusal: &Refusal) -> String {
+        refusal.say(&self.shown(&refusal.path))
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        tool::path::show(&self.desk.root, path)
+    }
+
+    /// The editor does not take a file. What other files of these calls are in their buffers stays there.
+    fn turned_away(&self, turn: TurnId, open: &mut Vec<Open>, proposal: &Proposal, why: &Misfit) {
+        let text = why.say(&self.shown(&proposal.path), None);
+        for part in &proposal.parts {
+            self.refuse(turn, &part.call, text.clone());
         }
-        group.edits = fitting;
-        let after = parts.last()?.after.clone();
-        Some(Proposal { parts, path: group.path.clone(), before, after })
+        open.retain(|it| proposal.parts.iter().all(|part| part.call != it.call));
     }
 
     /// A whole file is only written over a text the model knows.
@@ -139,10 +145,9 @@ impl Job {
         &self,
         path: &Path,
         before: Option<&Text>,
-        change: &Change,
-        first: bool,
+        change: &edit::Change,
     ) -> Result<(), Misfit> {
-        let (Change::Write { .. }, Some(before), true) = (change, before, first) else {
+        let (edit::Change::Write { .. }, Some(before)) = (change, before) else {
             return Ok(());
         };
         if before.content.is_empty() {
@@ -163,16 +168,23 @@ impl Job {
         }
     }
 
-    fn misfits(&self, turn: TurnId, group: &Group, misfit: &Misfit, text: Option<&Text>) {
-        let shown = tool::path::show(&self.desk.root, &group.path);
-        for (call, _) in &group.edits {
-            self.refuse(turn, call.clone(), misfit.say(&shown, text));
-        }
-    }
-
-    fn refuse(&self, turn: TurnId, id: CallId, text: String) {
+    fn refuse(&self, turn: TurnId, call: &CallId, text: String) {
         let summary = "not applied".to_owned();
-        let answer = ToolAnswer { id, text, failed: true, summary };
+        let answer = ToolAnswer { id: call.clone(), text, failed: true, summary };
         let _ = self.results.send(Input::Answered { turn, answer });
+    }
+}
+
+/// Adds what a call makes of a file to the file's proposal.
+fn join(proposals: &mut Vec<Proposal>, call: &CallId, changed: Changed) {
+    let Changed { path, before, after, note } = changed;
+    let from = before.clone().unwrap_or_default();
+    let part = Part { call: call.clone(), before: from, after: after.clone(), note };
+    match proposals.iter_mut().find(|it| it.path == path) {
+        Some(proposal) => {
+            proposal.parts.push(part);
+            proposal.after = after;
+        }
+        None => proposals.push(Proposal { parts: vec![part], path, before, after }),
     }
 }

@@ -1,6 +1,6 @@
 //! Misfits in words for the model: why, and what would fit.
 
-use super::Misfit;
+use super::{Misfit, Rung};
 use crate::text::{Text, diff_lines};
 
 /// Sites of an ambiguous match, and lines of a diff, that are shown.
@@ -15,7 +15,7 @@ impl Misfit {
         let content = text.map_or("", |text| text.content.as_str());
         match self {
             Misfit::Absent { nearest, old } => absent(path, content, *nearest, old),
-            Misfit::Ambiguous { at } => ambiguous(path, content, at),
+            Misfit::Ambiguous { at, by } => ambiguous(path, content, at, by),
             Misfit::Unchanged => format!("This would change nothing: {path} stays as it is."),
             Misfit::AlreadyApplied { at } => format!(
                 "`old` is not in {path}, and `new` is there already, at line {at}. \
@@ -37,15 +37,16 @@ impl Misfit {
                  {diff}\nRead it again, or use edit."
             ),
             Misfit::Refused(why) => format!("{path} was not changed: {why}."),
-            Misfit::Within { index, text, misfit } => format!(
-                "edits[{index}] does not fit, so none was applied. {}",
-                misfit.say(path, Some(text))
-            ),
         }
     }
 }
 
-fn ambiguous(path: &str, content: &str, at: &[u32]) -> String {
+fn ambiguous(path: &str, content: &str, at: &[u32], by: &[Rung]) -> String {
+    let how = by
+        .iter()
+        .map(|rung| format!(", {rung}"))
+        .chain((!by.is_empty()).then(|| ",".to_owned()))
+        .collect::<String>();
     let mut lines = at.to_vec();
     lines.dedup();
     let texts: Vec<&str> = content.lines().collect();
@@ -57,7 +58,7 @@ fn ambiguous(path: &str, content: &str, at: &[u32]) -> String {
     let more = if lines.len() > SITES { "\n…" } else { "" };
     let count = if at.len() < 100 { at.len().to_string() } else { "100 or more".to_owned() };
     format!(
-        "`old` is at {count} places in {path} and must be at exactly one:\n{}{more}\n\
+        "`old` is at {count} places in {path}{how} and must be at exactly one:\n{}{more}\n\
          Add lines around it to `old` until it is unique, or set `everywhere`.",
         sites.join("\n")
     )

@@ -1,23 +1,29 @@
 //! What a model asks of a file, what it becomes, and what the user made of it. Pure.
 
+mod fold;
+mod ladder;
+mod lines;
 mod misfit;
 mod nearest;
+mod numbers;
 mod outcome;
+mod plan;
 mod resolve;
 #[cfg(test)]
 mod tests;
 
+pub use ladder::Rung;
 pub use outcome::{concerns, elsewhere, outcome, outcome_before};
+pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
 
 use crate::message::CallId;
 use crate::text::Text;
 use std::path::PathBuf;
 
-/// One edit call, parsed.
+/// One step of an edit call. A call is a list of them, each applied to the result of the one before, all or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    pub call: CallId,
     /// Absolute, or as the model gave it until it is resolved.
     pub path: PathBuf,
     pub change: Change,
@@ -25,10 +31,11 @@ pub struct Edit {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Several replacements, each applied to the result of the one before; all or nothing.
-    Replace(Vec<Replacement>),
+    Replace(Replacement),
     /// The whole text of a new or an existing file.
-    Write { text: String },
+    Write {
+        text: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,13 +47,21 @@ pub struct Replacement {
     pub everywhere: bool,
 }
 
+/// What a change makes of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fit {
+    pub text: Text,
+    /// For the model: what was tolerated, and where; empty where the match was exact.
+    pub note: String,
+}
+
 /// Why an edit does not fit. `say` explains it to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
     /// `old` is nowhere; the line (from 1) where the block nearest to it begins.
     Absent { nearest: Option<u32>, old: String },
     /// `old` begins at each of these lines (from 1, a line twice if it does so twice); the first hundred places.
-    Ambiguous { at: Vec<u32> },
+    Ambiguous { at: Vec<u32>, by: Vec<Rung> },
     /// `old` and `new` are the same, or the written text is the file's.
     Unchanged,
     /// `old` is absent and `new` is there already, at this line (from 1).
@@ -61,8 +76,6 @@ pub enum Misfit {
     Stale { diff: String },
     /// The file cannot be changed, and why: read-only, not modifiable, open elsewhere, a folder …
     Refused(String),
-    /// One of several replacements (`index` from 0) does not fit `text`, which those before it made.
-    Within { index: usize, text: Text, misfit: Box<Misfit> },
 }
 
 /// A change that waits for the user. All edits of one reply to one file make one proposal.
@@ -82,6 +95,8 @@ pub struct Part {
     pub call: CallId,
     pub before: Text,
     pub after: Text,
+    /// For the model, with the verdict: what was tolerated.
+    pub note: String,
 }
 
 /// What became of one part's hunks in the text the user settled on.

@@ -1,7 +1,8 @@
-//! A change applied to a text: exact and unique, or a misfit. Nothing outside the match changes.
+//! A change applied to a text: unique, or a misfit. Nothing outside the match changes.
 
+use super::ladder::{self, Found, Rung, Site};
 use super::nearest::nearest;
-use super::{Change, Misfit, Replacement};
+use super::{Change, Fit, Misfit, Replacement};
 use crate::text::{Newline, Text};
 use std::borrow::Cow;
 
@@ -10,18 +11,21 @@ const PLACES: usize = 100;
 /// `new` must have this many bytes to be taken for a change that was made before.
 const TELLING: usize = 8;
 
-/// What `change` makes of `before` (`None`: there is no file). All replacements apply, or none.
-pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Text, Misfit> {
+/// What `change` makes of `before` (`None`: there is no file).
+pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
+    let exact = |text| Fit { text, note: String::new() };
     match (change, before) {
         (Change::Write { text }, Some(before)) if !before.content.is_empty() => {
-            overwritten(before, text)
+            overwritten(before, text).map(exact)
         }
-        (Change::Write { text }, _) => fresh(before, text),
-        (Change::Replace(list), Some(before)) => replaced(before, list),
-        (Change::Replace(list), None) => match list.as_slice() {
-            [only] if only.old.is_empty() => fresh(None, &only.new),
-            _ => Err(Misfit::NoFile),
-        },
+        (Change::Write { text }, _) => fresh(before, text).map(exact),
+        (Change::Replace(one), None) if one.old.is_empty() => fresh(None, &one.new).map(exact),
+        (Change::Replace(_), None) => Err(Misfit::NoFile),
+        (Change::Replace(one), Some(text)) if !one.old.is_empty() => replaced(text, one),
+        (Change::Replace(one), Some(text)) if text.content.is_empty() => {
+            fresh(Some(text), &one.new).map(exact)
+        }
+        (Change::Replace(_), Some(_)) => Err(Misfit::EmptyOld),
     }
 }
 
@@ -42,40 +46,69 @@ fn overwritten(before: &Text, given: &str) -> Result<Text, Misfit> {
     Ok(Text { content, ..*before })
 }
 
-fn replaced(before: &Text, list: &[Replacement]) -> Result<Text, Misfit> {
-    let mut now = before.clone();
-    for (index, one) in list.iter().enumerate() {
-        match applied(&now, one) {
-            Ok(text) => now = text,
-            Err(misfit) if list.len() == 1 => return Err(misfit),
-            Err(misfit) => {
-                return Err(Misfit::Within { index, text: now, misfit: Box::new(misfit) });
-            }
-        }
-    }
-    if now == *before { Err(Misfit::Unchanged) } else { Ok(now) }
-}
-
-fn applied(text: &Text, one: &Replacement) -> Result<Text, Misfit> {
-    if one.old.is_empty() {
-        return if text.content.is_empty() {
-            fresh(Some(text), &one.new)
-        } else {
-            Err(Misfit::EmptyOld)
-        };
-    }
+fn replaced(text: &Text, one: &Replacement) -> Result<Fit, Misfit> {
     let (old, new) = (fitted(text, &one.old)?, fitted(text, &one.new)?);
     if old == new {
         return Err(Misfit::Unchanged);
     }
     refuse_placeholder(&old, &new)?;
-    let content = match places(&text.content, &old).as_slice() {
-        [] => return Err(absent(text, &old, &new)),
-        _ if one.everywhere => text.content.replace(&*old, &new),
-        [at] => [&text.content[..*at], &new, &text.content[at + old.len()..]].concat(),
-        many => return Err(Misfit::Ambiguous { at: lines_of(&text.content, many) }),
+    let most = if one.everywhere { usize::MAX } else { PLACES };
+    let content = &text.content;
+    let mut exact = places(content, &old, most)
+        .map(|at| Site { bytes: at..at + old.len(), new: Some(Cow::Borrowed(&*new)) })
+        .peekable();
+    let (sites, rungs) = if exact.peek().is_some() {
+        (exact.collect(), Vec::new())
+    } else {
+        let found = ladder::climb(content, &old, &new, most);
+        let Found { sites, rungs } = found.ok_or_else(|| absent(text, &old, &new))?;
+        (sites, rungs)
     };
-    Ok(Text { content, ..*text })
+    if sites.len() > 1 && !one.everywhere {
+        let at = sites.iter().map(|it| it.bytes.start).collect::<Vec<_>>();
+        return Err(Misfit::Ambiguous { at: lines_of(content, &at), by: rungs });
+    }
+    let note = tolerated(content, &sites, &rungs);
+    let content = spliced(content, sites).ok_or_else(|| absent(text, &old, &new))?;
+    if content == text.content {
+        return Err(Misfit::Unchanged);
+    }
+    Ok(Fit { text: Text { content, ..*text }, note })
+}
+
+/// The text with these sites replaced, from the top, none overlapping the one before.
+fn spliced(content: &str, sites: Vec<Site>) -> Option<String> {
+    let mut out = String::with_capacity(content.len());
+    let mut from = 0;
+    for Site { bytes, new } in sites {
+        if bytes.start >= from {
+            out.push_str(&content[from..bytes.start]);
+            out.push_str(&new?);
+            from = bytes.end;
+        }
+    }
+    out.push_str(&content[from..]);
+    Some(out)
+}
+
+/// What the model is told of a match that was not exact; else nothing.
+fn tolerated(content: &str, sites: &[Site], rungs: &[Rung]) -> String {
+    if rungs.is_empty() {
+        return String::new();
+    }
+    let how: Vec<String> = rungs.iter().map(ToString::to_string).collect();
+    let ends: Vec<usize> = sites
+        .iter()
+        .take(1)
+        .flat_map(|it| [it.bytes.start, it.bytes.end.max(it.bytes.start + 1) - 1])
+        .collect();
+    let at = match (lines_of(content, &ends)[..].as_ref(), sites.len()) {
+        ([from, to], 1) if from == to => format!("at line {from}"),
+        ([from, to], 1) => format!("at lines {from}-{to}"),
+        (_, count) => format!("at {count} places"),
+    };
+    let shifted = if rungs.contains(&Rung::Shift) { " `new` was shifted to it." } else { "" };
+    format!("`old` is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
 }
 
 /// What was given, in the text's own terms: a Dos text has `\n` between its lines, a marked one its
@@ -95,16 +128,20 @@ fn nul() -> Misfit {
     Misfit::Refused("the text holds a NUL character, which no text file can".to_owned())
 }
 
-/// Byte offsets of `old`, overlapping ones too, ascending, at most `PLACES`.
-fn places(content: &str, old: &str) -> Vec<usize> {
+/// Byte offsets of `old`, overlapping ones too, ascending, at most `most`.
+pub(super) fn places<'a>(
+    content: &'a str,
+    old: &'a str,
+    most: usize,
+) -> impl Iterator<Item = usize> + 'a {
     let step = old.chars().next().map_or(1, char::len_utf8);
     let mut from = 0;
-    let next = || {
+    let next = move || {
         let at = from + content.get(from..)?.find(old)?;
         from = at + step;
         Some(at)
     };
-    std::iter::from_fn(next).take(PLACES).collect()
+    std::iter::from_fn(next).take(most)
 }
 
 /// The lines, from 1, of ascending byte offsets.
@@ -112,7 +149,7 @@ fn lines_of(content: &str, offsets: &[usize]) -> Vec<u32> {
     let (mut line, mut from) = (1, 0);
     let mut lines = Vec::with_capacity(offsets.len());
     for &at in offsets {
-        line += content[from..at].bytes().filter(|byte| *byte == b'\n').count();
+        line += memchr::memchr_iter(b'\n', &content.as_bytes()[from..at]).count();
         from = at;
         lines.push(u32::try_from(line).unwrap_or(u32::MAX));
     }
@@ -121,7 +158,8 @@ fn lines_of(content: &str, offsets: &[usize]) -> Vec<u32> {
 
 fn absent(text: &Text, old: &str, new: &str) -> Misfit {
     if new.trim().len() >= TELLING
-        && let [at] = lines_of(&text.content, &places(&text.content, new))[..]
+        && let [at] =
+            lines_of(&text.content, &places(&text.content, new, 2).collect::<Vec<_>>())[..]
     {
         return Misfit::AlreadyApplied { at };
     }

@@ -9,6 +9,7 @@ use crate::text::{self, Text};
 use crate::tool::Arrival;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
@@ -28,7 +29,7 @@ pub enum Order {
 pub struct Verdict {
     pub session: SessionId,
     pub answers: Vec<ToolAnswer>,
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// Whether what was agreed is on disk.
     pub saved: bool,
 }
@@ -41,18 +42,21 @@ struct Entry {
     is_settled: bool,
 }
 
+impl Entry {
+    fn concerns(&self, call: &CallId) -> bool {
+        self.proposal.parts.iter().any(|part| part.call == *call)
+    }
+}
+
 /// Settled proposals that are kept for a second verdict.
 const KEPT: usize = 200;
 
 /// Runs until the sender is dropped. `first_id` differs from run to run, so that verdicts on a dead
 /// program's proposals are not taken for ours.
-pub async fn run(
-    first_id: u32,
-    root: std::path::PathBuf,
-    mut inbox: mpsc::UnboundedReceiver<Order>,
-) {
+pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
     let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
+    let mut held = Held::default();
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Register { session, proposal, id, waiter } => {
@@ -75,10 +79,53 @@ pub async fn run(
                 }
             }
             Order::Reviewed(reviewed, done) => {
-                let _ = done.send(judge(&mut entries, reviewed, &root).await);
+                let mut verdicts = judge(&mut entries, reviewed, &root).await;
+                for verdict in &mut verdicts {
+                    held.join(&entries, verdict);
+                }
+                let _ = done.send(verdicts);
                 forget(&mut entries);
             }
         }
+    }
+}
+
+/// Verdicts on calls that have other files under review: a call is answered once, when the last is settled.
+#[derive(Default)]
+struct Held(BTreeMap<CallId, BTreeMap<PathBuf, ToolAnswer>>);
+
+impl Held {
+    /// Keeps the answers that are to wait, and adds to the others what was kept for them.
+    fn join(&mut self, entries: &BTreeMap<u32, Entry>, verdict: &mut Verdict) {
+        let waits = |call: &CallId| {
+            let of = |it: &Entry| it.session == verdict.session && it.concerns(call);
+            entries.values().any(|it| !it.is_settled && of(it))
+        };
+        for answer in std::mem::take(&mut verdict.answers) {
+            let call = answer.id.clone();
+            if waits(&call) {
+                self.0.entry(call).or_default().insert(verdict.path.clone(), answer);
+                continue;
+            }
+            let mut files = self.0.remove(&call).unwrap_or_default();
+            files.insert(verdict.path.clone(), answer);
+            verdict.answers.push(joined(call, files.into_values().collect()));
+        }
+    }
+}
+
+fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
+    if answers.len() == 1 {
+        return answers.remove(0);
+    }
+    let failed = answers.iter().all(|it| it.failed);
+    let join =
+        |part: fn(&ToolAnswer) -> &str, by| answers.iter().map(part).collect::<Vec<_>>().join(by);
+    ToolAnswer {
+        text: join(|it| &it.text, "\n"),
+        summary: join(|it| &it.summary, ", "),
+        id,
+        failed,
     }
 }
 
@@ -186,6 +233,7 @@ fn find<'a>(
         call: CallId(String::new()),
         before: Text::from_lines_joined(before, *before_eol, false, false),
         after: Text::from_lines_joined(after, *after_eol, false, false),
+        note: String::new(),
     };
     Some((&reviewed.session, Cow::Owned(vec![part])))
 }
@@ -207,6 +255,10 @@ fn answer(
         .collect();
     let mut text = outcome.say(shown, &reasons);
     text.push_str(&on_disk(reviewed, shown));
+    if !part.note.is_empty() {
+        text.push('\n');
+        text.push_str(&part.note);
+    }
     let failed = outcome.count(Fate::Undone) == outcome.hunks.len();
     ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome) }
 }

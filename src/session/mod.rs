@@ -231,8 +231,8 @@ impl Session {
                 self.failed(turn, failure, partial, dice, &mut step);
             }
             Input::Rested { turn } => self.rested(turn, &mut step),
-            Input::Entered { turn, call, path, hunks } if self.is_running(turn, &call) => {
-                self.record(Event::Proposed { turn, call, path, hunks }, &mut step);
+            Input::Entered { turn, call, path, hunks } => {
+                self.entered(turn, call, path, hunks, &mut step);
             }
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.record(Event::Answered { turn, answer }, &mut step);
@@ -263,7 +263,6 @@ impl Session {
             Input::Unqueue { .. }
             | Input::Replied { .. }
             | Input::Failed { .. }
-            | Input::Entered { .. }
             | Input::Answered { .. }
             | Input::Unsaved { .. }
             | Input::ChooseMode { .. }
@@ -422,14 +421,28 @@ impl Session {
         }
     }
 
-    /// A verdict answers its call, or, where the call was answered before it came, joins the next request.
+    /// A call's change of one file is before the user, perhaps after those of other files.
+    fn entered(&mut self, turn: TurnId, call: CallId, path: PathBuf, hunks: u32, step: &mut Step) {
+        let before = match self.open().iter().find(|it| it.call.id == call).map(|it| &it.state) {
+            Some(State::Running) => 0,
+            Some(State::Reviewing { hunks, .. }) => *hunks,
+            _ => return,
+        };
+        if self.turn() == Some(turn) {
+            self.record(Event::Proposed { turn, call, path, hunks: before + hunks }, step);
+        }
+    }
+
+    /// A verdict answers its call, or, where the call was answered before it came, joins the next request. It may
+    /// overtake the word that the change has entered.
     fn reviewed(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
         let mut answered = None;
         for answer in answers {
-            let reviewing = self
-                .open()
-                .iter()
-                .any(|it| it.call.id == answer.id && matches!(it.state, State::Reviewing { .. }));
+            let reviewing = self.open().iter().any(|it| {
+                let is_running = it.state == State::Running && it.step == PlanStep::Edit;
+                let is_open = is_running || matches!(it.state, State::Reviewing { .. });
+                it.call.id == answer.id && is_open
+            });
             match self.turn() {
                 Some(turn) if reviewing => {
                     self.record(Event::Answered { turn, answer }, step);

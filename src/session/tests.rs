@@ -1,5 +1,6 @@
 //! The machine's ways one by one, as a person would read them.
 
+mod files;
 mod laws;
 mod modes;
 

@@ -1,16 +1,18 @@
-//! `edit`: replaces text in a file by exact match.
+//! `edit`: replaces text in files by match.
 
 use super::{Tool, Work};
-use crate::edit::{Change, Replacement};
+use crate::edit::{Change, Edit, Replacement};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 pub(super) const TOOL: Tool = Tool {
     name: "edit",
-    purpose: "Replaces text in an existing file. Each `old` must be the file's own text, exactly, \
+    purpose: "Replaces text in existing files. Each `old` must be the file's own text, exactly, \
         blanks and indentation included, and stand there once (or set `everywhere`); take enough \
         lines to be unique. Several edits apply in order, each to the result of the one before, all \
-        or none. The user reviews every hunk; the answer tells what they kept.",
+        or none, also over several files. The user reviews every hunk; the answer tells what they \
+        kept.",
     schema,
     work: Work::Edit { parse },
 };
@@ -19,13 +21,14 @@ fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string" },
+            "path": { "type": "string", "description": "the file of all edits that name none" },
             "edits": {
                 "type": "array",
                 "minItems": 1,
                 "items": {
                     "type": "object",
                     "properties": {
+                        "path": { "type": "string", "description": "where it is another file" },
                         "old": { "type": "string", "description": "text to replace, without line numbers" },
                         "new": { "type": "string", "description": "what stands there instead" },
                         "everywhere": { "type": "boolean", "description": "replace every place" }
@@ -34,29 +37,35 @@ fn schema() -> Value {
                 }
             }
         },
-        "required": ["path", "edits"]
+        "required": ["edits"]
     })
 }
 
 #[derive(Deserialize)]
 struct Args {
-    path: String,
+    path: Option<String>,
     edits: Vec<One>,
 }
 
 #[derive(Deserialize)]
 struct One {
+    path: Option<String>,
     old: String,
     new: String,
     #[serde(default)]
     everywhere: bool,
 }
 
-fn parse(args: &Value) -> Result<(String, Change), String> {
+fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    let edits = args.edits.into_iter();
-    let list = edits
-        .map(|one| Replacement { old: one.old, new: one.new, everywhere: one.everywhere })
-        .collect();
-    Ok((args.path, Change::Replace(list)))
+    let edit = |(at, one): (usize, One)| {
+        let path = one.path.or_else(|| args.path.clone());
+        let path = path.ok_or_else(|| {
+            format!("edits[{at}].path: expected the file's path, here or in `path`.")
+        })?;
+        let change =
+            Change::Replace(Replacement { old: one.old, new: one.new, everywhere: one.everywhere });
+        Ok(Edit { path: PathBuf::from(path), change })
+    };
+    args.edits.into_iter().enumerate().map(edit).collect()
 }

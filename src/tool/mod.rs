@@ -19,10 +19,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{edit_of, plan, run, touched};
+pub use plan::{edits_of, plan, run, touched};
 pub use table::{find, specs, table};
 
-use crate::edit::{Change, Misfit, Proposal};
+use crate::edit::{Edit, Misfit, Proposal};
 use crate::event::TurnId;
 use crate::message::CallId;
 use crate::text::Text;
@@ -49,8 +49,8 @@ pub struct Tool {
 pub enum Work {
     /// Reads: run at once and together. `paths` are what it will touch, for the check of the workspace's bounds.
     Read { paths: fn(&Value) -> Vec<String>, run: Run },
-    /// Edits: parsed here, resolved and proposed together by the agent. Gives the path as written and the change.
-    Edit { parse: fn(&Value) -> Result<(String, Change), String> },
+    /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written.
+    Edit { parse: fn(&Value) -> Result<Vec<Edit>, String> },
     /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.
     Act { about: fn(&Desk, &Value) -> (String, String), run: Run },
 }

@@ -1,7 +1,7 @@
 //! A model's call, checked before anything of it is done, and the running of one that may.
 
 use super::{Desk, Tool, Work, path, schema, table};
-use crate::edit::Change;
+use crate::edit::Edit;
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
 use serde_json::{Map, Value};
@@ -33,8 +33,9 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
             Ok(PlanStep::Read)
         }
         Work::Edit { parse } => {
-            let (written, _) = parse(&args)?;
-            editable(desk, &written)?;
+            for edit in parse(&args)? {
+                editable(desk, &edit.path.to_string_lossy())?;
+            }
             Ok(PlanStep::Edit)
         }
         Work::Act { about, .. } => {
@@ -80,20 +81,25 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     ToolAnswer { id: call.id.clone(), text, failed, summary }
 }
 
-/// An edit call's path as written, and its change.
-pub fn edit_of(call: &ToolCall) -> Result<(String, Change), String> {
+/// An edit call's edits, their paths resolved.
+pub fn edits_of(desk: &Desk, call: &ToolCall) -> Result<Vec<Edit>, String> {
     let (tool, args) = fitted(call)?;
-    match &tool.work {
-        Work::Edit { parse } => parse(&args),
-        _ => Err(format!("{} is no edit.", tool.name)),
-    }
+    let Work::Edit { parse } = &tool.work else { return Err(format!("{} is no edit.", tool.name)) };
+    let resolved = |edit: Edit| {
+        let path = path::resolve(desk, &edit.path.to_string_lossy())?;
+        Ok(Edit { path, ..edit })
+    };
+    parse(&args)?.into_iter().map(resolved).collect()
 }
 
 /// Where the files and folders are that a call names.
 pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     let written = match fitted(call).map(|(tool, args)| (&tool.work, args)) {
         Ok((Work::Read { paths, .. }, args)) => paths(&args),
-        Ok((Work::Edit { parse }, args)) => parse(&args).into_iter().map(|it| it.0).collect(),
+        Ok((Work::Edit { parse }, args)) => {
+            let edits = parse(&args).unwrap_or_default().into_iter();
+            edits.map(|it| it.path.to_string_lossy().into_owned()).collect()
+        }
         Ok((Work::Act { .. }, _)) | Err(_) => Vec::new(),
     };
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()

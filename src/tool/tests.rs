@@ -131,6 +131,10 @@ fn calls_that_do_not_fit() {
         ("read", json!({ "path": 7, "offset": 0, "limit": "x" })),
         ("edit", json!({ "path": "a.rs", "edits": [{ "old": 1 }] })),
         ("edit", json!({ "path": "a.rs", "edits": [] })),
+        (
+            "edit",
+            json!({ "edits": [{ "path": "a.rs", "old": "", "new": "" }, { "old": "", "new": "" }] }),
+        ),
         ("shell", json!({ "command": "x", "timeout_s": 9999 })),
         ("Bash", json!({})),
         ("read_file", json!({})),
@@ -155,11 +159,13 @@ fn calls_that_do_not_fit() {
         Refused: The arguments do not fit edit, so nothing was done.
         $.edits[0].old: expected string, got number 1
         $.edits[0].new: expected string, got nothing
-        Required: path, edits. Known: path, edits.
+        Required: edits. Known: path, edits.
         > edit {"path":"a.rs","edits":[]}
         Refused: The arguments do not fit edit, so nothing was done.
         $.edits: expected at least 1, got 0
-        Required: path, edits. Known: path, edits.
+        Required: edits. Known: path, edits.
+        > edit {"edits":[{"path":"a.rs","old":"","new":""},{"old":"","new":""}]}
+        Refused: edits[1].path: expected the file's path, here or in `path`.
         > shell {"command":"x","timeout_s":9999}
         Refused: The arguments do not fit shell, so nothing was done.
         $.timeout_s: expected at most 600, got 9999

@@ -1,9 +1,10 @@
 //! `write`: a whole file.
 
 use super::{Tool, Work};
-use crate::edit::Change;
+use crate::edit::{Change, Edit};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 pub(super) const TOOL: Tool = Tool {
     name: "write",
@@ -30,7 +31,8 @@ struct Args {
     text: String,
 }
 
-fn parse(args: &Value) -> Result<(String, Change), String> {
+fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    Ok((args.path, Change::Write { text: args.text }))
+    let change = Change::Write { text: args.text };
+    Ok(vec![Edit { path: PathBuf::from(args.path), change }])
 }

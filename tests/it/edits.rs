@@ -305,3 +305,99 @@ fn a_call_whose_arguments_are_cut_is_never_proposed() {
     expect!["Your call of edit was cut off after 45 bytes of its arguments, so nothing was done. Send it again in smaller pieces."].assert_eq(&scene.answer(2, "e1"));
     assert_eq!(scene.pending(), 0);
 }
+
+/// The edit fits by a tolerance: what it makes of the file, and what the model hears of it.
+#[track_caller]
+fn tolerated(before: &str, change: (&str, &str), after: &str, told: &str) {
+    let scene = Scene::start(|it| it.file("a.txt", before));
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[change])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some(after));
+    let accepted =
+        "The user accepted the change in a.txt.\n`old` is not there exactly; it was matched";
+    assert_eq!(scene.answer(2, "e1"), format!("{accepted} {told}"));
+}
+
+#[test]
+fn line_numbers_that_came_along_are_tolerated() {
+    let change = ("2\tl2\n3\tl3", "2\tL2\n3\tl3");
+    let told = "at lines 2-3 without the line numbers.";
+    tolerated(&nine(), change, &nine().replace("l2", "L2"), told);
+}
+
+#[test]
+fn blanks_at_line_ends_are_tolerated_and_stay() {
+    let told = "at lines 1-2 ignoring blanks at line ends.";
+    tolerated("a  \nb\t\nc \n", ("a\nb\n", "a\nB\nB2\n"), "a  \nB\nB2\nc \n", told);
+}
+
+#[test]
+fn another_indentation_is_tolerated_and_given_to_the_new_text() {
+    let change = ("if x:\n    go()", "if x:\n    go()\n\n    stop()");
+    let told = "at lines 2-3 at another indentation. `new` was shifted to it.";
+    let before = "def f():\n\tif x:\n\t    go()\n\nx\n";
+    let after = "def f():\n\tif x:\n\t    go()\n\n\t    stop()\n\nx\n";
+    tolerated(before, change, after, told);
+}
+
+#[test]
+fn typographic_characters_are_tolerated_and_stay() {
+    let told = "at line 1 taking typographic quotes, dashes and spaces for plain ones.";
+    tolerated("“One” – two…\n", ("\"One\" - two", "\"One\" - three"), "“One” – three…\n", told);
+}
+
+#[test]
+fn a_blank_line_too_many_is_tolerated() {
+    let told = "at line 1 without the blank line at its beginning.";
+    tolerated("a\nb\n", ("\na\n", "\nA\n"), "A\nb\n", told);
+}
+
+#[test]
+fn what_is_only_similar_changes_nothing() {
+    let told = "`old` is not in a.txt.\n\
+        The nearest block begins at line 1 (- `old`, + the file):\n l1\n-l2b\n+l2\n l3";
+    refused(|it| it, "", "edit", edit("a.txt", &[("l1\nl2b\nl3", "x")]), told);
+}
+
+/// One call over two files.
+fn both(a: (&str, &str), b: (&str, &str)) -> Value {
+    json!({ "path": "a.txt", "edits": [
+        { "old": a.0, "new": a.1 },
+        { "path": "./b.txt", "old": b.0, "new": b.1 },
+    ] })
+}
+
+#[test]
+fn an_edit_that_fits_in_one_of_two_files_changes_neither() {
+    refused(
+        |it| it.file("b.txt", "one\n"),
+        "",
+        "edit",
+        both(("l2", "L2"), ("two", "2")),
+        "edits[1] does not fit, so none was applied. \
+         `old` is not in b.txt. Nothing in it is like it: read the file again.",
+    );
+}
+
+#[test]
+fn an_edit_of_two_files_is_answered_once_both_are_decided() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", "one\ntwo\n"));
+    scene.ask(Reply::new().call("e1", "edit", both(("l2", "L2"), ("two", "2"))));
+    scene.wait_pending(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":edit a.txt<CR>:Caliban accept file<CR>");
+    scene.wait_pending(1);
+    scene.nvim.wait_screen("2 hunks to review");
+    scene.nvim.keys(":edit b.txt<CR>:Caliban reject file<CR>");
+    scene.wait_idle("I see.");
+    expect![[r#"
+        The user accepted the change in a.txt.
+        The user rejected the change in b.txt: it is undone."#]]
+    .assert_eq(&scene.answer(2, "e1"));
+    assert_eq!(scene.server.requests().len(), 2);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(scene.on_disk("b.txt").as_deref(), Some("one\ntwo\n"));
+}

@@ -333,10 +333,10 @@ async fn edits_go_through_the_workspace() {
         "edit",
         json!({ "path": "a.txt", "edits": [{ "old": "two", "new": "2", "everywhere": "false" }] }),
     );
-    let (written, change) = edit_of(&call).unwrap();
-    let path = path::resolve(&room.desk, &written).unwrap();
+    let edits = edits_of(&room.desk, &call).unwrap();
+    let path = edits[0].path.clone();
     let before = room.desk.workspace.read(&path).await.unwrap().text;
-    let after = resolve(Some(&before), &change).unwrap();
+    let after = resolve(Some(&before), &edits[0].change).unwrap().text;
     let proposal =
         Proposal { parts: vec![], path: path.clone(), before: Some(before), after: after.clone() };
     let propose = || room.desk.workspace.propose(TurnId(1), vec![proposal.clone()]);

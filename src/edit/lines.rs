@@ -1,0 +1,139 @@
+//! Whole lines of one text found in another: as they are but for blanks at their ends, or all shifted by one
+//! indentation. Linear in both texts.
+
+use std::ops::Range;
+
+/// Lines that are compared to see whether windows are shifted alike. Beyond it the text is made to be slow, and
+/// nothing is found.
+const COMPARED: usize = 2_000_000;
+
+/// How the file's indentation comes of the one that was sent, the same for every line that is not blank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shift<'a> {
+    None,
+    /// The file has this before each line.
+    Add(&'a str),
+    /// What was sent has it.
+    Remove(&'a str),
+}
+
+/// A text's lines, by their bytes, without their ends.
+pub(super) struct Lines<'a> {
+    content: &'a str,
+    spans: Vec<Range<usize>>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn of(content: &'a str) -> Lines<'a> {
+        let mut spans = Vec::new();
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', content.as_bytes()) {
+            spans.push(from..end);
+            from = end + 1;
+        }
+        if from < content.len() {
+            spans.push(from..content.len());
+        }
+        Lines { content, spans }
+    }
+
+    pub(super) fn get(&self, at: usize) -> &'a str {
+        &self.content[self.spans[at].clone()]
+    }
+
+    /// The bytes of some lines, with the last one's end or without it.
+    pub(super) fn bytes(&self, lines: &Range<usize>, with_end: bool) -> Range<usize> {
+        let (first, last) = (&self.spans[lines.start], &self.spans[lines.end - 1]);
+        let end = if with_end { (last.end + 1).min(self.content.len()) } else { last.end };
+        first.start..end
+    }
+
+    /// Whether the line ends in a newline.
+    pub(super) fn is_ended(&self, at: usize) -> bool {
+        self.spans[at].end < self.content.len()
+    }
+
+    /// First lines of the places where `sought` stands, blanks at line ends aside; at most `most`.
+    pub(super) fn alike(&self, sought: &[&str], most: usize) -> Vec<usize> {
+        let keys: Vec<&str> = self.iter().map(bare).collect();
+        let sought: Vec<&str> = sought.iter().map(|line| bare(line)).collect();
+        windows(&keys, &sought).take(most).collect()
+    }
+
+    /// The same where each line is indented by the same more, or less.
+    pub(super) fn shifted<'s>(&self, sought: &[&'s str], most: usize) -> Vec<(usize, Shift<'s>)>
+    where
+        'a: 's,
+    {
+        let keys: Vec<&str> =
+            self.iter().map(|line| bare(line).trim_start_matches(BLANKS)).collect();
+        let bared: Vec<&str> =
+            sought.iter().map(|line| bare(line).trim_start_matches(BLANKS)).collect();
+        let mut left = COMPARED;
+        let shift = |at: usize| {
+            left = left.checked_sub(sought.len())?;
+            let pairs = sought.iter().zip(at..).map(|(sent, at)| (self.get(at), *sent));
+            Some((at, shift_of(pairs)?))
+        };
+        windows(&keys, &bared).filter_map(shift).take(most).collect()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'a str> {
+        self.spans.iter().map(|span| &self.content[span.clone()])
+    }
+}
+
+const BLANKS: [char; 2] = [' ', '\t'];
+
+/// A line without the blanks at its end; a carriage return, which nobody sees, is one.
+pub(super) fn bare(line: &str) -> &str {
+    line.trim_end_matches([' ', '\t', '\r'])
+}
+
+/// How lines of a file come of those that were sent, which are the same but for their indentation.
+fn shift_of<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Shift<'a>> {
+    let mut shift = None;
+    for (file, sent) in pairs.filter(|(file, _)| !bare(file).is_empty()) {
+        let (file, sent) = (indentation(file), indentation(sent));
+        let this = match (file.strip_suffix(sent), sent.strip_suffix(file)) {
+            (Some(""), _) => Shift::None,
+            (Some(more), _) => Shift::Add(more),
+            (_, Some(less)) => Shift::Remove(less),
+            (None, None) => return None,
+        };
+        if *shift.get_or_insert(this) != this {
+            return None;
+        }
+    }
+    shift
+}
+
+pub(super) fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches(BLANKS).len()]
+}
+
+/// Every place of `sought` in `keys`, overlapping ones too, in one pass (Knuth, Morris, Pratt).
+fn windows<'k>(keys: &'k [&str], sought: &'k [&str]) -> impl Iterator<Item = usize> + 'k {
+    let mut back = vec![0; sought.len()];
+    let mut same = 0;
+    for at in 1..sought.len() {
+        while same > 0 && sought[at] != sought[same] {
+            same = back[same - 1];
+        }
+        same += usize::from(sought[at] == sought[same]);
+        back[at] = same;
+    }
+    let mut same = 0;
+    keys.iter().enumerate().filter_map(move |(at, key)| {
+        while same > 0 && sought.get(same) != Some(key) {
+            same = back[same - 1];
+        }
+        same += usize::from(sought.get(same) == Some(key));
+        let found = same == sought.len() && !sought.is_empty();
+        if found {
+            same = back[same - 1];
+            return Some(at + 1 - sought.len());
+        }
+        None
+    })
+}

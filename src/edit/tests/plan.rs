@@ -1,0 +1,80 @@
+//! Calls over several files.
+
+use super::*;
+use crate::edit::Rung;
+
+fn over(
+    files: &[(&str, Option<&str>)],
+    edits: &[(&str, &str, &str)],
+) -> Result<Vec<Changed>, Refusal> {
+    let texts = files.iter().map(|(path, text)| (path.into(), text.map(Text::new))).collect();
+    let edits: Vec<Edit> = edits
+        .iter()
+        .map(|(path, old, new)| Edit { path: path.into(), change: replace(old, new) })
+        .collect();
+    apply(&texts, &edits, |_, _, _| Ok(()))
+}
+
+fn told(done: Result<Vec<Changed>, Refusal>) -> String {
+    let files = match done {
+        Ok(files) => files,
+        Err(refusal) => return refusal.say(&refusal.path.display().to_string()),
+    };
+    let line = |it: Changed| {
+        let before = it.before.map(|it| it.content);
+        format!("{} {before:?} -> {:?} {}\n", it.path.display(), it.after.content, it.note)
+    };
+    files.into_iter().map(line).collect()
+}
+
+#[test]
+fn all_files_of_a_call_change_or_none() {
+    let files = [("a", Some("one\ntwo\n")), ("b", Some("one \n")), ("c", None)];
+    let edits =
+        [("a", "one", "1"), ("b", "one\n", "uno\n"), ("a", "1\ntwo", "2"), ("c", "", "new\n")];
+    expect![[r#"
+        a Some("one\ntwo\n") -> "2\n" 
+        b Some("one \n") -> "uno \n" edits[1]: `old` is not there exactly; it was matched at line 1 ignoring blanks at line ends.
+        c None -> "new\n" 
+    "#]]
+    .assert_eq(&told(over(&files, &edits)));
+    let last = [&edits[..], &[("b", "two", "2")]].concat();
+    expect!["edits[4] does not fit, so none was applied. `old` is not in b. Nothing in it is like it: read the file again."]
+        .assert_eq(&told(over(&files, &last)));
+    let absent = [("a", "one", "1"), ("c", "one", "1")];
+    expect![
+        "edits[1] does not fit, so none was applied. c does not exist. Use write to create it."
+    ]
+    .assert_eq(&told(over(&files, &absent)));
+}
+
+#[test]
+fn a_file_that_comes_back_to_what_it_was_is_left_alone() {
+    let files = [("a", Some("one\n")), ("b", Some("two\n"))];
+    let there_and_back = [("a", "one", "1"), ("b", "two", "2"), ("a", "1", "one")];
+    assert_eq!(told(over(&files, &there_and_back)), "b Some(\"two\\n\") -> \"2\\n\" \n");
+    let none = over(&files, &[there_and_back[0], there_and_back[2]]).unwrap_err();
+    assert_eq!(none.misfit, Misfit::Unchanged);
+}
+
+#[test]
+fn what_may_not_be_changed_refuses_the_call() {
+    let texts = Texts::from([
+        ("a".into(), Some(Text::new("one\n"))),
+        ("b".into(), Some(Text::new("one\n"))),
+    ]);
+    let edit = |path: &str| Edit { path: path.into(), change: replace("one", "1") };
+    let may = |path: &Path, _: Option<&Text>, _: &Change| {
+        if path.ends_with("b") { Err(Misfit::Refused("it is b".to_owned())) } else { Ok(()) }
+    };
+    let refusal = apply(&texts, &[edit("a"), edit("b")], may).unwrap_err();
+    assert_eq!((refusal.at, refusal.of), (1, 2));
+    assert_eq!(refusal.misfit, Misfit::Refused("it is b".to_owned()));
+}
+
+#[test]
+fn a_rung_is_ambiguous_by_itself() {
+    let text = Text::new("a \nb\na\t\n");
+    let misfit = resolve(Some(&text), &replace("a\n", "c\n")).unwrap_err();
+    assert_eq!(misfit, Misfit::Ambiguous { at: vec![1, 3], by: vec![Rung::Blanks] });
+}

@@ -1,0 +1,56 @@
+//! Calls that change several files, and verdicts that come early.
+
+use super::*;
+
+fn in_file(path: &str) -> Input {
+    Input::Entered { turn: T1, call: CallId("e1".into()), path: path.into(), hunks: 2 }
+}
+
+fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {
+    Input::Reviewed { path: path.into(), answers }
+}
+
+#[test]
+fn a_call_over_two_files_waits_for_its_answer() {
+    let begun =
+        vec![send("go"), reply(T1, "", &[("e1", "edit")]), in_file("/p/a"), in_file("/p/b")];
+    let mut session = opened();
+    for input in begun.iter().chain([&verdict("/p/a", vec![])]) {
+        session.step(input.clone());
+    }
+    let state = State::Reviewing { path: "/p/b".into(), hunks: 4 };
+    assert_eq!(session.open()[0].state, state);
+    assert_eq!(session.reviewing, [PathBuf::from("/p/b")]);
+    let rest = [verdict("/p/a", vec![]), verdict("/p/b", vec![answer("e1")])];
+    check(
+        begun.into_iter().chain(rest).collect(),
+        expect![[r#"
+            sample 1
+            propose e1
+            sample 1
+            user: go
+            assistant: edit(e1)
+            user: e1=[answer of e1]
+        "#]],
+    );
+}
+
+#[test]
+fn a_verdict_may_overtake_the_word_that_the_edit_is_there() {
+    check(
+        vec![
+            send("go"),
+            reply(T1, "", &[("e1", "edit")]),
+            verdict("/p/a", vec![answer("e1")]),
+            in_file("/p/a"),
+        ],
+        expect![[r#"
+            sample 1
+            propose e1
+            sample 1
+            user: go
+            assistant: edit(e1)
+            user: e1=[answer of e1]
+        "#]],
+    );
+}
