@@ -14,6 +14,7 @@ mod read;
 mod schema;
 mod shell;
 mod table;
+mod todo;
 mod walk;
 mod write;
 #[cfg(test)]
@@ -51,6 +52,8 @@ pub enum Work {
     Read { paths: fn(&Value) -> Vec<String>, run: Run },
     /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written.
     Edit { parse: fn(&Value) -> Result<Vec<Edit>, String> },
+    /// Keeps something of Caliban's own: run as reads are, and nothing of the user's is touched.
+    Own { run: Run },
     /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.
     Act { about: fn(&Desk, &Value) -> (String, String), run: Run },
 }

@@ -38,6 +38,7 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
             }
             Ok(PlanStep::Edit)
         }
+        Work::Own { .. } => Ok(PlanStep::Read),
         Work::Act { about, .. } => {
             let (question, grant) = about(desk, &args);
             Ok(PlanStep::Act { question, grant })
@@ -68,7 +69,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     let done = match fitted(call) {
         Err(said) => Err(said),
         Ok((tool, args)) => match &tool.work {
-            Work::Read { run, .. } | Work::Act { run, .. } => {
+            Work::Read { run, .. } | Work::Own { run } | Work::Act { run, .. } => {
                 run(desk, call.id.clone(), args).await
             }
             Work::Edit { .. } => Err(format!("{} proposes; it does not run.", tool.name)),
@@ -100,7 +101,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
             let edits = parse(&args).unwrap_or_default().into_iter();
             edits.map(|it| it.path.to_string_lossy().into_owned()).collect()
         }
-        Ok((Work::Act { .. }, _)) | Err(_) => Vec::new(),
+        Ok((Work::Own { .. } | Work::Act { .. }, _)) | Err(_) => Vec::new(),
     };
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()
 }

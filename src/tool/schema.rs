@@ -44,13 +44,17 @@ fn value(schema: &Value, given: Value, path: &str, faults: &mut Vec<String>) -> 
             if (list.len() as u64) < least {
                 faults.push(format!("{path}: expected at least {least}, got {}", list.len()));
             }
+            if let Some(most) = schema["maxItems"].as_u64().filter(|it| (list.len() as u64) > *it) {
+                faults.push(format!("{path}: expected at most {most}, got {}", list.len()));
+            }
             let item = |(at, one)| value(&schema["items"], one, &format!("{path}[{at}]"), faults);
             Value::Array(list.into_iter().enumerate().map(item).collect())
         }
         ("integer", Value::Number(number)) if number.as_i64().is_some() => {
             bounded(schema, number.as_i64().unwrap_or_default(), path, faults)
         }
-        ("string", text @ Value::String(_)) | ("boolean", text @ Value::Bool(_)) => text,
+        ("string", word @ Value::String(_)) => one_of(schema, word, path, faults),
+        ("boolean", text @ Value::Bool(_)) => text,
         (wanted, other) => {
             faults.push(format!("{path}: expected {wanted}, got {}", shown(&other)));
             Value::Null
@@ -93,6 +97,14 @@ fn bounded(schema: &Value, number: i64, path: &str, faults: &mut Vec<String>) ->
         faults.push(format!("{path}: expected at most {most}, got {number}"));
     }
     json!(number)
+}
+
+fn one_of(schema: &Value, word: Value, path: &str, faults: &mut Vec<String>) -> Value {
+    if let Some(words) = schema["enum"].as_array().filter(|it| !it.contains(&word)) {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        faults.push(format!("{path}: expected one of {}, got {}", words.join(", "), shown(&word)));
+    }
+    word
 }
 
 /// What was written as a string, or as a float, though it is the wanted type.

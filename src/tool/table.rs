@@ -1,10 +1,18 @@
 //! The table of tools. Its order is fixed: it is a part of every request's cached prefix.
 
-use super::{Tool, edit, glob, grep, list, read, shell, write};
+use super::{Tool, edit, glob, grep, list, read, shell, todo, write};
 use crate::message::ToolSpec;
 
-const TABLE: &[Tool] =
-    &[read::TOOL, list::TOOL, glob::TOOL, grep::TOOL, edit::TOOL, write::TOOL, shell::TOOL];
+const TABLE: &[Tool] = &[
+    read::TOOL,
+    list::TOOL,
+    glob::TOOL,
+    grep::TOOL,
+    edit::TOOL,
+    write::TOOL,
+    shell::TOOL,
+    todo::TOOL,
+];
 
 /// What other harnesses call these tools, and models ask for.
 const ALIASES: &[(&str, &[&str])] = &[

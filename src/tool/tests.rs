@@ -1,4 +1,5 @@
 mod files;
+mod own;
 
 use super::*;
 use crate::event::PlanStep;
@@ -79,7 +80,7 @@ fn call(tool: &str, args: Value) -> ToolCall {
 #[test]
 fn the_table_stands_still() {
     let names: Vec<&str> = specs().iter().map(|spec| spec.name).collect();
-    assert_eq!(names, ["read", "list", "glob", "grep", "edit", "write", "shell"]);
+    assert_eq!(names, ["read", "list", "glob", "grep", "edit", "write", "shell", "todo"]);
     let size: usize =
         specs().iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
     assert!(size < 4_500, "{size} bytes go with every request");
@@ -171,11 +172,11 @@ fn calls_that_do_not_fit() {
         $.timeout_s: expected at most 600, got 9999
         Required: command. Known: command, timeout_s.
         > Bash {}
-        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, edit, write, shell.
+        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, edit, write, shell, todo.
         > read_file {}
-        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, edit, write, shell.
+        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, edit, write, shell, todo.
         > quux {}
-        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, edit, write, shell.
+        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, edit, write, shell, todo.
     "#]]);
 }
 

@@ -83,10 +83,22 @@ impl View {
         let took = now_ms.zip(tool.began_ms).map(|(now, began)| now.saturating_sub(began));
         block.right = lines::result(answer, took);
         block.done = true;
-        tool.open = false;
+        let is_list = tool.name == "todo" && !answer.failed;
+        tool.open = is_list;
         tool.live = String::new();
         tool.answer = Some(answer.clone());
         self.changed(at);
+        if is_list && let Some(before) = self.todo.replace(at).filter(|it| *it != at) {
+            self.close_tool(before);
+        }
+    }
+
+    fn close_tool(&mut self, at: usize) {
+        if let Content::Tool(tool) = &mut self.blocks[at].content
+            && std::mem::take(&mut tool.open)
+        {
+            self.changed(at);
+        }
     }
 
     pub(super) fn set_right(&mut self, call: &CallId, right: &str) {

@@ -212,6 +212,7 @@ fn main_argument(call: &ToolCall) -> Option<&'static str> {
     match call.tool.as_str() {
         "edit" | "write" => Some("path"),
         "shell" => Some("command"),
+        "todo" => Some("action"),
         _ => None,
     }
 }
@@ -219,7 +220,7 @@ fn main_argument(call: &ToolCall) -> Option<&'static str> {
 fn argument(key: &str, value: &Value) -> Option<String> {
     Some(match value {
         Value::Null => return None,
-        Value::Array(_) | Value::Object(_) if key == "edits" => return None,
+        Value::Array(_) | Value::Object(_) if matches!(key, "edits" | "todos") => return None,
         Value::String(_) if key == "text" => return None,
         Value::Array(items) => format!("{key}={}", items.len()),
         Value::Object(_) => format!("{key}={{…}}"),

@@ -87,6 +87,8 @@ pub struct View {
     calls: HashMap<CallId, usize>,
     /// Calls without an answer.
     unanswered: BTreeSet<usize>,
+    /// The call that shows the list of what is to be done as it is now: it alone stands open by itself.
+    todo: Option<usize>,
     /// Blocks of the reply that is arriving: replaced or taken back when it ends.
     arriving: Vec<usize>,
     /// Updates handed out and not yet acknowledged.

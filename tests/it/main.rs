@@ -34,6 +34,7 @@ mod sight;
 mod shell;
 mod stops;
 mod tidy;
+mod todo;
 mod tools;
 mod tour;
 mod tuning;

@@ -16,7 +16,10 @@ fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
         nvim.ask("hello", "Yes.");
         let request = &server.requests()[0];
         let system = request.system_text();
-        assert_eq!(request.tools(), ["read", "list", "glob", "grep", "edit", "write", "shell"]);
+        assert_eq!(
+            request.tools(),
+            ["read", "list", "glob", "grep", "edit", "write", "shell", "todo"]
+        );
         for tool in request.tools() {
             assert!(system.contains(&format!("\n- {tool}: ")), "{tool} is not in: {system}");
         }
@@ -37,6 +40,7 @@ fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
         - edit: Replaces text in an existing file.
         - write: Creates a file, or replaces the whole text of one you have read.
         - shell: Runs a command with bash in the project's root and gives its output, stdout and stderr together.
+        - todo: Keeps the list of what is to be done, which the user sees.
 
         How edits work: your edits become changes in the user's own buffers. The user accepts or rejects each hunk, may rework it, and only then is anything on disk. The answer of an edit tells you what was kept, undone or reworked; take it as it is and do not repeat what was rejected. Put all edits that belong together into one reply. A file open in the editor is read with its unsaved text. Commands run in the working directory, after the user agrees, and see the disk.
 

@@ -1,0 +1,222 @@
+//! What Caliban keeps of its own in a project.
+
+use super::*;
+
+impl Room {
+    /// Runs calls that fit, and gives what the model hears and what the list's file holds after each.
+    async fn todo(&self, all: &[Value], expect: &Expect) {
+        let mut told = String::new();
+        for args in all {
+            let call = call("todo", args.clone());
+            let said = match plan(&self.desk, &call) {
+                PlanStep::Refused(said) => said,
+                PlanStep::Read => {
+                    let answer = run(&self.desk, &call).await;
+                    let failed = if answer.failed { "! " } else { "" };
+                    format!("{failed}({})\n{}", answer.summary, answer.text)
+                }
+                step => format!("{step:?}"),
+            };
+            told.push_str(&format!("{said}\n-- {}\n", self.kept()));
+        }
+        expect.assert_eq(&self.clear(&told));
+    }
+
+    fn kept(&self) -> String {
+        let file = fs::read_to_string(self.desk.root.join(".todos.json"));
+        file.map_or("no file".to_owned(), |it| it.replace([' ', '\n'], ""))
+    }
+}
+
+fn todos(action: &str, todos: &Value) -> Value {
+    json!({"action": action, "todos": todos})
+}
+
+#[tokio::test]
+async fn a_list_is_kept_until_all_is_done() {
+    let all = [
+        json!({"action": "read"}),
+        todos(
+            "write",
+            &json!([
+                {"text": "read  the\ncode "},
+                {"text": "write it", "status": "in_progress"},
+                {"text": "read the code", "status": "completed"}
+            ]),
+        ),
+        todos("update", &json!([{"text": "read the code", "status": "completed"}])),
+        json!({"action": "read"}),
+        todos("update", &json!([{"text": "write it", "status": "completed"}])),
+        todos("write", &json!([{"text": "a"}])),
+        todos("write", &json!([])),
+    ];
+    room().todo(&all, &expect![[r#"
+        (empty)
+        The list is empty.
+        -- no file
+        (0 of 2 done)
+        [ ] read the code
+        [>] write it
+        -- {"todos":[{"text":"readthecode","status":"pending"},{"text":"writeit","status":"in_progress"}]}
+        (1 of 2 done)
+        [x] read the code
+        [>] write it
+        -- {"todos":[{"text":"readthecode","status":"completed"},{"text":"writeit","status":"in_progress"}]}
+        (1 of 2 done)
+        [x] read the code
+        [>] write it
+        -- {"todos":[{"text":"readthecode","status":"completed"},{"text":"writeit","status":"in_progress"}]}
+        (2 of 2 done)
+        [x] read the code
+        [x] write it
+        All is done: the list was removed.
+        -- no file
+        (0 of 1 done)
+        [ ] a
+        -- {"todos":[{"text":"a","status":"pending"}]}
+        (empty)
+        The list is empty.
+        -- no file
+    "#]]).await;
+}
+
+#[tokio::test]
+async fn what_does_not_fit_a_list_is_told_by_its_path_and_changes_nothing() {
+    let room = room();
+    room.todo(
+        &[todos("write", &json!([{"text": "one"}]))],
+        &expect![[r#"
+        (0 of 1 done)
+        [ ] one
+        -- {"todos":[{"text":"one","status":"pending"}]}
+    "#]],
+    )
+    .await;
+    let all = [
+        json!({"action": "clear"}),
+        json!({"action": "write"}),
+        todos("write", &json!(["one"])),
+        todos("write", &json!([{"text": "a", "status": "doing"}])),
+        todos("write", &json!([{"text": "a"}, {"text": " \n"}])),
+        todos("write", &json!([{"text": "x".repeat(501)}])),
+        todos("write", &json!(vec![json!({"text": "x"}); 101])),
+    ];
+    room.todo(
+        &all,
+        &expect![[r#"
+        The arguments do not fit todo, so nothing was done.
+        $.action: expected one of write, read, update, got string "clear"
+        Required: action. Known: action, todos.
+        -- {"todos":[{"text":"one","status":"pending"}]}
+        ! (failed)
+        The arguments do not fit todo, so nothing was done.
+        $.todos: expected array, got nothing
+        -- {"todos":[{"text":"one","status":"pending"}]}
+        The arguments do not fit todo, so nothing was done.
+        $.todos[0]: expected object, got string "one"
+        Required: action. Known: action, todos.
+        -- {"todos":[{"text":"one","status":"pending"}]}
+        The arguments do not fit todo, so nothing was done.
+        $.todos[0].status: expected one of pending, in_progress, completed, got string "doing"
+        Required: action. Known: action, todos.
+        -- {"todos":[{"text":"one","status":"pending"}]}
+        ! (failed)
+        The arguments do not fit todo, so nothing was done.
+        $.todos[1].text: expected a text, got " \n"
+        -- {"todos":[{"text":"one","status":"pending"}]}
+        ! (failed)
+        The arguments do not fit todo, so nothing was done.
+        $.todos[0].text: expected at most 500 characters, got 501
+        -- {"todos":[{"text":"one","status":"pending"}]}
+        The arguments do not fit todo, so nothing was done.
+        $.todos: expected at most 100, got 101
+        Required: action. Known: action, todos.
+        -- {"todos":[{"text":"one","status":"pending"}]}
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_updated_must_be_in_the_list() {
+    let room = room();
+    room.run("todo", todos("write", &json!([{"text": "one"}]))).await;
+    let all = [
+        todos("update", &json!([{"text": "one"}])),
+        todos(
+            "update",
+            &json!([
+                {"text": "one", "status": "completed"},
+                {"text": "two", "status": "completed"}
+            ]),
+        ),
+    ];
+    room.todo(
+        &all,
+        &expect![[r#"
+        ! (failed)
+        The arguments do not fit todo, so nothing was done.
+        $.todos[0].status: expected string, got nothing
+        -- {"todos":[{"text":"one","status":"pending"}]}
+        ! (failed)
+        The arguments do not fit todo, so nothing was done.
+        $.todos[1].text: expected the exact text of an item, got "two"
+        The list:
+        [ ] one
+        -- {"todos":[{"text":"one","status":"pending"}]}
+    "#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_of_that_name_that_is_not_ours_is_left_as_it_is() {
+    let room = room();
+    let write = [todos("write", &json!([{"text": "one"}]))];
+    for (text, expect) in [
+        (
+            "[\"buy milk\"]",
+            expect![[r#"
+            ! (failed)
+            .todos.json in the project is no list of Caliban's (invalid type: sequence, expected a map at line 1 column 0). It was left as it is. Tell the user, and go on without a list.
+            -- ["buymilk"]
+        "#]],
+        ),
+        (
+            "[[]]",
+            expect![[r#"
+            ! (failed)
+            .todos.json in the project is no list of Caliban's (invalid type: sequence, expected a map at line 1 column 0). It was left as it is. Tell the user, and go on without a list.
+            -- [[]]
+        "#]],
+        ),
+        (
+            "{\"todos\": [], \"mine\": 1}",
+            expect![[r#"
+            ! (failed)
+            .todos.json in the project is no list of Caliban's (unknown field `mine`, expected `todos`). It was left as it is. Tell the user, and go on without a list.
+            -- {"todos":[],"mine":1}
+        "#]],
+        ),
+    ] {
+        room.file(".todos.json", text);
+        room.todo(&write, &expect).await;
+    }
+    fs::remove_file(room.desk.root.join(".todos.json")).unwrap();
+    std::os::unix::fs::symlink("../outside", room.desk.root.join(".todos.json")).unwrap();
+    room.todo(&write, &expect![[r#"
+        ! (failed)
+        .todos.json in the project is no list of Caliban's (it is a link, a folder or too large). It was left as it is. Tell the user, and go on without a list.
+        -- no file
+    "#]]).await;
+    assert!(!room.desk.root.join("../outside").exists());
+}
+
+#[tokio::test]
+async fn a_project_that_takes_no_file_is_told_of() {
+    let mut room = room();
+    room.desk.root = "/proc".into();
+    let answer = room.run("todo", todos("write", &json!([{"text": "a"}]))).await;
+    assert!(answer.failed);
+    assert!(answer.text.starts_with(".todos.json cannot be written ("), "{}", answer.text);
+}

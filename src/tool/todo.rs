@@ -1,0 +1,229 @@
+//! `todo`: the list of what is to be done, kept in the project as `.todos.json` until all of it is.
+
+use super::{CallId, Desk, Done, Tool, Work};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+const FILE: &str = ".todos.json";
+/// Items of a list, and characters of one.
+const ITEMS: usize = 100;
+const CHARS: usize = 500;
+/// Bytes of a file that may be a list of ours.
+const BYTES: u64 = 1_000_000;
+
+pub(super) const TOOL: Tool = Tool {
+    name: "todo",
+    purpose: "Keeps the list of what is to be done, which the user sees. Use it for work of three steps \
+        or more. `write` gives the whole list anew, `update` sets the status of items by their exact text, \
+        `read` gives the list, which may be of an earlier conversation. Have one item in progress, and set it \
+        completed as soon as it is. Once all are completed the list is removed.",
+    schema,
+    work: Work::Own { run },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "action": { "type": "string", "enum": ["write", "read", "update"] },
+            "todos": {
+                "type": "array",
+                "maxItems": ITEMS,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "text": { "type": "string" },
+                        "status": {
+                            "type": "string",
+                            "enum": ["pending", "in_progress", "completed"],
+                            "description": "in write: pending where it is left out"
+                        }
+                    },
+                    "required": ["text"]
+                }
+            }
+        },
+        "required": ["action"]
+    })
+}
+
+#[derive(Deserialize)]
+struct Args {
+    action: Action,
+    todos: Option<Vec<Given>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Write,
+    Read,
+    Update,
+}
+
+#[derive(Deserialize)]
+struct Given {
+    text: String,
+    status: Option<Status>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    todos: Vec<Item>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    text: String,
+    status: Status,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
+        let path = desk.root.join(FILE);
+        if desk.workspace.changed().await.contains(&path) {
+            return Err(format!("{FILE} has unsaved changes in the editor. Nothing was done."));
+        }
+        // From here to the end nothing is waited for: calls that run together do not lose each other's items.
+        let list = load(&path)?;
+        let list = match args.action {
+            Action::Read => return Ok(shown(&list)),
+            Action::Write => written(given(args.todos)?),
+            Action::Update => updated(list, given(args.todos)?)?,
+        };
+        keep(&path, &list).map_err(|fault| {
+            format!(
+                "{FILE} cannot be written ({fault}), so the list is not kept. Go on without it."
+            )
+        })?;
+        Ok(shown(&list))
+    }
+    .boxed()
+}
+
+fn given(todos: Option<Vec<Given>>) -> Result<Vec<Given>, String> {
+    let todos = todos.ok_or_else(|| misfit("$.todos: expected array, got nothing"))?;
+    let plain = |(at, it): (usize, Given)| {
+        let text = it.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let length = text.chars().count();
+        match length {
+            0 => Err(misfit(&format!("$.todos[{at}].text: expected a text, got {:?}", it.text))),
+            1..=CHARS => Ok(Given { text, ..it }),
+            _ => Err(misfit(&format!(
+                "$.todos[{at}].text: expected at most {CHARS} characters, got {length}"
+            ))),
+        }
+    };
+    todos.into_iter().enumerate().map(plain).collect()
+}
+
+fn misfit(what: &str) -> String {
+    format!("The arguments do not fit todo, so nothing was done.\n{what}")
+}
+
+/// A new list. Of items with the same text the first counts.
+fn written(todos: Vec<Given>) -> List {
+    let mut list = List::default();
+    for Given { text, status } in todos {
+        if list.todos.iter().all(|it| it.text != text) {
+            list.todos.push(Item { text, status: status.unwrap_or(Status::Pending) });
+        }
+    }
+    list
+}
+
+fn updated(mut list: List, todos: Vec<Given>) -> Result<List, String> {
+    let before = lines(&list);
+    for (at, Given { text, status }) in todos.into_iter().enumerate() {
+        let Some(status) = status else {
+            return Err(misfit(&format!("$.todos[{at}].status: expected string, got nothing")));
+        };
+        let Some(item) = list.todos.iter_mut().find(|it| it.text == text) else {
+            let what =
+                format!("$.todos[{at}].text: expected the exact text of an item, got {text:?}");
+            return Err(format!("{}\nThe list:\n{}", misfit(&what), before));
+        };
+        item.status = status;
+    }
+    Ok(list)
+}
+
+/// The list on disk. What is no list of ours is not touched.
+fn load(path: &Path) -> Result<List, String> {
+    let foreign = |why: &str| {
+        format!(
+            "{FILE} in the project is no list of Caliban's ({why}). It was left as it is. Tell the user, and go on \
+             without a list."
+        )
+    };
+    let meta = match path.symlink_metadata() {
+        Ok(meta) => meta,
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(List::default()),
+        Err(fault) => return Err(foreign(&fault.to_string())),
+    };
+    if !meta.is_file() || meta.len() > BYTES {
+        return Err(foreign("it is a link, a folder or too large"));
+    }
+    let text = fs::read(path).map_err(|fault| foreign(&fault.to_string()))?;
+    // a struct would be read from an array too
+    let map: Result<Map<String, Value>, _> = serde_json::from_slice(&text);
+    map.and_then(|it| serde_json::from_value(Value::Object(it)))
+        .map_err(|fault| foreign(&fault.to_string()))
+}
+
+/// Replaces the file at once, or removes it where nothing is left to be done.
+fn keep(path: &Path, list: &List) -> io::Result<()> {
+    if list.todos.iter().all(|it| it.status == Status::Completed) {
+        return match fs::remove_file(path) {
+            Err(fault) if fault.kind() != io::ErrorKind::NotFound => Err(fault),
+            _ => Ok(()),
+        };
+    }
+    let folder = path.parent().unwrap_or(path);
+    let permissions = Permissions::from_mode(0o666);
+    let mut file =
+        tempfile::Builder::new().prefix(FILE).permissions(permissions).tempfile_in(folder)?;
+    file.write_all(&serde_json::to_vec_pretty(list)?)?;
+    file.write_all(b"\n")?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn shown(list: &List) -> Done {
+    let done = list.todos.iter().filter(|it| it.status == Status::Completed).count();
+    let all = list.todos.len();
+    if all == 0 {
+        return Done { text: "The list is empty.".into(), summary: "empty".into() };
+    }
+    let end = if done == all { "\nAll is done: the list was removed." } else { "" };
+    Done { text: lines(list) + end, summary: format!("{done} of {all} done") }
+}
+
+fn lines(list: &List) -> String {
+    let line = |it: &Item| {
+        let mark = match it.status {
+            Status::Pending => ' ',
+            Status::InProgress => '>',
+            Status::Completed => 'x',
+        };
+        format!("[{mark}] {}", it.text)
+    };
+    list.todos.iter().map(line).collect::<Vec<_>>().join("\n")
+}
