@@ -37,7 +37,7 @@ fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
         - list: Lists one folder: folders end in /, files have their size.
         - glob: Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}.
         - grep: Searches file contents by a regular expression (Rust syntax, within single lines), as they stand in the editor.
-        - edit: Replaces text in an existing file.
+        - edit: Replaces text in existing files.
         - write: Creates a file, or replaces the whole text of one you have read.
         - shell: Runs a command with bash in the project's root and gives its output, stdout and stderr together.
         - todo: Keeps the list of what is to be done, which the user sees.
