@@ -77,9 +77,19 @@ end
 
 --------------------------------------------------------------------------------------------- listening
 
+--- Writes what is pending too, as auto-edit mode has it.
+---@param r caliban.Review
+---@return string why it was not written; '' where it was
+local function persist(r)
+  local why = settling.through(r)
+  say(why ~= '' and ('%s is not written: %s.'):format(file.short(r.path), why) or nil)
+  return why
+end
+
 ---@param r caliban.Review
 local function protect(r)
-  guard.set(r.buf, {
+  local set = r.auto and guard.follow or guard.set
+  set(r.buf, {
     refusal = function()
       local hunks = count(#r.hunks, 'hunk')
       return ('%s has %s under review: %s'):format(file.short(r.path), hunks, ADVICE)
@@ -93,6 +103,9 @@ local function protect(r)
       vim.schedule(function()
         if r.open and api.nvim_buf_is_loaded(r.buf) then
           settling.merge(r, why)
+          if r.auto and not r.own then
+            persist(r)
+          end
           M.look(r)
         end
       end)
@@ -224,10 +237,14 @@ local function begin(item, buf, created)
     r.path, r.session, r.create = item.proposal.path, item.session, item.proposal.create
     r.proposals, r.reasons, r.dropped, r.accepted, r.rejected = {}, {}, {}, 0, 0
     r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
+    r.auto = item.proposal.at_once
     order = vim.tbl_filter(function(other)
       return other ~= buf
     end, order)
     order[#order + 1] = buf
+  elseif r.auto and not item.proposal.at_once then
+    r.auto = false
+    protect(r)
   end
   return r
 end
@@ -253,6 +270,8 @@ local function enter_into(item, buf, created)
     error(err, 0)
   end
   entry.entered(r, item, edits, lines)
+  local text = r.auto and file.text(buf)
+  entry.told(item, buf, #edits, r.auto and persist(r) or nil, text or nil)
   r.open = r.open or #r.hunks == 0
   local line = M.look(r, true)
   settling.fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
@@ -334,7 +353,11 @@ local function choose(verdict, opts)
     end
   end
   say(deciding.choose(verdict, opts, chosen, function(r)
-    return M.look(r, true)
+    local line = M.look(r, true)
+    if not line and r.auto and vim.bo[r.buf].modified then
+      persist(r)
+    end
+    return line
   end))
 end
 
@@ -363,15 +386,23 @@ end
 function M.open()
   local out = {}
   for _, buf in ipairs(order) do
-    local r = reviews[buf]
-    if api.nvim_buf_is_loaded(buf) then
-      track.sync(r)
-      if #r.hunks > 0 then
-        out[#out + 1] = r
-      end
+    local r = api.nvim_buf_is_loaded(buf) and M.of(buf)
+    if r and #r.hunks > 0 then
+      out[#out + 1] = r
     end
   end
   return out
+end
+
+--- The review of a buffer, brought up to date; it may have nothing pending.
+---@param buf integer
+---@return caliban.Review?
+function M.of(buf)
+  local r = reviews[buf] ---@as caliban.Review?
+  if r then
+    track.sync(r)
+  end
+  return r
 end
 
 --- The pending hunks of a buffer, or of all.
@@ -431,62 +462,6 @@ end
 --- Lists the pending hunks in the quickfix list.
 function M.quickfix()
   require('caliban.jump').quickfix(M.open())
-end
-
---------------------------------------------------------------------------------------------- for the program
-
----@param buf integer
----@return integer
-local function pending(buf)
-  local r = reviews[buf]
-  if not r then
-    return 0
-  end
-  track.sync(r)
-  return #r.hunks
-end
-
----@param message caliban.Read
----@return caliban.BufferText
-function M.read(message)
-  local buf = file.find(message.path)
-  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) then
-    return { loaded = false, pending = 0 }
-  end
-  local hunks = pending(buf)
-  if hunks == 0 and not vim.bo[buf].modified then
-    return { loaded = true, pending = 0 }
-  end
-  local now = file.snapshot(buf)
-  return {
-    loaded = true,
-    pending = hunks,
-    text = now.text,
-    eol = now.eol,
-    dos = now.dos,
-    bom = now.bom,
-  }
-end
-
-M.changed = file.changed
-
---- Saves files that are modified and have nothing pending.
----@param message caliban.Save
----@return string[] unsaved
-function M.save(message)
-  return vim.tbl_filter(function(path)
-    local buf = file.find(path)
-    if not buf or not api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modified then
-      return false
-    elseif pending(buf) > 0 or not file.ordinary(buf) or file.check(buf, '') or file.stale(buf) then
-      return true
-    end
-    local failed = file.write(buf, false) ~= nil
-    if not failed and reviews[buf] then
-      reviews[buf].own = false
-    end
-    return failed
-  end, message.paths)
 end
 
 return M

@@ -210,7 +210,10 @@ local subcommands = {
       if not word then
         mode.ask()
       elseif word == 'auto' then
-        say('Mode auto needs permission rules for commands, which this version does not have.')
+        say(
+          'Mode auto needs permission rules for commands, which this version does not have; auto-edit'
+            .. ' is the nearest.'
+        )
       elseif one_of(word, mode.names) then
         mode.set(word --[[@as caliban.Mode]])
       end

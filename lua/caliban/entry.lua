@@ -130,7 +130,7 @@ function M.fit(item, buf, open)
   return edits, lines
 end
 
---- A proposal has entered: what must be known of it at the end, and the program's answer.
+--- A proposal has entered: what must be known of it at the end.
 ---@param r caliban.Review
 ---@param item caliban.Arriving
 ---@param edits caliban.Edit[]
@@ -146,7 +146,20 @@ function M.entered(r, item, edits, lines)
     edits = edits,
     eol = { eol, p.eol },
   }
-  M.answer(item, 'entered', { hunks = #edits })
+end
+
+--- The program's answer: it waits to be decided, or was written at once.
+---@param item caliban.Arriving
+---@param buf integer
+---@param hunks integer
+---@param unsaved? string why it was not written, '' where it was; absent: it waits
+---@param text? string the buffer's before it was written
+function M.told(item, buf, hunks, unsaved, text)
+  local fields = { hunks = hunks, unsaved = unsaved }
+  if text and api.nvim_buf_is_loaded(buf) and file.text(buf) ~= text then
+    fields = vim.tbl_extend('error', fields, file.snapshot(buf))
+  end
+  M.answer(item, 'entered', fields)
 end
 
 ---@param it caliban.Entered

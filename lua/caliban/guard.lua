@@ -7,6 +7,7 @@ local file = require('caliban.file')
 local group = api.nvim_create_augroup('caliban.guard', {})
 
 local guarded = {} ---@type table<integer, caliban.Guarded>
+local heedless = {} ---@type table<integer, string> how 'autoread' comes back
 local seen = {} ---@type table<integer, string> the file's stamp when it was last looked at
 
 ---@class caliban.Guarded
@@ -48,6 +49,19 @@ end
 
 ---@param buf integer
 ---@param it caliban.Guarded
+local function follow_disk(buf, it)
+  api.nvim_create_autocmd('FileChangedShell', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      vim.v.fcs_choice = ''
+      it.changed(vim.v.fcs_reason)
+    end,
+  })
+end
+
+---@param buf integer
+---@param it caliban.Guarded
 function M.set(buf, it)
   M.clear(buf)
   guarded[buf] = it
@@ -69,14 +83,7 @@ function M.set(buf, it)
       end
     end,
   })
-  api.nvim_create_autocmd('FileChangedShell', {
-    group = group,
-    buffer = buf,
-    callback = function()
-      vim.v.fcs_choice = ''
-      it.changed(vim.v.fcs_reason)
-    end,
-  })
+  follow_disk(buf, it)
   -- it would be read again as what it is not
   api.nvim_create_autocmd('BufUnload', {
     group = group,
@@ -97,13 +104,41 @@ function M.set(buf, it)
   })
 end
 
+--- Follows a file whose pending hunks are on disk already: it may be written like any other.
+---@param buf integer
+---@param it caliban.Guarded
+function M.follow(buf, it)
+  M.clear(buf)
+  -- else what another program writes would be read over the hunks
+  heedless[buf] = vim.bo[buf].autoread == vim.go.autoread and 'setlocal autoread<'
+    or 'setlocal autoread'
+  vim.bo[buf].autoread = false
+  api.nvim_create_autocmd('BufWritePost', {
+    group = group,
+    buffer = buf,
+    callback = function(event)
+      if file.real(event.match) == file.real(api.nvim_buf_get_name(buf)) then
+        it.written(false)
+      end
+    end,
+  })
+  follow_disk(buf, it)
+end
+
 ---@param buf integer
 function M.clear(buf)
   guarded[buf] = nil
   file.hold(buf, false)
   if api.nvim_buf_is_valid(buf) then
     api.nvim_clear_autocmds({ group = group, buffer = buf })
+    local restore = heedless[buf] ---@as string?
+    if restore then
+      api.nvim_buf_call(buf, function()
+        vim.cmd(restore)
+      end)
+    end
   end
+  heedless[buf] = nil
 end
 
 --- Makes them ordinary files until the command at hand has run.

@@ -1,16 +1,17 @@
 --- The modes: how much the agent does before the user has decided.
 local M = {}
 
----@alias caliban.Mode 'plan'|'ask'
+---@alias caliban.Mode 'plan'|'ask'|'auto-edit'
 
 --- As the user goes through them.
 ---@type caliban.Mode[]
-M.names = { 'plan', 'ask' }
+M.names = { 'plan', 'ask', 'auto-edit' }
 
 ---@type table<caliban.Mode, string>
 local means = {
   plan = 'looks only: nothing is edited or run',
   ask = 'you decide on each edit and command',
+  ['auto-edit'] = 'edits are written at once, and reviewed afterwards; commands ask',
 }
 
 ---@param mode? caliban.Mode absent: the one after the present one

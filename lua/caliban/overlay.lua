@@ -217,13 +217,14 @@ local function draw_hunk(buf, hunk, from, to)
   return above
 end
 
----@param n integer
+---@param r caliban.Review
 ---@return [string, string][]
-local function header(n)
-  local key = leader()
-  local text = ('%d change%s by Caliban · %sA accept file · %sR reject file'):format(
+local function header(r)
+  local key, n = leader(), #r.hunks
+  local text = ('%d change%s by Caliban%s · %sA accept file · %sR reject file'):format(
     n,
     n == 1 and '' or 's',
+    r.auto and ', written' or '',
     key,
     key
   )
@@ -305,7 +306,7 @@ local function paint(r, back)
   local state = shown[buf]
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   local first, last = visible(buf)
-  local top = { header(#r.hunks) }
+  local top = { header(r) }
   for _, hunk in ipairs(r.hunks) do
     if hunk.start > last then
       break

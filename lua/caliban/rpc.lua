@@ -226,13 +226,13 @@ local handlers = {
     return require('caliban.buffers').propose(message)
   end,
   read = function(message)
-    return require('caliban.buffers').read(message)
+    return require('caliban.workspace').read(message)
   end,
   changed = function()
-    return require('caliban.buffers').changed()
+    return require('caliban.workspace').changed()
   end,
   save = function(message)
-    return require('caliban.buffers').save(message)
+    return require('caliban.workspace').save(message)
   end,
   halt = function(message)
     return require('caliban.buffers').halt(message)

@@ -119,16 +119,60 @@ local function discard(r)
   return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
 end
 
---- Saves what was agreed on.
+--- Lets Neovim look at the disk, and takes over what changed there.
 ---@param r caliban.Review
----@return boolean written
----@return string why the text is not on disk; '' where it is
-function M.save(r)
+local function compare(r)
   -- of a new file it would ask (W13)
   local why = not r.create and file.check(r.buf, '')
   if why and not r.clash then
     M.merge(r, why)
   end
+end
+
+---@param r caliban.Review
+---@return string why it was not written; '' where it was
+local function write(r)
+  local disk = file.disk(r.buf)
+  if disk and disk ~= r.origin then
+    M.merge(r, 'changed')
+  end
+  if r.clash then
+    return r.clash
+  elseif r.own then
+    return 'it has unsaved changes of yours'
+  end
+  r.text = file.text(r.buf)
+  return file.write(r.buf, disk ~= nil) or ''
+end
+
+--- Writes what is pending too, as auto-edit mode has it.
+---@param r caliban.Review
+---@return string why it was not written; '' where it was
+function M.through(r)
+  compare(r)
+  local why = write(r)
+  if why == '' and api.nvim_buf_is_loaded(r.buf) then
+    r.own, r.origin = false, file.text(r.buf)
+  end
+  return why
+end
+
+--- A new file that is on disk already, and rejected whole.
+---@param r caliban.Review
+---@param disk? string
+---@return boolean
+local function unwanted(r, disk)
+  return r.create
+    and file.empty(r.buf)
+    and (not disk or r.auto and r.rejected > 0 and disk == r.origin)
+end
+
+--- Saves what was agreed on.
+---@param r caliban.Review
+---@return boolean written
+---@return string why the text is not on disk; '' where it is
+function M.save(r)
+  compare(r)
   if r.eol and r.accepted == 0 then
     vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
   end
@@ -136,24 +180,17 @@ function M.save(r)
   if disk and disk == file.text(r.buf) and eol == file.eol(r.buf) then
     vim.bo[r.buf].modified = false
     return false, ''
-  elseif r.create and not disk and file.empty(r.buf) then
+  elseif unwanted(r, disk) then
+    os.remove(r.path)
     vim.bo[r.buf].modified = false
     discard(r)
     return false, ''
-  elseif disk and disk ~= r.origin then
-    M.merge(r, 'changed')
-  end
-  if r.clash then
-    return false, r.clash
-  elseif r.accepted + r.rejected == 0 then
+  elseif not r.clash and r.accepted + r.rejected == 0 then
     -- `u` past what was saved is not a wish to write
     return false, 'you undid it'
-  elseif r.own then
-    return false, 'it has unsaved changes of yours'
   end
-  r.text = file.text(r.buf)
-  local failed = file.write(r.buf, disk ~= nil)
-  return not failed, failed or ''
+  local failed = write(r)
+  return failed == '', failed
 end
 
 ---@param r caliban.Review

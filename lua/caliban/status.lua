@@ -94,7 +94,7 @@ local function share(status)
   return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
 end
 
---- What is dropped first where there is no room. The state is never.
+--- What is dropped first where there is no room. The state is never, nor a mode that is not the usual one.
 local order = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
 
 --- A chat's state and figures in at most `width` cells, if that is possible at all.
@@ -120,7 +120,7 @@ function M.line(chat, width)
   for step = 0, #order do
     if order[step] == 'provider' then
       parts.model = status.model:match('[^/]*$')
-    elseif step > 0 then
+    elseif step > 0 and (order[step] ~= 'mode' or status.mode == 'ask') then
       parts[order[step]] = nil
     end
     local tour = parts.model and status.tour and 'offline tour'

@@ -27,6 +27,7 @@ local MOST = 50
 ---@field accepted integer
 ---@field rejected integer
 ---@field create boolean
+---@field auto boolean its hunks are on disk already: they entered in auto-edit mode
 ---@field created boolean the buffer was made for it
 ---@field own boolean the user has unsaved changes outside the hunks
 ---@field origin? string the disk's text at entry; absent where the buffer was modified then

@@ -31,7 +31,7 @@
 ---@field thinking? 'off'|'low'|'medium'|'high'|'max'
 ---@field temperature? number
 ---@field max_output? integer
----@field mode 'plan'|'ask'
+---@field mode 'plan'|'ask'|'auto-edit'
 ---@field resume boolean|'open'
 ---@field debug boolean
 ---@field system? string
@@ -126,7 +126,7 @@
 ---@class (exact) caliban.SetMode
 ---@field kind 'mode'
 ---@field session string
----@field mode? 'plan'|'ask' absent: the one after the present one
+---@field mode? 'plan'|'ask'|'auto-edit' absent: the one after the present one
 
 --- Asks for all models there are.
 ---@class (exact) caliban.ListModels
@@ -159,7 +159,9 @@
 ---@field id integer
 ---@field state 'entered'|'moved'|'refused'|'stopped'
 ---@field hunks integer pending hunks of this proposal (state `entered`)
----@field text? string the text as it is now (state `moved`; absent: there is no such file)
+---@field unsaved? string why it was not written, '' where it was (state `entered`; absent: it waits to be decided)
+---@field text? string the text as it is now (state `moved`; absent: there is no such file; state `entered`: what
+---autocommands made of it while it was written, where they did)
 ---@field eol? boolean
 ---@field dos? boolean 'fileformat' is dos (state `moved`)
 ---@field bom? boolean
@@ -237,7 +239,7 @@
 ---@field turn integer the running turn, or the last one
 ---@field tool? string the running tool
 ---@field model string
----@field mode 'plan'|'ask'
+---@field mode 'plan'|'ask'|'auto-edit'
 ---@field tour boolean
 ---@field unsaved boolean the conversation is in memory only
 ---@field input integer tokens of this session, all told
@@ -272,6 +274,7 @@
 ---@field sha string SHA-256, hex, of the text it was made from ('' for a new file)
 ---@field hunks caliban.WireHunk[] ascending
 ---@field eol boolean whether the proposed text's last line ends in a newline
+---@field at_once boolean it is written as soon as it is in the buffer
 
 ---@class (exact) caliban.WireHunk
 ---@field start integer first line replaced

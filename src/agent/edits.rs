@@ -19,12 +19,27 @@ pub(super) struct Job {
     pub(super) knowing: mpsc::UnboundedSender<(PathBuf, String)>,
     /// Hashes of the texts as the model last knew them.
     pub(super) known: HashMap<PathBuf, String>,
+    /// Mode auto-edit: what enters is written at once.
+    pub(super) at_once: bool,
 }
 
 /// A call and what of it is not in the buffers yet.
 struct Open {
     call: CallId,
     edits: Vec<Edit>,
+    /// Some of it waits for the user's decision.
+    waits: bool,
+    /// Files written at once, and whether each really was.
+    files: Vec<(PathBuf, bool)>,
+    hunks: u32,
+    /// What is to be told of these.
+    said: Vec<String>,
+}
+
+impl Open {
+    fn new(call: CallId, edits: Vec<Edit>) -> Open {
+        Open { call, edits, waits: false, files: Vec::new(), hunks: 0, said: Vec::new() }
+    }
 }
 
 /// Texts that the editor gave back, newer than what was read (`None`: there is no such file).
@@ -35,7 +50,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
     let mut open = Vec::new();
     for call in calls {
         match tool::edits_of(&job.desk, &call) {
-            Ok(edits) => open.push(Open { call: call.id, edits }),
+            Ok(edits) => open.push(Open::new(call.id, edits)),
             Err(text) => job.refuse(turn, &call.id, text),
         }
     }
@@ -48,7 +63,15 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
         let arrivals = job.desk.workspace.propose(turn, proposals.clone()).await;
         for (proposal, arrival) in proposals.into_iter().zip(arrivals) {
             match arrival {
-                Arrival::Entered { hunks } => job.entered(turn, &proposal, hunks),
+                Arrival::Entered { hunks } => {
+                    job.entered(turn, &proposal, &proposal.after, hunks);
+                    of(&mut open, &proposal).for_each(|it| it.waits = true);
+                }
+                Arrival::Written { hunks, unsaved, text } => {
+                    let text = text.as_ref().unwrap_or(&proposal.after);
+                    job.entered(turn, &proposal, text, hunks);
+                    job.written(&mut open, &proposal, text, hunks, &unsaved);
+                }
                 Arrival::Refused(misfit) => job.turned_away(turn, &mut open, &proposal, &misfit),
                 Arrival::Moved(text) => {
                     given.insert(proposal.path, text);
@@ -60,10 +83,12 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
                 it.edits.retain(|it| it.path != proposal.path);
             }
         }
-        open.retain(|it| !it.edits.is_empty());
+        for it in open.extract_if(.., |it| it.edits.is_empty()) {
+            job.applied(it);
+        }
     }
     let why = "the text keeps changing while the edit is being placed; try again later";
-    for Open { call, edits } in open {
+    for Open { call, edits, .. } in open {
         let shown = job.shown(&edits[0].path);
         job.refuse(turn, &call, Misfit::Refused(why.into()).say(&shown, None));
     }
@@ -97,7 +122,7 @@ impl Job {
             texts.insert(path, text);
         }
         let mut proposals: Vec<Proposal> = Vec::new();
-        open.retain(|Open { call, edits }| {
+        open.retain(|Open { call, edits, .. }| {
             let may = |path: &Path, now: Option<&Text>, change: &edit::Change| {
                 let first = !proposals.iter().any(|it| it.path == *path);
                 match unreadable.get(path) {
@@ -110,7 +135,7 @@ impl Job {
                 Ok(files) => {
                     for it in files {
                         texts.insert(it.path.clone(), Some(it.after.clone()));
-                        join(&mut proposals, call, it);
+                        self.join(&mut proposals, call, it);
                     }
                     true
                 }
@@ -160,12 +185,50 @@ impl Job {
         }
     }
 
-    fn entered(&self, turn: TurnId, proposal: &Proposal, hunks: u32) {
-        let _ = self.knowing.send((proposal.path.clone(), proposal.after.sha256_hex()));
+    fn entered(&self, turn: TurnId, proposal: &Proposal, text: &Text, hunks: u32) {
+        let _ = self.knowing.send((proposal.path.clone(), text.sha256_hex()));
         for part in &proposal.parts {
             let (call, path) = (part.call.clone(), proposal.path.clone());
             let _ = self.results.send(Input::Entered { turn, call, path, hunks });
         }
+    }
+
+    /// What the calls are told of a file; what became of its text meanwhile is told once, with the last.
+    fn written(
+        &self,
+        open: &mut [Open],
+        proposal: &Proposal,
+        text: &Text,
+        hunks: u32,
+        unsaved: &str,
+    ) {
+        let Proposal { path, parts, after, .. } = proposal;
+        for (n, part) in parts.iter().enumerate() {
+            let Some(it) = open.iter_mut().find(|it| it.call == part.call) else { continue };
+            let mut said = edit::written(&self.shown(path), unsaved);
+            if !part.note.is_empty() {
+                said.push_str(&format!("\n{}", part.note));
+            }
+            if n + 1 == parts.len() {
+                said.push_str(&edit::reformatted(after, text));
+            }
+            it.said.push(said);
+            it.files.push((path.clone(), unsaved.is_empty()));
+            it.hunks += hunks;
+        }
+    }
+
+    /// Answers a call of which nothing waits for the user.
+    fn applied(&self, it: Open) {
+        let Open { call, waits, files, hunks, said, .. } = it;
+        if waits || said.is_empty() {
+            return;
+        }
+        let what = if hunks == 1 { "1 hunk".to_owned() } else { format!("{hunks} hunks") };
+        let all = files.iter().all(|(_, saved)| *saved);
+        let summary = format!("{what} {}", if all { "written" } else { "not written" });
+        let answer = ToolAnswer { id: call, text: said.join("\n"), failed: false, summary };
+        let _ = self.results.send(Input::Applied { files, answer });
     }
 
     fn refuse(&self, turn: TurnId, call: &CallId, text: String) {
@@ -173,18 +236,23 @@ impl Job {
         let answer = ToolAnswer { id: call.clone(), text, failed: true, summary };
         let _ = self.results.send(Input::Answered { turn, answer });
     }
-}
 
-/// Adds what a call makes of a file to the file's proposal.
-fn join(proposals: &mut Vec<Proposal>, call: &CallId, changed: Changed) {
-    let Changed { path, before, after, note } = changed;
-    let from = before.clone().unwrap_or_default();
-    let part = Part { call: call.clone(), before: from, after: after.clone(), note };
-    match proposals.iter_mut().find(|it| it.path == path) {
-        Some(proposal) => {
+    /// Adds what a call makes of a file to the file's proposal.
+    fn join(&self, proposals: &mut Vec<Proposal>, call: &CallId, changed: Changed) {
+        let Changed { path, before, after, note } = changed;
+        let from = before.clone().unwrap_or_default();
+        let part = Part { call: call.clone(), before: from, after: after.clone(), note };
+        if let Some(proposal) = proposals.iter_mut().find(|it| it.path == path) {
             proposal.parts.push(part);
             proposal.after = after;
+        } else {
+            let at_once = self.at_once && !tool::path::runs_code(&path);
+            proposals.push(Proposal { parts: vec![part], path, before, after, at_once });
         }
-        None => proposals.push(Proposal { parts: vec![part], path, before, after }),
     }
+}
+
+/// The calls that a proposal is made of.
+fn of<'a>(open: &'a mut [Open], proposal: &'a Proposal) -> impl Iterator<Item = &'a mut Open> {
+    open.iter_mut().filter(|it| proposal.parts.iter().any(|part| part.call == it.call))
 }

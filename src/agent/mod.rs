@@ -23,7 +23,7 @@ use crate::store::{Draft, Store};
 use crate::tool::{self, Desk};
 use models::Models;
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep_until};
@@ -165,7 +165,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 Some(command) => agent.command(command),
                 None => return agent.quit(),
             },
-            Some(input) = ends.results.recv() => agent.take(input),
+            Some(input) = ends.results.recv() => agent.result(input),
             Some((turn, sampled)) = ends.samples.recv() => {
                 agent.sampled(turn, sampled);
                 if ends.samples.is_empty() {
@@ -273,11 +273,7 @@ impl Agent {
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::ShowRequest => self.show_request(),
             Command::Reviewed { answers, path, saved } => {
-                self.unsaved.retain(|it| *it != path);
-                if !saved {
-                    self.unsaved.push(path.clone());
-                }
-                self.take(Input::Unsaved { paths: self.unsaved_shown() });
+                self.note_saved(&path, saved);
                 self.take(Input::Reviewed { path, answers });
             }
             Command::Present => self.present(Show::Repaint),
@@ -285,9 +281,24 @@ impl Agent {
         }
     }
 
-    fn unsaved_shown(&self) -> Vec<String> {
+    fn result(&mut self, input: Input) {
+        if let Input::Applied { files, .. } = &input {
+            for (path, saved) in files {
+                self.note_saved(path, *saved);
+            }
+        }
+        self.take(input);
+    }
+
+    /// Whether the agreed text of a file is on disk.
+    fn note_saved(&mut self, path: &Path, saved: bool) {
+        self.unsaved.retain(|it| *it != path);
+        if !saved {
+            self.unsaved.push(path.to_owned());
+        }
         let root = &self.setup.desk.root;
-        self.unsaved.iter().map(|it| tool::path::show(root, it)).collect()
+        let paths = self.unsaved.iter().map(|it| tool::path::show(root, it)).collect();
+        self.take(Input::Unsaved { paths });
     }
 
     /// One input to its end: save, show, act.
@@ -384,6 +395,7 @@ impl Agent {
                     results: self.results.clone(),
                     knowing: self.knowing.clone(),
                     known: self.known.clone(),
+                    at_once: self.setup.session.mode == Mode::AutoEdit,
                 };
                 self.work.spawn(edits::propose(job, turn, calls));
             }

@@ -9,6 +9,7 @@ mod numbers;
 mod outcome;
 mod plan;
 mod resolve;
+mod written;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ pub use ladder::Rung;
 pub use outcome::{concerns, elsewhere, outcome, outcome_before};
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
+pub use written::{reformatted, written};
 
 use crate::message::CallId;
 use crate::text::Text;
@@ -88,6 +90,8 @@ pub struct Proposal {
     /// `None`: the file is new.
     pub before: Option<Text>,
     pub after: Text,
+    /// Written as soon as it is in the buffer, and reviewed afterwards.
+    pub at_once: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +101,17 @@ pub struct Part {
     pub after: Text,
     /// For the model, with the verdict: what was tolerated.
     pub note: String,
+}
+
+impl Proposal {
+    /// It was written, and the model told: what stood there then (`None`: what was proposed) is what the user reviews.
+    pub fn written_as(&mut self, text: Option<&Text>) {
+        self.parts.iter_mut().for_each(|part| part.note.clear());
+        if let (Some(text), Some(last)) = (text, self.parts.last_mut()) {
+            self.after.clone_from(text);
+            last.after.clone_from(text);
+        }
+    }
 }
 
 /// What became of one part's hunks in the text the user settled on.

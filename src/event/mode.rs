@@ -11,16 +11,19 @@ pub enum Mode {
     /// The user decides on each edit and each command.
     #[default]
     Ask,
+    /// Edits are written at once, and reviewed afterwards; on commands the user decides.
+    AutoEdit,
 }
 
 /// As the user goes through them.
-pub const MODES: [Mode; 2] = [Mode::Plan, Mode::Ask];
+pub const MODES: [Mode; 3] = [Mode::Plan, Mode::Ask, Mode::AutoEdit];
 
 impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Mode::Plan => "plan",
             Mode::Ask => "ask",
+            Mode::AutoEdit => "auto-edit",
         }
     }
 
@@ -29,6 +32,7 @@ impl Mode {
         match self {
             Mode::Plan => "nothing is edited or run",
             Mode::Ask => "you decide on each edit and command",
+            Mode::AutoEdit => "edits are written at once, to be reviewed afterwards; commands ask",
         }
     }
 

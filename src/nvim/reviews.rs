@@ -71,11 +71,16 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
                 let id = arrived.id;
                 let entered = arrived.state == ArrivedState::Entered;
                 let waiter = entries.get_mut(&id).and_then(|it| it.waiter.take());
+                let arrival = arrival(arrived);
                 if !entered {
                     entries.remove(&id);
+                } else if let (Some(entry), Arrival::Written { text, .. }) =
+                    (entries.get_mut(&id), &arrival)
+                {
+                    entry.proposal.written_as(text.as_ref());
                 }
                 if let Some(waiter) = waiter {
-                    let _ = waiter.send(arrival(arrived));
+                    let _ = waiter.send(arrival);
                 }
             }
             Order::Reviewed(reviewed, done) => {
@@ -139,13 +144,15 @@ fn forget(entries: &mut BTreeMap<u32, Entry>) {
 }
 
 fn arrival(it: Arrived) -> Arrival {
-    match it.state {
-        ArrivedState::Entered => Arrival::Entered { hunks: it.hunks },
-        ArrivedState::Moved => Arrival::Moved(
-            it.text.map(|text| Text::from_lines_joined(&text, it.eol, it.dos, it.bom)),
-        ),
-        ArrivedState::Refused => Arrival::Refused(Misfit::Refused(it.why)),
-        ArrivedState::Stopped => Arrival::Stopped,
+    let text = it.text.map(|text| Text::from_lines_joined(&text, it.eol, it.dos, it.bom));
+    match (it.state, it.unsaved) {
+        (ArrivedState::Entered, Some(unsaved)) => {
+            Arrival::Written { hunks: it.hunks, unsaved, text }
+        }
+        (ArrivedState::Entered, None) => Arrival::Entered { hunks: it.hunks },
+        (ArrivedState::Moved, _) => Arrival::Moved(text),
+        (ArrivedState::Refused, _) => Arrival::Refused(Misfit::Refused(it.why)),
+        (ArrivedState::Stopped, _) => Arrival::Stopped,
     }
 }
 
@@ -170,6 +177,7 @@ pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
         sha: proposal.before.as_ref().map(Text::sha256_hex).unwrap_or_default(),
         hunks,
         eol: proposal.after.eol(),
+        at_once: proposal.at_once,
     }
 }
 

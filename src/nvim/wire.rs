@@ -185,6 +185,7 @@ pub struct Arrived {
     pub state: ArrivedState,
     #[serde(default)]
     pub hunks: u32,
+    pub unsaved: Option<String>,
     pub text: Option<String>,
     #[serde(default)]
     pub eol: bool,
@@ -376,6 +377,7 @@ pub struct WireProposal {
     pub sha: String,
     pub hunks: Vec<WireHunk>,
     pub eol: bool,
+    pub at_once: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::event::{End, Mode, Plan, PlanStep, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
+use std::path::PathBuf;
 
 impl Session {
     /// Starts whatever can start now, and asks the model again once every call is answered.
@@ -125,6 +126,17 @@ impl Session {
             self.record(Event::Steered { turn, message }, step);
         }
         step.effects.push(Effect::Sample { turn });
+    }
+
+    pub(super) fn answered(&mut self, turn: TurnId, answer: ToolAnswer, step: &mut Step) {
+        self.record(Event::Answered { turn, answer }, step);
+        self.advance(turn, step);
+    }
+
+    pub(super) fn review_lost(&mut self, path: PathBuf, step: &mut Step) {
+        let text = say::review_lost(&path, &self.root);
+        self.record(Event::Reviewed { path }, step);
+        self.record(Event::Noted { text }, step);
     }
 
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {

@@ -75,6 +75,11 @@ pub enum Input {
         path: PathBuf,
         hunks: u32,
     },
+    /// All of the call's files have entered and were to be written at once: whether each was.
+    Applied {
+        files: Vec<(PathBuf, bool)>,
+        answer: ToolAnswer,
+    },
     Answered {
         turn: TurnId,
         answer: ToolAnswer,
@@ -234,19 +239,12 @@ impl Session {
             Input::Entered { turn, call, path, hunks } => {
                 self.entered(turn, call, path, hunks, &mut step);
             }
+            Input::Applied { answer, .. } => self.judged(vec![answer], &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
-                self.record(Event::Answered { turn, answer }, &mut step);
-                self.advance(turn, &mut step);
+                self.answered(turn, answer, &mut step);
             }
-            Input::Reviewed { path, answers } => {
-                self.record(Event::Reviewed { path }, &mut step);
-                self.reviewed(answers, &mut step);
-            }
-            Input::ReviewLost { path } => {
-                let text = say::review_lost(&path, &self.root);
-                self.record(Event::Reviewed { path }, &mut step);
-                self.record(Event::Noted { text }, &mut step);
-            }
+            Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
+            Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } if paths != self.unsaved => {
                 self.record(Event::Unsaved { paths }, &mut step);
             }
@@ -433,9 +431,14 @@ impl Session {
         }
     }
 
-    /// A verdict answers its call, or, where the call was answered before it came, joins the next request. It may
+    fn reviewed(&mut self, path: PathBuf, answers: Vec<ToolAnswer>, step: &mut Step) {
+        self.record(Event::Reviewed { path }, step);
+        self.judged(answers, step);
+    }
+
+    /// What became of edits answers their calls, or, where a call was answered before, joins the next request. It may
     /// overtake the word that the change has entered.
-    fn reviewed(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
+    fn judged(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
         let mut answered = None;
         for answer in answers {
             let reviewing = self.open().iter().any(|it| {

@@ -93,6 +93,10 @@ pub(super) fn mode(mode: Mode) -> &'static str {
         Mode::Ask => {
             "The user chose ask mode: you can edit and run commands, and they decide on each."
         }
+        Mode::AutoEdit => {
+            "The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them \
+             afterwards. Commands wait for their consent."
+        }
     }
 }
 

@@ -74,6 +74,10 @@ fn entered(turn: TurnId, id: &str) -> Input {
     Input::Entered { turn, call: CallId(id.into()), path: "/p/a".into(), hunks: 2 }
 }
 
+fn applied(id: &str) -> Input {
+    Input::Applied { files: vec![("/p/a".into(), true)], answer: answer(id) }
+}
+
 /// What a script of inputs makes the machine do, an effect a line, and how it stands at the end.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(inputs: Vec<Input>, expect: Expect) {

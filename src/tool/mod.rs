@@ -114,6 +114,14 @@ pub enum Arrival {
     Entered {
         hunks: u32,
     },
+    /// In the buffer and written, to be reviewed afterwards.
+    Written {
+        hunks: u32,
+        /// Why it is not on disk after all; empty where it is.
+        unsaved: String,
+        /// What the user's own autocommands made of the text meanwhile, a formatter's for instance.
+        text: Option<Text>,
+    },
     /// The text is no longer the one the proposal was made from; here is what it is. Match again.
     Moved(Option<Text>),
     Refused(Misfit),

@@ -32,6 +32,22 @@ pub fn inside(root: &Path, path: &Path) -> bool {
     path.starts_with(root)
 }
 
+/// Whether a file is run when a folder is entered or opened: nobody should find such a change afterwards.
+pub fn runs_code(path: &Path) -> bool {
+    const NAMES: [&str; 9] = [
+        ".nvim.lua",
+        ".nvimrc",
+        ".exrc",
+        ".vimrc",
+        ".envrc",
+        ".lazy.lua",
+        ".vscode",
+        ".idea",
+        ".githooks",
+    ];
+    path.components().any(|part| NAMES.iter().any(|it| part.as_os_str().eq_ignore_ascii_case(it)))
+}
+
 /// Whether `path` is the rest of a clipped output, which may be read without a question.
 pub fn kept(desk: &Desk, path: &Path) -> bool {
     let folder = fs::canonicalize(&desk.overflow);

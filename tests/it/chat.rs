@@ -106,7 +106,7 @@ fn what_is_wrong_in_the_configuration_is_reported_with_its_path_and_the_rest_hol
     nvim.keys(":Caliban<CR>");
     let said = nvim.lua_str("return vim.fn.execute('messages')");
     expect![[r#"
-        caliban: config.mode: expected 'plan' or 'ask', got 7
+        caliban: config.mode: expected 'plan', 'ask' or 'auto-edit', got 7
         caliban: config.modle: there is no such setting. Did you mean 'model'?
         caliban: config.providers.mine.dialect: expected 'anthropic', 'openai-chat', 'openai-responses', 'gemini' or 'ollama', got 'smoke'"#]]
     .assert_eq(said.trim());

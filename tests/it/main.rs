@@ -4,6 +4,7 @@
 
 pub mod kit;
 
+mod auto_edit;
 mod bad_days;
 mod chat;
 mod context;

@@ -144,10 +144,12 @@ fn the_mode_is_chosen_by_command_key_list_and_slash() {
     let setup = Setup::new().anthropic(&server);
     let nvim = Nvim::start(&setup.before("vim.keymap.set('n', '<F2>', '<Plug>(caliban-mode)')"));
     let complete = "return table.concat(vim.fn.getcompletion('Caliban mode ', 'cmdline'), ' ')";
-    assert_eq!(nvim.lua_str(complete), "plan ask");
+    assert_eq!(nvim.lua_str(complete), "plan ask auto-edit");
     nvim.keys(":Caliban<CR><F2>");
+    wait_mode(&nvim, "auto-edit");
+    nvim.keys("<F2><F2><F2><F2>");
     wait_mode(&nvim, "plan");
-    nvim.keys("<F2><F2><F2>");
+    nvim.keys("<F2>");
     wait_mode(&nvim, "ask");
     nvim.keys(":Caliban mode<CR>");
     nvim.wait_screen("plan  looks only");
@@ -158,7 +160,7 @@ fn the_mode_is_chosen_by_command_key_list_and_slash() {
     nvim.keys(":Caliban mode auto<CR>");
     nvim.wait_screen("Mode auto needs permission rules");
     nvim.keys(":Caliban mode plum<CR>");
-    nvim.wait_screen("'plum' is none of plan, ask. Did you mean 'plan'?");
+    nvim.wait_screen("'plum' is none of plan, ask, auto-edit. Did you mean 'plan'?");
     assert_eq!(nvim.lua_str("return require('caliban').state().mode"), "ask");
     nvim.keys(":Caliban<CR>i/plan find it<Esc><CR>");
     nvim.wait_transcript("A plan.");

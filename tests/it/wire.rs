@@ -127,7 +127,7 @@ fn in_lua(kind: &str, rust: &BTreeMap<String, Fields>) -> String {
         "u32" | "u64" => "integer".into(),
         "f64" => "number".into(),
         "Effort" => "'off'|'low'|'medium'|'high'|'max'".into(),
-        "Mode" => "'plan'|'ask'".into(),
+        "Mode" => "'plan'|'ask'|'auto-edit'".into(),
         "Resume" => "boolean|'open'".into(),
         "(u32, u32)" => "[integer, integer]".into(),
         "WireQueued" => "caliban.QueuedMessage".into(),

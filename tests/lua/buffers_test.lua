@@ -1,5 +1,6 @@
 local H = require('bench')
 local B = require('caliban.buffers')
+local W = require('caliban.workspace')
 local T = {}
 local eq = H.eq
 
@@ -316,7 +317,7 @@ function T.bytes_are_kept()
       eq(1, #B.reviews(), row[5])
       B[verdict]({ scope = 'all' })
       eq(want, H.disk('f.txt'), row[5] .. ', ' .. verdict)
-      eq(0, #B.changed(), row[5] .. ', ' .. verdict)
+      eq(0, #W.changed(), row[5] .. ', ' .. verdict)
       eq(row[verdict == 'accept' and 3 or 2], H.text(vim.fn.bufnr('f.txt')), row[5])
     end
   end
@@ -513,17 +514,17 @@ function T.reading_for_the_program()
   local buf = H.review('a b c', 'a X c')
   local path = vim.api.nvim_buf_get_name(buf)
   local read = function()
-    return B.read({ kind = 'read', path = path })
+    return W.read({ kind = 'read', path = path })
   end
   eq({ loaded = true, pending = 1, text = 'a\nX\nc', eol = true, dos = false, bom = false }, read())
-  eq({ path }, B.changed())
-  eq({ path }, B.save({ kind = 'save', paths = { path } }))
+  eq({ path }, W.changed())
+  eq({ path }, W.save({ kind = 'save', paths = { path } }))
   B.accept({ scope = 'file' })
   eq({ loaded = true, pending = 0 }, read())
   H.keys('Gomore<Esc>')
-  eq({}, B.save({ kind = 'save', paths = { path } }))
+  eq({}, W.save({ kind = 'save', paths = { path } }))
   eq('a\nX\nc\nmore\n', H.disk('f.txt'))
-  eq({ loaded = false, pending = 0 }, B.read({ kind = 'read', path = path .. 'x' }))
+  eq({ loaded = false, pending = 0 }, W.read({ kind = 'read', path = path .. 'x' }))
 end
 
 function T.next_goes_on_to_other_files()

@@ -975,7 +975,10 @@ test('configuration is checked by key', function()
       { providers = { mine = { base_url = 1 } } },
       'caliban: config.providers.mine.base_url: expected a string, got 1',
     },
-    { { mode = 'auto' }, "caliban: config.mode: expected 'plan' or 'ask', got 'auto'" },
+    {
+      { mode = 'auto' },
+      "caliban: config.mode: expected 'plan', 'ask' or 'auto-edit', got 'auto'",
+    },
     { { providers = { 'x' } }, "caliban: config.providers.1: expected a table, got 'x'" },
     {
       { system = 'a', no_system = true },

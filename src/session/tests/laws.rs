@@ -49,6 +49,7 @@ enum Act {
     Fail(bool, bool),
     Answer(usize),
     Enter(usize),
+    Apply(usize),
     Review(usize),
     Rule(u8),
     Rested,
@@ -68,6 +69,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => any::<(bool, bool)>().prop_map(|(passing, partial)| Act::Fail(passing, partial)),
         5 => (0_usize..5).prop_map(Act::Answer),
         3 => (0_usize..5).prop_map(Act::Enter),
+        2 => (0_usize..5).prop_map(Act::Apply),
         3 => (0_usize..5).prop_map(Act::Review),
         3 => (0_u8..4).prop_map(Act::Rule),
         1 => Just(Act::Rested),
@@ -130,6 +132,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
         }
         Act::Answer(at) => answered(turn, &open(*at)),
         Act::Enter(at) => entered(turn, &open(*at)),
+        Act::Apply(at) => applied(&open(*at)),
         Act::Review(at) => {
             Input::Reviewed { path: "/p/a".into(), answers: vec![answer(&open(*at))] }
         }

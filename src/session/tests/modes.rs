@@ -111,3 +111,34 @@ fn a_question_does_not_outlive_the_switch_to_plan_mode() {
         "#]],
     );
 }
+
+/// What is written at once is answered at once; the verdict joins the next request.
+#[test]
+fn in_auto_edit_mode_no_edit_waits_for_the_user() {
+    check(
+        vec![
+            mode(Mode::AutoEdit),
+            send("go"),
+            reply(T1, "", &[("e1", "edit"), ("c1", "run")]),
+            entered(T1, "e1"),
+            applied("e1"),
+            rule("c1", Ruling::Once),
+            answered(T1, "c1"),
+            Input::Reviewed { path: "/p/a".into(), answers: vec![answer("e1")] },
+            reply(T1, "done", &[]),
+            send("next"),
+        ],
+        expect![[r#"
+            sample 1
+            propose e1
+            run c1
+            sample 1
+            sample 2
+            user: <The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them afterwards. Commands wait for their consent.> go
+            assistant: edit(e1) run(c1)
+            user: e1=[answer of e1] c1=[answer of c1]
+            assistant: done
+            user: <answer of e1> next
+        "#]],
+    );
+}

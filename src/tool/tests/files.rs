@@ -337,8 +337,13 @@ async fn edits_go_through_the_workspace() {
     let path = edits[0].path.clone();
     let before = room.desk.workspace.read(&path).await.unwrap().text;
     let after = resolve(Some(&before), &edits[0].change).unwrap().text;
-    let proposal =
-        Proposal { parts: vec![], path: path.clone(), before: Some(before), after: after.clone() };
+    let proposal = Proposal {
+        parts: vec![],
+        path: path.clone(),
+        before: Some(before),
+        after: after.clone(),
+        at_once: false,
+    };
     let propose = || room.desk.workspace.propose(TurnId(1), vec![proposal.clone()]);
     assert_eq!(propose().await, [Arrival::Entered { hunks: 1 }]);
     assert_eq!(fs::read(&path).unwrap(), b"one\r\n2\r\n");

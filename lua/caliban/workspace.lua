@@ -1,0 +1,59 @@
+--- What the program asks of the user's files: their text as it stands in the editor, and to save it.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.file')
+
+--- Hunks of a buffer that must not be on disk yet.
+---@param buf integer
+---@return integer
+local function pending(buf)
+  local r = require('caliban.buffers').of(buf)
+  return r and not r.auto and #r.hunks or 0
+end
+
+---@param message caliban.Read
+---@return caliban.BufferText
+function M.read(message)
+  local buf = file.find(message.path)
+  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) then
+    return { loaded = false, pending = 0 }
+  end
+  local hunks = pending(buf)
+  if hunks == 0 and not vim.bo[buf].modified then
+    return { loaded = true, pending = 0 }
+  end
+  local now = file.snapshot(buf)
+  return {
+    loaded = true,
+    pending = hunks,
+    text = now.text,
+    eol = now.eol,
+    dos = now.dos,
+    bom = now.bom,
+  }
+end
+
+M.changed = file.changed
+
+--- Saves files that are modified and have nothing pending.
+---@param message caliban.Save
+---@return string[] unsaved
+function M.save(message)
+  return vim.tbl_filter(function(path)
+    local buf = file.find(path)
+    if not buf or not api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modified then
+      return false
+    elseif pending(buf) > 0 or not file.ordinary(buf) or file.check(buf, '') or file.stale(buf) then
+      return true
+    end
+    local failed = file.write(buf, false) ~= nil
+    local r = require('caliban.buffers').of(buf)
+    if not failed and r then
+      r.own = false
+    end
+    return failed
+  end, message.paths)
+end
+
+return M

@@ -1,0 +1,340 @@
+//! Mode auto-edit: edits are on disk at once, and can be accepted, reworked and taken back afterwards.
+
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine, two_hunks, write};
+use expect_test::expect;
+use serde_json::json;
+
+const MODE: &str = "{ mode = 'auto-edit' }";
+
+/// Two hunks of `a.txt`, open, are written, and the turn is over; `setup` may add to it.
+fn two_written(setup: impl FnOnce(Setup) -> Setup) -> Scene {
+    let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(MODE)));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(2);
+    scene
+}
+
+fn changed() -> String {
+    nine().replace("l2", "L2").replace("l8", "L8\nL8b")
+}
+
+/// What the model hears next.
+fn told(scene: &Scene) -> String {
+    let n = scene.server.requests().len();
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.lua("require('caliban').ask('and?')", &[]);
+    scene.wait_idle("So it is.");
+    scene.request(n + 1).last_user_text()
+}
+
+fn modified(scene: &Scene) -> String {
+    scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].modified")
+}
+
+#[test]
+fn an_edit_is_written_at_once_and_reviewed_afterwards() {
+    let scene = two_written(|it| it);
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+    expect!["Applied and written to a.txt; the user may still review it."]
+        .assert_eq(&scene.answer(2, "e1"));
+    scene.nvim.wait_screen("2 changes by Caliban, written · \\A accept file");
+    scene.nvim.wait_screen("2 hunks written");
+    // the file is as any other to write
+    scene.nvim.keys("5GAmine<Esc>:w<CR>");
+    let mine = changed().replace("l5", "l5mine");
+    assert_eq!(scene.on_disk("a.txt"), Some(mine.clone()));
+    assert_eq!((scene.pending(), modified(&scene).as_str()), (2, "false"));
+    // what is taken back is taken back on disk
+    scene.nvim.keys("2G\\r");
+    scene.wait_hunks(1);
+    assert_eq!(scene.on_disk("a.txt"), Some(mine.replace("L2", "l2")));
+    scene.nvim.keys("]h\\a");
+    scene.wait_hunks(0);
+    scene.nvim.wait_screen("a.txt: 1 accepted, 1 rejected");
+    assert_eq!(scene.on_disk("a.txt"), Some(mine.replace("L2", "l2")));
+    expect![[r#"
+        <notice>
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, rejected, reads as before:
+        l2
+        line 8, accepted:
+        L8
+        L8b
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 5
+        -l5
+        +l5mine
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+}
+
+#[test]
+fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
+    let scene = two_written(|it| it);
+    scene.nvim.keys(":Caliban reject file not so<CR>");
+    scene.wait_hunks(0);
+    scene.nvim.wait_screen("a.txt: 2 rejected, saved");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    expect![[r#"
+        <notice>
+        The user rejected 2 changes in a.txt: they are undone.
+        The user's reason: not so
+        The user's reason: not so
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+}
+
+#[test]
+fn files_that_are_not_open_are_written_and_a_new_one_that_is_rejected_goes() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    let reply = Reply::new()
+        .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
+        .call("w1", "write", write("new/b.txt", "one\ntwo\n"))
+        .call("w2", "write", write("c.txt", "three\n"));
+    scene.server.reply(reply);
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(3);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(scene.on_disk("new/b.txt").as_deref(), Some("one\ntwo\n"));
+    assert_eq!(scene.on_disk("c.txt").as_deref(), Some("three\n"));
+    let reject = "require('caliban').reject({ scope = 'file', buf = vim.fn.bufnr('new/b.txt') })";
+    scene.nvim.lua(reject, &[]);
+    scene.wait_hunks(2);
+    assert_eq!(scene.on_disk("new/b.txt"), None);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("c.txt").as_deref(), Some("three\n"));
+    let told = told(&scene);
+    for said in [
+        "rejected the change in new/b.txt",
+        "accepted the change in c.txt",
+        "accepted the change in a.txt",
+    ] {
+        assert!(told.contains(said), "{told}");
+    }
+}
+
+/// A command of the same reply sees the disk, and waits for nobody's review.
+#[test]
+fn a_command_behind_it_finds_it_on_disk() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+        "c1",
+        "shell",
+        json!({"command": "sed -n 2p a.txt"}),
+    ));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_screen("Run `sed -n 2p a.txt`?");
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    assert!(scene.answer(2, "c1").contains("L2"), "{}", scene.answer(2, "c1"));
+    assert_eq!(scene.pending(), 1);
+}
+
+#[test]
+fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
+    let formatter = "vim.cmd([[autocmd BufWritePre *.txt keepjumps silent %s/L/M/ge]])";
+    let scene = two_written(|it| it.before(formatter));
+    let now = changed().replace('L', "M");
+    assert_eq!(scene.on_disk("a.txt"), Some(now.clone()));
+    assert_eq!(scene.nvim.buffer("/a.txt") + "\n", now);
+    expect![[r#"
+        Applied and written to a.txt; the user may still review it.
+        A formatter or the like of the user's changed it as it was written:
+        @@ line 2
+        -L2
+        +M2
+        @@ line 8
+        -L8
+        -L8b
+        +M8
+        +M8b"#]]
+    .assert_eq(&scene.answer(2, "e1"));
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    expect![[r#"
+        <notice>
+        The user rejected 2 changes in a.txt: they are undone.
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+}
+
+#[test]
+fn a_buffer_with_unsaved_changes_of_the_users_is_not_written() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.nvim.keys(":edit a.txt<CR>5GAmine<Esc>");
+    scene.server.reply(two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(2);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert!(scene.said().contains("a.txt is not written: it has unsaved changes of yours."));
+    expect!["Applied in the user's buffer of a.txt, but not written (it has unsaved changes of yours): the disk does not have it yet. The user may still review it."].assert_eq(&scene.answer(2, "e1"));
+    scene.nvim.keys(":w<CR>");
+    let mine = changed().replace("l5", "l5mine");
+    assert_eq!(scene.on_disk("a.txt"), Some(mine.clone()));
+    scene.nvim.keys("2G\\r");
+    scene.wait_hunks(1);
+    assert_eq!(scene.on_disk("a.txt"), Some(mine.replace("L2", "l2")));
+}
+
+#[test]
+fn a_write_that_fails_is_told_to_both() {
+    let before = "vim.cmd('autocmd BufWritePre * throw \"no formatter\"')";
+    let scene = two_written(|it| it.before(before));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert!(scene.said().contains("a.txt is not written: no formatter."), "{}", scene.said());
+    expect!["Applied in the user's buffer of a.txt, but not written (no formatter): the disk does not have it yet. The user may still review it."].assert_eq(&scene.answer(2, "e1"));
+    assert!(!scene.nvim.is_blocked());
+}
+
+#[test]
+fn it_waits_until_the_user_has_finished_typing() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let gate =
+        scene.server.reply(Reply::new().gate().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.server.wait_requests(1);
+    scene.nvim.keys("dd4Gi");
+    gate.finish();
+    let waiting =
+        |n: &str| format!("return tostring(#require('caliban.buffers').waiting() == {n})");
+    scene.nvim.wait(|nvim| nvim.lua_str(&waiting("1")) == "true", "the proposal at the door");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.nvim.keys("<Esc>u");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.pending(), 1);
+}
+
+/// `u` and `<C-r>` are the user's, and write nothing by themselves.
+#[test]
+fn undo_and_redo() {
+    let scene = two_written(|it| it);
+    scene.nvim.keys("u");
+    scene.wait_hunks(0);
+    scene.nvim.wait_screen("a.txt: undone, not saved: you undid it");
+    assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(2);
+    scene.nvim.keys("u:w<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    expect![[r#"
+        <notice>
+        The user rejected 2 changes in a.txt: they are undone.
+        a.txt is not saved (you undid it): the disk does not have it yet.
+        </notice>
+        <notice>
+        The user rejected 2 changes in a.txt: they are undone.
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+}
+
+/// What another program writes is taken over, and the hunks stay.
+#[test]
+fn a_change_on_disk_leaves_the_hunks() {
+    let scene = two_written(|it| it);
+    let theirs = changed().replace("l5", "theirs");
+    std::fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
+    scene.nvim.keys(":checktime<CR>");
+    scene.nvim.wait(|nvim| nvim.buffer("/a.txt").contains("theirs"), "the change on disk");
+    scene.nvim.wait(|_| modified(&scene) == "false", "both to be equal");
+    assert_eq!(scene.pending(), 2);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "theirs")));
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    assert_eq!(scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].autoread"), "true");
+}
+
+/// Hunks that wait for a decision are not written with others that would be, and the other way round.
+#[test]
+fn the_modes_do_not_mix_in_a_file() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":Caliban mode auto-edit<CR>");
+    scene.nvim.wait_screen(" · auto-edit · ");
+    scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("l5", "L5")])));
+    scene.nvim.keys(":Caliban ask more<CR>");
+    scene.wait_pending(3);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    let now = changed().replace("l5", "L5");
+    assert_eq!(scene.on_disk("a.txt"), Some(now.clone()));
+    // now one that is written, and then one that waits
+    scene.server.reply(Reply::new().call("e3", "edit", edit("a.txt", &[("l6", "L6")])));
+    scene.server.reply(Reply::said("Written."));
+    scene.nvim.keys(":Caliban ask on<CR>");
+    scene.wait_idle("Written.");
+    assert_eq!(scene.on_disk("a.txt"), Some(now.replace("l6", "L6")));
+    scene.nvim.keys(":Caliban mode ask<CR>");
+    scene.nvim.wait_screen(" · ask · ");
+    scene.server.reply(Reply::new().call("e4", "edit", edit("a.txt", &[("l4", "L4")])));
+    scene.nvim.keys(":Caliban ask on<CR>");
+    scene.wait_pending(2);
+    scene.nvim.keys(":w<CR>");
+    scene.nvim.wait_screen("2 hunks under review");
+    assert_eq!(scene.on_disk("a.txt"), Some(now.replace("l6", "L6")));
+    scene.server.reply(Reply::said("Enough."));
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_idle("Enough.");
+    assert_eq!(scene.on_disk("a.txt"), Some(now));
+}
+
+/// A file that is run by opening a folder waits for the user in this mode too, and the call with it.
+#[test]
+fn what_runs_when_a_folder_is_opened_waits() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file(".exrc", "set nu\n").config(MODE));
+    let edits = json!({"edits": [
+        {"path": "a.txt", "old": "l2", "new": "L2"},
+        {"path": ".exrc", "old": "nu", "new": "exrc"},
+    ]});
+    scene.ask(Reply::new().call("e1", "edit", edits));
+    scene.wait_pending(2);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(scene.on_disk(".exrc").as_deref(), Some("set nu\n"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk(".exrc").as_deref(), Some("set exrc\n"));
+}
+
+#[test]
+fn a_call_over_two_files_is_answered_once() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).config(MODE));
+    let edits = json!({"edits": [
+        {"path": "a.txt", "old": "l2", "new": "L2"},
+        {"path": "b.txt", "old": "l3 ", "new": "L3"},
+        {"path": "b.txt", "old": "l5", "new": "L5"},
+    ]});
+    scene.server.reply(Reply::new().call("e1", "edit", edits));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(3);
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l3", "L3").replace("l5", "L5")));
+    expect![[r#"
+        Applied and written to a.txt; the user may still review it.
+        Applied and written to b.txt; the user may still review it.
+        edits[1]: `old` is not there exactly; it was matched at line 3 ignoring blanks at line ends."#]].assert_eq(&scene.answer(2, "e1"));
+    scene.nvim.wait_screen("3 hunks written");
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    expect![[r#"
+        <notice>
+        The user rejected the change in a.txt: it is undone.
+        The user rejected 2 changes in b.txt: they are undone.
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+}
