@@ -1,6 +1,7 @@
 //! Edits under review: proposed in the user's buffer, decided there, told to the model.
 
 mod arrival;
+mod chaos;
 mod commands;
 mod decide;
 mod guard;

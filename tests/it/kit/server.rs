@@ -27,6 +27,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Reply, usize)>,
+    /// For when nothing is queued.
+    otherwise: Option<(Reply, usize)>,
     requests: Vec<Request>,
     /// For each request, whether the client closed the connection before the reply's end.
     closed: Vec<bool>,
@@ -127,6 +129,14 @@ impl Server {
         Gate { shared: self.shared.clone(), index }
     }
 
+    /// What is replied as often as nothing is queued.
+    pub fn otherwise(&self, reply: Reply) {
+        let mut state = self.shared.lock();
+        let index = state.gates.len();
+        state.gates.push(None);
+        state.otherwise = Some((reply, index));
+    }
+
     /// All requests so far, refused ones included.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.lock().requests.clone()
@@ -217,7 +227,8 @@ fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
         state.refusals.push(message.clone());
         return (number, 0, fail(status, &message));
     }
-    let Some((reply, gate)) = state.queue.pop_front() else {
+    let next = state.queue.pop_front();
+    let Some((reply, gate)) = next.or_else(|| state.otherwise.clone()) else {
         state.unexpected.push(line);
         return (number, 0, fail(500, "the test has queued no reply for this request"));
     };

@@ -44,7 +44,7 @@ fn leaving_in_the_middle_of_a_review_leaves_the_disk_alone() {
 }
 
 /// Kills the program and waits until Neovim has seen its end.
-fn kill_program(scene: &Scene) {
+pub(super) fn kill_program(scene: &Scene) {
     let (pid, _) = scene
         .nvim
         .setup
