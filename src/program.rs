@@ -14,6 +14,7 @@ use crate::log;
 use crate::message::CallId;
 use crate::nvim::buffers::Buffers;
 use crate::nvim::link::{self, Editor};
+use crate::nvim::lsp;
 use crate::nvim::reviews::{self, Verdict};
 use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
@@ -79,6 +80,8 @@ struct Program {
     /// The session that was opened last.
     current: Option<SessionId>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
+    /// Questions to the editor's language servers.
+    questions: mpsc::UnboundedSender<lsp::Order>,
     wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
     connected: mpsc::UnboundedSender<connect::Connected>,
     /// Tells where the keys are that the user has given.
@@ -115,6 +118,8 @@ impl Program {
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         let (connected, connected_end) = mpsc::unbounded_channel();
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
+        let (questions, question_orders) = mpsc::unbounded_channel();
+        tokio::spawn(lsp::run(first_id(), question_orders));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         editor.tell(ToNvim::Welcome { version });
         let (agents, current, model) = (HashMap::new(), None, None);
@@ -131,6 +136,7 @@ impl Program {
             shows_next: false,
             current,
             reviews,
+            questions,
             wishes,
             connected,
             keys,
@@ -178,6 +184,7 @@ impl Program {
             FromNvim::Key { provider, key } => self.connect(provider, key),
             FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
+            FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
             FromNvim::Reviewed(reviewed) => {
                 // A message sent after it must find the verdict told.
                 let (done, verdicts) = oneshot::channel();
@@ -362,6 +369,7 @@ impl Program {
             editor: self.editor.clone(),
             session: id.clone(),
             reviews: self.reviews.clone(),
+            questions: self.questions.clone(),
         };
         Desk {
             root: self.root.clone(),

@@ -12,3 +12,4 @@
 ---@field start fun(self: uv.uv_timer_t, timeout: integer, again: integer, callback: fun()): integer?
 ---@field stop fun(self: uv.uv_timer_t): integer?
 ---@field close fun(self: uv.uv_timer_t)
+---@field is_closing fun(self: uv.uv_timer_t): boolean

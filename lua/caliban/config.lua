@@ -18,7 +18,16 @@ local M = {}
 ---@field no_system boolean
 ---@field instructions boolean
 ---@field probe boolean
+---@field lsp caliban.LspConfig
 ---@field layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
+
+--- How long language servers are waited for, in milliseconds.
+---@class (exact) caliban.LspConfig
+---@field diagnostics_ms integer
+---@field request_ms integer
+
+---@type caliban.LspConfig
+local waits = { diagnostics_ms = 1500, request_ms = 10000 }
 
 ---@type caliban.Config
 local defaults = {
@@ -28,6 +37,7 @@ local defaults = {
   no_system = false,
   instructions = true,
   probe = true,
+  lsp = waits,
   layout = 'right',
 }
 
@@ -71,6 +81,14 @@ end
 local function tokens(value)
   local ok = type(value) == 'number' and value == math.floor(value) and value > 0 and value < 2 ^ 32
   return not ok and 'a number of tokens' or nil
+end
+
+--- A time.
+---@param value any
+---@return string?
+local function milliseconds(value)
+  local ok = type(value) == 'number' and value == math.floor(value) and value >= 0
+  return not ok and 'a number of milliseconds' or nil
 end
 
 ---@param most? number
@@ -129,6 +147,7 @@ local known = {
   no_system = is('boolean'),
   instructions = is('boolean'),
   probe = is('boolean'),
+  lsp = is('table'),
   layout = one_of({ 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }
 
@@ -259,6 +278,10 @@ function M.check(given)
   one_system(good, problems)
   sift_providers(good, problems)
   sift_models(good, problems)
+  if type(good.lsp) == 'table' then
+    local times = { diagnostics_ms = milliseconds, request_ms = milliseconds }
+    good.lsp = vim.tbl_extend('force', waits, sift('config.lsp', good.lsp, times, problems))
+  end
   local config = vim.tbl_extend('force', defaults, good) ---@as caliban.Config
   return config, problems
 end

@@ -329,12 +329,12 @@ local function forbidden(buf, there, path)
   end
 end
 
---- The buffer of a file, loaded and fit to be changed.
+--- The buffer of a file, loaded, in no window if it was in none.
 ---@param path string
 ---@return integer? buf
 ---@return string? why not, the end of a sentence
 ---@return boolean? created by this
-function M.open(path)
+function M.load(path)
   if path:find('^%a[%w+.-]*://') then
     return nil, 'it is not a file on disk'
   end
@@ -359,7 +359,20 @@ function M.open(path)
       return nil, err
     end
   end
-  local why = forbidden(buf, stat ~= nil, path)
+  return buf, nil, created
+end
+
+--- The same, where it is fit to be changed.
+---@param path string
+---@return integer? buf
+---@return string? why not, the end of a sentence
+---@return boolean? created by this
+function M.open(path)
+  local buf, err, created = M.load(path)
+  if not buf then
+    return nil, err
+  end
+  local why = forbidden(buf, vim.uv.fs_stat(path) ~= nil, path)
   if why then
     if created then
       unload(buf, true)

@@ -235,7 +235,11 @@ local handlers = {
     return require('caliban.workspace').save(message)
   end,
   halt = function(message)
+    require('caliban.lsp').halt(message.session)
     return require('caliban.buffers').halt(message)
+  end,
+  consult = function(message)
+    require('caliban.lsp').consult(message)
   end,
   -- these wait for the user, and the program must not wait with them
   models = vim.schedule_wrap(function(message)

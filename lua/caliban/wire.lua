@@ -193,6 +193,20 @@
 ---@field lines string[] the proposed lines the reason is about (as they stood when rejected)
 ---@field reason string
 
+--- What the language servers answered to a `look`.
+---@class (exact) caliban.Found
+---@field kind 'found'
+---@field id integer
+---@field findings caliban.Finding[]
+---@field more integer findings beyond those
+---@field notes string[] sentences on servers that did not answer
+---@field why? string for the model: why nobody could be asked
+
+---@class (exact) caliban.Finding
+---@field path string absolute, or a URI
+---@field line integer
+---@field text string what is said of it; '' where it is the line itself that was looked for
+
 --------------------------------------------------------------------------------------------- to the editor
 
 ---@class (exact) caliban.Welcome
@@ -309,6 +323,17 @@
 ---@field kind 'halt'
 ---@field session string
 ---@field turn integer
+
+--- A question to the language servers; answered at once, what they say is told by `found`.
+---@class (exact) caliban.Consult
+---@field kind 'consult'
+---@field id integer
+---@field session string
+---@field aspect 'diagnostics'|'definition'|'references'|'hover'|'symbols'
+---@field path? string absolute
+---@field line integer the symbol's
+---@field symbol string as it stands on that line
+---@field query? string of symbols of the project: a part of their names
 
 --- A message came back unsent: its text belongs in the composer again.
 ---@class (exact) caliban.Bounce

@@ -142,6 +142,13 @@ impl Workspace for Noting {
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         self.inner.save(paths)
     }
+
+    fn consult(
+        &self,
+        question: tool::lsp::Question,
+    ) -> BoxFuture<'_, Result<tool::lsp::Findings, String>> {
+        self.inner.consult(question)
+    }
 }
 
 /// The text of a reply that may never end.

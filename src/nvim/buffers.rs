@@ -2,11 +2,13 @@
 //! proposals go into the buffers.
 
 use super::link::Editor;
+use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::wire::{BufferText, ToNvim};
 use crate::edit::{Misfit, Proposal};
 use crate::event::{SessionId, TurnId};
 use crate::text::Text;
+use crate::tool::lsp::{Findings, Question};
 use crate::tool::{Arrival, Source, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
 use std::path::{Path, PathBuf};
@@ -16,6 +18,7 @@ pub struct Buffers {
     pub editor: Editor,
     pub session: SessionId,
     pub reviews: mpsc::UnboundedSender<Order>,
+    pub questions: mpsc::UnboundedSender<lsp::Order>,
 }
 
 impl Workspace for Buffers {
@@ -72,6 +75,21 @@ impl Workspace for Buffers {
         Box::pin(async move {
             let asked = self.editor.call(ToNvim::Save { paths }).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
+        })
+    }
+
+    fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {
+        Box::pin(async move {
+            let (id, given) = oneshot::channel();
+            let (waiter, found) = oneshot::channel();
+            let _ = self.questions.send(lsp::Order::Register { id, waiter });
+            let gone = || "The editor could not ask its language servers.".to_owned();
+            let id = given.await.map_err(|_| gone())?;
+            let session = self.session.clone();
+            let Question { aspect, path, line, symbol, query } = question;
+            let message = ToNvim::Consult { id, session, aspect, path, line, symbol, query };
+            self.editor.call(message).await.ok_or_else(gone)?;
+            found.await.map_err(|_| gone())?
         })
     }
 }

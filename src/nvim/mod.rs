@@ -2,6 +2,7 @@
 
 pub mod wire;
 pub mod link;
+pub mod lsp;
 pub mod screen;
 pub mod reviews;
 pub mod buffers;

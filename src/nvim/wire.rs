@@ -4,6 +4,7 @@
 use crate::event::{Mode, Queued, SessionId};
 use crate::message::{Effort, Excerpt};
 use crate::provider::key::Secret;
+use crate::tool::lsp::{Aspect, Finding};
 use crate::view::BlockUpdate;
 use rmpv::Value;
 use serde::de::IntoDeserializer;
@@ -83,6 +84,7 @@ pub enum FromNvim {
     },
     Arrived(Arrived),
     Reviewed(Reviewed),
+    Found(Found),
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -238,6 +240,18 @@ pub struct Reason {
     pub reason: String,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+pub struct Found {
+    pub id: u32,
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    #[serde(default)]
+    pub more: u32,
+    #[serde(default)]
+    pub notes: Vec<String>,
+    pub why: Option<String>,
+}
+
 /// Everything the program says.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -276,6 +290,17 @@ pub enum ToNvim {
     Halt {
         session: SessionId,
         turn: u32,
+    },
+    Consult {
+        id: u32,
+        session: SessionId,
+        aspect: Aspect,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<PathBuf>,
+        line: u32,
+        symbol: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        query: Option<String>,
     },
     Bounce {
         session: SessionId,

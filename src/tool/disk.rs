@@ -1,6 +1,7 @@
 //! Files straight from the disk: what lies under the editor's buffers, and a `Workspace` of its own for
 //! tests and headless use.
 
+use super::lsp::{Findings, Question};
 use super::{Arrival, LIMIT, Source, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
@@ -50,6 +51,10 @@ impl Workspace for Disk {
 
     fn save(&self, _paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(Vec::new()).boxed()
+    }
+
+    fn consult(&self, _question: Question) -> BoxFuture<'_, Result<Findings, String>> {
+        std::future::ready(Err("There is no editor, so no language server.".to_owned())).boxed()
     }
 
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {

@@ -3,16 +3,22 @@
 
 pub mod clip;
 pub mod disk;
+pub mod lsp;
 pub mod path;
 
+mod definition;
+mod diagnostics;
 mod edit;
 mod glob;
 mod grep;
+mod hover;
 mod list;
 mod plan;
 mod read;
+mod references;
 mod schema;
 mod shell;
+mod symbols;
 mod table;
 mod todo;
 mod walk;
@@ -139,4 +145,6 @@ pub trait Workspace: Send + Sync {
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
     /// Saves these files where they are changed and nothing in them is undecided; gives those that still are not on disk.
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
+    /// Asks the user's language servers. An `Err` is text for the model.
+    fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

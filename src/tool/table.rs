@@ -1,6 +1,9 @@
 //! The table of tools. Its order is fixed: it is a part of every request's cached prefix.
 
-use super::{Tool, edit, glob, grep, list, read, shell, todo, write};
+use super::{
+    Tool, definition, diagnostics, edit, glob, grep, hover, list, read, references, shell, symbols,
+    todo, write,
+};
 use crate::message::ToolSpec;
 
 const TABLE: &[Tool] = &[
@@ -8,6 +11,11 @@ const TABLE: &[Tool] = &[
     list::TOOL,
     glob::TOOL,
     grep::TOOL,
+    diagnostics::TOOL,
+    definition::TOOL,
+    references::TOOL,
+    hover::TOOL,
+    symbols::TOOL,
     edit::TOOL,
     write::TOOL,
     shell::TOOL,
@@ -23,6 +31,9 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("write", &["create"]),
     ("edit", &["replace", "patch"]),
     ("read", &["cat", "view", "open"]),
+    ("diagnostics", &["lint", "errors", "problems"]),
+    ("references", &["usages"]),
+    ("symbols", &["outline"]),
 ];
 
 pub fn table() -> &'static [Tool] {

@@ -20,6 +20,7 @@ mod lints;
 mod listing;
 mod live;
 mod looks;
+mod lsp;
 mod lua;
 mod models;
 mod modes;

@@ -216,6 +216,9 @@ impl Workspace for Buffers {
     fn save(&self, _paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(Vec::new()).boxed()
     }
+    fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>> {
+        self.disk.consult(question)
+    }
 
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(self.changed.keys().cloned().collect()).boxed()

@@ -1,0 +1,373 @@
+--- The program's questions to the user's language servers: each is answered by a `found`, whatever a server does.
+local M = {}
+
+local file = require('caliban.file')
+local fresh = require('caliban.lsp.fresh')
+local place = require('caliban.lsp.place')
+local methods = require('caliban.lsp.read').methods
+local wait = require('caliban.lsp.wait')
+local watch = require('caliban.lsp.watch')
+
+--- Findings that are handed over.
+local MOST = 2000
+--- Bytes of a file that is loaded for it.
+local LARGEST = 5000000
+--- How long a file that was just loaded may have no client at all.
+local ATTACHING = 1000
+
+---@class caliban.Asked
+---@field message caliban.Consult
+---@field stop? fun() ends what is under way
+
+local asked = {} ---@type table<integer, caliban.Asked>
+
+---@param it caliban.Asked
+---@param fields table
+local function answer(it, fields)
+  local id = it.message.id
+  if asked[id] ~= it then
+    return
+  end
+  asked[id] = nil
+  local findings = fields.findings or {}
+  require('caliban.rpc').notify({
+    kind = 'found',
+    id = id,
+    findings = vim.list_slice(findings, 1, MOST),
+    more = math.max(#findings - MOST, 0),
+    notes = fields.notes or {},
+    why = fields.why,
+  })
+end
+
+--- Runs a part of the work; a fault in it is an answer too.
+---@param it caliban.Asked
+---@param run function
+---@return function
+local function part(it, run)
+  return function(...)
+    if asked[it.message.id] ~= it then
+      return
+    end
+    local ok, err = pcall(run, ...)
+    if not ok then
+      answer(it, { why = ('It failed in the editor: %s'):format(file.reason(err)) })
+    end
+  end
+end
+
+--------------------------------------------------------------------------------------------- requests
+
+---@class caliban.Reply
+---@field client vim.lsp.Client
+---@field request? integer
+---@field findings? caliban.Finding[]
+---@field note? string
+
+---@param found caliban.Finding[]
+---@return caliban.Finding[] # each place once
+local function distinct(found)
+  local seen, out = {}, {}
+  for _, it in ipairs(found) do
+    local key = table.concat({ it.path, it.line, it.text }, '\0')
+    if not seen[key] then
+      seen[key] = true
+      out[#out + 1] = it
+    end
+  end
+  return out
+end
+
+---@param found caliban.Finding[]
+---@return caliban.Finding[] # each once, file by file and down each
+local function ordered(found)
+  local out, place_of = distinct(found), {}
+  for i, it in ipairs(out) do
+    place_of[it] = i
+  end
+  table.sort(out, function(a, b)
+    if a.path ~= b.path then
+      return a.path < b.path
+    end
+    return a.line < b.line or a.line == b.line and place_of[a] < place_of[b]
+  end)
+  return out
+end
+
+---@param reply caliban.Reply
+---@param method caliban.Method
+---@param params table
+---@param buf? integer
+local function request(reply, method, params, buf)
+  local sent, id = reply.client:request(method.name, params, function(err, result)
+    reply.request = nil
+    if err then
+      reply.note = ('%s: %s'):format(reply.client.name, tostring(err.message))
+      return
+    end
+    local read, found = pcall(method.read, result or {}, params)
+    reply.findings = read and found or nil
+    reply.note = not read and ('%s: its answer makes no sense'):format(reply.client.name) or nil
+  end, buf)
+  reply.request = id
+  reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
+end
+
+--- Puts one request to each client, and answers with what all of them say, in the time there is.
+---@param it caliban.Asked
+---@param clients vim.lsp.Client[]
+---@param method caliban.Method
+---@param params fun(client: vim.lsp.Client): table
+---@param buf? integer
+local function put(it, clients, method, params, buf)
+  local ms = require('caliban.config').get().lsp.request_ms
+  local replies = {} ---@type caliban.Reply[]
+  for _, client in ipairs(clients) do
+    local reply = { client = client }
+    replies[#replies + 1] = reply
+    request(reply, method, params(client), buf)
+  end
+  local function drop()
+    for _, reply in ipairs(replies) do
+      if reply.request and not reply.client:is_stopped() then
+        reply.client:cancel_request(reply.request)
+      end
+    end
+  end
+  local function all()
+    local whole = true
+    for _, reply in ipairs(replies) do
+      if reply.request and reply.client:is_stopped() then
+        reply.request, reply.note = nil, ('%s ended before it answered'):format(reply.client.name)
+      end
+      whole = whole and (reply.note or reply.findings) ~= nil
+    end
+    return whole
+  end
+  local stop = wait.till(
+    ms,
+    all,
+    part(it, function()
+      drop()
+      local found, notes = {}, {}
+      for _, reply in ipairs(replies) do
+        vim.list_extend(found, reply.findings or {})
+        if not reply.findings then
+          local late = ('%s did not answer in %g s'):format(reply.client.name, ms / 1000)
+          notes[#notes + 1] = reply.note or late
+        end
+      end
+      answer(it, { findings = distinct(found), notes = notes })
+    end)
+  )
+  it.stop = function()
+    stop()
+    drop()
+  end
+end
+
+---@param buf? integer absent: of any
+---@param method caliban.Method
+---@return vim.lsp.Client[] able, string? why there is none
+local function able(buf, method)
+  local all = vim.lsp.get_clients({ bufnr = buf })
+  local out = vim.tbl_filter(function(client)
+    return not client:is_stopped() and client:supports_method(method.name, buf)
+  end, all)
+  if #out > 0 then
+    return out
+  elseif #all == 0 then
+    return out, 'No language server is running; name a path, so that its own is started.'
+  end
+  local names = vim.tbl_map(function(client)
+    return client.name
+  end, all)
+  return out, ('%s cannot tell %s.'):format(table.concat(names, ', '), method.what)
+end
+
+--------------------------------------------------------------------------------------------- what is asked
+
+---@param it caliban.Asked
+---@param buf integer
+local function diagnose(it, buf)
+  local ms = require('caliban.config').get().lsp.diagnostics_ms
+  it.stop = fresh.collect(
+    buf,
+    ms,
+    part(it, function(now)
+      local path = vim.api.nvim_buf_get_name(buf)
+      local findings = vim.tbl_map(function(item)
+        return { path = path, line = fresh.line(item), text = fresh.say(item) }
+      end, now.items)
+      answer(it, { findings = ordered(findings), notes = now.notes })
+    end)
+  )
+end
+
+--- All that is known, file by file; files whose text has changed since are named only.
+---@param it caliban.Asked
+local function diagnose_all(it)
+  watch.start()
+  local findings, notes = {}, {} ---@type caliban.Finding[], string[]
+  for _, client in ipairs(vim.lsp.get_clients()) do
+    for uri, items in pairs(watch.everything(client)) do
+      local buf = file.find(place.path(uri))
+      local current = not buf
+        or not vim.lsp.buf_is_attached(buf, client.id)
+        or watch.fresh(client, buf, 0)
+      for _, item in ipairs(current and items or {}) do
+        local text = fresh.say(item)
+        findings[#findings + 1] = { path = place.path(uri), line = fresh.line(item), text = text }
+      end
+      if not current then
+        local late = 'not known yet of %s: ask for it by its path'
+        notes[#notes + 1] = late:format(file.short(place.path(uri)))
+      end
+    end
+  end
+  local none = #vim.lsp.get_clients() == 0
+  answer(it, {
+    findings = ordered(findings),
+    notes = notes,
+    why = none and 'No language server is running; name a path, so that its own is started.' or nil,
+  })
+end
+
+---@param it caliban.Asked
+---@param buf integer
+local function ask(it, buf)
+  local message = it.message
+  if message.aspect == 'diagnostics' then
+    return diagnose(it, buf)
+  end
+  local method = methods[message.query and 'query' or message.aspect]
+  local clients, why = able(buf, method)
+  if why then
+    return answer(it, { why = why })
+  elseif message.query then
+    return put(it, clients, method, function()
+      return { query = message.query }
+    end)
+  elseif message.aspect == 'symbols' then
+    return put(it, clients, method, function()
+      return { textDocument = { uri = vim.uri_from_bufnr(buf) } }
+    end, buf)
+  end
+  local col, missing = place.find(buf, message.line, message.symbol)
+  if not col then
+    return answer(it, { why = missing })
+  end
+  put(it, clients, method, function(client)
+    local params = place.params(buf, message.line, col, client)
+    if message.aspect == 'references' then
+      params = vim.tbl_extend('error', params, { context = { includeDeclaration = true } })
+    end
+    return params
+  end, buf)
+end
+
+--- Waits until the buffer has its clients, then asks.
+---@param it caliban.Asked
+---@param buf integer
+---@param created boolean it was just loaded: its clients may be on their way
+local function attached(it, buf, created)
+  local began = wait.now()
+  it.stop = wait.till(
+    require('caliban.config').get().lsp.request_ms,
+    function()
+      local all = #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+      local ready = #vim.lsp.get_clients({ bufnr = buf })
+      local patience = created and ATTACHING or 0
+      return ready == all and (all > 0 or wait.now() - began >= patience)
+    end,
+    part(it, function()
+      local name = file.short(it.message.path --[[@as string]])
+      if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
+        ask(it, buf)
+      elseif #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) > 0 then
+        answer(it, { why = ('The language server of %s is still starting.'):format(name) })
+      else
+        answer(it, { why = ('No language server is attached to %s.'):format(name) })
+      end
+    end)
+  )
+end
+
+--- The file's buffer, loaded where that disturbs nobody now.
+---@param it caliban.Asked
+---@return boolean # it has come to something
+local function open(it)
+  local path = it.message.path --[[@as string]]
+  local buf = file.find(path)
+  local loaded = buf ~= nil and vim.api.nvim_buf_is_loaded(buf)
+  local stat = vim.uv.fs_stat(path)
+  if not loaded and stat and stat.size > LARGEST then
+    answer(it, { why = ('%s is too large to be loaded for it.'):format(file.short(path)) })
+    return true
+  elseif not loaded and vim.fn.getcmdwintype() .. vim.fn.state('x') ~= '' then
+    return false
+  end
+  local ok, found, why = pcall(file.load, path)
+  if not ok and tostring(found):find('E565', 1, true) then
+    return false
+  elseif not ok or not found then
+    local reason = ok and why or file.reason(found)
+    answer(it, { why = ('%s cannot be loaded: %s.'):format(file.short(path), reason) })
+  else
+    attached(it, found --[[@as integer]], not loaded)
+  end
+  return true
+end
+
+--- Puts a question to the language servers; returns at once.
+---@param message caliban.Consult
+function M.consult(message)
+  local it = { message = message } ---@type caliban.Asked
+  asked[message.id] = it
+  watch.start()
+  if not message.path then
+    local run = message.aspect == 'diagnostics' and diagnose_all
+      or function()
+        local clients, why = able(nil, methods.query)
+        if why then
+          return answer(it, { why = why })
+        end
+        put(it, clients, methods.query, function()
+          return { query = message.query }
+        end)
+      end
+    return vim.schedule(part(it, function()
+      run(it)
+    end))
+  end
+  local opened = false
+  it.stop = wait.till(
+    require('caliban.config').get().lsp.request_ms,
+    function()
+      part(it, function()
+        opened = open(it)
+      end)()
+      return opened or asked[message.id] ~= it
+    end,
+    part(it, function(came)
+      if not came then
+        answer(it, { why = 'The editor is busy: the user is in the middle of something.' })
+      end
+    end)
+  )
+end
+
+--- A turn was stopped: nobody waits for its answers any more.
+---@param session string
+function M.halt(session)
+  for id, it in pairs(asked) do
+    if it.message.session == session then
+      asked[id] = nil
+      if it.stop then
+        it.stop()
+      end
+    end
+  end
+end
+
+return M

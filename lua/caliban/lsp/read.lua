@@ -1,0 +1,88 @@
+--- What language servers answer, as findings. What makes no sense is an error or left out.
+local M = {}
+
+local place = require('caliban.lsp.place')
+
+---@param uri any
+---@param range any
+---@param text string
+---@return caliban.Finding?
+local function finding(uri, range, text)
+  local line = type(range) == 'table' and vim.tbl_get(range, 'start', 'line') or 0
+  if type(uri) == 'string' and type(line) == 'number' then
+    return { path = place.path(uri), line = math.max(math.floor(line), 0), text = text }
+  end
+end
+
+---@param result any a location, a link, or a list of them
+---@return caliban.Finding[]
+local function locations(result)
+  local out = {}
+  for _, it in ipairs(vim.islist(result) and result or { result }) do
+    local range = it.targetSelectionRange or it.range
+    out[#out + 1] = finding(it.targetUri or it.uri, range, '')
+  end
+  return out
+end
+
+---@param it table
+---@param uri string
+---@param depth integer
+---@param out caliban.Finding[]
+local function symbol(it, uri, depth, out)
+  local kind = vim.lsp.protocol.SymbolKind[it.kind] --[[@as string?]]
+  local within = type(it.containerName) == 'string' and it.containerName ~= '' and it.containerName
+  local text = ('%s%s %s%s'):format(
+    ('  '):rep(depth),
+    (kind or 'symbol'):lower(),
+    tostring(it.name),
+    within and (' (in %s)'):format(within) or ''
+  )
+  local location = type(it.location) == 'table' and it.location or {}
+  local range = it.selectionRange or location.range
+  out[#out + 1] = finding(location.uri or uri, range, text)
+  for _, child in ipairs(type(it.children) == 'table' and it.children or {}) do
+    symbol(child, uri, depth + 1, out)
+  end
+end
+
+---@param result any
+---@param params table
+---@return caliban.Finding[]
+local function symbols(result, params)
+  local out = {}
+  for _, it in ipairs(result) do
+    symbol(it, vim.tbl_get(params, 'textDocument', 'uri'), 0, out)
+  end
+  return out
+end
+
+---@param result any
+---@param params table
+---@return caliban.Finding[]
+local function hover(result, params)
+  local lines = vim.lsp.util.convert_input_to_markdown_lines(result.contents or {})
+  local text = vim.trim(table.concat(lines, '\n'))
+  local found = finding(params.textDocument.uri, { start = params.position }, text)
+  return found and text ~= '' and { found } or {}
+end
+
+---@class caliban.Method
+---@field name string
+---@field what string
+---@field read fun(result: any, params: table): caliban.Finding[]
+
+---@type table<string, caliban.Method>
+M.methods = {
+  definition = { name = 'textDocument/definition', what = 'definitions', read = locations },
+  references = { name = 'textDocument/references', what = 'references', read = locations },
+  hover = { name = 'textDocument/hover', what = 'hovers', read = hover },
+  symbols = {
+    name = 'textDocument/documentSymbol',
+    what = 'the symbols of a file',
+    read = symbols,
+  },
+  query = { name = 'workspace/symbol', what = 'the symbols of a project', read = symbols },
+}
+
+return M

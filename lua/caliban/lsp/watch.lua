@@ -1,0 +1,142 @@
+--- What language servers were told of each file and what they last published on it: which text that was about,
+--- Neovim itself does not keep.
+local M = {}
+
+local now = require('caliban.lsp.wait').now
+local PUBLISH = 'textDocument/publishDiagnostics'
+
+---@class caliban.Published
+---@field version? number of the text it is about
+---@field at number milliseconds
+---@field items lsp.Diagnostic[]
+
+---@class caliban.Told
+---@field version integer
+---@field at number milliseconds
+
+---@class caliban.Watched
+---@field published table<string, caliban.Published> by URI
+---@field told table<string, caliban.Told> by URI
+---@field mute? boolean it has been waited for in vain, and never published anything
+
+local watched = {} ---@type table<integer, caliban.Watched>
+local listens = false
+local ours = {} ---@type table<function, true>
+
+---@param client_id integer
+---@return caliban.Watched
+function M.of(client_id)
+  watched[client_id] = watched[client_id] or { published = {}, told = {} }
+  return watched[client_id]
+end
+
+---@param client vim.lsp.Client
+local function hook(client)
+  local before = client.handlers[PUBLISH] ---@as function?
+  if before and ours[before] then
+    return
+  end
+  local function handler(err, result, ctx, ...)
+    if type(result) == 'table' and type(result.uri) == 'string' then
+      local it = M.of(ctx.client_id)
+      local items = type(result.diagnostics) == 'table' and result.diagnostics or {}
+      local version = type(result.version) == 'number' and result.version or nil
+      it.published[result.uri] = { version = version, at = now(), items = items }
+      it.mute = nil
+    end
+    return (before or vim.lsp.handlers[PUBLISH])(err, result, ctx, ...)
+  end
+  ours[handler] = true
+  client.handlers[PUBLISH] = handler
+end
+
+---@param event { data: { client_id: integer, method: string, params: table } }
+local function on_notify(event)
+  local data = event.data
+  if data.method == 'textDocument/didOpen' or data.method == 'textDocument/didChange' then
+    local document = data.params.textDocument
+    M.of(data.client_id).told[document.uri] = { version = document.version, at = now() }
+  end
+end
+
+--- Begins to listen, once.
+function M.start()
+  if listens then
+    return
+  end
+  listens = true
+  local group = vim.api.nvim_create_augroup('caliban.lsp', {})
+  vim.api.nvim_create_autocmd('LspNotify', { group = group, callback = on_notify })
+  vim.api.nvim_create_autocmd('LspAttach', {
+    group = group,
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client then
+        hook(client)
+      end
+    end,
+  })
+  for _, client in ipairs(vim.lsp.get_clients()) do
+    hook(client)
+  end
+end
+
+--- A diagnostic as its server sent it.
+---@param it vim.Diagnostic
+---@return lsp.Diagnostic
+function M.raw(it)
+  return vim.tbl_get(it, 'user_data', 'lsp')
+    or { message = it.message, severity = it.severity, range = { start = { line = it.lnum } } }
+end
+
+--- What a server said last of a buffer, whatever text that was about.
+---@param client vim.lsp.Client
+---@param buf integer
+---@return lsp.Diagnostic[]
+function M.last(client, buf)
+  local published = M.of(client.id).published[vim.uri_from_bufnr(buf)] ---@as caliban.Published?
+  if published then
+    return published.items
+  end
+  local space = vim.lsp.diagnostic.get_namespace(client.id)
+  return vim.tbl_map(M.raw, vim.diagnostic.get(buf, { namespace = space }))
+end
+
+--- What a server said last of every file it spoke of.
+---@param client vim.lsp.Client
+---@return table<string, lsp.Diagnostic[]> # by URI
+function M.everything(client)
+  local out = {}
+  for _, pulled in ipairs({ false, true }) do
+    local space = vim.lsp.diagnostic.get_namespace(client.id, pulled)
+    for _, it in ipairs(vim.diagnostic.get(nil, { namespace = space })) do
+      local uri = vim.uri_from_bufnr(it.bufnr --[[@as integer]])
+      out[uri] = out[uri] or {}
+      table.insert(out[uri], M.raw(it))
+    end
+  end
+  return out
+end
+
+--- Whether a server's last word on a buffer is about its text as it is now, and nothing has followed it for a while.
+---@param client vim.lsp.Client
+---@param buf integer
+---@param settle integer milliseconds
+---@return boolean
+function M.fresh(client, buf, settle)
+  local uri = vim.uri_from_bufnr(buf)
+  local it = M.of(client.id)
+  local told, published = it.told[uri], it.published[uri]
+  local version = vim.lsp.util.buf_versions[buf] or 0
+  if not published then
+    -- untold too: it had its say before we listened, and nothing has changed since
+    return not told
+  elseif now() - published.at < settle then
+    return false
+  elseif published.version then
+    return published.version >= version
+  end
+  return not told or told.version >= version and published.at > told.at
+end
+
+return M

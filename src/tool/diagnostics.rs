@@ -1,0 +1,27 @@
+//! `diagnostics`: what the user's language servers find wrong.
+
+use super::lsp::{self, Aspect};
+use super::{CallId, Desk, Done, Tool, Work};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "diagnostics",
+    purpose: "Lists what the user's language servers find wrong in a file as it stands in the editor; \
+        without a path in every file they have reported on. After an edit its answer tells it anyway.",
+    schema,
+    work: Work::Read { paths: lsp::paths, run },
+};
+
+fn schema() -> Value {
+    json!({ "type": "object", "properties": { "path": { "type": "string" } } })
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let question = lsp::question(desk, Aspect::Diagnostics, &args)?;
+        lsp::ask(desk, question, ["finding", "findings"], "Nothing is reported.").await
+    }
+    .boxed()
+}

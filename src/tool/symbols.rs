@@ -1,0 +1,36 @@
+//! `symbols`: the symbols of a file or of the project, by the user's language servers.
+
+use super::lsp::{self, Aspect};
+use super::{CallId, Desk, Done, Tool, Work};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "symbols",
+    purpose: "Lists a file's symbols, or with `query` those of the whole project, by the user's \
+        language server. A path beside `query` only chooses the server.",
+    schema,
+    work: Work::Read { paths: lsp::paths, run },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string" },
+            "query": { "type": "string", "description": "a part of the name" }
+        }
+    })
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let question = lsp::question(desk, Aspect::Symbols, &args)?;
+        if question.path.is_none() && question.query.is_none() {
+            return Err("Name a path, or a query for symbols of the whole project.".to_owned());
+        }
+        lsp::ask(desk, question, ["symbol", "symbols"], "No symbol found.").await
+    }
+    .boxed()
+}

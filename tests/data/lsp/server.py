@@ -1,0 +1,181 @@
+"""A language server that a test drives, over standard input and output. It knows the words of the files below its
+root: `def NAME` defines one, BAD is an error and ODD a warning.
+
+Its one argument is JSON: `name`; `encoding` (utf-8, utf-16, utf-32); `push` (versioned, bare, never: what is
+published when a text comes); `pull`; `lacks` (methods it does not offer); `silent` (methods it does not answer);
+`dies` (the method it dies of); `many` (errors on the first line); `stale` (the version before is published first);
+`outside` (where everything is defined); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
+`test/publish` publishes for all open files.
+"""
+
+import json
+import os
+import re
+import sys
+
+WORD = re.compile(r"\w+")
+METHODS = {
+    "definition": "textDocument/definition",
+    "references": "textDocument/references",
+    "hover": "textDocument/hover",
+    "documentSymbol": "textDocument/documentSymbol",
+    "workspaceSymbol": "workspace/symbol",
+}
+set_up = {"name": "scripted", "encoding": "utf-16", "push": "versioned", "pull": False, **json.loads(sys.argv[1])}
+documents = {}
+root = ""
+
+
+def send(message):
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    sys.stdout.buffer.flush()
+
+
+def receive():
+    length = 0
+    while line := sys.stdin.buffer.readline().strip():
+        if line.lower().startswith(b"content-length:"):
+            length = int(line.split(b":")[1])
+    return json.loads(sys.stdin.buffer.read(length)) if length else None
+
+
+def units(text):
+    """Columns of a text, in the encoding that was agreed on."""
+    width = {"utf-8": 1, "utf-16": 2, "utf-32": 4}[set_up["encoding"]]
+    return len(text.encode(set_up["encoding"] + ("-le" if width > 1 else ""))) // width
+
+
+def span(row, line, start, end):
+    return {
+        "start": {"line": row, "character": units(line[:start])},
+        "end": {"line": row, "character": units(line[:end])},
+    }
+
+
+def texts():
+    """Every file below the root, open ones as they are in the editor."""
+    found = {}
+    for folder, _, names in os.walk(root):
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as file:
+                    found["file://" + path] = file.read()
+    found.update({uri: it["text"] for uri, it in documents.items()})
+    return sorted(found.items())
+
+
+def places(pattern):
+    for uri, text in texts():
+        for row, line in enumerate(text.split("\n")):
+            for match in re.finditer(pattern, line):
+                yield {"uri": uri, "range": span(row, line, match.start(), match.end())}
+
+
+def word_at(params):
+    uri, position = params["textDocument"]["uri"], params["position"]
+    line = documents[uri]["text"].split("\n")[position["line"]]
+    for match in WORD.finditer(line):
+        if units(line[: match.start()]) <= position["character"] < units(line[: match.end()]):
+            return match.group()
+    return "?"
+
+
+def symbols(text):
+    for row, line in enumerate(text.split("\n")):
+        for match in re.finditer(r"def (\w+)", line):
+            yield match.group(1), span(row, line, match.start(1), match.end(1))
+
+
+def diagnostics(uri):
+    found = []
+    for row, line in enumerate(documents[uri]["text"].split("\n")):
+        for word, severity in (("BAD", 1), ("ODD", 2)):
+            for match in re.finditer(word + r"\w*", line):
+                where = span(row, line, match.start(), match.end())
+                message = f"{match.group()} is {['', 'wrong', 'doubtful'][severity]}"
+                found.append({"range": where, "severity": severity, "source": set_up["name"], "message": message})
+    for n in range(set_up.get("many", 0)):
+        found.append({"range": span(0, "", 0, 0), "severity": 1, "source": set_up["name"], "message": f"number {n}"})
+    return found
+
+
+def publish(uri, version, found):
+    params = {"uri": uri, "diagnostics": found}
+    if set_up["push"] == "versioned":
+        params["version"] = version
+    send({"method": "textDocument/publishDiagnostics", "params": params})
+
+
+def came(uri):
+    if set_up["push"] == "never":
+        return
+    version = documents[uri]["version"]
+    if set_up.get("stale"):
+        publish(uri, version - 1, [])
+    publish(uri, version, diagnostics(uri))
+
+
+def answer(method, params):
+    if method == "initialize":
+        global root
+        root = params["rootUri"][len("file://") :]
+        offers = {k + "Provider": True for k, v in METHODS.items() if v not in set_up.get("lacks", [])}
+        if set_up["pull"]:
+            offers["diagnosticProvider"] = {"interFileDependencies": False, "workspaceDiagnostics": False}
+        sync = {"openClose": True, "change": 1, "save": True}
+        return {"capabilities": {"positionEncoding": set_up["encoding"], "textDocumentSync": sync, **offers}}
+    if method == "textDocument/definition":
+        if "outside" in set_up:
+            return {"uri": "file://" + set_up["outside"], "range": span(0, "", 0, 0)}
+        return list(places(rf"(?<=def ){word_at(params)}\b"))
+    if method == "textDocument/references":
+        return list(places(rf"\b{word_at(params)}\b"))
+    if method == "textDocument/hover":
+        return {"contents": {"kind": "markdown", "value": f"the word **{word_at(params)}**"}}
+    if method == "textDocument/documentSymbol":
+        found = symbols(documents[params["textDocument"]["uri"]]["text"])
+        return [{"name": name, "kind": 12, "range": at, "selectionRange": at} for name, at in found]
+    if method == "workspace/symbol":
+        found = [(uri, name, at) for uri, text in texts() for name, at in symbols(text) if params["query"] in name]
+        return [{"name": name, "kind": 12, "location": {"uri": uri, "range": at}} for uri, name, at in found]
+    if method == "textDocument/diagnostic":
+        return {"kind": "full", "items": diagnostics(params["textDocument"]["uri"])}
+    return None
+
+
+def notified(method, params):
+    if method == "exit":
+        sys.exit(0)
+    elif method == "textDocument/didOpen":
+        document = params["textDocument"]
+        documents[document["uri"]] = {"text": document["text"], "version": document["version"]}
+        came(document["uri"])
+    elif method == "textDocument/didChange":
+        document = params["textDocument"]
+        text = params["contentChanges"][-1]["text"]
+        documents[document["uri"]] = {"text": text, "version": document["version"]}
+        came(document["uri"])
+    elif method == "textDocument/didClose":
+        documents.pop(params["textDocument"]["uri"], None)
+    elif method == "test/set":
+        set_up.update(params)
+    elif method == "test/publish":
+        for uri in documents:
+            publish(uri, documents[uri]["version"], diagnostics(uri))
+
+
+while (message := receive()) is not None:
+    name = message.get("method")
+    if "log" in set_up:
+        with open(set_up["log"], "a", encoding="utf-8") as log:
+            log.write(f"{set_up['name']} {name}\n")
+    if name == set_up.get("dies"):
+        sys.exit(1)
+    if name in set_up.get("silent", []):
+        continue
+    if "id" in message and name:
+        send({"id": message["id"], "result": answer(name, message.get("params"))})
+    elif name:
+        notified(name, message.get("params"))

@@ -1,0 +1,4 @@
+//! The user's language servers: what the tools get from them, and what is told of an edit.
+
+mod asked;
+mod scene;

@@ -1,0 +1,272 @@
+//! What a model asks of language servers.
+
+use super::scene::{PATIENT, came, project, wait_came};
+use crate::kit::chat::common;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+const SHAPES: &str = "def area(side):\n    return side * side\n\nBAD thing\nODD thing\n";
+const MAIN: &str = "from shapes import area\n\nñé = '𝄞'; print(area(2))\n";
+
+fn files(config: &str) -> Setup {
+    Setup::new()
+        .file("shapes.py", SHAPES)
+        .file("main.py", MAIN)
+        .file("notes.txt", "x\n")
+        .config(config)
+}
+
+/// What is answered to these calls, in one reply, by servers like these.
+fn answered(setup: Setup, servers: &[Value], calls: &[(&str, Value)]) -> String {
+    let server = Server::start();
+    let mut reply = Reply::new();
+    for (n, (tool, args)) in calls.iter().enumerate() {
+        reply = reply.call(&format!("c{n}"), tool, args.clone());
+    }
+    server.reply(reply);
+    server.reply(Reply::said("I see."));
+    let nvim = Nvim::start(&project(setup, servers).anthropic(&server));
+    nvim.ask("go", "I see.");
+    let request = server.requests()[1].clone();
+    let root = nvim.setup.path("").display().to_string();
+    let mut said = String::new();
+    for (n, (tool, args)) in calls.iter().enumerate() {
+        let text = request.answer(&format!("c{n}")).replace(&root, "ROOT");
+        said += &format!("> {tool} {args}\n{}\n", text.trim_end());
+    }
+    said
+}
+
+fn at(path: &str, line: u32, symbol: &str) -> Value {
+    json!({"path": path, "line": line, "symbol": symbol})
+}
+
+#[test]
+fn servers_are_asked_about_files_that_nobody_has_opened() {
+    let encodings = ["utf-8", "utf-16", "utf-32"];
+    let given = encodings.map(|encoding| {
+        answered(
+            files(PATIENT),
+            &[json!({"encoding": encoding})],
+            &[
+                ("definition", at("main.py", 3, "area")),
+                ("references", at("main.py", 3, "area(2)")),
+                ("hover", at("main.py", 3, "area")),
+                ("symbols", json!({"path": "shapes.py"})),
+                ("symbols", json!({"path": "main.py", "query": "are"})),
+                ("diagnostics", json!({"path": "shapes.py"})),
+                ("diagnostics", json!({"path": "main.py"})),
+            ],
+        )
+    });
+    expect![[r#"
+        > definition {"path":"main.py","line":3,"symbol":"area"}
+        shapes.py:1: def area(side):
+        > references {"path":"main.py","line":3,"symbol":"area(2)"}
+        main.py:1: from shapes import area
+        main.py:3: ñé = '𝄞'; print(area(2))
+        shapes.py:1: def area(side):
+        > hover {"path":"main.py","line":3,"symbol":"area"}
+        main.py:3: the word **area**
+        > symbols {"path":"shapes.py"}
+        shapes.py:1: function area
+        > symbols {"path":"main.py","query":"are"}
+        shapes.py:1: function area
+        > diagnostics {"path":"shapes.py"}
+        shapes.py:4: error: BAD is wrong (scripted0)
+        shapes.py:5: warning: ODD is doubtful (scripted0)
+        > diagnostics {"path":"main.py"}
+        Nothing is reported.
+    "#]]
+    .assert_eq(common(&given));
+}
+
+#[test]
+fn a_place_that_is_named_wrongly_is_told_rightly() {
+    let all = [
+        ("definition", at("main.py", 2, "area")),
+        ("definition", at("main.py", 3, "nowhere")),
+        ("definition", at("main.py", 3, " ")),
+        ("definition", at("main.py", 30, "area")),
+        ("definition", at("nothing.py", 3, "area")),
+        ("diagnostics", json!({"path": "."})),
+        ("symbols", json!({})),
+    ];
+    let said = answered(files(PATIENT), &[json!({})], &all);
+    expect![[r#"
+        > definition {"path":"main.py","line":2,"symbol":"area"}
+        `area` is not on line 2, which is empty
+        It is on line 1, 3.
+        > definition {"path":"main.py","line":3,"symbol":"nowhere"}
+        `nowhere` is not on line 3, which reads: ñé = '𝄞'; print(area(2))
+        It is nowhere in the file.
+        > definition {"path":"main.py","line":3,"symbol":" "}
+        symbol: expected a name.
+        > definition {"path":"main.py","line":30,"symbol":"area"}
+        line: the file has 3 lines.
+        > definition {"path":"nothing.py","line":3,"symbol":"area"}
+        path: `nothing.py` is not on disk.
+        > diagnostics {"path":"."}
+        path: `.` is no file.
+        > symbols {}
+        Name a path, or a query for symbols of the whole project.
+    "#]]
+    .assert_eq(&said);
+}
+
+#[test]
+fn two_servers_of_one_file_answer_together_and_each_place_is_told_once() {
+    let servers = [json!({"name": "one"}), json!({"name": "two", "lacks": ["textDocument/hover"]})];
+    let all = [
+        ("references", at("main.py", 1, "area")),
+        ("hover", at("main.py", 1, "area")),
+        ("diagnostics", json!({"path": "shapes.py"})),
+    ];
+    expect![[r#"
+        > references {"path":"main.py","line":1,"symbol":"area"}
+        main.py:1: from shapes import area
+        main.py:3: ñé = '𝄞'; print(area(2))
+        shapes.py:1: def area(side):
+        > hover {"path":"main.py","line":1,"symbol":"area"}
+        main.py:1: the word **area**
+        > diagnostics {"path":"shapes.py"}
+        shapes.py:4: error: BAD is wrong (one)
+        shapes.py:4: error: BAD is wrong (two)
+        shapes.py:5: warning: ODD is doubtful (one)
+        shapes.py:5: warning: ODD is doubtful (two)
+    "#]]
+    .assert_eq(&answered(files(PATIENT), &servers, &all));
+}
+
+#[test]
+fn servers_that_do_not_answer_are_named() {
+    let check = |server: Value, all: &[(&str, Value)], expected: Expect| {
+        expected.assert_eq(&answered(files(PATIENT), &[server], all));
+    };
+    check(
+        json!({"lacks": ["textDocument/definition", "workspace/symbol"]}),
+        &[
+            ("definition", at("main.py", 1, "area")),
+            ("symbols", json!({"path": "main.py", "query": "a"})),
+            ("diagnostics", json!({"path": "notes.txt"})),
+        ],
+        expect![[r#"
+            > definition {"path":"main.py","line":1,"symbol":"area"}
+            scripted0 cannot tell definitions.
+            > symbols {"path":"main.py","query":"a"}
+            scripted0 cannot tell the symbols of a project.
+            > diagnostics {"path":"notes.txt"}
+            No language server is attached to notes.txt.
+        "#]],
+    );
+    check(
+        json!({"dies": "textDocument/definition"}),
+        &[("definition", at("main.py", 1, "area"))],
+        expect![[r#"
+            > definition {"path":"main.py","line":1,"symbol":"area"}
+            [scripted0 ended before it answered]
+        "#]],
+    );
+    check(
+        json!({"pull": true, "dies": "textDocument/diagnostic"}),
+        &[("diagnostics", json!({"path": "main.py"}))],
+        expect![[r#"
+            > diagnostics {"path":"main.py"}
+            [scripted0 could not tell: it has ended]
+        "#]],
+    );
+    check(
+        json!({"dies": "initialize"}),
+        &[("hover", at("main.py", 1, "area"))],
+        expect![[r#"
+            > hover {"path":"main.py","line":1,"symbol":"area"}
+            No language server is attached to main.py.
+        "#]],
+    );
+}
+
+#[test]
+fn a_server_that_never_answers_is_waited_for_no_longer_than_the_user_wants() {
+    let server = Server::start();
+    let call = Reply::new().call("c1", "definition", at("main.py", 1, "area"));
+    server.reply(call.call("c2", "diagnostics", json!({"path": "main.py"})));
+    server.reply(Reply::said("I see."));
+    let quiet = json!({"name": "quiet", "silent": ["textDocument/definition"], "push": "never"});
+    let impatient = "{ lsp = { diagnostics_ms = 200, request_ms = 200 } }";
+    let nvim = Nvim::start(&project(files(impatient), &[quiet]).anthropic(&server));
+    nvim.keys(":edit main.py<CR>");
+    wait_came(&nvim, "quiet textDocument/didOpen");
+    nvim.ask("go", "I see.");
+    let request = server.requests()[1].clone();
+    expect!["[quiet did not answer in 0.2 s]"].assert_eq(&request.answer("c1"));
+    expect!["Nothing is reported."].assert_eq(&request.answer("c2"));
+    wait_came(&nvim, "quiet $/cancelRequest");
+}
+
+#[test]
+fn a_huge_answer_is_clipped() {
+    let said = answered(
+        files(PATIENT),
+        &[json!({"many": 2500})],
+        &[("diagnostics", json!({"path": "shapes.py"}))],
+    );
+    assert!(said.contains("shapes.py:1: error: number 400 (scripted0)"), "{said}");
+    assert!(said.contains("are left out") && said.len() < 40_000, "{said}");
+}
+
+/// A definition outside the project is named; its text would need the user's consent.
+#[test]
+fn of_places_outside_the_project_only_the_place_is_told() {
+    let setup = files(PATIENT);
+    let outside = setup.dir().join("outside.py");
+    std::fs::write(&outside, "def area(side): pass\n").unwrap();
+    let link = setup.path("lib.py");
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    let dir = setup.dir().display().to_string();
+    let said = answered(
+        setup,
+        &[json!({"outside": outside})],
+        &[("definition", at("main.py", 1, "area"))],
+    );
+    expect![[r#"
+        > definition {"path":"main.py","line":1,"symbol":"area"}
+        DIR/outside.py:1 (outside the project)
+    "#]]
+    .assert_eq(&said.replace(&dir, "DIR"));
+}
+
+#[test]
+fn everything_known_is_told_without_a_path() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "diagnostics", json!({})));
+    server.reply(Reply::said("I see."));
+    let nvim = Nvim::start(&project(files(PATIENT), &[json!({})]).anthropic(&server));
+    nvim.keys(":edit shapes.py<CR>");
+    nvim.wait(|nvim| nvim.lua_str("return #vim.diagnostic.get()") == "2", "the diagnostics");
+    nvim.ask("go", "I see.");
+    expect![[r#"
+        shapes.py:4: error: BAD is wrong (scripted0)
+        shapes.py:5: warning: ODD is doubtful (scripted0)"#]]
+    .assert_eq(&server.requests()[1].answer("c1"));
+}
+
+#[test]
+fn a_stop_cancels_the_request_at_the_server() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "definition", at("main.py", 1, "area")));
+    server.reply(Reply::said("Fine."));
+    let silent = json!({"name": "quiet", "silent": ["textDocument/definition"]});
+    let nvim = Nvim::start(&project(files(PATIENT), &[silent]).anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    wait_came(&nvim, "quiet textDocument/definition");
+    assert!(!came(&nvim).contains("cancelRequest"));
+    nvim.command("Caliban stop");
+    wait_came(&nvim, "quiet $/cancelRequest");
+    nvim.ask("and now?", "Fine.");
+    expect!["Stopped while it ran: the user stopped the turn."]
+        .assert_eq(&server.requests()[1].answer("c1"));
+}

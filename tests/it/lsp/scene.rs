@@ -1,0 +1,41 @@
+//! A Neovim whose Python files have scripted language servers.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::root;
+use crate::kit::setup::Setup;
+use serde_json::{Value, json};
+
+/// How long may be waited for in tests: never reached where what is awaited comes.
+pub(super) const PATIENT: &str = "{ lsp = { diagnostics_ms = 30000, request_ms = 30000 } }";
+
+/// Where each server notes the methods that came.
+const LOG: &str = "servers.log";
+
+/// Files of a project, and servers for those in Python, each as told (see `tests/data/lsp/server.py`).
+pub(super) fn project(setup: Setup, servers: &[Value]) -> Setup {
+    // That a server has ended Neovim tells in several lines, and waits for a key.
+    let mut lua = "vim.notify = function() end\n".to_owned();
+    for (n, told) in servers.iter().enumerate() {
+        let mut told = told.clone();
+        let name = told["name"].as_str().map_or_else(|| format!("scripted{n}"), str::to_owned);
+        told["name"] = json!(name);
+        told["log"] = json!(setup.dir().join(LOG));
+        let script = root().join("tests/data/lsp/server.py");
+        lua += &format!(
+            "vim.lsp.config('{name}', {{ cmd = {{ 'python3', {:?}, {:?} }}, filetypes = {{ 'python' }}, \
+             root_markers = {{ '.git' }} }})\nvim.lsp.enable('{name}')\n",
+            script.display().to_string(),
+            told.to_string(),
+        );
+    }
+    setup.before(&lua)
+}
+
+/// The methods that came to the servers so far, each with its server's name.
+pub(super) fn came(nvim: &Nvim) -> String {
+    std::fs::read_to_string(nvim.setup.dir().join(LOG)).unwrap_or_default()
+}
+
+pub(super) fn wait_came(nvim: &Nvim, line: &str) {
+    nvim.wait(|nvim| came(nvim).contains(line), &format!("{line:?} at the servers"));
+}
