@@ -119,6 +119,9 @@ pub struct Agent {
     resting: Option<AbortHandle>,
     /// Prompts whose mentions are being read, in the order in which they were sent.
     prompts: mpsc::UnboundedSender<work::Prompt>,
+    /// How many of them there are, and of how many the user has thought better.
+    preparing: u32,
+    withdrawn: u32,
     /// What has arrived of the running reply.
     partial: work::Partial,
     /// A prompt that was given back for its mentions: sent again unchanged, it goes.
@@ -207,6 +210,8 @@ impl Agent {
             sampling: None,
             resting: None,
             prompts,
+            preparing: 0,
+            withdrawn: 0,
             bounced: None,
             known: HashMap::new(),
             knowing,
@@ -255,6 +260,7 @@ impl Agent {
             Command::Unqueue(id) => self.take(Input::Unqueue { id }),
             Command::Draft(draft) => self.keep_draft(draft),
             Command::Stop => {
+                self.withdrawn = self.preparing;
                 let partial = self.partial.take();
                 self.take(Input::Cancel { partial });
             }

@@ -40,8 +40,12 @@ impl Models {
 
     /// A local server that was found by asking: what it is called from here on.
     pub fn remember(&mut self, chosen: &Chosen) {
-        let name = chosen.endpoint.name.clone();
-        self.providers.insert(name, Arc::new(Http::new(chosen.endpoint.clone())));
+        self.answer_by(&chosen.endpoint.name, Arc::new(Http::new(chosen.endpoint.clone())));
+    }
+
+    /// Has this answer for all models of an endpoint.
+    pub fn answer_by(&mut self, endpoint: &str, provider: Arc<dyn Provider>) {
+        self.providers.insert(endpoint.to_owned(), provider);
     }
 
     /// The user has given a key for a provider; the file tells where it is.

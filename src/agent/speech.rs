@@ -86,6 +86,7 @@ impl Agent {
     pub(super) fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         match slash::parse(&text) {
             Parsed::Prompt => {
+                self.preparing += 1;
                 let _ = self.prompts.send(work::Prompt { text, context, steer });
             }
             Parsed::Unknown(why) => self.bounce(text, context, why),
@@ -178,9 +179,15 @@ impl Agent {
         self.setup.editor.tell(ToNvim::Bounce { session, text, context, why });
     }
 
-    /// The files of a prompt are read: it goes, or comes back where one could not be.
+    /// The files of a prompt are read: it goes, or comes back where one could not be or the user stopped meanwhile.
     pub(super) fn prepared(&mut self, prepared: work::Prepared) {
         let work::Prepared { prompt, found, problems } = prepared;
+        self.preparing -= 1;
+        if self.withdrawn > 0 {
+            self.withdrawn -= 1;
+            let why = "Stopped before it was sent.".to_owned();
+            return self.bounce(prompt.text, prompt.context, why);
+        }
         let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
         if !problems.is_empty() && !insists {
             self.bounced = Some(prompt.text.clone());

@@ -46,6 +46,11 @@ pub fn connect() -> io::Result<(Editor, mpsc::UnboundedReceiver<FromNvim>)> {
 }
 
 impl Editor {
+    /// None at all: what it is told is lost, what it is asked fails.
+    pub fn absent() -> Editor {
+        Editor { orders: mpsc::unbounded_channel().0 }
+    }
+
     /// Sends a message and waits for its answer; `None` once the editor is gone or where it failed there.
     pub async fn call(&self, message: ToNvim) -> Option<Value> {
         let (answer, answered) = oneshot::channel();

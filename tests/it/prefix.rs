@@ -1,5 +1,7 @@
 //! What was sent once is sent again as it was: requests only grow, and thoughts go back unchanged.
 
+mod turns;
+
 use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -25,74 +27,6 @@ fn a_request_begins_with_the_one_before_it() {
         nvim.ask("and now?", "Again.");
         assert_grows(server.requests());
     }
-}
-
-/// Plain turns, turns with calls, steered, stopped, failed and tried again, and a new program in between.
-#[test]
-fn requests_only_grow_over_fifty_turns() {
-    let server = Server::start();
-    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
-    nvim.keys(":Caliban<CR>");
-    for turn in 0..50 {
-        let done = format!("Done {turn}.");
-        let call = || {
-            Reply::new().thinking("Hm.").call(&format!("c{turn}"), "read", json!({"path": "a.txt"}))
-        };
-        let ask = |text: &str| drop(nvim.lua("require('caliban').ask(...)", &[text.into()]));
-        match turn % 6 {
-            0 => drop(server.reply(call())),
-            1 => {
-                server.reply(
-                    Reply::new().text(&format!("Half {turn}")).text(&" and on".repeat(9)).gate(),
-                );
-                ask("stopped");
-                nvim.wait_transcript(&format!("Half {turn} and on"));
-                nvim.command("Caliban stop");
-                nvim.wait_phase("idle");
-            }
-            2 => {
-                server.reply(Reply::error(400));
-                ask("refused");
-                let told = turn / 6 + 1;
-                nvim.wait(
-                    |nvim| nvim.transcript().matches("rejected the request").count() == told,
-                    "the refusal",
-                );
-                nvim.wait_phase("idle");
-            }
-            3 => drop(server.reply(Reply::error(529).header("retry-after", "0"))),
-            4 => {
-                let gate = server.reply(call().gate());
-                server.reply(Reply::said(&format!("Steered {turn}.")));
-                ask("steered");
-                steer(&nvim);
-                gate.finish();
-                nvim.wait_transcript(&format!("Steered {turn}."));
-                nvim.wait_phase("idle");
-            }
-            _ => {
-                let programs = nvim.setup.debug_log().matches(" hello ").count();
-                nvim.command("Caliban restart");
-                nvim.wait(
-                    |nvim| nvim.setup.debug_log().matches(" hello ").count() > programs,
-                    "a new program",
-                );
-                nvim.wait_phase("idle");
-            }
-        }
-        server.reply(Reply::said(&done));
-        nvim.ask(&format!("go {turn}"), &done);
-    }
-    assert!(server.requests().len() > 80, "{}", server.requests().len());
-    assert_grows(server.requests());
-}
-
-/// Sends into the running turn, and waits until it is taken up.
-fn steer(nvim: &Nvim) {
-    nvim.wait_phase("sending");
-    nvim.lua("require('caliban').steer(...)", &["this too".into()]);
-    let queued = |nvim: &Nvim| nvim.lua_str("return #require('caliban').state().queue") == "1";
-    nvim.wait(queued, "the message in the queue");
 }
 
 /// Thoughts of every form go back as they came, also after a new start of the editor; to another model none.

@@ -1,6 +1,9 @@
 //! Stops at every point of a turn: the connection closes before anything else is asked, nothing runs that the
 //! model had not ended with, and the next request is one that no provider refuses.
 
+mod everywhere;
+mod polls;
+
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -102,4 +105,20 @@ fn a_long_wait_is_told_and_not_waited() {
         nvim.ask("two", "Fine.");
         assert_eq!(server.requests().len(), 2);
     }
+}
+
+/// The files that a prompt mentions are still being read: it comes back, and nothing is asked.
+#[test]
+fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().file("a.txt", "alpha\n").anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_phase("idle");
+    nvim.lua("local it = require('caliban') it.ask('see @a.txt') it.stop()", &[]);
+    nvim.wait(|nvim| nvim.composer() == "see @a.txt", "the prompt in the composer");
+    nvim.wait_screen("Stopped before it was sent.");
+    assert_eq!(server.requests().len(), 0);
+    server.reply(Reply::said("Seen."));
+    nvim.keys("i<C-s>");
+    nvim.wait_transcript("Seen.");
 }

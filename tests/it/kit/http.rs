@@ -73,6 +73,12 @@ pub(super) fn chunk(bytes: &[u8]) -> Vec<u8> {
     framed
 }
 
+/// What one chunk holds.
+pub(super) fn unframed(chunk: &[u8]) -> Vec<u8> {
+    let begin = chunk.iter().position(|it| *it == b'\n').unwrap() + 1;
+    chunk[begin..chunk.len() - 2].to_vec()
+}
+
 /// A whole response with a known length.
 pub(super) fn whole(status: u16, headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
     let mut response = head(status, headers);

@@ -1,7 +1,7 @@
 //! What a test lets the model answer, written once and sent as any provider would send it.
 
 use super::dialects::{Dialect, openai_chat::OpenAiChat};
-use super::http::{Request, stream_head, whole};
+use super::http::{Request, stream_head, unframed, whole};
 use serde_json::Value;
 
 /// A reply in the making; see `Server::reply`.
@@ -286,6 +286,16 @@ impl Reply {
             (None, None) => steps.push(Step::Bytes(whole(404, &headers, b"no such path"))),
         }
         if self.trickles { steps.into_iter().flat_map(Step::single).collect() } else { steps }
+    }
+
+    /// The bytes of the answer to this request as they come, without what HTTP puts around them.
+    pub fn body(&self, dialect: &dyn Dialect, request: &Request) -> Vec<Vec<u8>> {
+        let steps = dialect.write(self, request).into_iter();
+        let chunks = steps.filter_map(|step| match step {
+            Step::Bytes(bytes) => Some(unframed(&bytes)),
+            _ => None,
+        });
+        chunks.collect()
     }
 
     /// In Anthropic's words.

@@ -168,6 +168,11 @@ impl Server {
         std::mem::take(&mut self.shared.lock().unexpected)
     }
 
+    /// Takes back the replies that nobody fetched.
+    pub fn forget(&self) {
+        self.shared.lock().queue.clear();
+    }
+
     /// Queued replies that nobody fetched.
     pub fn unfetched(&self) -> usize {
         self.shared.lock().queue.len()

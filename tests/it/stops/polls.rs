@@ -1,0 +1,377 @@
+//! The agent without an editor: stopped, and killed, at every poll of every future that it or its work waits in.
+
+use crate::kit::chat::assert_grows;
+use crate::kit::dialects::{DIALECTS, Dialect};
+use crate::kit::http::Request;
+use crate::kit::reply::Reply;
+use crate::review::scene::edit;
+use caliban::agent::models::Models;
+use caliban::agent::{self, Command};
+use caliban::context::prompt::Choice;
+use caliban::edit::Proposal;
+use caliban::event::{Delta, Event, Failure, Mode, Ruling, SessionId, Tuning, TurnId};
+use caliban::message::{self, ToolAnswer};
+use caliban::nvim::link::Editor;
+use caliban::nvim::screen::Show;
+use caliban::provider::dialect::{self, Asked, Quirks, Reading};
+use caliban::provider::endpoint::UserProvider;
+use caliban::provider::{Provider, Sampled};
+use caliban::store::{Draft, Project};
+use caliban::text::Text;
+use caliban::tool::{Arrival, Desk, Source, Unreadable, Workspace, lsp};
+use futures::future::{BoxFuture, FutureExt};
+use futures::stream::{self, BoxStream, StreamExt};
+use serde_json::json;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::yield_now;
+use tokio::time::timeout;
+
+/// How each dialect is had: its name in the settings, the model, the way to its server.
+const MODELS: [(&str, &str, &str); 5] = [
+    ("anthropic", "anthropic/claude-sonnet-4-5", ""),
+    ("openai-chat", "openai/gpt-5", "/v1"),
+    ("openai-responses", "openai/gpt-5", "/v1"),
+    ("gemini", "gemini/gemini-3-pro-preview", ""),
+    ("ollama", "ollama/qwen3:8b", ""),
+];
+
+/// What comes at a poll.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Blow {
+    /// The user stops the turn.
+    Stop,
+    /// Nothing is polled any more, as when the program is killed.
+    Kill,
+}
+
+/// What all that is polled shares with who asks and looks on.
+#[derive(Default)]
+struct World {
+    polls: usize,
+    /// The poll that it comes at.
+    blow: Option<(usize, Blow)>,
+    is_dead: bool,
+    inbox: Option<mpsc::UnboundedSender<Command>>,
+    script: VecDeque<Result<Reply, Failure>>,
+    requests: Vec<Request>,
+    refused: Vec<String>,
+    /// Proposals that came to the workspace.
+    proposed: usize,
+}
+
+type Shared = Arc<Mutex<World>>;
+
+/// Counts one poll; false: it must not be.
+fn count(world: &Shared) -> bool {
+    let mut world = world.lock().unwrap();
+    world.polls += 1;
+    if let Some((at, blow)) = world.blow
+        && at == world.polls
+    {
+        match (blow, &world.inbox) {
+            (Blow::Stop, Some(inbox)) => drop(inbox.send(Command::Stop)),
+            _ => world.is_dead = true,
+        }
+    }
+    !world.is_dead
+}
+
+/// The future with its polls counted.
+fn counted<'a, T>(world: &Shared, future: impl Future<Output = T> + Send + 'a) -> BoxFuture<'a, T> {
+    let (world, mut future) = (world.clone(), Box::pin(future));
+    std::future::poll_fn(
+        move |context| {
+            if count(&world) { future.poll_unpin(context) } else { Poll::Pending }
+        },
+    )
+    .boxed()
+}
+
+struct Model {
+    world: Shared,
+    theirs: &'static dyn Dialect,
+    ours: dialect::Dialect,
+    base: &'static str,
+}
+
+impl Model {
+    /// The answer to a request that is refused where the real server would.
+    fn answer(&self, request: &message::Request) -> Vec<Sampled> {
+        let json = self.ours.body(request, Quirks { completion_tokens: true, ..Quirks::NONE });
+        let path = self.ours.url(self.base, &request.model);
+        let (method, headers, body) = ("POST".to_owned(), Vec::new(), Vec::new());
+        let sent = Request { method, path, headers, body, json };
+        let mut world = self.world.lock().unwrap();
+        let fields = sent.json.as_object().unwrap();
+        world.refused.extend(self.theirs.check(&sent, fields).err());
+        world.requests.push(sent.clone());
+        let reply = match world.script.pop_front() {
+            Some(Err(failure)) => return vec![Sampled::Failed(failure)],
+            reply => reply.map_or_else(|| Reply::said("Fine."), Result::unwrap),
+        };
+        let asked = Asked::new("test", request, world.requests.len() as u64);
+        let (mut reading, mut out) = (Reading::new(self.ours, asked), Vec::new());
+        reply.body(self.theirs, &sent).iter().for_each(|it| reading.push(it, &mut out));
+        reading.end(&mut out);
+        out
+    }
+}
+
+impl Provider for Model {
+    fn sample(&self, request: Arc<message::Request>) -> BoxStream<'static, Sampled> {
+        let world = self.world.clone();
+        let answer = VecDeque::from(self.answer(&request));
+        stream::unfold(answer, move |mut answer| {
+            let next = async move {
+                yield_now().await;
+                answer.pop_front().map(|it| (it, answer))
+            };
+            counted(&world, next)
+        })
+        .boxed()
+    }
+
+    fn shown(&self, _: &message::Request) -> Option<(String, String)> {
+        None
+    }
+}
+
+/// One file, which every path names.
+struct Files(Shared);
+
+impl Workspace for Files {
+    fn read<'a>(&'a self, _: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
+        counted(&self.0, async {
+            yield_now().await;
+            let text = Text::decode(b"alpha\n").unwrap();
+            Ok(Source { text, pending: 0 })
+        })
+    }
+
+    fn propose(&self, _: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
+        counted(&self.0, async move {
+            self.0.lock().unwrap().proposed += 1;
+            yield_now().await;
+            vec![Arrival::Entered { hunks: 1 }; proposals.len()]
+        })
+    }
+
+    fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
+        counted(&self.0, async { Vec::new() })
+    }
+
+    fn save(&self, _: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+        counted(&self.0, async { Vec::new() })
+    }
+
+    fn consult(&self, _: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>> {
+        counted(&self.0, async { Err(String::new()) })
+    }
+}
+
+/// A conversation in one dialect; `project`: where it is kept.
+struct Talk {
+    world: Shared,
+    at: usize,
+    project: Option<Project>,
+    root: PathBuf,
+    /// Polls until the first turn ended.
+    turn: usize,
+    /// Text of the model's that was seen.
+    seen: Vec<String>,
+    /// Turns that ended.
+    ended: usize,
+}
+
+impl Talk {
+    fn setup(&self) -> (agent::Setup, mpsc::UnboundedReceiver<Show>) {
+        let (name, model, base) = MODELS[self.at];
+        let (endpoint, _) = model.split_once('/').unwrap();
+        let user = UserProvider { dialect: Some(name.into()), ..UserProvider::default() };
+        let users = BTreeMap::from([(endpoint.to_owned(), user)]);
+        let mut models = Models::new(users, BTreeMap::new(), Tuning::default());
+        let ours = dialect::Dialect::named(name).unwrap();
+        let world = self.world.clone();
+        models
+            .answer_by(endpoint, Arc::new(Model { world, theirs: DIALECTS[self.at], ours, base }));
+        let root = self.root.clone();
+        let desk = Desk {
+            root: root.clone(),
+            home: None,
+            workspace: Arc::new(Files(self.world.clone())),
+            output: mpsc::unbounded_channel().0,
+            secrets: Vec::new(),
+            overflow: root.clone(),
+            program: root,
+        };
+        let id = SessionId("main".into());
+        let opened = self.project.as_ref().map(|it| it.open(&id).unwrap());
+        let (store, session, replayed, partial) = match opened {
+            Some(it) => (Some(it.store), it.session, it.replayed, it.partial),
+            None => (None, None, false, String::new()),
+        };
+        let mut session = session.unwrap_or_default();
+        model.clone_into(&mut session.model);
+        let (screen, shown) = mpsc::unbounded_channel();
+        let setup = agent::Setup {
+            id,
+            editor: Editor::absent(),
+            desk,
+            screen,
+            store,
+            session,
+            replayed,
+            partial,
+            draft: Draft::default(),
+            models,
+            mode: Mode::Ask,
+            choice: Choice::default(),
+            places: None,
+            instead: None,
+            live: Vec::new(),
+            shown: false,
+            outputs: mpsc::unbounded_channel().1,
+            wishes: mpsc::unbounded_channel().0,
+            intro: Vec::new(),
+            warnings: Vec::new(),
+        };
+        (setup, shown)
+    }
+
+    /// Sends prompts, one after the end of the other.
+    fn run(&mut self, prompts: &[&str]) {
+        let runtime = &mut tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let (setup, mut shown) = self.setup();
+            let (inbox, commands) = mpsc::unbounded_channel();
+            self.world.lock().unwrap().inbox = Some(inbox.clone());
+            tokio::spawn(counted(&self.world, agent::run(setup, commands)));
+            for prompt in prompts {
+                let (text, context) = ((*prompt).to_owned(), Vec::new());
+                let _ = inbox.send(Command::Send { text, context, steer: false });
+                self.watch(&inbox, &mut shown).await;
+                let mut world = self.world.lock().unwrap();
+                world.script.clear();
+                if self.turn == 0 {
+                    self.turn = world.polls;
+                }
+            }
+        });
+    }
+
+    /// Does the user's part of a turn: accepts the edit, steers, declines the command.
+    async fn watch(
+        &mut self,
+        inbox: &mpsc::UnboundedSender<Command>,
+        shown: &mut mpsc::UnboundedReceiver<Show>,
+    ) {
+        // Where nothing comes for so long, the prompt was taken back, or the program is dead.
+        while let Ok(Some(show)) = timeout(Duration::from_secs(600), shown.recv()).await {
+            match show {
+                Show::Delta(Delta::Text(text)) => self.seen.push(text),
+                Show::Event(Event::Proposed { call, path, .. }) => {
+                    assert_eq!(self.ended, 0, "proposed after the end");
+                    let text = "The user accepted 1 change.".to_owned();
+                    let answer =
+                        ToolAnswer { id: call, text, failed: false, summary: String::new() };
+                    let answers = vec![answer];
+                    let _ = inbox.send(Command::Reviewed { answers, path, saved: true });
+                }
+                Show::Event(Event::Asked { call, .. }) => {
+                    assert_eq!(self.ended, 0, "asked after the end");
+                    let (text, context) = ("this too".into(), Vec::new());
+                    let _ = inbox.send(Command::Send { text, context, steer: true });
+                    let ruling = Ruling::Denied { reason: String::new() };
+                    let _ = inbox.send(Command::Rule { call, ruling });
+                }
+                Show::Event(Event::Started { .. }) => {
+                    assert_eq!(self.ended, 0, "started after the end");
+                }
+                Show::Event(Event::Ended { .. }) => {
+                    self.ended += 1;
+                    return;
+                }
+                _ => (),
+            }
+        }
+    }
+}
+
+/// What the model does, if it is let.
+fn script() -> VecDeque<Result<Reply, Failure>> {
+    let calls =
+        Reply::new().thinking("Hm.").text("I look.").call("c1", "read", json!({"path": "a.txt"}));
+    let calls = calls.call("c2", "edit", edit("a.txt", &[("alpha", "beta")]));
+    let more = Reply::new().thinking("And now.").text("More.");
+    VecDeque::from([
+        Ok(calls.call("c3", "shell", json!({"command": "true"}))),
+        Err(Failure::RateLimited { after_ms: Some(50) }),
+        Ok(more.call("c4", "read", json!({"path": "b.txt"}))),
+        Ok(Reply::said("Done.")),
+    ])
+}
+
+/// One conversation with the blow at this poll. False once the first turn ends before it.
+fn survives(at: usize, poll: usize, blow: Blow) -> bool {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for file in ["a.txt", "b.txt"] {
+        std::fs::write(root.join(file), "alpha\n").unwrap();
+    }
+    let project = (blow == Blow::Kill).then(|| Project::new(dir.path(), &root));
+    let world = World { blow: Some((poll, blow)), script: script(), ..World::default() };
+    let world = Arc::new(Mutex::new(world));
+    let seen = Vec::new();
+    let mut talk = Talk { world: world.clone(), at, project, root, turn: 0, seen, ended: 0 };
+    match blow {
+        Blow::Stop => talk.run(&["go @a.txt", "and now?", "and then?"]),
+        Blow::Kill => {
+            talk.run(&["go @a.txt"]);
+            let mut world = world.lock().unwrap();
+            (world.is_dead, world.blow) = (false, None);
+            drop(world);
+            talk.run(&["and now?", "and then?"]);
+        }
+    }
+    if poll > talk.turn {
+        return false;
+    }
+    let world = world.lock().unwrap();
+    let case = format!("{} {blow:?} at poll {poll}", MODELS[at].0);
+    assert_eq!(world.refused, [""; 0], "{case}");
+    let outline = world.requests.last().unwrap().outline();
+    // The last answer was seen after the last request.
+    let seen = talk.seen.iter().map(String::as_str).filter(|it| *it != "Fine.");
+    for text in seen.chain(["and now?", "assistant: Fine.", "and then?"]) {
+        assert!(outline.contains(text), "{case}: {text} is missing in {outline}");
+    }
+    assert_grows(world.requests.clone());
+    true
+}
+
+#[test]
+fn an_agent_stopped_at_any_poll_asks_what_no_provider_refuses() {
+    for at in 0..MODELS.len() {
+        let mut poll = 1;
+        while survives(at, poll, Blow::Stop) {
+            poll += 1;
+        }
+        assert!(poll > 50, "{poll}");
+    }
+}
+
+/// Each poll in one of the dialects: what is on disk is not made by them.
+#[test]
+fn an_agent_killed_at_any_poll_goes_on_where_it_was() {
+    let mut poll = 1;
+    while survives(poll % MODELS.len(), poll, Blow::Kill) {
+        poll += 1;
+    }
+    assert!(poll > 50, "{poll}");
+}
