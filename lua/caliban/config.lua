@@ -119,6 +119,7 @@ local model = {
   temperature = number(2),
   price = is('table'),
   num_ctx = tokens,
+  edits = one_of({ 'replace', 'patch', 'whole' }),
 }
 
 ---@type table<string, caliban.Check>

@@ -217,6 +217,27 @@ local function model()
   end
 end
 
+--- How often the models' edits fitted at once.
+local function edits()
+  local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
+  local ok, models = pcall(function()
+    local file = vim.fs.joinpath(data, 'edits.json')
+    return vim.json.decode(table.concat(vim.fn.readfile(file), '\n'))
+  end)
+  if not ok or type(models) ~= 'table' or not next(models) then
+    return
+  end
+  health.start('Edits that fitted at once')
+  for name, formats in vim.spairs(models) do
+    for format, count in vim.spairs(formats) do
+      local fitted = tonumber(count.fitted) or 0
+      local total = fitted + (tonumber(count.missed) or 0)
+      local share = math.floor(100 * fitted / math.max(total, 1))
+      health.info(('%s, %s: %d of %d (%d %%)'):format(name, format, fitted, total, share))
+    end
+  end
+end
+
 local function sessions()
   health.start('Sessions')
   local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
@@ -275,6 +296,7 @@ function M.check()
   settings()
   instructions()
   model()
+  edits()
   sessions()
   around()
 end

@@ -55,6 +55,7 @@
 ---@field temperature? number
 ---@field price? caliban.PriceConfig
 ---@field num_ctx? integer tokens: the window a server on this machine is told to give it
+---@field edits? 'replace'|'patch'|'whole' how it writes its edits
 
 --- USD per million tokens.
 ---@class (exact) caliban.PriceConfig

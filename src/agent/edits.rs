@@ -1,9 +1,10 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
-use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Refusal, Texts};
+use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
 use crate::event::TurnId;
-use crate::message::{CallId, ToolAnswer, ToolCall};
-use crate::session::Input;
+use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
+use crate::session::{Input, Session};
+use crate::store::tally::{Count, Tally};
 use crate::text::Text;
 use crate::tool::{self, Arrival, Desk, Unreadable};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,6 +22,27 @@ pub(super) struct Job {
     pub(super) known: HashMap<PathBuf, String>,
     /// Mode auto-edit: what enters is written at once.
     pub(super) at_once: bool,
+    /// Texts of the conversation that the calls name, by their names.
+    pub(super) kept: BTreeMap<String, String>,
+    pub(super) tally: Tally,
+}
+
+/// The texts that these calls name in place of sending them, from all calls of the conversation.
+pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, String> {
+    let json = |call: &ToolCall| match &call.input {
+        Arguments::Json(value) => Some(value.clone()),
+        Arguments::Broken { .. } => None,
+    };
+    let names: Vec<String> =
+        calls.iter().filter_map(json).flat_map(|it| kept::names(&it)).collect();
+    let mut texts = BTreeMap::new();
+    let blocks = session.messages.iter().flat_map(|it| &it.blocks);
+    for block in blocks.filter(|_| !names.is_empty()) {
+        if let Block::Call(ToolCall { input: Arguments::Json(arguments), .. }) = block {
+            kept::gather(arguments, &names, &mut texts);
+        }
+    }
+    texts
 }
 
 /// A call and what of it is not in the buffers yet.
@@ -49,14 +71,18 @@ type Given = BTreeMap<PathBuf, Option<Text>>;
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
     let mut open = Vec::new();
     for call in calls {
-        match tool::edits_of(&job.desk, &call) {
+        match tool::edits_of(&job.desk, &call, &job.kept) {
             Ok(edits) => open.push(Open::new(call.id, edits)),
             Err(text) => job.refuse(turn, &call.id, text),
         }
     }
     let mut given = Given::new();
-    for _ in 0..TRIES {
-        let proposals = job.resolve(turn, &mut open, &mut given).await;
+    for attempt in 0..TRIES {
+        let sent = open.len();
+        let (proposals, missed) = job.resolve(turn, &mut open, &mut given).await;
+        if attempt == 0 {
+            job.count(sent, missed).await;
+        }
         if proposals.is_empty() {
             return;
         }
@@ -95,13 +121,13 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
 }
 
 impl Job {
-    /// One proposal a file; calls that do not fit are answered and leave `open`.
+    /// One proposal a file; calls that do not fit are answered and leave `open`, and how many did.
     async fn resolve(
         &self,
         turn: TurnId,
         open: &mut Vec<Open>,
         given: &mut Given,
-    ) -> Vec<Proposal> {
+    ) -> (Vec<Proposal>, usize) {
         let mut texts = Texts::new();
         let mut unreadable = BTreeMap::new();
         let paths: BTreeSet<PathBuf> =
@@ -122,6 +148,7 @@ impl Job {
             texts.insert(path, text);
         }
         let mut proposals: Vec<Proposal> = Vec::new();
+        let mut missed = 0;
         open.retain(|Open { call, edits, .. }| {
             let may = |path: &Path, now: Option<&Text>, change: &edit::Change| {
                 let first = !proposals.iter().any(|it| it.path == *path);
@@ -139,17 +166,28 @@ impl Job {
                     }
                     true
                 }
-                Err(refusal) => {
-                    self.refuse(turn, call, self.told(&refusal));
+                Err(mut refusal) => {
+                    let now = texts.get(&refusal.path).and_then(Option::as_ref);
+                    let known = self.known.get(&refusal.path);
+                    let is_ours = proposals.iter().any(|it| it.path == refusal.path);
+                    if !is_ours && now.zip(known).is_some_and(|(now, it)| now.sha256_hex() != *it) {
+                        refusal.call_stale();
+                    }
+                    missed += usize::from(refusal.is_mistaken());
+                    let said = refusal.say(&self.shown(&refusal.path));
+                    self.refuse(turn, call, said + &kept::kept(edits, &refusal.misfit));
                     false
                 }
             }
         });
-        proposals
+        (proposals, missed)
     }
 
-    fn told(&self, refusal: &Refusal) -> String {
-        refusal.say(&self.shown(&refusal.path))
+    async fn count(&self, sent: usize, missed: usize) {
+        let number = |count: usize| u64::try_from(count).unwrap_or(0);
+        let count = Count { fitted: number(sent - missed), missed: number(missed) };
+        let tally = self.tally.clone();
+        let _ = tokio::task::spawn_blocking(move || tally.add(count)).await;
     }
 
     fn shown(&self, path: &Path) -> String {

@@ -90,6 +90,8 @@ pub struct Setup {
     pub partial: String,
     pub draft: Draft,
     pub models: Models,
+    /// Where edits are counted.
+    pub tally: PathBuf,
     /// Of a new session.
     pub mode: Mode,
     pub choice: prompt::Choice,
@@ -402,6 +404,8 @@ impl Agent {
                     knowing: self.knowing.clone(),
                     known: self.known.clone(),
                     at_once: self.setup.session.mode == Mode::AutoEdit,
+                    kept: edits::kept(&self.setup.session, &calls),
+                    tally: self.tally(),
                 };
                 self.work.spawn(edits::propose(job, turn, calls));
             }

@@ -8,6 +8,7 @@ use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Phase};
+use crate::store::tally::Count;
 use crate::tool;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,11 +60,20 @@ impl Agent {
                 self.warn_of_window(&reply);
                 self.watch_cache(&reply);
                 self.account(&reply);
+                self.count_malformed(&reply);
                 self.take(Input::Replied { turn, reply, plans });
                 self.touch(&touched);
             }
             Sampled::Failed(failure) => self.failed(turn, failure),
         }
+    }
+
+    /// A call that cannot even be read is an edit that missed.
+    fn count_malformed(&self, reply: &Reply) {
+        let missed = reply.calls().filter(|it| tool::is_malformed_edit(it)).count();
+        let count = Count { fitted: 0, missed: u64::try_from(missed).unwrap_or(0) };
+        let tally = self.tally();
+        tokio::task::spawn_blocking(move || tally.add(count));
     }
 
     fn failed(&mut self, turn: TurnId, failure: Failure) {
@@ -121,7 +131,7 @@ impl Agent {
             }
         };
         let base = Request {
-            tools: tool::specs(),
+            tools: tool::specs(chosen.facts.edits),
             thread: work::thread(&self.setup.desk.root, &self.setup.id),
             ..self.setup.models.request(&chosen, self.setup.session.tuning)
         };

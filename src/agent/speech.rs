@@ -5,12 +5,14 @@ use super::{Agent, Wish, work};
 use crate::context::instructions::Found;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed, Slash};
+use crate::edit::Format;
 use crate::event::{Mode, Tuning};
 use crate::message::{Block, Excerpt, Role};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
 use crate::session::{Input, Phase, Session};
 use crate::store::Draft;
+use crate::store::tally::Tally;
 use crate::tool;
 use crate::view::View;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ impl Agent {
     /// Brings a session that was left in mid-turn to rest, and shows it.
     pub(super) fn begin(&mut self) {
         let root = self.setup.desk.root.clone();
-        let built = prompt::choose(&self.setup.choice, &root, &tool::specs());
+        let built = self.built(&root);
         let Found { files: instructions, problems } = self.gathered();
         let mut told = std::mem::take(&mut self.setup.warnings);
         let is_fresh = self.setup.session.messages.is_empty() && self.setup.session.turns == 0;
@@ -83,6 +85,22 @@ impl Agent {
         }
     }
 
+    /// How the session's model writes its edits.
+    pub(super) fn format(&self) -> Format {
+        let chosen = self.setup.models.resolve(&self.setup.session.model);
+        chosen.map_or(Format::default(), |it| it.facts.edits)
+    }
+
+    pub(super) fn tally(&self) -> Tally {
+        let (file, model) = (self.setup.tally.clone(), self.setup.session.model.clone());
+        Tally { file, model, format: self.format() }
+    }
+
+    /// The system prompt for the settings, the folder and the model as they are.
+    fn built(&self, root: &Path) -> Result<String, String> {
+        prompt::choose(&self.setup.choice, root, &tool::specs(self.format()))
+    }
+
     pub(super) fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         match slash::parse(&text) {
             Parsed::Prompt => {
@@ -135,7 +153,7 @@ impl Agent {
 
     pub(super) fn new_system(&mut self) {
         let root = self.setup.desk.root.clone();
-        match prompt::choose(&self.setup.choice, &root, &tool::specs()) {
+        match self.built(&root) {
             Ok(_) if self.setup.session.phase != Phase::Idle => self.refuse_while_running(),
             Ok(system) => {
                 let Found { files: instructions, problems } = self.gathered();
@@ -216,7 +234,16 @@ impl Agent {
         match chosen {
             Ok((chosen, tuning)) => {
                 let model = models::full_name(&chosen);
+                let root = self.setup.desk.root.clone();
+                let was_built = self.built(&root).is_ok_and(|it| it == self.system());
                 self.take(Input::ChooseModel { model, tuning });
+                // another model may have other tools, and the prompt names them
+                if let (true, Ok(system)) = (was_built, self.built(&root))
+                    && system != self.system()
+                {
+                    let instructions = self.gathered().files;
+                    self.take(Input::ChooseSystem { system, instructions });
+                }
                 if let Some(text) = Models::ignored(&chosen, tuning) {
                     self.take(Input::Tell { text });
                 }

@@ -34,33 +34,82 @@ impl fmt::Display for Rung {
     }
 }
 
-/// Bytes of the text, and what is to stand there; absent where `new` cannot be brought to their indentation.
-pub(super) struct Site<'a> {
+/// A place of an `old`: its bytes, and how it is indented there.
+#[derive(Debug)]
+pub(super) struct Place {
     pub(super) bytes: Range<usize>,
-    pub(super) new: Option<Cow<'a, str>>,
+    shift: Shift,
 }
 
-pub(super) struct Found {
+impl Place {
+    pub(super) fn of(bytes: Range<usize>) -> Place {
+        Place { bytes, shift: Shift::None }
+    }
+}
+
+/// Where an `old` was found in a text.
+pub(super) struct Found<'a> {
+    content: &'a str,
+    /// What was sent, without what was taken away of it.
+    old: String,
+    new: String,
     /// Ascending, never empty; they may overlap.
-    pub(super) sites: Vec<Site<'static>>,
+    pub(super) places: Vec<Place>,
+    /// What was tolerated; nothing where it is exact.
     pub(super) rungs: Vec<Rung>,
 }
 
-/// The places of an `old` that `content` does not hold, at most `most`.
-pub(super) fn climb(content: &str, old: &str, new: &str, most: usize) -> Option<Found> {
+impl<'a> Found<'a> {
+    /// `old` stands there as it is; nothing where there is no place.
+    pub(super) fn exact(
+        content: &'a str,
+        old: &str,
+        new: &str,
+        places: Vec<Place>,
+    ) -> Option<Found<'a>> {
+        let (old, new) = (old.to_owned(), new.to_owned());
+        (!places.is_empty()).then(|| Found { content, old, new, places, rungs: Vec::new() })
+    }
+
+    /// What is to stand at a place; absent where `new` cannot be brought to its indentation.
+    pub(super) fn new_at(&self, place: &Place) -> Option<Cow<'_, str>> {
+        let file = &self.content[place.bytes.clone()];
+        // the file's last line has no end, and gets none by the way
+        let (old, new) = match self.old.strip_suffix('\n').filter(|_| !file.ends_with('\n')) {
+            Some(old) => (old, self.new.strip_suffix('\n').unwrap_or(&self.new)),
+            None => (&self.old[..], &self.new[..]),
+        };
+        if self.rungs.is_empty() {
+            return Some(Cow::Borrowed(new));
+        }
+        merged(file, old, new, &place.shift).map(Cow::Owned)
+    }
+}
+
+/// The places of an `old` that `content` does not hold, at most `most` of a rung; of these the ones that `pick` takes.
+pub(super) fn climb<'a>(
+    content: &'a str,
+    old: &str,
+    new: &str,
+    most: usize,
+    pick: impl Fn(Vec<Place>) -> Vec<Place>,
+) -> Option<Found<'a>> {
     let text = Sought { lines: Lines::of(content), content };
     let stripped = numbers::stripped(old, new);
     let numbered = stripped.as_ref().map(|(old, new)| (&[Rung::Numbers][..], &**old, &**new));
     for (taken, old, new) in numbered.into_iter().chain([(&[][..], old, new)]) {
         for (dropped, old, new) in ends(old, new) {
-            let taken = [taken, dropped].concat();
+            let mut rungs = [taken, dropped].concat();
             for rung in [Rung::Blanks, Rung::Shift, Rung::Plain] {
-                let sites = text.sites(rung, old, new, !taken.is_empty(), most);
-                if !sites.is_empty() {
+                let places = pick(text.places(rung, old, !rungs.is_empty(), most));
+                if !places.is_empty() {
                     // what is exact once something was taken away says no more than that
-                    let is_exact = |it: &Site| content[it.bytes.clone()] == *old;
-                    let more = (taken.is_empty() || !sites.iter().all(is_exact)).then_some(rung);
-                    return Some(Found { sites, rungs: taken.into_iter().chain(more).collect() });
+                    let is_exact = |it: &Place| content[it.bytes.clone()] == *old;
+                    if rungs.is_empty() || !places.iter().all(is_exact) {
+                        rungs.push(rung);
+                    }
+                    let (old, new) = (old.to_owned(), new.to_owned());
+                    return Some(Found { content, old, new, places, rungs });
                 }
             }
         }
@@ -95,6 +144,11 @@ fn without_last(text: &str) -> Option<&str> {
     (bare(&body[cut + 1..]).is_empty() && !kept.trim().is_empty()).then_some(kept)
 }
 
+/// The lines of a block, whether it ends in a newline or not.
+pub(super) fn lines_of_block(text: &str) -> Vec<&str> {
+    text.strip_suffix('\n').unwrap_or(text).split('\n').collect()
+}
+
 struct Sought<'a> {
     lines: Lines<'a>,
     content: &'a str,
@@ -102,35 +156,22 @@ struct Sought<'a> {
 
 impl Sought<'_> {
     /// The places by one rung, `whole`: of whole lines only.
-    fn sites(
-        &self,
-        rung: Rung,
-        old: &str,
-        new: &str,
-        whole: bool,
-        most: usize,
-    ) -> Vec<Site<'static>> {
-        let sought: Vec<&str> = old.strip_suffix('\n').unwrap_or(old).split('\n').collect();
-        let block = |at: usize, shift| self.block(at..at + sought.len(), old, new, shift);
+    fn places(&self, rung: Rung, old: &str, whole: bool, most: usize) -> Vec<Place> {
+        let sought = lines_of_block(old);
+        let block = |(at, shift)| {
+            let bytes = self.lines.bytes(&(at..at + sought.len()), old.ends_with('\n'));
+            Place { bytes, shift }
+        };
         match rung {
-            Rung::Blanks => self
-                .lines
-                .alike(&sought, most)
-                .into_iter()
-                .map(|at| block(at, Shift::None))
-                .collect(),
-            Rung::Shift => {
-                let found = self.lines.shifted(&sought, most);
-                found.into_iter().map(|(at, shift)| block(at, shift)).collect()
+            Rung::Shift => self.lines.shifted(&sought, most).into_iter().map(block).collect(),
+            Rung::Plain if self.content.is_ascii() && old.is_ascii() => Vec::new(),
+            Rung::Plain => {
+                let found = Folded::of(self.content).places(old, most).into_iter();
+                found.filter(|it| !whole || self.is_whole(it)).map(Place::of).collect()
             }
-            _ if self.content.is_ascii() && old.is_ascii() => Vec::new(),
             _ => {
-                let found = Folded::of(self.content).places(old, most);
-                let site = |bytes: Range<usize>| {
-                    let new = merged(&self.content[bytes.clone()], old, new, Shift::None);
-                    Site { bytes, new: new.map(Cow::Owned) }
-                };
-                found.into_iter().filter(|it| !whole || self.is_whole(it)).map(site).collect()
+                let found = self.lines.alike(&sought, most).into_iter();
+                found.map(|at| block((at, Shift::None))).collect()
             }
         }
     }
@@ -141,23 +182,10 @@ impl Sought<'_> {
         let ends = behind.is_empty() || piece.ends_with('\n') || behind.starts_with('\n');
         (before.is_empty() || before.ends_with('\n')) && ends
     }
-
-    fn block(&self, at: Range<usize>, old: &str, new: &str, shift: Shift) -> Site<'static> {
-        let is_open = old.ends_with('\n') && !self.lines.is_ended(at.end - 1);
-        let (old, new) = if is_open {
-            // the file's last line has no end, and gets none by the way
-            (&old[..old.len() - 1], new.strip_suffix('\n').unwrap_or(new))
-        } else {
-            (old, new)
-        };
-        let bytes = self.lines.bytes(&at, old.ends_with('\n'));
-        let new = merged(&self.content[bytes.clone()], old, new, shift);
-        Site { bytes, new: new.map(Cow::Owned) }
-    }
 }
 
 /// The file's lines changed as `old` was to become `new`: lines that both have stay as the file has them.
-fn merged(file: &str, old: &str, new: &str, shift: Shift) -> Option<String> {
+fn merged(file: &str, old: &str, new: &str, shift: &Shift) -> Option<String> {
     let pieces = |text| -> Vec<&str> { str::split(text, '\n').collect() };
     let (file, old, pieces) = (pieces(file), pieces(old), pieces(new));
     let returns = carriage_returns(&file) && !new.contains('\r');
@@ -166,7 +194,7 @@ fn merged(file: &str, old: &str, new: &str, shift: Shift) -> Option<String> {
     for hunk in diff_lines(old.iter().copied(), pieces.iter().copied()) {
         let (gone, come) = (hunk.old.start as usize..hunk.old.end as usize, hunk.new);
         out.extend(file[at..gone.start].iter().map(|line| Cow::Borrowed(*line)));
-        let paired = gone.len() == come.len() && shift == Shift::None;
+        let paired = gone.len() == come.len() && *shift == Shift::None;
         for index in come.start as usize..come.end as usize {
             let was = gone.start + index - come.start as usize;
             let line = match file.get(was).filter(|_| paired) {
@@ -201,14 +229,14 @@ fn carriage_returns(pieces: &[&str]) -> bool {
     lines.iter().all(|line| line.ends_with('\r'))
 }
 
-impl Shift<'_> {
+impl Shift {
     /// A line as it was sent, at the file's indentation.
-    fn applied(self, line: &str) -> Option<Cow<'_, str>> {
+    fn applied<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         Some(match self {
             _ if bare(line).is_empty() => Cow::Borrowed(line),
             Shift::None => Cow::Borrowed(line),
-            Shift::Add(more) => Cow::Owned([more, line].concat()),
-            Shift::Remove(less) => Cow::Borrowed(line.strip_prefix(less)?),
+            Shift::Add(more) => Cow::Owned(format!("{more}{line}")),
+            Shift::Remove(less) => Cow::Borrowed(line.strip_prefix(&**less)?),
         })
     }
 }

@@ -8,13 +8,13 @@ use std::ops::Range;
 const COMPARED: usize = 2_000_000;
 
 /// How the file's indentation comes of the one that was sent, the same for every line that is not blank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shift<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Shift {
     None,
     /// The file has this before each line.
-    Add(&'a str),
+    Add(String),
     /// What was sent has it.
-    Remove(&'a str),
+    Remove(String),
 }
 
 /// A text's lines, by their bytes, without their ends.
@@ -37,6 +37,15 @@ impl<'a> Lines<'a> {
         Lines { content, spans }
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Where a line begins; the text's end for one behind the last.
+    pub(super) fn start(&self, at: usize) -> usize {
+        self.spans.get(at).map_or(self.content.len(), |span| span.start)
+    }
+
     pub(super) fn get(&self, at: usize) -> &'a str {
         &self.content[self.spans[at].clone()]
     }
@@ -48,12 +57,12 @@ impl<'a> Lines<'a> {
         first.start..end
     }
 
-    /// Whether the line ends in a newline.
-    pub(super) fn is_ended(&self, at: usize) -> bool {
-        self.spans[at].end < self.content.len()
+    /// First lines of the places where `sought` stands; at most `most`.
+    pub(super) fn equal(&self, sought: &[&str], most: usize) -> Vec<usize> {
+        windows(&self.iter().collect::<Vec<_>>(), sought).take(most).collect()
     }
 
-    /// First lines of the places where `sought` stands, blanks at line ends aside; at most `most`.
+    /// The same, blanks at line ends aside.
     pub(super) fn alike(&self, sought: &[&str], most: usize) -> Vec<usize> {
         let keys: Vec<&str> = self.iter().map(bare).collect();
         let sought: Vec<&str> = sought.iter().map(|line| bare(line)).collect();
@@ -61,12 +70,9 @@ impl<'a> Lines<'a> {
     }
 
     /// The same where each line is indented by the same more, or less.
-    pub(super) fn shifted<'s>(&self, sought: &[&'s str], most: usize) -> Vec<(usize, Shift<'s>)>
-    where
-        'a: 's,
-    {
-        let keys: Vec<&str> =
-            self.iter().map(|line| bare(line).trim_start_matches(BLANKS)).collect();
+    pub(super) fn shifted(&self, sought: &[&str], most: usize) -> Vec<(usize, Shift)> {
+        let inner = |line: &'a str| bare(line).trim_start_matches(BLANKS);
+        let keys: Vec<&str> = self.iter().map(inner).collect();
         let bared: Vec<&str> =
             sought.iter().map(|line| bare(line).trim_start_matches(BLANKS)).collect();
         let mut left = COMPARED;
@@ -91,21 +97,24 @@ pub(super) fn bare(line: &str) -> &str {
 }
 
 /// How lines of a file come of those that were sent, which are the same but for their indentation.
-fn shift_of<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Shift<'a>> {
-    let mut shift = None;
+fn shift_of<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Shift> {
+    let mut shift: Option<(&str, &str)> = None;
     for (file, sent) in pairs.filter(|(file, _)| !bare(file).is_empty()) {
         let (file, sent) = (indentation(file), indentation(sent));
         let this = match (file.strip_suffix(sent), sent.strip_suffix(file)) {
-            (Some(""), _) => Shift::None,
-            (Some(more), _) => Shift::Add(more),
-            (_, Some(less)) => Shift::Remove(less),
+            (Some(more), _) => (more, ""),
+            (_, Some(less)) => ("", less),
             (None, None) => return None,
         };
         if *shift.get_or_insert(this) != this {
             return None;
         }
     }
-    shift
+    Some(match shift? {
+        ("", "") => Shift::None,
+        (more, "") => Shift::Add(more.to_owned()),
+        (_, less) => Shift::Remove(less.to_owned()),
+    })
 }
 
 pub(super) fn indentation(line: &str) -> &str {

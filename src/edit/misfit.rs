@@ -1,6 +1,6 @@
 //! Misfits in words for the model: why, and what would fit.
 
-use super::{Misfit, Rung};
+use super::{Misfit, Rung, nearest};
 use crate::text::{Text, diff_lines};
 
 /// Sites of an ambiguous match, and lines of a diff, that are shown.
@@ -14,7 +14,9 @@ impl Misfit {
     pub fn say(&self, path: &str, text: Option<&Text>) -> String {
         let content = text.map_or("", |text| text.content.as_str());
         match self {
-            Misfit::Absent { nearest, old } => absent(path, content, *nearest, old),
+            Misfit::Absent { nearest, old, is_stale } => {
+                absent(path, content, *nearest, old, *is_stale)
+            }
             Misfit::Ambiguous { at, by } => ambiguous(path, content, at, by),
             Misfit::Unchanged => format!("This would change nothing: {path} stays as it is."),
             Misfit::AlreadyApplied { at } => format!(
@@ -25,7 +27,14 @@ impl Misfit {
                 "`old` is empty, but {path} is not. Give the text to replace, or use write to \
                  replace the whole file."
             ),
-            Misfit::NoFile => format!("{path} does not exist. Use write to create it."),
+            Misfit::NoFile => format!("{path} does not exist."),
+            Misfit::Exists => format!("{path} exists already."),
+            Misfit::Chunk { at, of, misfit } => {
+                let which =
+                    if *of == 1 { "The chunk".to_owned() } else { format!("Chunk {at} of {of}") };
+                let said = misfit.say(path, text);
+                format!("{which} does not fit (`old`: its lines but the added ones). {said}")
+            }
             Misfit::Unread => format!(
                 "{path} exists and you have not read it. Read it first, then write, or use edit."
             ),
@@ -37,6 +46,23 @@ impl Misfit {
                  {diff}\nRead it again, or use edit."
             ),
             Misfit::Refused(why) => format!("{path} was not changed: {why}."),
+        }
+    }
+
+    /// What to do instead, in the model's own tools.
+    pub(super) fn advice(&self, is_patch: bool) -> &'static str {
+        match (self, is_patch) {
+            (Misfit::Chunk { misfit, .. }, _) => misfit.advice(is_patch),
+            (Misfit::NoFile, false) => " Use write to create it.",
+            (Misfit::NoFile, true) => " Use `*** Add File:` to create it.",
+            (Misfit::Exists, _) => " Use `*** Update File:` to change it.",
+            (Misfit::Ambiguous { .. }, false) => {
+                "\nAdd lines around it to `old` until it is unique, or set `everywhere`."
+            }
+            (Misfit::Ambiguous { .. }, true) => {
+                "\nAdd lines around it, or above it `@@` and the line it stands below."
+            }
+            _ => "",
         }
     }
 }
@@ -58,17 +84,19 @@ fn ambiguous(path: &str, content: &str, at: &[u32], by: &[Rung]) -> String {
     let more = if lines.len() > SITES { "\n…" } else { "" };
     let count = if at.len() < 100 { at.len().to_string() } else { "100 or more".to_owned() };
     format!(
-        "`old` is at {count} places in {path}{how} and must be at exactly one:\n{}{more}\n\
-         Add lines around it to `old` until it is unique, or set `everywhere`.",
+        "`old` is at {count} places in {path}{how} and must be at exactly one:\n{}{more}",
         sites.join("\n")
     )
 }
 
-fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str) -> String {
+fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str, is_stale: bool) -> String {
     let mut said = format!("`old` is not in {path}.");
     let block = nearest.map_or(Vec::new(), |line| {
         content.lines().skip(line as usize - 1).take(old.lines().count()).collect()
     });
+    if is_stale {
+        said.push_str(" The file changed since you saw it last.");
+    }
     if let Some(hint) = hint(content, old, &block) {
         said.push(' ');
         said.push_str(hint);
@@ -82,7 +110,12 @@ fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str) -> String 
             said.push_str(&diff);
         }
         None if content.is_empty() => said.push_str(" The file is empty."),
-        None => said.push_str(" Nothing in it is like it: read the file again."),
+        None => said.push_str(&match nearest::around(content, old) {
+            Some((line, column, piece)) => {
+                format!("\nMost like it is line {line} around column {column}:\n…{piece}…")
+            }
+            None => " Nothing in it is like it: read the file again.".to_owned(),
+        }),
     }
     said
 }

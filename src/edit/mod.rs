@@ -1,27 +1,57 @@
 //! What a model asks of a file, what it becomes, and what the user made of it. Pure.
 
+mod chunk;
 mod fold;
+pub mod kept;
 mod ladder;
 mod lines;
 mod misfit;
 mod nearest;
 mod numbers;
 mod outcome;
+mod patch;
 mod plan;
 mod resolve;
 mod written;
 #[cfg(test)]
 mod tests;
 
+pub use chunk::Chunk;
 pub use ladder::Rung;
 pub use outcome::{concerns, elsewhere, outcome, outcome_before};
+pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
 pub use written::{reformatted, written};
 
 use crate::message::CallId;
 use crate::text::Text;
+use serde::Deserialize;
+use std::fmt;
 use std::path::PathBuf;
+
+/// How a model writes its edits: by what it was trained on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Old text and new, with the tools `edit` and `write`.
+    #[default]
+    Replace,
+    /// The grammar of `apply_patch`.
+    Patch,
+    /// Whole files only, for models too small to repeat a text exactly.
+    Whole,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Replace => "replace",
+            Format::Patch => "patch",
+            Format::Whole => "whole",
+        })
+    }
+}
 
 /// One step of an edit call. A call is a list of them, each applied to the result of the one before, all or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +68,12 @@ pub enum Change {
     Write {
         text: String,
     },
+    /// A new file, which must not exist.
+    Create {
+        text: String,
+    },
+    /// Each chunk at its one place; all of them, or none.
+    Patch(Vec<Chunk>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,8 +96,9 @@ pub struct Fit {
 /// Why an edit does not fit. `say` explains it to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// `old` is nowhere; the line (from 1) where the block nearest to it begins.
-    Absent { nearest: Option<u32>, old: String },
+    /// `old` is nowhere; the line (from 1) where the block nearest to it begins, and whether the text is another than
+    /// the model has seen.
+    Absent { nearest: Option<u32>, old: String, is_stale: bool },
     /// `old` begins at each of these lines (from 1, a line twice if it does so twice); the first hundred places.
     Ambiguous { at: Vec<u32>, by: Vec<Rung> },
     /// `old` and `new` are the same, or the written text is the file's.
@@ -72,6 +109,10 @@ pub enum Misfit {
     EmptyOld,
     /// The file does not exist.
     NoFile,
+    /// The file that was to be created does exist.
+    Exists,
+    /// One of a patch's chunks (`at` from 1, of so many) does not fit; for it `old` is its lines but the added ones.
+    Chunk { at: usize, of: usize, misfit: Box<Misfit> },
     /// A whole-file write over a text the model has not read.
     Unread,
     /// A whole-file write over a text that changed since the model read it; what changed, as a small diff.

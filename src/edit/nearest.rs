@@ -7,6 +7,9 @@ use std::collections::{HashMap, HashSet};
 const LINES: usize = 200;
 /// Places of its rarest line that are scored.
 const PLACES: usize = 50;
+/// Words of `old` that are looked for in a text of long lines, and bytes shown on each side of the rarest.
+const WORDS: usize = 20;
+const AROUND: usize = 150;
 /// Longer lines (in bytes) are no code: they are not compared.
 const LONG: usize = 2_000;
 
@@ -22,6 +25,30 @@ pub(super) fn nearest(content: &str, old: &str) -> Option<u32> {
         .collect();
     let start = by_line(&lines, &wanted).or_else(|| by_words(&lines, &wanted))?;
     u32::try_from(start + 1).ok()
+}
+
+/// Where a text too long in its lines to be compared by them is most like `old`: the piece around the rarest of its
+/// words, its line and its column, both from 1.
+pub(super) fn around<'a>(content: &'a str, old: &str) -> Option<(usize, usize, &'a str)> {
+    let mut sought: Vec<&str> = words(old).collect();
+    sought.sort_by_key(|word| (usize::MAX - word.len(), *word));
+    sought.dedup();
+    let places = |word: &&str| {
+        let found = memchr::memmem::find_iter(content.as_bytes(), *word).take(PLACES);
+        found.fold((0, 0), |(count, at), it| (count + 1, if count == 0 { it } else { at }))
+    };
+    let found = sought.iter().take(WORDS).map(places).filter(|(count, _)| *count > 0);
+    let (_, at) = found.min_by_key(|(count, _)| *count)?;
+    let start = content[..at].rfind('\n').map_or(0, |it| it + 1);
+    let end = content[at..].find('\n').map_or(content.len(), |it| at + it);
+    if end - start <= LONG {
+        return None;
+    }
+    let line = 1 + memchr::memchr_iter(b'\n', &content.as_bytes()[..start]).count();
+    let is_edge = |at: &usize| content.is_char_boundary(*at);
+    let from = (start.max(at.saturating_sub(AROUND))..=at).find(is_edge)?;
+    let to = ((at + AROUND).min(end)..=end).find(is_edge)?;
+    Some((line, 1 + content[start..at].chars().count(), &content[from..to]))
 }
 
 fn short(line: &str) -> &str {

@@ -1,6 +1,7 @@
 //! A change applied to a text: unique, or a misfit. Nothing outside the match changes.
 
-use super::ladder::{self, Found, Rung, Site};
+use super::chunk;
+use super::ladder::{self, Found, Place, Rung};
 use super::nearest::nearest;
 use super::{Change, Fit, Misfit, Replacement};
 use crate::text::{Newline, Text};
@@ -19,8 +20,11 @@ pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
             overwritten(before, text).map(exact)
         }
         (Change::Write { text }, _) => fresh(before, text).map(exact),
+        (Change::Create { .. }, Some(_)) => Err(Misfit::Exists),
+        (Change::Create { text }, None) => fresh(None, text).map(exact),
+        (Change::Patch(chunks), Some(text)) => chunk::patched(text, chunks),
         (Change::Replace(one), None) if one.old.is_empty() => fresh(None, &one.new).map(exact),
-        (Change::Replace(_), None) => Err(Misfit::NoFile),
+        (Change::Replace(_) | Change::Patch(_), None) => Err(Misfit::NoFile),
         (Change::Replace(one), Some(text)) if !one.old.is_empty() => replaced(text, one),
         (Change::Replace(one), Some(text)) if text.content.is_empty() => {
             fresh(Some(text), &one.new).map(exact)
@@ -54,66 +58,60 @@ fn replaced(text: &Text, one: &Replacement) -> Result<Fit, Misfit> {
     refuse_placeholder(&old, &new)?;
     let most = if one.everywhere { usize::MAX } else { PLACES };
     let content = &text.content;
-    let mut exact = places(content, &old, most)
-        .map(|at| Site { bytes: at..at + old.len(), new: Some(Cow::Borrowed(&*new)) })
-        .peekable();
-    let (sites, rungs) = if exact.peek().is_some() {
-        (exact.collect(), Vec::new())
-    } else {
-        let found = ladder::climb(content, &old, &new, most);
-        let Found { sites, rungs } = found.ok_or_else(|| absent(text, &old, &new))?;
-        (sites, rungs)
-    };
-    if sites.len() > 1 && !one.everywhere {
-        let at = sites.iter().map(|it| it.bytes.start).collect::<Vec<_>>();
-        return Err(Misfit::Ambiguous { at: lines_of(content, &at), by: rungs });
+    let exact = places(content, &old, most).map(|at| Place::of(at..at + old.len()));
+    let found = Found::exact(content, &old, &new, exact.collect())
+        .or_else(|| ladder::climb(content, &old, &new, most, |places| places))
+        .ok_or_else(|| absent(text, &old, &new))?;
+    if found.places.len() > 1 && !one.everywhere {
+        return Err(ambiguous(content, found));
     }
-    let note = tolerated(content, &sites, &rungs);
-    let content = spliced(content, sites).ok_or_else(|| absent(text, &old, &new))?;
-    if content == text.content {
-        return Err(Misfit::Unchanged);
-    }
-    Ok(Fit { text: Text { content, ..*text }, note })
-}
-
-/// The text with these sites replaced, from the top, none overlapping the one before.
-fn spliced(content: &str, sites: Vec<Site>) -> Option<String> {
     let mut out = String::with_capacity(content.len());
     let mut from = 0;
-    for Site { bytes, new } in sites {
-        if bytes.start >= from {
-            out.push_str(&content[from..bytes.start]);
-            out.push_str(&new?);
-            from = bytes.end;
+    for place in &found.places {
+        if place.bytes.start >= from {
+            out.push_str(&content[from..place.bytes.start]);
+            out.push_str(&found.new_at(place).ok_or_else(|| absent(text, &old, &new))?);
+            from = place.bytes.end;
         }
     }
     out.push_str(&content[from..]);
-    Some(out)
+    if out == *content {
+        return Err(Misfit::Unchanged);
+    }
+    let note = tolerated("`old`", content, &found.places, &found.rungs);
+    Ok(Fit { text: Text { content: out, ..*text }, note })
+}
+
+pub(super) fn ambiguous(content: &str, found: Found) -> Misfit {
+    let at: Vec<usize> = found.places.iter().map(|it| it.bytes.start).collect();
+    Misfit::Ambiguous { at: lines_of(content, &at), by: found.rungs }
 }
 
 /// What the model is told of a match that was not exact; else nothing.
-fn tolerated(content: &str, sites: &[Site], rungs: &[Rung]) -> String {
+pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Rung]) -> String {
     if rungs.is_empty() {
         return String::new();
     }
     let how: Vec<String> = rungs.iter().map(ToString::to_string).collect();
-    let ends: Vec<usize> = sites
-        .iter()
-        .take(1)
-        .flat_map(|it| [it.bytes.start, it.bytes.end.max(it.bytes.start + 1) - 1])
-        .collect();
-    let at = match (lines_of(content, &ends)[..].as_ref(), sites.len()) {
-        ([from, to], 1) if from == to => format!("at line {from}"),
-        ([from, to], 1) => format!("at lines {from}-{to}"),
-        (_, count) => format!("at {count} places"),
+    let at = match places {
+        [only] => {
+            let last = only.bytes.end.max(only.bytes.start + 1) - 1;
+            match lines_of(content, &[only.bytes.start, last])[..] {
+                [from, to] if from < to => format!("at lines {from}-{to}"),
+                [from, ..] => format!("at line {from}"),
+                [] => String::new(),
+            }
+        }
+        many => format!("at {} places", many.len()),
     };
-    let shifted = if rungs.contains(&Rung::Shift) { " `new` was shifted to it." } else { "" };
-    format!("`old` is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
+    let shifted = rungs.contains(&Rung::Shift).then_some(" The new text was shifted to it.");
+    let shifted = shifted.unwrap_or_default();
+    format!("{what} is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
 }
 
 /// What was given, in the text's own terms: a Dos text has `\n` between its lines, a marked one its
 /// mark aside.
-fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Misfit> {
+pub(super) fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Misfit> {
     if given.contains('\0') {
         return Err(nul());
     }
@@ -145,7 +143,7 @@ pub(super) fn places<'a>(
 }
 
 /// The lines, from 1, of ascending byte offsets.
-fn lines_of(content: &str, offsets: &[usize]) -> Vec<u32> {
+pub(super) fn lines_of(content: &str, offsets: &[usize]) -> Vec<u32> {
     let (mut line, mut from) = (1, 0);
     let mut lines = Vec::with_capacity(offsets.len());
     for &at in offsets {
@@ -156,18 +154,18 @@ fn lines_of(content: &str, offsets: &[usize]) -> Vec<u32> {
     lines
 }
 
-fn absent(text: &Text, old: &str, new: &str) -> Misfit {
+pub(super) fn absent(text: &Text, old: &str, new: &str) -> Misfit {
     if new.trim().len() >= TELLING
         && let [at] =
             lines_of(&text.content, &places(&text.content, new, 2).collect::<Vec<_>>())[..]
     {
         return Misfit::AlreadyApplied { at };
     }
-    Misfit::Absent { nearest: nearest(&text.content, old), old: old.to_owned() }
+    Misfit::Absent { nearest: nearest(&text.content, old), old: old.to_owned(), is_stale: false }
 }
 
 /// Refuses `// ... rest of the code unchanged ...` and the like, unless the text had that line.
-fn refuse_placeholder(had: &str, new: &str) -> Result<(), Misfit> {
+pub(super) fn refuse_placeholder(had: &str, new: &str) -> Result<(), Misfit> {
     let found = new
         .lines()
         .map(str::trim)

@@ -1,5 +1,7 @@
+mod kept;
 mod ladder;
 mod laws;
+mod patch;
 mod plan;
 
 use super::*;
@@ -88,6 +90,13 @@ fn big_texts_are_no_trouble() {
     let minified = Text::new("var a=1;".repeat(5_000_000 / 8));
     let misfit = resolve(Some(&minified), &replace("var b=1;", "")).unwrap_err();
     assert!(misfit.say("a", Some(&minified)).len() < 1_000);
+    let long = Text::new(format!("{}var special=2;{}", &minified.content, &minified.content));
+    let said =
+        resolve(Some(&long), &replace("var  special=3;", "")).unwrap_err().say("a", Some(&long));
+    assert!(
+        said.contains("line 1 around column 5000005:\n…") && said.contains("special=2"),
+        "{said}"
+    );
     let misfit = resolve(Some(&minified), &replace("var a=1;", "")).unwrap_err();
     assert!(misfit.say("a", Some(&minified)).len() < 1_000);
 

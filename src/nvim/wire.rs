@@ -1,6 +1,7 @@
 //! What crosses between the editor and the program; the twin of `lua/caliban/wire.lua`, which says what
 //! each field means. A test keeps the two equal.
 
+use crate::edit::Format;
 use crate::event::{Mode, Queued, SessionId};
 use crate::message::{Effort, Excerpt};
 use crate::provider::key::Secret;
@@ -139,11 +140,13 @@ pub struct ProviderConfig {
 pub struct ModelConfig {
     pub window: Option<u32>,
     pub max_output: Option<u32>,
-    #[serde(default, deserialize_with = "effort")]
+    #[serde(default, deserialize_with = "named")]
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub price: Option<PriceConfig>,
     pub num_ctx: Option<u32>,
+    #[serde(default, deserialize_with = "named")]
+    pub edits: Option<Format>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -446,9 +449,9 @@ impl ToNvim {
 }
 
 /// By its name: what reads the values of a map takes no enum.
-fn effort<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Effort>, D::Error> {
+fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     let name = String::deserialize(from)?;
-    Effort::deserialize(name.into_deserializer()).map(Some)
+    T::deserialize(name.into_deserializer()).map(Some)
 }
 
 /// An empty Lua table arrives as an array.

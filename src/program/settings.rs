@@ -35,9 +35,9 @@ fn provider(it: &ProviderConfig) -> UserProvider {
 }
 
 fn model(it: &ModelConfig) -> UserModel {
-    let ModelConfig { window, max_output, thinking, temperature, price, num_ctx } = *it;
+    let ModelConfig { window, max_output, thinking, temperature, price, num_ctx, edits } = *it;
     let tuning = Tuning { thinking, temperature, max_output };
-    UserModel { window, price: price.map(price_of), num_ctx, tuning }
+    UserModel { window, price: price.map(price_of), num_ctx, edits, tuning }
 }
 
 /// What the cache costs is, where it is not said, what it would cost without one.

@@ -242,7 +242,9 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
         )));
     }
     // A local server gives its models whatever window it was started with.
-    let mut facts = if endpoint.key == Key::None { Facts::of("") } else { Facts::of(&model) };
+    let named = Facts::of(&model);
+    let is_local = endpoint.key == Key::None;
+    let mut facts = if is_local { Facts { edits: named.edits, ..Facts::of("") } } else { named };
     facts.window = endpoint.dialect.window(None).unwrap_or(facts.window);
     // What another house takes for it is not known.
     if TABLE.iter().all(|row| row.name != endpoint.name) {

@@ -3,6 +3,7 @@
 
 mod table;
 
+use crate::edit::Format;
 use crate::event::Tuning;
 use crate::message::{Effort, Usage};
 
@@ -22,6 +23,8 @@ pub struct Facts {
     pub cache_minimum: u32,
     /// Absent where it is not known.
     pub price: Option<Price>,
+    /// How it writes its edits.
+    pub edits: Format,
 }
 
 /// How a model is told to think before it answers.
@@ -57,6 +60,7 @@ pub struct UserModel {
     pub price: Option<Price>,
     /// The window that a server on this machine is told to give it, in tokens.
     pub num_ctx: Option<u32>,
+    pub edits: Option<Format>,
     pub tuning: Tuning,
 }
 
@@ -68,7 +72,12 @@ const UNKNOWN: Facts = Facts {
     images: false,
     cache_minimum: 0,
     price: None,
+    edits: Format::Replace,
 };
+
+/// Models of so many billion parameters or fewer are better at writing a file anew than at repeating a part of it
+/// exactly (reference: harness.md §1.1).
+const SMALL: f64 = 9.0;
 
 impl Facts {
     /// By the longest beginning that fits; for a model the table does not know, no window and a short reply.
@@ -81,6 +90,11 @@ impl Facts {
             .filter(|(start, _)| name.starts_with(start) || dashed.starts_with(start))
             .max_by_key(|(start, _)| start.len())
             .map_or(UNKNOWN, |(_, facts)| *facts)
+            .writing(edits(&name))
+    }
+
+    fn writing(self, edits: Format) -> Facts {
+        Facts { edits, ..self }
     }
 
     /// With the user's word on the model. `kind` is how it is told to think where only the user knows that it does.
@@ -94,8 +108,23 @@ impl Facts {
             thinking: if says_effort && unasked { kind } else { self.thinking },
             temperature: self.temperature || user.tuning.temperature.is_some(),
             price: user.price.or(self.price),
+            edits: user.edits.unwrap_or(self.edits),
             ..self
         }
+    }
+}
+
+/// How a model of this name, in lower case, writes its edits.
+fn edits(name: &str) -> Format {
+    let parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let billions = parts.filter_map(|it| it.strip_suffix('b')?.parse::<f64>().ok());
+    let size = billions.reduce(f64::max);
+    if table::PATCHING.iter().any(|start| name.starts_with(start)) {
+        Format::Patch
+    } else if size.is_some_and(|it| it <= SMALL) {
+        Format::Whole
+    } else {
+        Format::Replace
     }
 }
 

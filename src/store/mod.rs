@@ -3,6 +3,7 @@
 
 mod file;
 mod journal;
+pub mod tally;
 #[cfg(test)]
 mod tests;
 

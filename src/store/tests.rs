@@ -3,6 +3,7 @@
 mod file;
 mod journal;
 mod laws;
+mod tally;
 
 use super::*;
 use crate::event::{Plan, PlanStep};

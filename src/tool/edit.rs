@@ -1,7 +1,7 @@
 //! `edit`: replaces text in files by match.
 
 use super::{Tool, Work};
-use crate::edit::{Change, Edit, Replacement};
+use crate::edit::{Change, Edit, Format, Replacement};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub(super) const TOOL: Tool = Tool {
         or none, also over several files. The user reviews every hunk; the answer tells what they \
         kept.",
     schema,
-    work: Work::Edit { parse },
+    work: Work::Edit { parse, formats: &[Format::Replace] },
 };
 
 fn schema() -> Value {
@@ -31,9 +31,10 @@ fn schema() -> Value {
                         "path": { "type": "string", "description": "where it is another file" },
                         "old": { "type": "string", "description": "text to replace, without line numbers" },
                         "new": { "type": "string", "description": "what stands there instead" },
+                        "new_from": { "type": "string", "description": "name of a kept text, in place of `new`" },
                         "everywhere": { "type": "boolean", "description": "replace every place" }
                     },
-                    "required": ["old", "new"]
+                    "required": ["old"]
                 }
             }
         },
@@ -51,7 +52,8 @@ struct Args {
 struct One {
     path: Option<String>,
     old: String,
-    new: String,
+    new: Option<String>,
+    new_from: Option<String>,
     #[serde(default)]
     everywhere: bool,
 }
@@ -63,8 +65,10 @@ fn parse(args: &Value) -> Result<Vec<Edit>, String> {
         let path = path.ok_or_else(|| {
             format!("edits[{at}].path: expected the file's path, here or in `path`.")
         })?;
-        let change =
-            Change::Replace(Replacement { old: one.old, new: one.new, everywhere: one.everywhere });
+        // a name stands for its text until that is filled in
+        let new = one.new.or(one.new_from);
+        let new = new.ok_or_else(|| format!("edits[{at}].new: expected string, got nothing"))?;
+        let change = Change::Replace(Replacement { old: one.old, new, everywhere: one.everywhere });
         Ok(Edit { path: PathBuf::from(path), change })
     };
     args.edits.into_iter().enumerate().map(edit).collect()

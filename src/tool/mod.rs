@@ -13,6 +13,7 @@ mod glob;
 mod grep;
 mod hover;
 mod list;
+mod patch;
 mod plan;
 mod read;
 mod references;
@@ -26,10 +27,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{edits_of, plan, run, touched};
+pub use plan::{edits_of, is_malformed_edit, plan, run, touched};
 pub use table::{find, specs, table};
 
-use crate::edit::{Edit, Misfit, Proposal};
+use crate::edit::{Edit, Format, Misfit, Proposal};
 use crate::event::TurnId;
 use crate::message::CallId;
 use crate::text::Text;
@@ -56,8 +57,9 @@ pub struct Tool {
 pub enum Work {
     /// Reads: run at once and together. `paths` are what it will touch, for the check of the workspace's bounds.
     Read { paths: fn(&Value) -> Vec<String>, run: Run },
-    /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written.
-    Edit { parse: fn(&Value) -> Result<Vec<Edit>, String> },
+    /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written. Offered to the models
+    /// that write their edits in one of `formats`.
+    Edit { parse: fn(&Value) -> Result<Vec<Edit>, String>, formats: &'static [Format] },
     /// Keeps something of Caliban's own: run as reads are, and nothing of the user's is touched.
     Own { run: Run },
     /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.

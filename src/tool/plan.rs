@@ -1,10 +1,11 @@
 //! A model's call, checked before anything of it is done, and the running of one that may.
 
 use super::{Desk, Tool, Work, path, schema, table};
-use crate::edit::Edit;
+use crate::edit::{Edit, kept};
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// How the call will be treated. Looks at the disk for symlinks, runs nothing.
@@ -32,7 +33,7 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
             }
             Ok(PlanStep::Read)
         }
-        Work::Edit { parse } => {
+        Work::Edit { parse, .. } => {
             for edit in parse(&args)? {
                 editable(desk, &edit.path.to_string_lossy())?;
             }
@@ -82,10 +83,25 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     ToolAnswer { id: call.id.clone(), text, failed, summary }
 }
 
-/// An edit call's edits, their paths resolved.
-pub fn edits_of(desk: &Desk, call: &ToolCall) -> Result<Vec<Edit>, String> {
+/// Whether a call of an edit tool cannot be read.
+pub fn is_malformed_edit(call: &ToolCall) -> bool {
+    match table::find(&call.tool).map(|it| &it.work) {
+        Some(Work::Edit { parse, .. }) => fitted(call).and_then(|(_, args)| parse(&args)).is_err(),
+        _ => false,
+    }
+}
+
+/// An edit call's edits, their paths resolved, and the texts that they name in place of sending them.
+pub fn edits_of(
+    desk: &Desk,
+    call: &ToolCall,
+    kept: &BTreeMap<String, String>,
+) -> Result<Vec<Edit>, String> {
     let (tool, args) = fitted(call)?;
-    let Work::Edit { parse } = &tool.work else { return Err(format!("{} is no edit.", tool.name)) };
+    let args = kept::filled(args, kept)?;
+    let Work::Edit { parse, .. } = &tool.work else {
+        return Err(format!("{} is no edit.", tool.name));
+    };
     let resolved = |edit: Edit| {
         let path = path::resolve(desk, &edit.path.to_string_lossy())?;
         Ok(Edit { path, ..edit })
@@ -97,7 +113,7 @@ pub fn edits_of(desk: &Desk, call: &ToolCall) -> Result<Vec<Edit>, String> {
 pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     let written = match fitted(call).map(|(tool, args)| (&tool.work, args)) {
         Ok((Work::Read { paths, .. }, args)) => paths(&args),
-        Ok((Work::Edit { parse }, args)) => {
+        Ok((Work::Edit { parse, .. }, args)) => {
             let edits = parse(&args).unwrap_or_default().into_iter();
             edits.map(|it| it.path.to_string_lossy().into_owned()).collect()
         }

@@ -1,9 +1,10 @@
 //! The table of tools. Its order is fixed: it is a part of every request's cached prefix.
 
 use super::{
-    Tool, definition, diagnostics, edit, glob, grep, hover, list, read, references, shell, symbols,
-    todo, write,
+    Tool, Work, definition, diagnostics, edit, glob, grep, hover, list, patch, read, references,
+    shell, symbols, todo, write,
 };
+use crate::edit::Format;
 use crate::message::ToolSpec;
 
 const TABLE: &[Tool] = &[
@@ -18,6 +19,7 @@ const TABLE: &[Tool] = &[
     symbols::TOOL,
     edit::TOOL,
     write::TOOL,
+    patch::TOOL,
     shell::TOOL,
     todo::TOOL,
 ];
@@ -44,11 +46,15 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     TABLE.iter().find(|tool| tool.name == name)
 }
 
-/// All tools as a model sees them, in the table's order.
-pub fn specs() -> Vec<ToolSpec> {
+/// The tools as a model sees them that writes its edits so, in the table's order.
+pub fn specs(format: Format) -> Vec<ToolSpec> {
     let spec =
         |tool: &Tool| ToolSpec { name: tool.name, purpose: tool.purpose, schema: (tool.schema)() };
-    TABLE.iter().map(spec).collect()
+    let is_offered = |tool: &&Tool| match tool.work {
+        Work::Edit { formats, .. } => formats.contains(&format),
+        _ => true,
+    };
+    TABLE.iter().filter(is_offered).map(spec).collect()
 }
 
 /// For the model: there is no tool `name`, but these.

@@ -79,13 +79,17 @@ fn call(tool: &str, args: Value) -> ToolCall {
 
 #[test]
 fn the_table_stands_still() {
-    let names: Vec<&str> = specs().iter().map(|spec| spec.name).collect();
-    let all =
-        "read list glob grep diagnostics definition references hover symbols edit write shell todo";
-    assert_eq!(names.join(" "), all);
-    let size: usize =
-        specs().iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
-    assert!(size < 5_800, "{size} bytes go with every request");
+    let edits =
+        [(Format::Replace, "edit write"), (Format::Patch, "apply_patch"), (Format::Whole, "write")];
+    for (format, edits) in edits {
+        let specs = specs(format);
+        let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+        let looks = "read list glob grep diagnostics definition references hover symbols";
+        assert_eq!(names.join(" "), format!("{looks} {edits} shell todo"));
+        let size: usize =
+            specs.iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
+        assert!(size < 6_200, "{size} bytes go with every request");
+    }
 }
 
 #[test]
@@ -161,7 +165,6 @@ fn calls_that_do_not_fit() {
         > edit {"path":"a.rs","edits":[{"old":1}]}
         Refused: The arguments do not fit edit, so nothing was done.
         $.edits[0].old: expected string, got number 1
-        $.edits[0].new: expected string, got nothing
         Required: edits. Known: path, edits.
         > edit {"path":"a.rs","edits":[]}
         Refused: The arguments do not fit edit, so nothing was done.
@@ -174,11 +177,11 @@ fn calls_that_do_not_fit() {
         $.timeout_s: expected at most 600, got 9999
         Required: command. Known: command, timeout_s.
         > Bash {}
-        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, shell, todo.
+        Refused: There is no tool `Bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, shell, todo.
         > read_file {}
-        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, shell, todo.
+        Refused: There is no tool `read_file`. Did you mean `read`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, shell, todo.
         > quux {}
-        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, shell, todo.
+        Refused: There is no tool `quux`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, shell, todo.
     "#]]);
 }
 

@@ -1,17 +1,17 @@
 //! `write`: a whole file.
 
 use super::{Tool, Work};
-use crate::edit::{Change, Edit};
+use crate::edit::{Change, Edit, Format};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 pub(super) const TOOL: Tool = Tool {
     name: "write",
-    purpose: "Creates a file, or replaces the whole text of one you have read. Prefer edit for \
-        changes to an existing file. The user reviews it; the answer tells what they kept.",
+    purpose: "Creates a file, or replaces the whole text of one you have read. Where there is an \
+        `edit` tool, prefer it for changes to an existing file. The user reviews it; the answer tells what they kept.",
     schema,
-    work: Work::Edit { parse },
+    work: Work::Edit { parse, formats: &[Format::Replace, Format::Whole] },
 };
 
 fn schema() -> Value {
@@ -19,20 +19,24 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "path": { "type": "string" },
-            "text": { "type": "string", "description": "the whole text, with its final newline" }
+            "text": { "type": "string", "description": "the whole text, with its final newline" },
+            "text_from": { "type": "string", "description": "name of a kept text, in place of `text`" }
         },
-        "required": ["path", "text"]
+        "required": ["path"]
     })
 }
 
 #[derive(Deserialize)]
 struct Args {
     path: String,
-    text: String,
+    text: Option<String>,
+    text_from: Option<String>,
 }
 
 fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    let change = Change::Write { text: args.text };
+    // a name stands for its text until that is filled in
+    let text = args.text.or(args.text_from).ok_or("text: expected string, got nothing")?;
+    let change = Change::Write { text };
     Ok(vec![Edit { path: PathBuf::from(args.path), change }])
 }

@@ -337,7 +337,7 @@ fn blanks_at_line_ends_are_tolerated_and_stay() {
 #[test]
 fn another_indentation_is_tolerated_and_given_to_the_new_text() {
     let change = ("if x:\n    go()", "if x:\n    go()\n\n    stop()");
-    let told = "at lines 2-3 at another indentation. `new` was shifted to it.";
+    let told = "at lines 2-3 at another indentation. The new text was shifted to it.";
     let before = "def f():\n\tif x:\n\t    go()\n\nx\n";
     let after = "def f():\n\tif x:\n\t    go()\n\n\t    stop()\n\nx\n";
     tolerated(before, change, after, told);

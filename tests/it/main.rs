@@ -12,6 +12,7 @@ mod dialects;
 mod edits;
 mod ends;
 mod evil;
+mod formats;
 mod health;
 mod instructions;
 mod kit_test;

@@ -9,10 +9,13 @@ use expect_test::expect;
 
 #[test]
 fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
+    // these would be given other tools for their edits
+    let same = "{ models = { ['openai/gpt-5'] = { edits = 'replace' },
+        ['ollama/qwen3:8b'] = { edits = 'replace' } } }";
     let prompts = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(Reply::said("Yes."));
-        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        let nvim = Nvim::start(&Setup::new().config(same).speaking(dialect, &server));
         nvim.ask("hello", "Yes.");
         let request = &server.requests()[0];
         let system = request.system_text();

@@ -73,6 +73,7 @@ fn thinking_and_temperature_go_out_in_the_models_terms() {
     .assert_eq(&of(openai(), &server, "thinking=low temperature=0.2"));
     expect![[r#"
         ! Model: openai/gpt-4o, thinking low, temperature 0.2.
+        ! The system prompt was replaced: the model reads the conversation anew.
         ! openai/gpt-4o is not known to take thinking: it is not sent.
         temperature: 0.2"#]]
     .assert_eq(&of(openai(), &server, "openai/gpt-4o thinking=low temperature=0.2"));

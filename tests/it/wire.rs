@@ -126,6 +126,7 @@ fn in_lua(kind: &str, rust: &BTreeMap<String, Fields>) -> String {
         "bool" => "boolean".into(),
         "u32" | "u64" => "integer".into(),
         "f64" => "number".into(),
+        "Format" => "'replace'|'patch'|'whole'".into(),
         "Effort" => "'off'|'low'|'medium'|'high'|'max'".into(),
         "Mode" => "'plan'|'ask'|'auto-edit'".into(),
         "Resume" => "boolean|'open'".into(),

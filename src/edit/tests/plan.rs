@@ -6,7 +6,7 @@ use crate::edit::Rung;
 fn over(
     files: &[(&str, Option<&str>)],
     edits: &[(&str, &str, &str)],
-) -> Result<Vec<Changed>, Refusal> {
+) -> Result<Vec<Changed>, Box<Refusal>> {
     let texts = files.iter().map(|(path, text)| (path.into(), text.map(Text::new))).collect();
     let edits: Vec<Edit> = edits
         .iter()
@@ -15,7 +15,7 @@ fn over(
     apply(&texts, &edits, |_, _, _| Ok(()))
 }
 
-fn told(done: Result<Vec<Changed>, Refusal>) -> String {
+fn told(done: Result<Vec<Changed>, Box<Refusal>>) -> String {
     let files = match done {
         Ok(files) => files,
         Err(refusal) => return refusal.say(&refusal.path.display().to_string()),

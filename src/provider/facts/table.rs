@@ -69,6 +69,9 @@ const fn gpt_6(price: Price) -> Facts {
     named(GPT, 128_000, long(price, 272_000, 2.0, 1.5))
 }
 
+/// Beginnings of the names of models that were trained on `apply_patch`.
+pub(super) const PATCHING: [&str; 4] = ["gpt-5", "gpt-6", "codex", "gpt-codex"];
+
 /// Beginning of the model's name (behind the last `/`) and what is known of it.
 pub(super) const MODELS: [(&str, Facts); 72] = [
     ("claude-fable-5-1", adaptive(4096, usd(10.0, 50.0, 0.25, 12.5))),

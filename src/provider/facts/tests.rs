@@ -58,6 +58,7 @@ fn the_users_word_stands_before_the_tables() {
             long: None,
         }),
         num_ctx: Some(65_536),
+        edits: Some(Format::Whole),
         tuning: Tuning {
             thinking: Some(Effort::High),
             temperature: Some(0.1),
@@ -68,9 +69,46 @@ fn the_users_word_stands_before_the_tables() {
     assert_eq!((mine.window, mine.max_output), (65_536, 99));
     assert_eq!((mine.thinking, mine.temperature), (ThinkingKind::Named, true));
     assert_eq!(mine.price, user.price);
+    assert_eq!(mine.edits, Format::Whole);
     let known = Facts::of("claude-opus-5");
     assert_eq!(known.with(&user, ThinkingKind::Named).thinking, ThinkingKind::Adaptive);
     assert_eq!(known.with(&UserModel::default(), ThinkingKind::Named), known);
+}
+
+#[test]
+fn models_write_edits_as_they_were_trained_to() {
+    let names = [
+        "openai/gpt-5-mini",
+        "gpt-5.3-codex",
+        "codex-mini-latest",
+        "gpt-6-sol",
+        "gpt-4.1",
+        "claude-sonnet-4-5",
+        "qwen3:8b",
+        "qwen3:30b-a3b",
+        "Qwen/Qwen2.5-Coder-1.5B-Instruct",
+        "gemma-3-4b-it",
+        "llama-3.3-70b",
+        "mixtral-8x7b",
+        "8b-alive",
+    ];
+    let lines = names.map(|name| format!("{name}: {}\n", Facts::of(name).edits));
+    expect![[r#"
+        openai/gpt-5-mini: patch
+        gpt-5.3-codex: patch
+        codex-mini-latest: patch
+        gpt-6-sol: patch
+        gpt-4.1: replace
+        claude-sonnet-4-5: replace
+        qwen3:8b: whole
+        qwen3:30b-a3b: replace
+        Qwen/Qwen2.5-Coder-1.5B-Instruct: whole
+        gemma-3-4b-it: whole
+        llama-3.3-70b: replace
+        mixtral-8x7b: replace
+        8b-alive: whole
+    "#]]
+    .assert_eq(&lines.concat());
 }
 
 #[test]

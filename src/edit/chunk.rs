@@ -1,0 +1,186 @@
+//! The chunks of a patch applied to a text. Each stands at exactly one place: in the order of the file, behind its
+//! anchors, at the end where it says so. Never the first of several, never some of them.
+
+use super::ladder::{self, Found, Place, lines_of_block};
+use super::lines::{Lines, bare, indentation};
+use super::resolve::{absent, ambiguous, fitted, lines_of, refuse_placeholder, tolerated};
+use super::{Fit, Misfit};
+use crate::text::Text;
+use std::ops::Range;
+
+/// Lines of a file and what is to stand there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chunk {
+    /// Lines above it, one within the other.
+    pub anchors: Vec<String>,
+    /// What stands there, what is to: every line with its newline.
+    pub old: String,
+    pub new: String,
+    /// It ends the file.
+    pub is_last: bool,
+}
+
+impl Chunk {
+    pub(super) fn push(&mut self, line: &str, is_old: bool, is_new: bool) {
+        for (side, is_in) in [(&mut self.old, is_old), (&mut self.new, is_new)] {
+            if is_in {
+                side.extend([line, "\n"]);
+            }
+        }
+    }
+
+    /// Without empty lines that end both sides.
+    pub(super) fn trim(&mut self) {
+        let ends = |text: &str| text == "\n" || text.ends_with("\n\n");
+        while ends(&self.old) && ends(&self.new) {
+            self.old.pop();
+            self.new.pop();
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.old.is_empty() && self.new.is_empty()
+    }
+}
+
+pub(super) fn patched(text: &Text, chunks: &[Chunk]) -> Result<Fit, Misfit> {
+    let content = &text.content;
+    let mut done: Vec<(Range<usize>, String)> = Vec::new();
+    let mut notes = Vec::new();
+    for (at, chunk) in chunks.iter().enumerate() {
+        let of = chunks.len();
+        let what = if of == 1 { "The chunk".to_owned() } else { format!("Chunk {}", at + 1) };
+        let placing = Placing { text, chunk, done: &done, lines: Lines::of(content) };
+        let (bytes, new, note) = placing.placed(&what).map_err(|misfit| Misfit::Chunk {
+            at: at + 1,
+            of,
+            misfit: Box::new(misfit),
+        })?;
+        notes.extend(Some(note).filter(|it| !it.is_empty()));
+        done.push((bytes, new));
+    }
+    done.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
+    let mut out = String::with_capacity(content.len());
+    let mut from = 0;
+    for (bytes, new) in done {
+        out.push_str(&content[from..bytes.start]);
+        out.push_str(&new);
+        from = bytes.end;
+    }
+    out.push_str(&content[from..]);
+    if out == *content {
+        return Err(Misfit::Unchanged);
+    }
+    Ok(Fit { text: Text { content: out, ..*text }, note: notes.join("\n") })
+}
+
+struct Placing<'a> {
+    text: &'a Text,
+    chunk: &'a Chunk,
+    /// Where the chunks before it are.
+    done: &'a [(Range<usize>, String)],
+    lines: Lines<'a>,
+}
+
+impl Placing<'_> {
+    /// The chunk's place, what is to stand there, and what was tolerated.
+    fn placed(&self, what: &str) -> Result<(Range<usize>, String, String), Misfit> {
+        let (old, new) = (fitted(self.text, &self.chunk.old)?, fitted(self.text, &self.chunk.new)?);
+        refuse_placeholder(&old, &new)?;
+        if old.is_empty() {
+            return self.inserted(&new).map(|(bytes, new)| (bytes, new, String::new()));
+        }
+        let content = &self.text.content;
+        let sought = lines_of_block(&old);
+        let block = |at| Place::of(self.lines.bytes(&(at..at + sought.len()), true));
+        let exact: Vec<Place> =
+            self.lines.equal(&sought, usize::MAX).into_iter().map(block).collect();
+        let is_there = !exact.is_empty();
+        let found = Found::exact(content, &old, &new, self.meant(exact))
+            .or_else(|| ladder::climb(content, &old, &new, usize::MAX, |it| self.meant(it)));
+        let found = found.ok_or_else(|| {
+            if is_there {
+                let why = "its lines overlap those of another chunk: make one of both";
+                return Misfit::Refused(why.to_owned());
+            }
+            absent(self.text, &old, &new)
+        })?;
+        let [place] = &found.places[..] else { return Err(ambiguous(content, found)) };
+        let new = found.new_at(place).ok_or_else(|| absent(self.text, &old, &new))?.into_owned();
+        let note = tolerated(what, content, &found.places, &found.rungs);
+        Ok((place.bytes.clone(), new, note))
+    }
+
+    /// The places that order, anchors and the end of the file leave.
+    fn meant(&self, places: Vec<Place>) -> Vec<Place> {
+        let cursor = self.done.iter().map(|it| it.0.end).max().unwrap_or(0);
+        let apart = |it: &Place| {
+            self.done
+                .iter()
+                .all(|(done, _)| it.bytes.end <= done.start || done.end <= it.bytes.start)
+        };
+        let free: Vec<Place> = places.into_iter().filter(apart).collect();
+        let free = preferred(free, |it| it.bytes.start >= cursor);
+        let end = self.text.content.len();
+        let free = preferred(free, |it| self.chunk.is_last && it.bytes.end == end);
+        let scopes = self.scopes();
+        let within = |scope: &Range<usize>, it: &Place| {
+            scope.start <= it.bytes.start && it.bytes.end <= scope.end
+        };
+        let free = preferred(free, |it| scopes.iter().any(|scope| within(scope, it)));
+        let first = scopes.iter().map(|it| it.start).min();
+        preferred(free, |it| first.is_some_and(|first| it.bytes.start >= first))
+    }
+
+    /// What the innermost anchor stands above, at each of its places: the lines to the next that is indented no
+    /// more than it.
+    fn scopes(&self) -> Vec<Range<usize>> {
+        let mut scopes: Vec<Range<usize>> = std::iter::once(0..self.lines.len()).collect();
+        for anchor in &self.chunk.anchors {
+            let is_it = |at: &usize| self.lines.get(*at).trim() == anchor.trim();
+            let places = scopes.iter().flat_map(|it| it.clone().filter(is_it));
+            scopes = places.map(|at| self.below(at)).collect();
+        }
+        if self.chunk.anchors.is_empty() {
+            return Vec::new();
+        }
+        scopes.into_iter().map(|it| self.lines.start(it.start)..self.lines.start(it.end)).collect()
+    }
+
+    fn below(&self, at: usize) -> Range<usize> {
+        let depth = |at: usize| indentation(self.lines.get(at)).len();
+        let is_out = |it: &usize| !bare(self.lines.get(*it)).is_empty() && depth(*it) <= depth(at);
+        let end = (at + 1..self.lines.len()).find(is_out).unwrap_or(self.lines.len());
+        at + 1..end
+    }
+
+    /// Lines that replace none: right below their anchor, else at the end of the file.
+    fn inserted(&self, new: &str) -> Result<(Range<usize>, String), Misfit> {
+        let content = &self.text.content;
+        let end = content.len();
+        let at = match (&self.scopes()[..], self.chunk.anchors.is_empty()) {
+            (_, true) => end,
+            ([scope], _) => scope.start,
+            ([], _) => {
+                let old = self.chunk.anchors.join("\n");
+                return Err(absent(self.text, &old, new));
+            }
+            (many, _) => {
+                let above = |it: &Range<usize>| it.start.saturating_sub(1);
+                let at = lines_of(content, &many.iter().map(above).collect::<Vec<_>>());
+                return Err(Misfit::Ambiguous { at, by: Vec::new() });
+            }
+        };
+        let is_open = at == end && !content.is_empty() && !content.ends_with('\n');
+        let new = if is_open { format!("\n{}", &new[..new.len() - 1]) } else { new.to_owned() };
+        Ok((at..at, new))
+    }
+}
+
+/// Those that are so; all of them where none is.
+fn preferred(places: Vec<Place>, is: impl Fn(&Place) -> bool) -> Vec<Place> {
+    if !places.iter().any(&is) {
+        return places;
+    }
+    places.into_iter().filter(|it| is(it)).collect()
+}

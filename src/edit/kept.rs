@@ -1,0 +1,102 @@
+//! New texts of edits that did not fit: a model names one by a short hash of it and need not send it again. They
+//! stand in the conversation, in the calls that brought them; nothing else keeps them.
+
+use super::{Change, Edit, Misfit};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Texts shorter than this, in bytes, are as soon sent again.
+const LONG: usize = 100;
+/// Which argument a name stands in for.
+const PAIRS: [(&str, &str); 2] = [("new", "new_from"), ("text", "text_from")];
+
+/// What a text is called: the same whenever it is asked.
+fn name(text: &str) -> String {
+    format!("k{}", &format!("{:x}", Sha256::digest(text))[..8])
+}
+
+/// For the model, behind a misfit: what its new texts are called. Empty where they would not help.
+pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
+    let useless = [Misfit::Unchanged, Misfit::EmptyOld].contains(misfit)
+        || matches!(misfit, Misfit::AlreadyApplied { .. } | Misfit::Refused(_));
+    let text = |edit: &Edit| match &edit.change {
+        Change::Replace(one) => Some(("new_from", one.new.clone())),
+        Change::Write { text } => Some(("text_from", text.clone())),
+        Change::Create { .. } | Change::Patch(_) => None,
+    };
+    let long = edits.iter().enumerate().filter_map(|(at, edit)| Some((at, text(edit)?)));
+    let long: Vec<_> = long.filter(|(_, (_, text))| text.len() >= LONG && !useless).collect();
+    match &long[..] {
+        [] => String::new(),
+        [(_, (argument, text))] if edits.len() == 1 => {
+            format!("\nThe new text is kept: send `{argument}`: \"{}\" in its place.", name(text))
+        }
+        many => {
+            let each = many.iter().map(|(at, (_, text))| format!("edits[{at}] \"{}\"", name(text)));
+            let each = each.collect::<Vec<_>>().join(", ");
+            format!("\nNew texts are kept, to be sent as `new_from` in place of `new`: {each}.")
+        }
+    }
+}
+
+/// The names that a call's arguments use.
+pub fn names(arguments: &Value) -> Vec<String> {
+    let mut names = Vec::new();
+    objects(arguments, &mut |map| {
+        let given = PAIRS.iter().filter(|(text, _)| !map.contains_key(*text));
+        let used = given.filter_map(|(_, from)| map.get(*from)?.as_str());
+        names.extend(used.map(str::to_owned));
+    });
+    names
+}
+
+/// Adds to `texts` those of a call's arguments that are called by one of `names`.
+pub fn gather(arguments: &Value, names: &[String], texts: &mut BTreeMap<String, String>) {
+    objects(arguments, &mut |map| {
+        for text in PAIRS.iter().filter_map(|(text, _)| map.get(*text)?.as_str()) {
+            let name = name(text);
+            if names.contains(&name) {
+                texts.insert(name, text.to_owned());
+            }
+        }
+    });
+}
+
+/// The arguments with the texts themselves in them. An `Err` is text for the model.
+pub fn filled(mut arguments: Value, texts: &BTreeMap<String, String>) -> Result<Value, String> {
+    if let Some(lost) = names(&arguments).iter().find(|it| !texts.contains_key(*it)) {
+        return Err(format!(
+            "No text of this conversation is called `{lost}`, so nothing was done: send the text itself."
+        ));
+    }
+    fill(&mut arguments, texts);
+    Ok(arguments)
+}
+
+fn fill(value: &mut Value, texts: &BTreeMap<String, String>) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(|it| fill(it, texts)),
+        Value::Object(map) => {
+            for (argument, from) in PAIRS {
+                let text = map.get(from).and_then(Value::as_str).and_then(|it| texts.get(it));
+                if let (Some(text), false) = (text.cloned(), map.contains_key(argument)) {
+                    map.insert(argument.to_owned(), Value::String(text));
+                }
+            }
+            map.iter_mut().for_each(|(_, it)| fill(it, texts));
+        }
+        _ => (),
+    }
+}
+
+fn objects(value: &Value, see: &mut impl FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|it| objects(it, see)),
+        Value::Object(map) => {
+            see(map);
+            map.values().for_each(|it| objects(it, see));
+        }
+        _ => (),
+    }
+}

@@ -1,0 +1,166 @@
+//! The grammar of `apply_patch`, which some models were trained on: what a patch asks of which files.
+
+use super::{Change, Chunk, Edit};
+use std::path::PathBuf;
+
+const ADD: &str = "*** Add File:";
+const DELETE: &str = "*** Delete File:";
+const UPDATE: &str = "*** Update File:";
+const MOVE: &str = "*** Move to:";
+const LAST: &str = "*** End of File";
+
+/// The edits of a patch, in its order. An `Err` is text for the model: which line, what was expected.
+pub fn parse(patch: &str) -> Result<Vec<Edit>, String> {
+    let lines: Vec<&str> = patch.lines().collect();
+    let (from, to) = body(&lines)?;
+    let mut reader = Reader { lines: &lines[..to], at: from };
+    let mut edits = Vec::new();
+    while let Some(line) = reader.next_full() {
+        edits.push(reader.file(line.trim())?);
+    }
+    if edits.is_empty() {
+        return Err("The patch changes no file, so nothing was done.".to_owned());
+    }
+    Ok(edits)
+}
+
+/// The lines between the marks. What a shell, or Markdown, puts around a patch is left out.
+fn body(lines: &[&str]) -> Result<(usize, usize), String> {
+    let is_wrapping = |line: &&str| {
+        let line = line.trim();
+        line.is_empty() || line.contains("<<") || line.starts_with("```") || line == "EOF"
+    };
+    let from = lines.iter().position(|line| !is_wrapping(line)).unwrap_or(0);
+    let to = lines.iter().rposition(|line| !is_wrapping(line)).unwrap_or(0);
+    match (lines.get(from).map(|it| it.trim()), lines.get(to).map(|it| it.trim())) {
+        (Some("*** Begin Patch"), Some("*** End Patch")) => Ok((from + 1, to)),
+        (Some("*** Begin Patch"), _) => Err(
+            "The patch does not end with `*** End Patch`, so nothing was done: it may have been \
+                 cut off. Send it again, in smaller pieces if it is long."
+                .to_owned(),
+        ),
+        _ => Err("A patch begins with `*** Begin Patch`; nothing was done.".to_owned()),
+    }
+}
+
+struct Reader<'a> {
+    lines: &'a [&'a str],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        self.lines.get(self.at).copied()
+    }
+
+    /// The next line that is not empty.
+    fn next_full(&mut self) -> Option<&'a str> {
+        while self.peek().is_some_and(|line| line.trim().is_empty()) {
+            self.at += 1;
+        }
+        let line = self.peek()?;
+        self.at += 1;
+        Some(line)
+    }
+
+    fn file(&mut self, header: &str) -> Result<Edit, String> {
+        let path = |mark: &str| header.strip_prefix(mark).map(|it| PathBuf::from(it.trim()));
+        if let Some(path) = path(ADD) {
+            return Ok(Edit { path, change: Change::Create { text: self.added()? } });
+        }
+        if let Some(path) = path(DELETE) {
+            let path = path.display();
+            return Err(format!(
+                "`{DELETE} {path}`: files cannot be deleted here. Nothing was done."
+            ));
+        }
+        let Some(path) = path(UPDATE) else {
+            let wanted = format!("`{ADD}`, `{UPDATE}` or `{DELETE}` and a path");
+            return Err(self.fault(&wanted, header));
+        };
+        if self.peek().is_some_and(|line| line.trim().starts_with(MOVE)) {
+            let path = path.display();
+            return Err(format!(
+                "`{MOVE}` of {path}: files cannot be moved here. Nothing was done."
+            ));
+        }
+        let mut chunks = Vec::new();
+        while self.peek().is_some_and(|line| !is_header(line)) {
+            chunks.extend(self.chunk(chunks.is_empty())?);
+        }
+        if chunks.is_empty() {
+            return Err(self.fault("lines to change", self.peek().unwrap_or("*** End Patch")));
+        }
+        Ok(Edit { path, change: Change::Patch(chunks) })
+    }
+
+    fn added(&mut self) -> Result<String, String> {
+        let mut text = String::new();
+        while let Some(line) = self.peek().filter(|line| !is_header(line)) {
+            self.at += 1;
+            match line.strip_prefix('+') {
+                Some(line) => text.extend([line, "\n"]),
+                None if line.trim().is_empty() && self.peek().is_none_or(is_header) => (),
+                None => return Err(self.fault("a line with `+` before it", line)),
+            }
+        }
+        Ok(text)
+    }
+
+    /// The next chunk; nothing where only empty lines are left. Only the first may go without its `@@`.
+    fn chunk(&mut self, is_first: bool) -> Result<Option<Chunk>, String> {
+        let mut chunk = Chunk::default();
+        let mut is_headed = is_first;
+        while let Some(rest) = self.peek().and_then(|line| line.strip_prefix("@@")) {
+            self.at += 1;
+            is_headed = true;
+            chunk.anchors.extend(anchor(rest));
+        }
+        while let Some(line) =
+            self.peek().filter(|line| !is_header(line) && !line.starts_with("@@"))
+        {
+            self.at += 1;
+            if line.trim() == LAST {
+                chunk.is_last = true;
+                break;
+            }
+            let (kind, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+            match kind {
+                " " | "" => chunk.push(rest, true, true),
+                "-" => chunk.push(rest, true, false),
+                "+" => chunk.push(rest, false, true),
+                _ => return Err(self.fault("a line with ` `, `-` or `+` before it", line)),
+            }
+        }
+        // empty lines before the next header are the patch's, not the file's
+        if self.peek().is_none_or(is_header) && !chunk.is_last {
+            chunk.trim();
+        }
+        match chunk.is_empty() {
+            true => Ok(None),
+            false if is_headed => Ok(Some(chunk)),
+            false => Err(self.fault("`@@` before the next lines", "lines without it")),
+        }
+    }
+
+    fn fault(&self, wanted: &str, got: &str) -> String {
+        format!("Line {} of the patch: expected {wanted}, got `{got}`. Nothing was done.", self.at)
+    }
+}
+
+/// Not a line of the file that begins with stars: those have ` `, `-` or `+` before them.
+fn is_header(line: &str) -> bool {
+    let line = line.trim_end();
+    [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark))
+}
+
+/// The line that a chunk stands behind. The line numbers of a unified diff tell nothing.
+fn anchor(rest: &str) -> Option<String> {
+    let rest = rest.strip_prefix(' ').unwrap_or(rest).trim_end();
+    let is_numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || "-+, ".contains(c));
+    let line = match rest.split_once("@@") {
+        Some((numbers, section)) if is_numbers(numbers) => section.trim(),
+        _ => rest,
+    };
+    (!line.trim().is_empty()).then(|| line.to_owned())
+}

@@ -1,0 +1,66 @@
+//! How often edits fit, by model and by how it writes them: one small file beside the sessions, for all projects.
+
+use crate::edit::Format;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Models that are kept; beyond it the ones counted least go.
+const MODELS: usize = 100;
+
+/// Where the edits of one model are counted.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    pub file: PathBuf,
+    /// As `provider/model`.
+    pub model: String,
+    pub format: Format,
+}
+
+/// Calls whose edits fitted at once, and calls that did not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    pub fitted: u64,
+    pub missed: u64,
+}
+
+/// By model, then by format.
+type Counts = BTreeMap<String, BTreeMap<String, Count>>;
+
+impl Tally {
+    /// Adds to what is on disk. Blocks; whatever fails is logged and nothing else.
+    pub fn add(&self, count: Count) {
+        if count != Count::default()
+            && let Err(error) = self.added(count)
+        {
+            tracing::warn!("the edits could not be counted: {error}");
+        }
+    }
+
+    fn added(&self, count: Count) -> io::Result<()> {
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        // another Neovim may be counting: its numbers are not lost
+        let lock = File::create(self.file.with_extension("lock"))?;
+        lock.lock()?;
+        let bytes = fs::read(&self.file).unwrap_or_default();
+        let mut counts: Counts = serde_json::from_slice(&bytes).unwrap_or_default();
+        let formats = counts.entry(self.model.clone()).or_default();
+        let sum = formats.entry(self.format.to_string()).or_default();
+        sum.fitted = sum.fitted.saturating_add(count.fitted);
+        sum.missed = sum.missed.saturating_add(count.missed);
+        while counts.len() > MODELS {
+            let total = |it: &BTreeMap<String, Count>| it.values().map(|it| it.fitted).sum::<u64>();
+            let others = counts.iter().filter(|(model, _)| **model != self.model);
+            let least =
+                others.min_by_key(|(_, formats)| total(formats)).map(|(model, _)| model.clone());
+            counts.remove(&least.unwrap_or_default());
+        }
+        let mut whole = tempfile::NamedTempFile::new_in(folder)?;
+        whole.write_all(serde_json::to_string_pretty(&counts)?.as_bytes())?;
+        whole.persist(&self.file)?;
+        Ok(())
+    }
+}

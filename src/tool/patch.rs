@@ -1,0 +1,39 @@
+//! `apply_patch`: edits in the grammar that some models were trained on.
+
+use super::{Tool, Work};
+use crate::edit::{Edit, Format, parse_patch};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "apply_patch",
+    purpose: "Changes and creates files by a patch. It begins with the line `*** Begin Patch` and ends with \
+        `*** End Patch`; between them stand one or more of `*** Add File: path` with every line of the new file behind \
+        `+`, and `*** Update File: path` with chunks. A chunk is a line `@@`, or `@@ ` and a line of the file \
+        (a class, a function) that it stands below, then the lines around the change, about three on each side, \
+        with a blank before them, those that go with `-`, those that come with `+`. Paths are relative. Each \
+        chunk must stand at exactly one place. All changes apply, or none. The user reviews every hunk; the answer \
+        tells what they kept.",
+    schema,
+    work: Work::Edit { parse, formats: &[Format::Patch] },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "input": { "type": "string", "description": "the whole patch" }
+        },
+        "required": ["input"]
+    })
+}
+
+#[derive(Deserialize)]
+struct Args {
+    input: String,
+}
+
+fn parse(args: &Value) -> Result<Vec<Edit>, String> {
+    let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
+    parse_patch(&args.input)
+}

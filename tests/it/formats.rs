@@ -1,0 +1,206 @@
+//! How each model writes its edits: the tools it is given, what patches make of files, and how often they fit.
+
+use super::review::scene::{Scene, edit, nine, write};
+use crate::kit::dialects::Dialect as _;
+use crate::kit::dialects::openai_responses::OpenAiResponses;
+use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+const PATCHING: &str = "{ models = { ['anthropic/claude-sonnet-4-5'] = { edits = 'patch' } } }";
+
+/// The names of the tools in a request of Anthropic's, `OpenAI`'s or Ollama's.
+fn tools(request: &Request) -> String {
+    let name = |it: &Value| {
+        let name = [&it["name"], &it["function"]["name"]].into_iter().find_map(Value::as_str);
+        name.unwrap().to_owned()
+    };
+    let tools = request.json["tools"].as_array().unwrap();
+    let edits = ["edit", "write", "apply_patch"];
+    let names: Vec<String> =
+        tools.iter().map(name).filter(|it| edits.contains(&it.as_str())).collect();
+    names.join(" ")
+}
+
+fn patch(body: &str) -> Value {
+    json!({ "input": format!("*** Begin Patch\n{body}*** End Patch") })
+}
+
+#[test]
+fn a_patch_changes_and_creates_files() {
+    let scene =
+        Scene::start(|it| it.file("a.txt", nine()).file("b.txt", "x  \ny").config(PATCHING));
+    let body = "*** Update File: a.txt\n@@\n l1\n-l2\n+L2\n l3\n@@ l7\n-l8\n+L8\n\
+        *** Add File: dir/new.txt\n+one\n*** Update File: b.txt\n@@\n x\n-y\n+Y\n";
+    scene.ask(Reply::new().call("e1", "apply_patch", patch(body)));
+    scene.wait_pending(4);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
+    assert_eq!(scene.on_disk("dir/new.txt").as_deref(), Some("one\n"));
+    assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x  \nY"));
+    let answer = scene.answer(2, "e1");
+    for told in [
+        "The user accepted 2 changes in a.txt.",
+        "The user accepted the change in dir/new.txt.",
+        "The chunk is not there exactly; it was matched at lines 1-2 ignoring blanks at line ends.",
+    ] {
+        assert!(answer.contains(told), "{answer}");
+    }
+    assert_eq!(tools(&scene.request(1)), "apply_patch");
+    assert!(scene.request(1).json["system"].to_string().contains("- apply_patch: "));
+}
+
+#[test]
+fn a_patch_that_fits_in_part_changes_nothing() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", "x\n").config(PATCHING));
+    let body = "*** Update File: a.txt\n@@\n-l2\n+L2\n*** Add File: b.txt\n+y\n";
+    scene.server.reply(Reply::new().call("e1", "apply_patch", patch(body)));
+    let twice =
+        "*** Update File: a.txt\n@@\n-l2\n+L2\n*** Update File: a.txt\n@@\n+l2\n@@\n-l\n+L\n";
+    scene.server.reply(Reply::new().call("e2", "apply_patch", patch(twice)));
+    scene.server.reply(Reply::new().call("e3", "apply_patch", patch("*** Delete File: a.txt\n")));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_idle("I see.");
+    assert_eq!(scene.pending(), 0);
+    let told = ["e1", "e2", "e3"].map(|id| scene.answer(4, id));
+    expect![[r#"
+        Nothing of the patch was applied. b.txt exists already. Use `*** Update File:` to change it.
+        --
+        Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). `old` is not in a.txt. Nothing in it is like it: read the file again.
+        --
+        `*** Delete File: a.txt`: files cannot be deleted here. Nothing was done."#]].assert_eq(&told.join("\n--\n"));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
+}
+
+#[test]
+fn the_model_decides_on_the_tools_and_they_change_with_it_alone() {
+    let server = Server::start();
+    for reply in ["One.", "Two.", "Three.", "Four."] {
+        server.reply(Reply::said(reply));
+    }
+    let setup = OpenAiResponses.choose(Setup::new(), &server).anthropic(&server);
+    let nvim = Nvim::start(&setup.env("CALIBAN_MODEL", "openai/gpt-5"));
+    nvim.ask("one", "One.");
+    nvim.ask("two", "Two.");
+    nvim.keys(":Caliban model anthropic/claude-sonnet-4-5<CR>");
+    nvim.wait_transcript("Model: anthropic/claude-sonnet-4-5.");
+    nvim.ask("three", "Three.");
+    nvim.keys(":Caliban model openai/gpt-5<CR>");
+    nvim.wait_transcript("Model: openai/gpt-5.");
+    nvim.ask("four", "Four.");
+    let requests = server.requests();
+    let given: Vec<String> = requests.iter().map(tools).collect();
+    assert_eq!(given, ["apply_patch", "apply_patch", "edit write", "apply_patch"]);
+    assert_eq!(requests[0].json["tools"], requests[1].json["tools"]);
+    assert_eq!(requests[0].json["tools"], requests[3].json["tools"]);
+    let prompted: Vec<bool> = requests
+        .iter()
+        .map(|it| it.json["instructions"].to_string() + &it.json["system"].to_string())
+        .map(|it| it.contains("- apply_patch: ") && !it.contains("- edit: "))
+        .collect();
+    assert_eq!(prompted, [true, true, false, true]);
+}
+
+#[test]
+fn a_small_model_writes_whole_files() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().ollama(&server).file("a.txt", nine()));
+    let scene = Scene { server, nvim };
+    scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
+    let text = nine().replace("l2", "L2").replace("l8\n", "");
+    scene.ask(Reply::new().call("w1", "write", write("a.txt", &text)));
+    scene.wait_pending(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(text));
+    assert_eq!(tools(&scene.request(1)), "write");
+}
+
+/// A miss whose new text is kept; gives its name.
+fn missed(scene: &Scene, new: &str, request: usize) -> String {
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2b", new)])));
+    scene.server.reply(Reply::said("Missed."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_idle("Missed.");
+    let told = scene.answer(request, "e1");
+    let (_, behind) = told.split_once("The new text is kept: send `new_from`: \"").unwrap();
+    behind.split('"').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_new_text_that_missed_need_not_be_sent_again_after_a_restart_either() {
+    let server = Server::start();
+    let setup = Setup::new().anthropic(&server).file("a.txt", nine());
+    let nvim = Nvim::start(&setup);
+    let scene = Scene { server, nvim };
+    let new = "L2, and more of it\n".repeat(10);
+    let name = missed(&scene, &new, 2);
+    let again = |old: &str, name: &str| json!({ "path": "a.txt", "edits": [{ "old": old, "new_from": name }] });
+    scene.ask(Reply::new().call("e2", "edit", again("l2\n", &name)));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("Kept."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("Kept.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2\n", &new)));
+    scene.nvim.quit_with(":qa<CR>");
+
+    let scene = Scene { nvim: Nvim::start(&setup), server: scene.server };
+    scene.ask(Reply::new().call("e3", "edit", again("l5\n", &name)));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::new().call("e4", "edit", again("l6\n", "k0")));
+    scene.server.reply(Reply::said("Done."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("Done.");
+    let after = nine().replace("l2\n", &new).replace("l5\n", &new);
+    assert_eq!(scene.on_disk("a.txt"), Some(after));
+    let told =
+        "No text of this conversation is called `k0`, so nothing was done: send the text itself.";
+    assert_eq!(scene.answer(7, "e4"), told);
+}
+
+#[test]
+fn a_miss_in_a_file_that_changed_says_so() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
+    scene.server.reply(Reply::said("Read."));
+    scene.nvim.keys(":Caliban ask read it<CR>");
+    scene.wait_idle("Read.");
+    scene.nvim.keys("2GSmine<Esc>");
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l1\nl2\nl3", "x")])));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban ask edit it<CR>");
+    scene.wait_idle("I see.");
+    expect![[r#"
+        `old` is not in a.txt. The file changed since you saw it last.
+        The nearest block begins at line 1 (- `old`, + the file):
+         l1
+        -l2
+        +mine
+         l3"#]]
+    .assert_eq(&scene.answer(4, "e1"));
+}
+
+#[test]
+fn how_often_edits_fit_is_counted_and_shown() {
+    let server = Server::start();
+    let setup = Setup::new().anthropic(&server).file("a.txt", nine());
+    let scene = Scene { nvim: Nvim::start(&setup), server };
+    missed(&scene, &"x".repeat(100), 2);
+    scene.ask(Reply::new().call("e2", "edit", edit("a.txt", &[("l2", "L2")])));
+    scene.wait_pending(1);
+    let check = "vim.cmd('checkhealth caliban')
+        return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
+    let report = scene.nvim.lua_str(check);
+    let told = "anthropic/claude-sonnet-4-5, replace: 1 of 2 (50 %)";
+    assert!(report.contains(told), "no {told:?} in {report}");
+}
