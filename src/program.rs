@@ -346,7 +346,7 @@ impl Program {
             partial,
             draft,
             models: self.models.clone(),
-            tally: data_dir().join("edits.json"),
+            tally: Some(data_dir().join("edits.json")),
             mode: self.config.mode,
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),

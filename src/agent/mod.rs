@@ -90,8 +90,8 @@ pub struct Setup {
     pub partial: String,
     pub draft: Draft,
     pub models: Models,
-    /// Where edits are counted.
-    pub tally: PathBuf,
+    /// Where edits are counted, if they are.
+    pub tally: Option<PathBuf>,
     /// Of a new session.
     pub mode: Mode,
     pub choice: prompt::Choice,

@@ -72,7 +72,7 @@ impl Agent {
     fn count_malformed(&self, reply: &Reply) {
         let missed = reply.calls().filter(|it| tool::is_malformed_edit(it)).count();
         let count = Count { fitted: 0, missed: u64::try_from(missed).unwrap_or(0) };
-        let tally = self.tally();
+        let Some(tally) = self.tally().filter(|_| missed > 0) else { return };
         tokio::task::spawn_blocking(move || tally.add(count));
     }
 

@@ -91,9 +91,9 @@ impl Agent {
         chosen.map_or(Format::default(), |it| it.facts.edits)
     }
 
-    pub(super) fn tally(&self) -> Tally {
-        let (file, model) = (self.setup.tally.clone(), self.setup.session.model.clone());
-        Tally { file, model, format: self.format() }
+    pub(super) fn tally(&self) -> Option<Tally> {
+        let (file, model) = (self.setup.tally.clone()?, self.setup.session.model.clone());
+        Some(Tally { file, model, format: self.format() })
     }
 
     /// The system prompt for the settings, the folder and the model as they are.

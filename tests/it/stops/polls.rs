@@ -229,6 +229,7 @@ impl Talk {
             partial,
             draft: Draft::default(),
             models,
+            tally: None,
             mode: Mode::Ask,
             choice: Choice::default(),
             places: None,
