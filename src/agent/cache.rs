@@ -26,7 +26,9 @@ impl Agent {
         let now = Cached { sent, usage: reply.usage, at: Instant::now() };
         let Some(before) = self.cached.replace(now) else { return };
         let same_model = before.sent.1.model == self.sent.as_ref().map_or("", |it| &it.1.model);
-        if !same_model || before.at.elapsed() > LIFE || !missed(before.usage, reply.usage) {
+        let facts = self.setup.models.resolve(&reply.by).map(|it| it.facts);
+        let least = facts.map_or(0, |it| u64::from(it.cache_minimum));
+        if !same_model || before.at.elapsed() > LIFE || !missed(before.usage, reply.usage, least) {
             return;
         }
         let body = |(provider, request): &Sent| -> Option<Value> {
@@ -41,10 +43,10 @@ impl Agent {
     }
 }
 
-/// Whether less than half of what was cached was read.
-fn missed(before: Usage, now: Usage) -> bool {
+/// Whether less than half of what was cached was read. Prompts of fewer than `least` tokens are not cached.
+fn missed(before: Usage, now: Usage, least: u64) -> bool {
     let had = before.cache_read.saturating_add(before.cache_write);
-    now.read() > 0 && now.cache_read < had / 2
+    now.read() >= least.max(1) && now.cache_read < had / 2
 }
 
 #[cfg(test)]
@@ -55,10 +57,11 @@ mod tests {
     fn a_miss_is_less_than_half_of_what_was_there() {
         let usage =
             |input, cache_read, cache_write| Usage { input, cache_read, cache_write, output: 1 };
-        assert!(missed(usage(5, 0, 1000), usage(1010, 0, 0)));
-        assert!(missed(usage(5, 1000, 1000), usage(5, 900, 1100)));
-        assert!(!missed(usage(5, 1000, 1000), usage(5, 2000, 10)));
-        assert!(!missed(usage(1000, 0, 0), usage(1010, 0, 0)));
-        assert!(!missed(usage(5, 0, 1000), usage(0, 0, 0)));
+        assert!(missed(usage(5, 0, 1000), usage(1010, 0, 0), 1010));
+        assert!(missed(usage(5, 1000, 1000), usage(5, 900, 1100), 1010));
+        assert!(!missed(usage(5, 1000, 1000), usage(5, 2000, 10), 1010));
+        assert!(!missed(usage(5, 0, 1000), usage(1009, 0, 0), 1010));
+        assert!(!missed(usage(1000, 0, 0), usage(1010, 0, 0), 1010));
+        assert!(!missed(usage(5, 0, 1000), usage(0, 0, 0), 1010));
     }
 }

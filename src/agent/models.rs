@@ -6,7 +6,8 @@ use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider};
 use crate::provider::facts::{ThinkingKind, UserModel};
 use crate::provider::http::Http;
-use crate::provider::{Provider, tour};
+use crate::provider::{Provider, key, tour};
+use futures::future::join_all;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,12 +110,15 @@ impl Models {
         })
     }
 
-    /// A text with no key in it that could be read here and now.
-    pub fn without_keys(&self, mut text: String) -> String {
+    /// A text with none of the keys in it, wherever they are kept.
+    pub async fn without_keys(&self, mut text: String) -> String {
         let env = |name: &str| std::env::var(name).ok();
-        for name in endpoint::names(&self.users) {
-            let endpoint = endpoint::named(&name, &self.users, &env).ok();
-            if let Some(key) = endpoint.and_then(|it| it.key.at_hand(&name, env)) {
+        let names = endpoint::names(&self.users).into_iter();
+        let endpoints = names.filter_map(|it| endpoint::named(&it, &self.users, &env).ok());
+        let keys = endpoints.map(|it| async move { it.key.read(&it.name, key::environment).await });
+        for key in join_all(keys).await.into_iter().flatten().flatten() {
+            // What is shorter is no key, and may stand anywhere.
+            if key.expose().len() >= 8 {
                 text = text.replace(key.expose(), "[key]");
             }
         }

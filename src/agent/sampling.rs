@@ -178,7 +178,10 @@ impl Agent {
             }
         };
         let session = self.setup.id.clone();
-        let body = self.setup.models.without_keys(body);
-        self.setup.editor.tell(ToNvim::Request { session, about, body });
+        let (models, editor) = (self.setup.models.clone(), self.setup.editor.clone());
+        tokio::spawn(async move {
+            let body = models.without_keys(body).await;
+            editor.tell(ToNvim::Request { session, about, body });
+        });
     }
 }

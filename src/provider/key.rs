@@ -51,17 +51,6 @@ impl Key {
         }
     }
 
-    /// The key, where it is to be had without asking anything outside.
-    pub fn at_hand(&self, provider: &str, env: impl Fn(&str) -> Option<String>) -> Option<Secret> {
-        let text = match self {
-            Key::Env(name) => env(name)?.trim().to_owned(),
-            Key::Stored(file) => stored::in_file(file, provider)?,
-            Key::None | Key::Command(_) => return None,
-        };
-        // What is shorter is no key, and may stand anywhere.
-        (text.len() >= 8).then_some(Secret(text))
-    }
-
     /// The key, `None` where none is needed; else why there is none.
     pub async fn read(&self, provider: &str, env: Env) -> Result<Option<Secret>, Failure> {
         let text = match self {

@@ -29,11 +29,6 @@ pub fn providers(file: &Path) -> Vec<String> {
     entries(file).into_keys().collect()
 }
 
-/// The key, where the file itself holds it.
-pub fn in_file(file: &Path, provider: &str) -> Option<String> {
-    entries(file).remove(provider)?
-}
-
 /// The key; else what became of it, as the end of a sentence.
 pub async fn read(file: &Path, provider: &str) -> Result<String, String> {
     match entries(file).remove(provider) {
@@ -142,8 +137,8 @@ mod tests {
         write(&file, &entries).unwrap();
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(providers(&file), ["a", "b"]);
-        assert_eq!(in_file(&file, "b").as_deref(), Some("sk-1"));
-        assert_eq!((in_file(&file, "a"), in_file(&file, "c")), (None, None));
+        let held = super::entries(&file);
+        assert_eq!((&held["a"], held["b"].as_deref(), held.get("c")), (&None, Some("sk-1"), None));
         std::fs::write(&file, "{").unwrap();
         assert!(providers(&file).is_empty());
     }

@@ -175,3 +175,20 @@ fn a_command_of_the_model_has_no_key_in_its_environment() {
     let answer = server.requests()[1].answer("c1");
     assert!(answer.contains("PATH=") && !answer.contains(KEY), "{answer}");
 }
+
+#[test]
+fn a_key_of_a_command_that_was_pasted_is_not_shown_in_the_request() {
+    let server = Server::start();
+    server.reply(Reply::said("Do not show it."));
+    let config = format!(
+        "{{ probe = false, providers = {{ mine = {{ dialect = 'anthropic', base_url = '{}',
+           key = 'cmd:printf sk-of-the-command', models = {{ 'm' }} }} }} }}",
+        server.url()
+    );
+    let nvim = Nvim::start(&Setup::new().config(&config));
+    nvim.ask("my key is sk-of-the-command, yes", "Do not show it.");
+    assert!(server.requests()[0].last_user_text().contains("sk-of-the-command"));
+    nvim.keys(":Caliban request<CR>");
+    nvim.wait(|nvim| nvim.lua_str(ALL).contains("my key is [key], yes"), "the request");
+    assert!(!nvim.lua_str(ALL).contains("sk-of-the-command"));
+}

@@ -141,3 +141,19 @@ fn a_deployment_of_azure_is_asked_at_its_own_address() {
     // a deployment has a name of its own: that is no other model than was asked
     assert!(!nvim.transcript().contains("answered with"), "{}", nvim.transcript());
 }
+
+/// A message is said on the way or is the answer, and goes back as what it was.
+#[test]
+fn the_phase_of_a_message_goes_back_with_it() {
+    let server = Server::start();
+    let message = json!({"id": "msg_1", "type": "message", "status": "completed", "role": "assistant",
+        "phase": "commentary", "content": [{"type": "output_text", "annotations": [], "text": "I look."}]});
+    server.reply(Reply::new().block(message).call("c1", "list", json!({})));
+    server.reply(Reply::said("Done."));
+    let nvim = Nvim::start(&OpenAiResponses.choose(Setup::new(), &server));
+    nvim.ask("go", "Done.");
+    let items = server.requests()[1].json["input"].clone();
+    let said = items.as_array().unwrap().iter().find(|it| it["role"] == "assistant").unwrap();
+    assert_eq!(said["phase"], "commentary");
+    assert_eq!(said["content"][0]["text"], "I look.");
+}

@@ -81,6 +81,10 @@ fn assistant(message: &Message, input: &mut Vec<Value>) {
     let mut reasoning = Vec::new();
     for block in &message.blocks {
         let item = match block {
+            Block::Raw { provider, value } if provider == RAW && value.get("type").is_none() => {
+                mark_phase(input, value);
+                continue;
+            }
             Block::Raw { provider, value } if provider == RAW => value.clone(),
             Block::Call(call) => self::call(call),
             block => match plain_text(block) {
@@ -98,6 +102,13 @@ fn assistant(message: &Message, input: &mut Vec<Value>) {
             input.append(&mut reasoning);
             input.push(item);
         }
+    }
+}
+
+/// Whether the text before it was said on the way or is the answer: left out, models stop too early.
+fn mark_phase(input: &mut [Value], value: &Value) {
+    if let Some(last) = input.last_mut().filter(|it| it["role"] == "assistant") {
+        last["phase"] = value["phase"].clone();
     }
 }
 

@@ -6,7 +6,7 @@ use crate::event::Delta;
 use crate::message::{Block, CallId, ToolCall};
 use crate::provider::Sampled;
 use crate::provider::dialect::{self, Asked};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What an event says of the item it belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -205,7 +205,10 @@ impl Items {
             match open.class {
                 Class::Call => blocks.push(open.call(cut && at == last, asked)),
                 Class::Message if !open.text.is_empty() => {
+                    let phase = open.item.get("phase").filter(|it| it.is_string());
+                    let phase = phase.map(|it| raw(json!({ "phase": it })));
                     blocks.push(Block::Text { text: open.text });
+                    blocks.extend(phase);
                 }
                 Class::Reasoning => blocks.extend(open.reasoning()),
                 Class::Other if open.stage == Stage::Ended => blocks.push(raw(open.item)),
