@@ -229,6 +229,9 @@ local subcommands = {
       end
       require('caliban.models').connect(call.words[1])
     end,
+    complete = function()
+      return require('caliban.health').keyed()
+    end,
   },
   request = {
     run = function(call)

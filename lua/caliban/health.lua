@@ -26,6 +26,20 @@ local keys = {
   { 'azure', 'AZURE_OPENAI_API_KEY' },
 }
 
+--- The providers that want a key, the user's own among them.
+---@return string[]
+function M.keyed()
+  local names = vim.tbl_map(function(pair)
+    return pair[1]
+  end, keys)
+  for name in vim.spairs(require('caliban.config').get().providers or {}) do
+    if not vim.list_contains(names, name) then
+      table.insert(names, name)
+    end
+  end
+  return names
+end
+
 ---@param name string
 ---@return boolean
 local function is_set(name)

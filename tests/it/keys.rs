@@ -4,6 +4,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use caliban::provider::endpoint;
 use expect_test::expect;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
@@ -191,4 +192,18 @@ fn a_key_of_a_command_that_was_pasted_is_not_shown_in_the_request() {
     nvim.keys(":Caliban request<CR>");
     nvim.wait(|nvim| nvim.lua_str(ALL).contains("my key is [key], yes"), "the request");
     assert!(!nvim.lua_str(ALL).contains("sk-of-the-command"));
+}
+
+#[test]
+fn the_providers_to_connect_to_are_completed() {
+    let own = "{ providers = { mine = { base_url = 'http://127.0.0.1:1/v1' } } }";
+    let nvim = Nvim::start(&Setup::new().config(own));
+    let complete = "return vim.fn.getcompletion('Caliban connect ', 'cmdline')";
+    let mut known =
+        endpoint::names(&[("mine".to_owned(), endpoint::UserProvider::default())].into());
+    known.retain(|it| !["ollama", "llamacpp", "lmstudio", "vllm"].contains(&it.as_str()));
+    assert_eq!(nvim.lua_json(complete), json!(known));
+    nvim.keys(":Caliban connect open<Tab><C-y><CR>");
+    nvim.wait_screen("Key for openai:");
+    nvim.keys("<C-c>");
 }
