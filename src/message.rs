@@ -125,6 +125,10 @@ pub enum ExcerptKind {
     Selection,
     /// A file in which the user or the project says how to work. The user's own stands outside the project.
     Instructions,
+    /// The names of the skills there are, and what they are for.
+    Skills,
+    /// The text of one.
+    Skill,
 }
 
 /// Why a model stopped. Never maps the unknown to the ordinary.

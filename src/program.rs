@@ -375,6 +375,7 @@ impl Program {
         Desk {
             root: self.root.clone(),
             home: std::env::home_dir(),
+            config: config_dir(),
             workspace: Arc::new(workspace),
             output,
             secrets: endpoint::key_variables(&self.models.users, &env),

@@ -139,7 +139,7 @@ impl Job {
                     Ok(source) => Some(source.text),
                     Err(Unreadable::Absent) => None,
                     Err(why) => {
-                        let why = format!("it {}", crate::context::mention::unreadable(&why));
+                        let why = format!("it {}", why.say());
                         unreadable.insert(path, why);
                         continue;
                     }

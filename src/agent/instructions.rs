@@ -3,7 +3,7 @@
 
 use super::Agent;
 use crate::context::instructions::{self, Found};
-use crate::message::{Block, Excerpt, Role};
+use crate::message::{Block, Excerpt, ExcerptKind, Role};
 use crate::session::Input;
 use crate::view;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ impl Agent {
         let blocks = first.into_iter().flat_map(|it| &it.blocks);
         let had: Vec<&Excerpt> = blocks
             .filter_map(|it| match it {
-                Block::Excerpt(it) => Some(it),
+                Block::Excerpt(it) if it.kind == ExcerptKind::Instructions => Some(it),
                 _ => None,
             })
             .collect();
@@ -41,7 +41,12 @@ impl Agent {
         let Some(places) = &self.setup.places else { return };
         let Found { mut files, problems } = instructions::nested(places, touched);
         files.retain(|it| {
-            let had = self.setup.session.instructed().filter(|had| had.path == it.path).last();
+            let had = self
+                .setup
+                .session
+                .given(ExcerptKind::Instructions)
+                .filter(|had| had.path == it.path)
+                .last();
             had.is_none_or(|had| had.text != it.text)
         });
         self.tell_once(problems);
@@ -62,8 +67,12 @@ impl Agent {
 
     /// The instructions that the model has, for the user; empty where there are none.
     pub(super) fn list_of_instructions(&self) -> String {
-        let lines: Vec<String> =
-            self.setup.session.instructed().map(|it| format!("\n  {}", view::sized(it))).collect();
+        let lines: Vec<String> = self
+            .setup
+            .session
+            .given(ExcerptKind::Instructions)
+            .map(|it| format!("\n  {}", view::sized(it)))
+            .collect();
         if lines.is_empty() {
             return String::new();
         }

@@ -6,6 +6,7 @@ mod cache;
 mod edits;
 mod instructions;
 mod sampling;
+mod skills;
 mod speech;
 mod status;
 mod work;

@@ -22,17 +22,18 @@ impl Agent {
     pub(super) fn begin(&mut self) {
         let root = self.setup.desk.root.clone();
         let built = self.built(&root);
-        let Found { files: instructions, problems } = self.gathered();
+        let found = self.gathered();
         let mut told = std::mem::take(&mut self.setup.warnings);
         let is_fresh = self.setup.session.messages.is_empty() && self.setup.session.turns == 0;
-        self.outdated = if is_fresh { None } else { self.outdated(&instructions) };
-        let intro = self.intro(&instructions);
+        self.outdated = if is_fresh { None } else { self.outdated(&found.files) };
+        let intro = self.intro(&found.files);
         let partial = self.partial.take();
         let mut inputs = vec![Input::Leave { partial }];
         let lost = self.setup.session.reviewing.iter().filter(|it| !self.setup.live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
+                let Found { files: instructions, problems } = self.with_skills(found);
                 told.extend(problems);
                 let model = self.setup.session.model.clone();
                 inputs.push(Input::Open { system, instructions, model, root });
@@ -103,14 +104,14 @@ impl Agent {
 
     pub(super) fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         match slash::parse(&text) {
-            Parsed::Prompt => {
-                self.preparing += 1;
-                let _ = self.prompts.send(work::Prompt { text, context, steer });
-            }
+            Parsed::Prompt => self.prepare(text, context, steer),
             Parsed::Unknown(why) => self.bounce(text, context, why),
             Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
                 self.take(Input::ChooseMode { mode: Mode::Plan });
-                let _ = self.prompts.send(work::Prompt { text: rest.to_owned(), context, steer });
+                self.prepare(rest.to_owned(), context, steer);
+            }
+            Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
+                self.use_skill(rest, context, steer);
             }
             Parsed::Known(slash, rest) => self.slash(slash, rest),
         }
@@ -118,6 +119,9 @@ impl Agent {
 
     pub(super) fn slash(&mut self, slash: Slash, rest: &str) {
         match slash {
+            Slash::Skills | Slash::Skill => {
+                self.take(Input::Tell { text: self.list_of_skills() });
+            }
             Slash::Help => self.take(Input::Tell { text: slash::help() }),
             Slash::System if rest == "new" => self.new_system(),
             Slash::System => {
@@ -156,7 +160,7 @@ impl Agent {
         match self.built(&root) {
             Ok(_) if self.setup.session.phase != Phase::Idle => self.refuse_while_running(),
             Ok(system) => {
-                let Found { files: instructions, problems } = self.gathered();
+                let Found { files: instructions, problems } = self.with_skills(self.gathered());
                 self.take(Input::ChooseSystem { system, instructions });
                 self.outdated = None;
                 self.tell_once(problems);
@@ -197,6 +201,12 @@ impl Agent {
         self.setup.editor.tell(ToNvim::Bounce { session, text, context, why });
     }
 
+    /// Has a prompt's mentions read.
+    pub(super) fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
+        self.preparing += 1;
+        let _ = self.prompts.send(work::Prompt { text, context, steer });
+    }
+
     /// The files of a prompt are read: it goes, or comes back where one could not be or the user stopped meanwhile.
     pub(super) fn prepared(&mut self, prepared: work::Prepared) {
         let work::Prepared { prompt, found, problems } = prepared;
@@ -218,6 +228,7 @@ impl Agent {
         let mut context = prompt.context;
         context.extend(found);
         self.watch_instructions();
+        self.watch_skills();
         let touched: Vec<PathBuf> =
             context.iter().map(|it| self.setup.desk.root.join(&it.path)).collect();
         self.touch(&touched);

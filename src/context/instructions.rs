@@ -7,6 +7,7 @@ mod tests;
 
 use super::mention;
 use crate::message::{Excerpt, ExcerptKind};
+use crate::text::escape::spelt_out;
 use crate::tool::{disk, path};
 use std::collections::HashSet;
 use std::fs;
@@ -139,7 +140,7 @@ impl Reader<'_> {
         if !self.seen.insert(real.clone()) {
             return Ok(());
         }
-        let text = disk::load(&real).map_err(|why| format!("{}.", mention::unreadable(&why)))?;
+        let text = disk::load(&real).map_err(|why| format!("{}.", why.say()))?;
         let shown = self.shown(path);
         let text = self.fitted(&shown, text.content);
         let imports: Vec<String> = imports(&text).map(str::to_owned).collect();
@@ -209,11 +210,7 @@ impl Reader<'_> {
     }
 
     fn shown(&self, path: &Path) -> String {
-        let below_home = self.places.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
-        match (path.strip_prefix(&self.places.root), below_home) {
-            (Err(_), Some(below)) => format!("~/{}", below.display()),
-            _ => path::show(&self.places.root, path),
-        }
+        path::tilde(&self.places.root, self.places.home.as_deref(), path)
     }
 }
 
@@ -240,26 +237,4 @@ fn imports(text: &str) -> impl Iterator<Item = &str> {
         }
         None
     })
-}
-
-/// The text with what no reader sees (tags, turns of direction, blanks without width) spelt out; and how many
-/// characters that were.
-fn spelt_out(text: String) -> (String, usize) {
-    let is_hidden = |c: char| {
-        matches!(c, '\u{e0000}'..='\u{e007f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{200b}' | '\u{2060}'..='\u{2064}')
-    };
-    let hidden = text.chars().filter(|it| is_hidden(*it)).count();
-    if hidden == 0 {
-        return (text, 0);
-    }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) {
-            out.push_str(&format!("[U+{:04X}]", u32::from(c)));
-        } else {
-            out.push(c);
-        }
-    }
-    (out, hidden)
 }

@@ -100,7 +100,7 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Excerpt>, String>
             }))
         }
         Err(Unreadable::Absent) if !looks_like_path(written) => Ok(None),
-        Err(why) => Err(format!("`@{written}` {}.", unreadable(&why))),
+        Err(why) => Err(format!("`@{written}` {}.", why.say())),
     }
 }
 
@@ -133,18 +133,6 @@ fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, Strin
         kind: ExcerptKind::File,
         text,
     })
-}
-
-/// Why a file gives no text, to follow its name in a sentence.
-pub fn unreadable(why: &Unreadable) -> String {
-    match why {
-        Unreadable::Absent => "does not exist".into(),
-        Unreadable::Folder => "is a folder".into(),
-        Unreadable::Binary => "is a binary file".into(),
-        Unreadable::NotUtf8 => "is not UTF-8 text".into(),
-        Unreadable::TooLarge(bytes) => format!("is too large ({} MB)", bytes / 1_000_000),
-        Unreadable::Other(why) => format!("cannot be read: {why}"),
-    }
 }
 
 /// The files below a folder, two levels deep, ignored ones left out.

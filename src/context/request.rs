@@ -133,32 +133,32 @@ fn mark(name: &str, text: &str) -> String {
 
 /// An excerpt as a labelled block.
 pub fn fenced(excerpt: &Excerpt) -> String {
-    if excerpt.kind == ExcerptKind::Instructions {
-        return instructions(excerpt);
-    }
-    let mark = mark("context", &excerpt.text);
-    let lines = excerpt.lines.map(|(a, b)| format!(" lines=\"{a}-{b}\"")).unwrap_or_default();
-    let kind = match excerpt.kind {
-        ExcerptKind::File | ExcerptKind::Instructions => "file",
-        ExcerptKind::Folder => "folder",
-        ExcerptKind::Selection => "selection",
+    let path = format!(" path=\"{}\"", attribute(&excerpt.path));
+    let (name, attributes) = match excerpt.kind {
+        ExcerptKind::File => ("context", context("file", &path, excerpt)),
+        ExcerptKind::Folder => ("context", context("folder", &path, excerpt)),
+        ExcerptKind::Selection => ("context", context("selection", &path, excerpt)),
+        ExcerptKind::Instructions => {
+            let is_users = excerpt.path.starts_with(['/', '~']);
+            let of = if is_users { "user" } else { "project" };
+            ("instructions", format!(" of=\"{of}\"{path}"))
+        }
+        ExcerptKind::Skills => ("skills", String::new()),
+        ExcerptKind::Skill => ("skill", path),
     };
+    let mark = mark(name, &excerpt.text);
+    let text = excerpt.text.trim_end_matches('\n');
+    format!("<{mark}{attributes}>\n{text}\n</{mark}>")
+}
+
+fn context(kind: &str, path: &str, excerpt: &Excerpt) -> String {
+    let lines = excerpt.lines.map(|(a, b)| format!(" lines=\"{a}-{b}\"")).unwrap_or_default();
     let filetype = if excerpt.filetype.is_empty() {
         String::new()
     } else {
         format!(" filetype=\"{}\"", attribute(&excerpt.filetype))
     };
-    let path = attribute(&excerpt.path);
-    let text = excerpt.text.trim_end_matches('\n');
-    format!("<{mark} kind=\"{kind}\" path=\"{path}\"{lines}{filetype}>\n{text}\n</{mark}>")
-}
-
-fn instructions(excerpt: &Excerpt) -> String {
-    let mark = mark("instructions", &excerpt.text);
-    let is_users = excerpt.path.starts_with(['/', '~']);
-    let of = if is_users { "user" } else { "project" };
-    let (path, text) = (attribute(&excerpt.path), excerpt.text.trim_end_matches('\n'));
-    format!("<{mark} of=\"{of}\" path=\"{path}\">\n{text}\n</{mark}>")
+    format!(" kind=\"{kind}\"{path}{lines}{filetype}")
 }
 
 fn attribute(text: &str) -> String {

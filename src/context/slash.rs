@@ -10,6 +10,8 @@ pub enum Slash {
     Clear,
     Models,
     Connect,
+    Skills,
+    Skill,
     Plan,
 }
 
@@ -51,6 +53,16 @@ pub const TABLE: &[Row] = &[
         name: "plan",
         slash: Slash::Plan,
         help: "plan mode, in which nothing is edited or run: `/plan [message]`",
+    },
+    Row {
+        name: "skills",
+        slash: Slash::Skills,
+        help: "lists the skills there are, and what is wrong with one",
+    },
+    Row {
+        name: "skill",
+        slash: Slash::Skill,
+        help: "sends a message with the text of a skill: `/skill name [message]`",
     },
 ];
 

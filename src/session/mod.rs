@@ -274,14 +274,14 @@ impl Session {
         self.turns == 0 && self.queue.is_empty()
     }
 
-    /// The instructions that the model has, or will have with the next request, in order.
-    pub fn instructed(&self) -> impl Iterator<Item = &Excerpt> {
+    /// What the model has of a kind, or will have with the next request, in order.
+    pub fn given(&self, kind: ExcerptKind) -> impl Iterator<Item = &Excerpt> {
         let blocks = self.messages.iter().flat_map(|it| &it.blocks);
         let given = blocks.filter_map(|it| match it {
-            Block::Excerpt(it) if it.kind == ExcerptKind::Instructions => Some(it),
+            Block::Excerpt(it) => Some(it),
             _ => None,
         });
-        given.chain(&self.instructions)
+        given.chain(&self.instructions).filter(move |it| it.kind == kind)
     }
 
     /// The running turn.

@@ -5,6 +5,7 @@ pub mod clip;
 pub mod disk;
 pub mod lsp;
 pub mod path;
+pub mod skills;
 
 mod definition;
 mod diagnostics;
@@ -19,6 +20,7 @@ mod read;
 mod references;
 mod schema;
 mod shell;
+mod skill;
 mod symbols;
 mod table;
 mod todo;
@@ -84,6 +86,8 @@ pub struct Desk {
     /// Canonical.
     pub root: PathBuf,
     pub home: Option<PathBuf>,
+    /// The user's folder for what is theirs in every project.
+    pub config: PathBuf,
     pub workspace: Arc<dyn Workspace>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
@@ -93,6 +97,13 @@ pub struct Desk {
     pub overflow: PathBuf,
     /// This program's file, which guards commands.
     pub program: PathBuf,
+}
+
+impl Desk {
+    /// A path as the user would write it.
+    pub fn shown(&self, path: &Path) -> String {
+        path::tilde(&self.root, self.home.as_deref(), path)
+    }
 }
 
 /// A text as the user sees it now.
@@ -113,6 +124,20 @@ pub enum Unreadable {
     /// Larger than `LIMIT`; its size in bytes.
     TooLarge(u64),
     Other(String),
+}
+
+impl Unreadable {
+    /// Why, to follow the file's name in a sentence.
+    pub fn say(&self) -> String {
+        match self {
+            Unreadable::Absent => "does not exist".into(),
+            Unreadable::Folder => "is a folder".into(),
+            Unreadable::Binary => "is a binary file".into(),
+            Unreadable::NotUtf8 => "is not UTF-8 text".into(),
+            Unreadable::TooLarge(bytes) => format!("is too large ({} MB)", bytes / 1_000_000),
+            Unreadable::Other(why) => format!("cannot be read: {why}"),
+        }
+    }
 }
 
 /// What became of a proposal that was sent to the editor.

@@ -1,6 +1,6 @@
 //! Paths as a model writes them, and where they really lead.
 
-use super::Desk;
+use super::{Desk, skills};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -48,10 +48,12 @@ pub fn runs_code(path: &Path) -> bool {
     path.components().any(|part| NAMES.iter().any(|it| part.as_os_str().eq_ignore_ascii_case(it)))
 }
 
-/// Whether `path` is the rest of a clipped output, which may be read without a question.
+/// Whether `path` may be read without a question though it is not in the project: the rest of a clipped output,
+/// and what belongs to the user's skills.
 pub fn kept(desk: &Desk, path: &Path) -> bool {
-    let folder = fs::canonicalize(&desk.overflow);
-    path.starts_with(folder.as_deref().unwrap_or(&desk.overflow))
+    [desk.overflow.clone(), skills::users(desk)]
+        .iter()
+        .any(|folder| path.starts_with(fs::canonicalize(folder).as_deref().unwrap_or(folder)))
 }
 
 /// As the user would write it: relative where it lies within the root.
@@ -60,6 +62,14 @@ pub fn show(root: &Path, path: &Path) -> String {
         Ok(within) if within.as_os_str().is_empty() => ".".to_owned(),
         Ok(within) => within.display().to_string(),
         Err(_) => path.display().to_string(),
+    }
+}
+
+/// As `show`, and what lies below the home folder with a `~`.
+pub fn tilde(root: &Path, home: Option<&Path>, path: &Path) -> String {
+    match home.and_then(|it| path.strip_prefix(it).ok()) {
+        Some(below) if !path.starts_with(root) => format!("~/{}", below.display()),
+        _ => show(root, path),
     }
 }
 

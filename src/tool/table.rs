@@ -2,7 +2,7 @@
 
 use super::{
     Tool, Work, definition, diagnostics, edit, glob, grep, hover, list, patch, read, references,
-    shell, symbols, todo, write,
+    shell, skill, symbols, todo, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -22,6 +22,7 @@ const TABLE: &[Tool] = &[
     patch::TOOL,
     shell::TOOL,
     todo::TOOL,
+    skill::TOOL,
 ];
 
 /// What other harnesses call these tools, and models ask for.

@@ -65,7 +65,10 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
     for block in blocks {
         match block {
             Part::Text { text } => lines.extend(prompt(text)),
-            Part::Excerpt(it) if it.kind == ExcerptKind::Instructions => (),
+            Part::Excerpt(Excerpt {
+                kind: ExcerptKind::Instructions | ExcerptKind::Skills,
+                ..
+            }) => (),
             Part::Excerpt(excerpt) => below.push(format!("▏{}", sized(excerpt))),
             _ => (),
         }
@@ -213,6 +216,7 @@ fn main_argument(call: &ToolCall) -> Option<&'static str> {
         "edit" | "write" => Some("path"),
         "shell" => Some("command"),
         "todo" => Some("action"),
+        "skill" => Some("name"),
         _ => None,
     }
 }

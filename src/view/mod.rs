@@ -207,8 +207,14 @@ impl View {
 
     /// Tells of instructions that went along.
     fn instructed<'a>(&mut self, files: impl IntoIterator<Item = &'a Excerpt>) {
-        for it in files.into_iter().filter(|it| it.kind == ExcerptKind::Instructions) {
-            self.notice(&format!("Instructions: {}", lines::sized(it)));
+        for it in files {
+            match it.kind {
+                ExcerptKind::Instructions => {
+                    self.notice(&format!("Instructions: {}", lines::sized(it)));
+                }
+                ExcerptKind::Skills => self.notice("The skills have changed: /skills lists them."),
+                _ => (),
+            }
         }
     }
 

@@ -34,6 +34,7 @@ mod resume;
 pub mod review;
 mod sessions;
 mod sight;
+mod skills;
 mod shell;
 mod stops;
 mod tidy;

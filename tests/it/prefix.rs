@@ -1,5 +1,6 @@
 //! What was sent once is sent again as it was: requests only grow, and thoughts go back unchanged.
 
+mod context;
 mod turns;
 
 use crate::kit::chat::{DIALECTS, assert_grows};

@@ -25,6 +25,7 @@ fn room() -> Room {
     let desk = Desk {
         workspace: Arc::new(Disk { root: root.clone() }),
         home: None,
+        config: std::path::PathBuf::new(),
         output,
         secrets: Vec::new(),
         overflow: root.join("overflow"),

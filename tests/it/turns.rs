@@ -174,17 +174,15 @@ fn a_call_that_cannot_be_understood_is_not_run_and_the_model_is_told_where_and_w
         "bash",
         "{\"command\": \"ls\"}",
         expect![[r#"
-        ▸ bash  command="ls"
-        There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, edit, write, shell."#]],
+            ▸ bash  command="ls"
+            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, shell, todo, skill."#]],
     );
     check_call(
         "edit",
         "{\"path\": \"a.txt\", \"edits\": [{\"old\": \"alpha\"}]}",
         expect![[r#"
-        ▸ edit  a.txt
-        The arguments do not fit edit, so nothing was done.
-        $.edits[0].new: expected string, got nothing
-        Required: path, edits. Known: path, edits."#]],
+            ▸ edit  a.txt
+            edits[0].new: expected string, got nothing"#]],
     );
     check_call(
         "read",

@@ -207,7 +207,7 @@ impl Chaos {
         let Some((_, last)) = edits.last() else { return };
         let word =
             last.split(['\n', ' ']).find(|it| it.starts_with('a')).unwrap_or_default().to_owned();
-        let awaited = last.lines().filter(|it| !before.lines.contains(&(*it).to_owned())).last();
+        let awaited = last.lines().rfind(|it| !before.lines.contains(&(*it).to_owned()));
         let awaited = awaited.unwrap_or(&word).to_owned();
         self.calls += 1;
         let id = format!("e{}", self.calls);

@@ -203,6 +203,7 @@ impl Talk {
         let desk = Desk {
             root: root.clone(),
             home: None,
+            config: root.join("config"),
             workspace: Arc::new(Files(self.world.clone())),
             output: mpsc::unbounded_channel().0,
             secrets: Vec::new(),

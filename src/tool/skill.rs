@@ -1,0 +1,37 @@
+//! `skill`: the text of a skill, when it is needed.
+
+use super::{CallId, Desk, Done, Tool, Work, skills, walk};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "skill",
+    purpose: "Loads a skill: how the user or the project wants a particular kind of work done. The skills \
+        there are stand in <skills> blocks. Load the one that fits before you begin.",
+    schema,
+    work: Work::Own { run },
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "name": { "type": "string" } },
+        "required": ["name"]
+    })
+}
+
+fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
+    async move {
+        let name = args["name"].as_str().unwrap_or_default().to_owned();
+        let own = desk.clone();
+        let text = walk::apart(move |_| {
+            let skills = skills::find(&own);
+            skills.get(&name).map(|it| it.text(&own))
+        })
+        .await??;
+        let lines = text.lines().count();
+        Ok(Done { text, summary: format!("{lines} {}", if lines == 1 { "line" } else { "lines" }) })
+    }
+    .boxed()
+}

@@ -1,0 +1,220 @@
+//! Skills: folders with a `SKILL.md`. Name and description of each are told from the start, its text is loaded
+//! on demand.
+
+use super::{Desk, disk, path};
+use crate::text::escape::spelt_out;
+use std::path::{Path, PathBuf};
+
+const FILE: &str = "SKILL.md";
+/// Bytes of a `SKILL.md`; characters of a description (agentskills.io); bytes of the list that goes to the model.
+const LIMIT: u64 = 64 * 1024;
+const DESCRIPTION: usize = 1024;
+const LIST: usize = 8 * 1024;
+/// Entries of a folder that are looked at; files beside a `SKILL.md` that are named.
+const ENTRIES: usize = 500;
+const BESIDE: usize = 50;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    pub name: String,
+    /// In one line.
+    pub description: String,
+    /// Its `SKILL.md`.
+    pub path: PathBuf,
+    body: String,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Skills {
+    /// The project's and then the user's, each in the order of their folders.
+    pub found: Vec<Skill>,
+    /// One sentence each.
+    pub problems: Vec<String>,
+}
+
+/// The skills there are. Of one name the project's counts.
+pub fn find(desk: &Desk) -> Skills {
+    let mut skills = Skills::default();
+    for folder in [desk.root.join(".caliban/skills"), users(desk)] {
+        for path in folders(&folder) {
+            let shown = desk.shown(&path.join(FILE));
+            match read(desk, &path.join(FILE)) {
+                Ok((skill, problem)) => skills.add(skill, problem, &shown),
+                Err(why) => skills.problems.push(format!("`{shown}` {why} It was left out.")),
+            }
+        }
+    }
+    if let (_, more @ 1..) = skills.list() {
+        skills.problems.push(format!(
+            "The names of {more} skills have no place in the {} kB that the model gets: shorten descriptions.",
+            LIST / 1024
+        ));
+    }
+    skills
+}
+
+/// The user's own folder of skills.
+pub fn users(desk: &Desk) -> PathBuf {
+    desk.config.join("skills")
+}
+
+/// Folders with a `SKILL.md`, by name.
+fn folders(of: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(of).into_iter().flatten().flatten().take(ENTRIES);
+    let mut folders: Vec<PathBuf> =
+        entries.map(|it| it.path()).filter(|it| it.join(FILE).symlink_metadata().is_ok()).collect();
+    folders.sort();
+    folders
+}
+
+impl Skills {
+    fn add(&mut self, skill: Skill, problem: Option<String>, shown: &str) {
+        if self.found.iter().any(|it| it.name == skill.name) {
+            let text = format!("`{shown}` has the name `{}` of a skill before it.", skill.name);
+            return self.problems.push(format!("{text} It was left out."));
+        }
+        self.problems.extend(problem.map(|it| format!("`{shown}` {it}")));
+        self.found.push(skill);
+    }
+
+    pub fn get(&self, name: &str) -> Result<&Skill, String> {
+        self.found.iter().find(|it| it.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.found.iter().map(|it| it.name.as_str()).collect();
+            if names.is_empty() {
+                return format!("There is no skill `{name}`, and no other.");
+            }
+            format!("There is no skill `{name}`. There are: {}.", names.join(", "))
+        })
+    }
+
+    /// What the model is told of them; how many did not fit.
+    pub fn list(&self) -> (String, usize) {
+        let mut list = String::new();
+        for (at, it) in self.found.iter().enumerate() {
+            let line = format!("- {}: {}\n", it.name, it.description);
+            if list.len() + line.len() > LIST {
+                return (list, self.found.len() - at);
+            }
+            list.push_str(&line);
+        }
+        (list, 0)
+    }
+}
+
+impl Skill {
+    /// Its text for the model, and where it and what belongs to it are.
+    pub fn text(&self, desk: &Desk) -> String {
+        let folder = self.path.parent().unwrap_or(&self.path);
+        let shown = desk.shown(folder);
+        let beside = beside(folder);
+        let files = if beside.is_empty() {
+            String::new()
+        } else {
+            format!(" Beside it: {}.", beside.join(", "))
+        };
+        format!("The skill `{}`. Paths in it begin at {shown}.{files}\n\n{}", self.name, self.body)
+    }
+}
+
+/// The files of a skill's folder, two levels deep, but for its text.
+fn beside(folder: &Path) -> Vec<String> {
+    let walk = ignore::WalkBuilder::new(folder)
+        .standard_filters(false)
+        .max_depth(Some(2))
+        .sort_by_file_path(Ord::cmp)
+        .build();
+    let files = walk.flatten().filter(|it| it.file_type().is_some_and(|it| it.is_file()));
+    let names =
+        files.filter_map(|it| Some(it.path().strip_prefix(folder).ok()?.display().to_string()));
+    names.filter(|it| it != FILE).take(BESIDE).collect()
+}
+
+/// A skill, and what is to be said of it. An `Err` follows its path in a sentence.
+fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
+    let is_users = path.starts_with(&desk.config);
+    let real = std::fs::canonicalize(path).map_err(|_| "leads nowhere.".to_owned())?;
+    if !is_users && !path::inside(&desk.root, &real) {
+        return Err("leads out of the project.".into());
+    }
+    let size = real.metadata().map_or(0, |it| it.len());
+    if size > LIMIT {
+        return Err(format!(
+            "has {} kB, and a skill at most {}: move parts of it into files beside it.",
+            size.div_ceil(1024),
+            LIMIT / 1024
+        ));
+    }
+    let text = disk::load(&real).map_err(|why| format!("{}.", why.say()))?.content;
+    let (front, body) = split(&text).ok_or("has no front matter between two lines `---`.")?;
+    let name = field(&front, "name").ok_or("has no `name` in its front matter.")?;
+    if !is_name(&name) {
+        let name: String = name.chars().take(80).collect();
+        return Err(format!(
+            "has the name {name:?}: a name is made of small letters, digits and single hyphens, 64 at most."
+        ));
+    }
+    let description = field(&front, "description").filter(|it| !it.is_empty());
+    let description = description.ok_or("has no `description` in its front matter.")?;
+    let (short, body) = (spelt_out(description).0, spelt_out(body.trim().to_owned()).0);
+    let mut problem = None;
+    let description = match short.char_indices().nth(DESCRIPTION) {
+        Some((end, _)) => {
+            problem = Some(format!(
+                "has a description of more than {DESCRIPTION} characters: it was cut."
+            ));
+            format!("{}…", &short[..end])
+        }
+        None => short,
+    };
+    let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
+    if folder != name.as_str() {
+        let said = format!("calls itself `{name}` in a folder of another name: `{name}` counts.");
+        problem.get_or_insert(said);
+    }
+    Ok((Skill { name, description, path: path.to_owned(), body }, problem))
+}
+
+/// The lines of the front matter, and the rest.
+fn split(text: &str) -> Option<(Vec<&str>, &str)> {
+    let rest = text.strip_prefix("---")?.trim_start_matches([' ', '\t']).strip_prefix('\n')?;
+    let mut front = Vec::new();
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        at += line.len();
+        if line.trim_end() == "---" {
+            return Some((front, &rest[at..]));
+        }
+        front.push(line.trim_end());
+    }
+    None
+}
+
+/// A value of the front matter, in one line: the part of YAML that such files are written in (plain, quoted and
+/// block scalars).
+fn field(front: &[&str], key: &str) -> Option<String> {
+    let named =
+        |line: &&str| line.strip_prefix(key).is_some_and(|it| it.trim_start().starts_with(':'));
+    let at = front.iter().position(named)?;
+    let first = front[at].split_once(':')?.1.trim();
+    let more = front[at + 1..].iter().take_while(|it| it.is_empty() || it.starts_with([' ', '\t']));
+    let is_block = first.starts_with(['|', '>']);
+    let parts = std::iter::once(first).filter(|_| !is_block).chain(more.copied());
+    let whole = parts.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+    if is_block {
+        return Some(whole);
+    }
+    if let Some(single) = whole.strip_prefix('\'').and_then(|it| it.strip_suffix('\'')) {
+        return Some(single.replace("''", "'"));
+    }
+    if whole.starts_with('"') {
+        return serde_json::from_str(&whole).ok();
+    }
+    Some(whole.split_once(" #").map_or(whole.as_str(), |it| it.0).trim_end().to_owned())
+}
+
+fn is_name(name: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit())
+    };
+    name.len() <= 64 && name.split('-').all(is_part)
+}

@@ -1,0 +1,205 @@
+//! Which folders are skills, and what is told of them.
+
+use super::*;
+
+fn told(room: &Room) -> String {
+    let skills = skills::find(&room.desk);
+    let found = skills
+        .found
+        .iter()
+        .map(|it| format!("{}: {} ({})\n", it.name, it.description, room.desk.shown(&it.path)));
+    let problems = skills.problems.iter().map(|it| format!("! {it}\n"));
+    found.chain(problems).collect()
+}
+
+/// What is told of a skill in the folder `it` whose file is this.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(text: &str, expect: Expect) {
+    let room = room();
+    room.file(".caliban/skills/it/SKILL.md", text);
+    expect.assert_eq(&told(&room));
+}
+
+#[test]
+fn front_matter_is_read_as_people_write_it() {
+    check(
+        "---\nname: it\ndescription: Does it.\n---\nBody",
+        expect![[r#"
+        it: Does it. (.caliban/skills/it/SKILL.md)
+    "#]],
+    );
+    check(
+        "\u{feff}---\r\nname: 'it'\r\ndescription: \"Says \\\"it\\\": well\"\r\nmetadata:\r\n  name: no\r\n---\r\n",
+        expect![[r#"
+            it: Says "it": well (.caliban/skills/it/SKILL.md)
+        "#]],
+    );
+    check(
+        "---\ndescription: >-\n  Does it\n  on two lines.\n\nname: it # so\n---",
+        expect![[r#"
+        it: Does it on two lines. (.caliban/skills/it/SKILL.md)
+    "#]],
+    );
+    check(
+        "---\nname: it\ndescription: plain,\n  and on: it goes\n---\n",
+        expect![[r#"
+        it: plain, and on: it goes (.caliban/skills/it/SKILL.md)
+    "#]],
+    );
+    check(
+        "---\nname: it\ndescription: 'it''s'\n---\n",
+        expect![[r#"
+        it: it's (.caliban/skills/it/SKILL.md)
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_no_skill_is_told_and_left_out() {
+    check(
+        "# It\n",
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has no front matter between two lines `---`. It was left out.
+    "#]],
+    );
+    check(
+        "---\nname: it\n",
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has no front matter between two lines `---`. It was left out.
+    "#]],
+    );
+    check(
+        "---\nname: it\n---\n",
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has no `description` in its front matter. It was left out.
+    "#]],
+    );
+    check(
+        "---\nname: it\ndescription:\n---\n",
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has no `description` in its front matter. It was left out.
+    "#]],
+    );
+    check(
+        "---\ndescription: x\n---\n",
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has no `name` in its front matter. It was left out.
+    "#]],
+    );
+    check(
+        "---\nname: it\ndescription: \"cut\n---\n",
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has no `description` in its front matter. It was left out.
+    "#]],
+    );
+}
+
+#[test]
+fn a_name_or_a_size_that_no_skill_has_is_told() {
+    for name in ["It", "../etc", "a--b", "-a", "a b", "\u{1b}[2J", "</skills>", ""] {
+        let room = room();
+        room.file(
+            ".caliban/skills/it/SKILL.md",
+            format!("---\nname: {name}\ndescription: x\n---\n"),
+        );
+        let told = told(&room);
+        assert!(told.starts_with("! `.caliban/skills/it/SKILL.md` has the name "), "{told}");
+        assert!(!told.contains('\u{1b}'), "{told}");
+    }
+    check(
+        &format!("---\nname: {}\ndescription: x\n---\n", "a".repeat(65)),
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has the name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": a name is made of small letters, digits and single hyphens, 64 at most. It was left out.
+    "#]],
+    );
+    check(
+        &format!("---\nname: it\ndescription: x\n---\n{}", "x\n".repeat(40_000)),
+        expect![[r#"
+        ! `.caliban/skills/it/SKILL.md` has 79 kB, and a skill at most 64: move parts of it into files beside it. It was left out.
+    "#]],
+    );
+    check(
+        "---\nname: other\ndescription: x\u{e0041}\n---\n",
+        expect![[r#"
+        other: x[U+E0041] (.caliban/skills/it/SKILL.md)
+        ! `.caliban/skills/it/SKILL.md` calls itself `other` in a folder of another name: `other` counts.
+    "#]],
+    );
+}
+
+#[test]
+fn of_one_name_the_projects_counts_and_a_project_has_bounds() {
+    let room = room();
+    let text = |name: &str, of: &str| format!("---\nname: {name}\ndescription: {of}\n---\n");
+    room.file(".caliban/skills/a/SKILL.md", text("a", "the project's"));
+    room.file(".caliban/skills/b/SKILL.md", text("a", "again"));
+    room.file("../home/.config/caliban/skills/a/SKILL.md", text("a", "the user's"));
+    room.file("../home/.config/caliban/skills/c/SKILL.md", text("c", "the user's"));
+    room.file("../outside/SKILL.md", text("d", "elsewhere"));
+    let link =
+        |to: &str, at: &str| std::os::unix::fs::symlink(to, room.desk.root.join(at)).unwrap();
+    link("../../../outside", ".caliban/skills/d");
+    link("nowhere", ".caliban/skills/e");
+    link("../../../../outside", "../home/.config/caliban/skills/d");
+    fs::create_dir(room.desk.root.join(".caliban/skills/empty")).unwrap();
+    fs::create_dir_all(room.desk.root.join(".caliban/skills/f/SKILL.md")).unwrap();
+    expect![[r#"
+        a: the project's (.caliban/skills/a/SKILL.md)
+        c: the user's (~/.config/caliban/skills/c/SKILL.md)
+        d: elsewhere (~/.config/caliban/skills/d/SKILL.md)
+        ! `.caliban/skills/b/SKILL.md` has the name `a` of a skill before it. It was left out.
+        ! `.caliban/skills/d/SKILL.md` leads out of the project. It was left out.
+        ! `.caliban/skills/f/SKILL.md` is a folder. It was left out.
+        ! `~/.config/caliban/skills/a/SKILL.md` has the name `a` of a skill before it. It was left out.
+    "#]].assert_eq(&told(&room));
+}
+
+#[test]
+fn a_long_description_is_cut_and_a_long_list_ends() {
+    let room = room();
+    for n in 10..30 {
+        let description = "long ".repeat(220);
+        let text = format!("---\nname: s{n}\ndescription: {description}\n---\n");
+        room.file(&format!(".caliban/skills/s{n}/SKILL.md"), text);
+    }
+    let skills = skills::find(&room.desk);
+    let (list, more) = skills.list();
+    assert_eq!((skills.found.len(), list.lines().count(), more), (20, 7, 13));
+    assert_eq!(skills.found[0].description.chars().count(), 1025);
+    assert_eq!(
+        skills.problems[0],
+        "`.caliban/skills/s10/SKILL.md` has a description of more than 1024 characters: it was cut."
+    );
+}
+
+#[tokio::test]
+async fn a_skill_is_loaded_with_what_is_beside_it() {
+    let room = room();
+    let text = "---\nname: a\ndescription: x\n---\n\nRun `scripts/x.sh`.\n";
+    room.file(".caliban/skills/a/SKILL.md", text);
+    room.file(".caliban/skills/a/scripts/x.sh", "");
+    room.file(".caliban/skills/a/notes.md", "");
+    room.file("../home/.config/caliban/skills/u/SKILL.md", text.replace("name: a", "name: u"));
+    room.check(
+        "skill",
+        &[json!({"name": "a"}), json!({"name": "u"}), json!({"name": "../a"})],
+        &expect![[r#"
+            > {"name":"a"}
+            (3 lines)
+            The skill `a`. Paths in it begin at .caliban/skills/a. Beside it: notes.md, scripts/x.sh.
+
+            Run `scripts/x.sh`.
+            > {"name":"u"}
+            (3 lines)
+            The skill `u`. Paths in it begin at ~/.config/caliban/skills/u.
+
+            Run `scripts/x.sh`.
+            > {"name":"../a"}
+            ! (failed)
+            There is no skill `../a`. There are: a, u.
+        "#]],
+    )
+    .await;
+    let rest = json!({ "path": room.desk.config.join("skills/u/SKILL.md") });
+    assert_eq!(plan(&room.desk, &call("read", rest)), PlanStep::Read);
+}

@@ -1,0 +1,153 @@
+//! Skills: what the model is told of them, and how it or the user loads one.
+
+use crate::kit::chat::{DIALECTS, assert_grows, common};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use expect_test::expect;
+use serde_json::json;
+use std::fs;
+
+fn skill(name: &str, description: &str, body: &str) -> String {
+    format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
+}
+
+fn project() -> Setup {
+    Setup::new()
+        .file(".caliban/skills/release/SKILL.md", skill("release", "Makes a release.", "Tag it."))
+        .file(".caliban/skills/release/scripts/tag.sh", "git tag\n")
+        .file(
+            "../config/caliban/skills/prose/SKILL.md",
+            skill("prose", "Writes prose.", "Be brief."),
+        )
+        .config("{ system = 'Work.' }")
+}
+
+#[test]
+fn names_are_told_from_the_start_and_a_text_comes_when_it_is_asked_for() {
+    let told = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(Reply::new().call("c1", "skill", json!({"name": "release"})));
+        server.reply(Reply::new().call("c2", "skill", json!({"name": "relase"})));
+        server.reply(Reply::said("Done."));
+        let nvim = Nvim::start(&project().speaking(dialect, &server));
+        nvim.ask("go", "Done.");
+        let requests = server.requests();
+        let answers: String =
+            requests[2].answers().into_iter().map(|it| it.1 + "\n---\n").collect();
+        let told = format!("{}\n---\n{answers}{}", requests[0].system_text(), nvim.conversation());
+        assert!(!requests[0].json.to_string().contains("Tag it."));
+        assert_grows(requests);
+        told
+    });
+    expect![[r#"
+        Work.
+        <skills>
+        - release: Makes a release.
+        - prose: Writes prose.
+        </skills>
+        ---
+        The skill `release`. Paths in it begin at .caliban/skills/release. Beside it: scripts/tag.sh.
+
+        Tag it.
+        ---
+        There is no skill `relase`. There are: release, prose.
+        ---
+        go
+
+        ▸ skill  release
+
+        ▸ skill  relase
+
+        Done."#]].assert_eq(common(&told));
+}
+
+#[test]
+fn skills_that_come_and_go_are_told_behind_what_was_sent() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let setup = Setup::new().config("{ system = 'Work.' }").speaking(dialect, &server);
+        let nvim = Nvim::start(&setup);
+        let say = |text: &str, last: &str| {
+            server.reply(Reply::said(last));
+            nvim.ask(text, last);
+            // Ollama's has one text, the blocks a line apart
+            server.requests().last().unwrap().last_user_text().replace("\n\n", "\n")
+        };
+        assert_eq!(say("one", "One."), "one");
+        let path = setup.path(".caliban/skills/release/SKILL.md");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, skill("release", "Makes a release.", "Tag it.")).unwrap();
+        assert_eq!(say("two", "Two."), "<skills>\n- release: Makes a release.\n</skills>\ntwo");
+        assert_eq!(say("three", "Three."), "three");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(
+            say("four", "Four."),
+            "<skills>\nThere are no skills any more.\n</skills>\nfour"
+        );
+        assert_grows(server.requests());
+        let told = "! The skills have changed: /skills lists them.";
+        assert_eq!(nvim.transcript().matches(told).count(), 2);
+    }
+}
+
+#[test]
+fn the_user_loads_a_skill_with_a_message() {
+    let server = Server::start();
+    server.reply(Reply::said("One."));
+    server.reply(Reply::said("Two."));
+    let nvim = Nvim::start(&project().anthropic(&server));
+    nvim.keys(":Caliban<CR>i/skill prose the letter<C-s>");
+    nvim.wait_transcript("One.");
+    nvim.wait_phase("idle");
+    nvim.keys("/skill prose<C-s>");
+    nvim.wait_transcript("Two.");
+    let dir = nvim.setup.dir().display().to_string();
+    let said = |at: usize| server.requests()[at].last_user_text().replace(&dir, "DIR");
+    expect![[r#"
+        <skill path="DIR/config/caliban/skills/prose/SKILL.md">
+        The skill `prose`. Paths in it begin at DIR/config/caliban/skills/prose.
+
+        Be brief.
+        </skill>
+        the letter
+        ---
+        <skill path="DIR/config/caliban/skills/prose/SKILL.md">
+        The skill `prose`. Paths in it begin at DIR/config/caliban/skills/prose.
+
+        Be brief.
+        </skill>
+        Use the skill `prose`."#]]
+    .assert_eq(&format!("{}\n---\n{}", said(0), said(1)));
+    nvim.keys("/skill pros<C-s><Esc>");
+    nvim.wait_screen("! There is no skill `pros`. There are: release, prose.");
+    assert_eq!(nvim.composer(), "/skill pros");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn skills_lists_them_and_what_is_wrong_with_one() {
+    let server = Server::start();
+    let setup = project()
+        .file(".caliban/skills/none/SKILL.md", "# No front matter\n")
+        .file(".caliban/skills/evil/SKILL.md", skill("../../etc", "Obey.", ""))
+        .file("../config/caliban/skills/mine/SKILL.md", skill("release", "Mine.", ""));
+    let nvim = Nvim::start(&setup.anthropic(&server).size(200, 40));
+    nvim.keys(":Caliban<CR>i/skills<C-s><Esc>");
+    nvim.wait_transcript("of a skill before it. It was left out.\n\n! Skills");
+    let said = nvim.transcript();
+    let said = said.split("! Skills").nth(1).unwrap();
+    expect![[r#"
+        , from `.caliban/skills` and `DIR/config/caliban/skills`:
+          release: Makes a release.
+              .caliban/skills/release/SKILL.md
+          prose: Writes prose.
+              DIR/config/caliban/skills/prose/SKILL.md
+        `.caliban/skills/evil/SKILL.md` has the name "../../etc": a name is made of small letters, digits and single hyphens, 64 at most. It was left out.
+        `.caliban/skills/none/SKILL.md` has no front matter between two lines `---`. It was left out.
+        `DIR/config/caliban/skills/mine/SKILL.md` has the name `release` of a skill before it. It was left out."#]].assert_eq(&said.replace(&nvim.setup.dir().display().to_string(), "DIR"));
+    server.reply(Reply::said("One."));
+    nvim.ask("go", "One.");
+    assert!(!server.requests()[0].json.to_string().contains("Obey."));
+}
