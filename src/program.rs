@@ -451,10 +451,14 @@ impl Program {
     }
 
     fn verdict(&self, verdict: Verdict) {
-        let Verdict { session, answers, path, saved } = verdict;
+        let Verdict { session, answers, path, was, saved } = verdict;
         // Of a program that has ended, its conversation may not be open here.
         let current = self.current.as_ref().filter(|_| !self.runs(&session));
-        self.tell(current.unwrap_or(&session), Command::Reviewed { answers, path, saved });
+        let session = current.unwrap_or(&session);
+        if let Some(path) = was {
+            self.tell(session, Command::Reviewed { answers: Vec::new(), path, saved: true });
+        }
+        self.tell(session, Command::Reviewed { answers, path, saved });
     }
 
     async fn quit(self) {

@@ -5,6 +5,8 @@
 ---@field hrtime fun(): integer ns
 ---@field kill fun(pid: integer, signal: string|integer): integer?
 ---@field fs_stat fun(path: string): table?
+---@field fs_lstat fun(path: string): table?
+---@field fs_rename fun(from: string, to: string): boolean?, string?
 ---@field fs_realpath fun(path: string): string?
 ---@field new_timer fun(): uv.uv_timer_t?
 

@@ -10,6 +10,7 @@ local guard = require('caliban.guard')
 local overlay = require('caliban.overlay')
 local settling = require('caliban.settle')
 local track = require('caliban.track')
+local whole = require('caliban.whole')
 
 local reviews = {} ---@type table<integer, caliban.Review>
 local order = {} ---@type integer[] buffers as their reviews began
@@ -44,10 +45,13 @@ end
 ---@param r caliban.Review
 ---@return string summary one line for the user
 local function settle(r)
-  r.open = false
+  r.open, r.stands = false, nil
   overlay.clear(r.buf)
   guard.clear(r.buf)
-  local written, unsaved = settling.save(r)
+  local written, unsaved = false, ''
+  if not r.deleted then
+    written, unsaved = settling.save(r)
+  end
   local there = api.nvim_buf_is_valid(r.buf)
   local name = there and api.nvim_buf_get_name(r.buf) or ''
   if not there then
@@ -56,9 +60,14 @@ local function settle(r)
     unsaved = ('the user named its buffer %s'):format(file.short(name))
   end
   local kept = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
-  settling.report(r, not kept, unsaved)
+  settling.report(r, not kept and not r.deleted, unsaved)
   local line = settling.summary(r, written, unsaved)
+  if r.deleted and there and not (r.own and vim.bo[r.buf].modified) then
+    forget(r)
+    whole.close(r)
+  end
   r.reasons, r.dropped, r.accepted, r.rejected, r.clash, r.origin = {}, {}, 0, 0, nil, nil
+  r.deleted, r.was = nil, nil
   M.retry()
   return line
 end
@@ -69,8 +78,12 @@ local function lose(r)
   forget(r)
   overlay.clear(r.buf)
   guard.clear(r.buf)
+  if r.whole and r.whole.done then
+    whole.conclude(r, r.whole)
+  end
   if r.open then
-    settling.report(r, true, 'its buffer was closed')
+    local kept = r.deleted or r.was ~= nil
+    settling.report(r, not kept, kept and '' or 'its buffer was closed')
     M.retry()
   end
 end
@@ -88,7 +101,7 @@ end
 
 ---@param r caliban.Review
 local function protect(r)
-  local set = r.auto and guard.follow or guard.set
+  local set = r.stands == 'guard' and guard.set or guard.follow
   set(r.buf, {
     refusal = function()
       local hunks = count(#r.hunks, 'hunk')
@@ -101,7 +114,8 @@ local function protect(r)
     end,
     changed = function(why)
       vim.schedule(function()
-        if r.open and api.nvim_buf_is_loaded(r.buf) then
+        local gone = whole.gone(r) and why == 'deleted'
+        if r.open and api.nvim_buf_is_loaded(r.buf) and not gone then
           settling.merge(r, why)
           if r.auto and not r.own then
             persist(r)
@@ -122,10 +136,15 @@ function M.look(r, decided)
     return nil
   end
   track.sync(r)
-  if #r.hunks > 0 then
+  if track.count(r) > 0 then
     if not r.open then
       r.open = true
       r.origin = r.origin or settling.origin(r.buf)
+    end
+    -- only text that waits must not be written
+    local stands = (r.auto or #r.hunks == 0) and 'by' or 'guard'
+    if r.stands ~= stands then
+      r.stands = stands
       protect(r)
     end
     overlay.draw(r)
@@ -205,7 +224,7 @@ function M.reloaded(r, detached, was_open)
   if detached then
     listen(r)
   end
-  if was_open and r.open and #r.hunks == 0 then
+  if was_open and r.open and track.count(r) == 0 then
     say(settle(r))
   end
 end
@@ -244,7 +263,6 @@ local function begin(item, buf, created)
     order[#order + 1] = buf
   elseif r.auto and not item.proposal.at_once then
     r.auto = false
-    protect(r)
   end
   return r
 end
@@ -253,6 +271,10 @@ end
 ---@param buf integer
 ---@param created boolean
 local function enter_into(item, buf, created)
+  local why = whole.refusal(item.proposal, buf, reviews[buf])
+  if why then
+    return entry.refuse(item, why)
+  end
   local edits, lines = entry.fit(item, buf, reviews[buf] ~= nil and reviews[buf].open)
   if not edits or not lines then
     return
@@ -263,16 +285,28 @@ local function enter_into(item, buf, created)
   if not r.open then
     r.origin = settling.origin(buf)
   end
-  local ok, err = track.edit(r, function()
-    entry.apply(r, edits)
-  end)
-  if not ok then
-    error(err, 0)
+  if p.whole then
+    local failed = whole.enter(r, p)
+    if failed then
+      M.look(r)
+      return entry.refuse(item, failed)
+    end
+  else
+    local ok, err = track.edit(r, function()
+      entry.apply(r, edits)
+    end)
+    if not ok then
+      error(err, 0)
+    end
   end
   entry.entered(r, item, edits, lines)
-  local text = r.auto and file.text(buf)
-  entry.told(item, buf, #edits, r.auto and persist(r) or nil, text or nil)
-  r.open = r.open or #r.hunks == 0
+  if p.whole then
+    entry.told(item, buf, 1, r.auto and '' or nil)
+  else
+    local text = r.auto and file.text(buf)
+    entry.told(item, buf, #edits, r.auto and persist(r) or nil, text or nil)
+  end
+  r.open = r.open or track.count(r) == 0
   local line = M.look(r, true)
   settling.fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
   say(line)
@@ -354,7 +388,7 @@ local function choose(verdict, opts)
   end
   say(deciding.choose(verdict, opts, chosen, function(r)
     local line = M.look(r, true)
-    if not line and r.auto and vim.bo[r.buf].modified then
+    if not line and r.auto and vim.bo[r.buf].modified and not r.whole then
       persist(r)
     end
     return line
@@ -373,21 +407,13 @@ function M.reject(opts)
   choose('reject', opts --[[@as caliban.Choice?]])
 end
 
----@class caliban.Pending
----@field buf integer
----@field path string
----@field start integer
----@field count integer
----@field removed string[]
----@field added string[]
-
 --- The reviews with something pending, in the order they began.
 ---@return caliban.Review[]
 function M.open()
   local out = {}
   for _, buf in ipairs(order) do
     local r = api.nvim_buf_is_loaded(buf) and M.of(buf)
-    if r and #r.hunks > 0 then
+    if r and track.count(r) > 0 then
       out[#out + 1] = r
     end
   end
@@ -410,36 +436,13 @@ end
 ---@return caliban.Pending[]
 function M.pending(buf)
   buf = buf == 0 and api.nvim_get_current_buf() or buf
-  local out = {}
-  for _, r in ipairs(M.open()) do
-    for _, h in ipairs((buf == nil or buf == r.buf) and r.hunks or {}) do
-      out[#out + 1] = {
-        buf = r.buf,
-        path = r.path,
-        start = h.start,
-        count = #h.new,
-        removed = h.old,
-        added = h.new,
-      }
-    end
-  end
-  return out
+  return require('caliban.pending').hunks(M.open(), buf)
 end
 
 --- Files under review.
----@return { buf: integer, path: string, session: string, hunks: integer, proposals: integer[] }[]
+---@return caliban.UnderReview[]
 function M.reviews()
-  return vim.tbl_map(function(r)
-    return {
-      buf = r.buf,
-      path = r.path,
-      session = r.session,
-      hunks = #r.hunks,
-      proposals = vim.tbl_map(function(it)
-        return it.id
-      end, r.proposals),
-    }
-  end, M.open())
+  return require('caliban.pending').files(M.open())
 end
 
 --- Proposals that have not entered yet, and what each waits for.

@@ -5,6 +5,7 @@ local api = vim.api
 local file = require('caliban.file')
 local review = require('caliban.review')
 local track = require('caliban.track')
+local whole = require('caliban.whole')
 
 ---@class caliban.Choice
 ---@field scope? 'hunk'|'file'|'all'|'range'
@@ -80,6 +81,12 @@ function M.choose(verdict, opts, chosen, look)
   local lines, decided, failed, unsaved = {}, 0, false, 0
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
+    local all = opts.scope == 'file' or opts.scope == 'all'
+    if r.whole and (all or #r.hunks == 0) then
+      first, last = 0, api.nvim_buf_line_count(r.buf)
+      local done = whole.decide(r, verdict, opts.reason)
+      decided, failed = decided + (done and 1 or 0), failed or not done
+    end
     if first and last then
       local count = M.decide(r, verdict, first, last, opts.reason)
       decided, failed = decided + (count or 0), failed or not count

@@ -145,6 +145,7 @@ function M.entered(r, item, edits, lines)
     lines = lines,
     edits = edits,
     eol = { eol, p.eol },
+    whole = p.whole,
   }
 end
 
@@ -185,7 +186,7 @@ function M.orphans(r)
         id = it.id,
         before = table.concat(it.lines, '\n'),
         before_eol = it.eol[1],
-        after = table.concat(after(it), '\n'),
+        after = it.whole == 'delete' and '' or table.concat(after(it), '\n'),
         after_eol = it.eol[2],
       }
     end

@@ -252,6 +252,23 @@ function M.write(buf, force)
   end
 end
 
+--- Writes the very text as it was on disk before, without autocommands.
+---@param buf integer
+---@return string? why not
+function M.restore(buf)
+  local keep = vim.bo[buf].fixendofline
+  vim.bo[buf].fixendofline = keep and vim.bo[buf].endofline
+  local ok, err = pcall(function()
+    vim.fn.mkdir(vim.fs.dirname(api.nvim_buf_get_name(buf)), 'p')
+    api.nvim_buf_call(buf, function()
+      vim.cmd('noautocmd silent lockmarks keepalt write!')
+    end)
+  end)
+  vim.bo[buf].fixendofline = keep
+  stamps[buf] = M.stamp(buf)
+  return not ok and M.reason(err) or nil
+end
+
 --- Whether a file has a swap file. Looked for beforehand: `bufload()` fires no SwapExists, complains past `silent!`,
 --- and loads over it.
 ---@param path string

@@ -45,6 +45,16 @@ local function land(r, hunk)
   vim.cmd('normal! zv')
 end
 
+--- A review's hunks; a file to be deleted or renamed stands for one at its top.
+---@param r caliban.Review
+---@return caliban.Hunk[]
+local function places(r)
+  if not r.whole then
+    return r.hunks
+  end
+  return vim.list_extend({ { start = 0, new = {}, old = {} } }, r.hunks)
+end
+
 --- The next hunk of this buffer, else of the next file, else of this one from its other end.
 ---@param open caliban.Review[]
 ---@param step 1|-1
@@ -57,16 +67,18 @@ function M.go(open, step)
   for i, r in ipairs(open) do
     if r.buf == here then
       at = i
-      for k = step == 1 and 1 or #r.hunks, step == 1 and #r.hunks or 1, step do
-        local start = math.min(r.hunks[k].start, line)
+      local hunks = places(r)
+      for k = step == 1 and 1 or #hunks, step == 1 and #hunks or 1, step do
+        local start = math.min(hunks[k].start, line)
         if (start - row) * step > 0 then
-          return land(r, r.hunks[k])
+          return land(r, hunks[k])
         end
       end
     end
   end
   local r = open[(at - 1 + step) % #open + 1]
-  land(r, r.hunks[step == 1 and 1 or #r.hunks])
+  local hunks = places(r)
+  land(r, hunks[step == 1 and 1 or #hunks])
 end
 
 ---@param open caliban.Review[]
@@ -74,6 +86,9 @@ function M.quickfix(open)
   local items = {}
   for _, r in ipairs(open) do
     local last = api.nvim_buf_line_count(r.buf)
+    if r.whole then
+      items[#items + 1] = { bufnr = r.buf, lnum = 1, text = require('caliban.whole').line(r) }
+    end
     for _, h in ipairs(r.hunks) do
       local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))
       items[#items + 1] = { bufnr = r.buf, lnum = math.min(h.start + 1, last), text = text }

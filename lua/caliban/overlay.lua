@@ -221,13 +221,16 @@ end
 ---@return [string, string][]
 local function header(r)
   local key, n = leader(), #r.hunks
-  local text = ('%d change%s by Caliban%s · %sA accept file · %sR reject file'):format(
+  local what = ('%d change%s by Caliban%s'):format(
     n,
     n == 1 and '' or 's',
-    r.auto and ', written' or '',
-    key,
-    key
+    r.auto and ', written' or ''
   )
+  if r.whole then
+    local title = require('caliban.whole').title(r)
+    what = n > 0 and title .. ' · ' .. what or title
+  end
+  local text = ('%s · %sA accept file · %sR reject file'):format(what, key, key)
   return { { text, 'CalibanDim' } }
 end
 
@@ -274,6 +277,16 @@ local function put_above(buf, row, lines)
   local rows = api.nvim_buf_line_count(buf)
   local opts = { virt_lines = lines, virt_lines_above = row < rows, sign_text = nil }
   api.nvim_buf_set_extmark(buf, space, math.min(row, rows - 1), 0, opts)
+end
+
+--- All lines go.
+---@param buf integer
+---@param first integer
+---@param last integer
+local function strike(buf, first, last)
+  local opts = { hl_group = 'CalibanDelete', hl_eol = true, priority = 90, strict = false }
+  opts.end_row = math.min(last + 1, api.nvim_buf_line_count(buf))
+  api.nvim_buf_set_extmark(buf, space, first, 0, opts)
 end
 
 --- The keys, on the hunk under the cursor.
@@ -325,6 +338,9 @@ local function paint(r, back)
         api.nvim_buf_set_extmark(buf, space, row, 0, opts)
       end
     end
+  end
+  if r.whole and r.whole.kind == 'delete' then
+    strike(buf, first, last)
   end
   put_above(buf, 0, top)
   local grown = #top > state.above

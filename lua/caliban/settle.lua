@@ -199,7 +199,12 @@ end
 ---@return string
 function M.summary(r, written, unsaved)
   local parts = {}
-  if r.accepted > 0 then
+  if r.deleted then
+    parts[#parts + 1] = 'deleted'
+  elseif r.was then
+    parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
+  end
+  if r.accepted > (r.was and 1 or 0) then
     parts[#parts + 1] = r.accepted .. ' accepted'
   end
   if r.rejected > 0 then
@@ -238,9 +243,13 @@ function M.report(r, gone, unsaved)
     end, r.proposals),
     texts = require('caliban.entry').orphans(r),
     path = r.path,
+    was = r.was,
+    deleted = r.deleted == true,
     gone = gone,
     -- of CR alone the program knows no line ends
-    text = there and (unsaved ~= '' or vim.bo[r.buf].fileformat == 'mac') and file.text(r.buf)
+    text = there
+        and (unsaved ~= '' or r.deleted and r.own or vim.bo[r.buf].fileformat == 'mac')
+        and file.text(r.buf)
       or unsaved ~= '' and r.text
       or nil,
     eol = not there or file.eol(r.buf),

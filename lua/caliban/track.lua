@@ -14,6 +14,7 @@ local MOST = 50
 ---@field lines string[] of the buffer before it
 ---@field edits caliban.Edit[]
 ---@field eol { [1]: boolean, [2]: boolean } whether the last line ended, before it and after
+---@field whole? 'delete'|'rename'
 
 ---@class caliban.Review
 ---@field buf integer
@@ -27,6 +28,10 @@ local MOST = 50
 ---@field accepted integer
 ---@field rejected integer
 ---@field create boolean
+---@field stands? 'guard'|'by' whether writes are refused
+---@field whole? caliban.Whole what is proposed for the file as a whole
+---@field deleted? boolean the user has agreed that it goes
+---@field was? string its path before the user agreed to another
 ---@field auto boolean its hunks are on disk already: they entered in auto-edit mode
 ---@field created boolean the buffer was made for it
 ---@field own boolean the user has unsaved changes outside the hunks
@@ -49,6 +54,13 @@ local MOST = 50
 ---@param buf integer
 local function cut_undo(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
+end
+
+--- What is pending: hunks, and the file as a whole.
+---@param r caliban.Review
+---@return integer
+function M.count(r)
+  return #r.hunks + (r.whole and 1 or 0)
 end
 
 ---@param r caliban.Review

@@ -175,6 +175,8 @@
 ---@field proposals integer[] ids of the proposals it held, oldest first
 ---@field texts caliban.ProposedText[] of those whose program has ended since
 ---@field path string absolute
+---@field was? string its path before the user agreed that it be renamed
+---@field deleted boolean the user agreed that it goes
 ---@field gone boolean the file or its buffer is no more (wiped, deleted): read as undone
 ---@field text? string the resulting text; absent where it is on disk as it stands (`saved`)
 ---@field eol boolean
@@ -290,6 +292,8 @@
 ---@field hunks caliban.WireHunk[] ascending
 ---@field eol boolean whether the proposed text's last line ends in a newline
 ---@field at_once boolean it is written as soon as it is in the buffer
+---@field whole? 'delete'|'rename' what is proposed for the file as a whole: then there are no hunks
+---@field to? string absolute: its new path
 
 ---@class (exact) caliban.WireHunk
 ---@field start integer first line replaced

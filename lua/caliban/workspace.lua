@@ -12,11 +12,19 @@ local function pending(buf)
   return r and not r.auto and #r.hunks or 0
 end
 
+--- Whether the model has deleted the file of a buffer, which is kept for the user to look at.
+---@param buf integer
+---@return boolean
+local function gone(buf)
+  local r = require('caliban.buffers').of(buf)
+  return r ~= nil and require('caliban.whole').gone(r)
+end
+
 ---@param message caliban.Read
 ---@return caliban.BufferText
 function M.read(message)
   local buf = file.find(message.path)
-  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) then
+  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) or gone(buf) then
     return { loaded = false, pending = 0 }
   end
   local hunks = pending(buf)
@@ -34,7 +42,14 @@ function M.read(message)
   }
 end
 
-M.changed = file.changed
+--- Paths of the loaded, modified files.
+---@return string[]
+function M.changed()
+  return vim.tbl_filter(function(path)
+    local buf = file.find(path)
+    return not (buf and gone(buf))
+  end, file.changed())
+end
 
 --- Saves files that are modified and have nothing pending.
 ---@param message caliban.Save
@@ -42,7 +57,7 @@ M.changed = file.changed
 function M.save(message)
   return vim.tbl_filter(function(path)
     local buf = file.find(path)
-    if not buf or not api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modified then
+    if not buf or not api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modified or gone(buf) then
       return false
     elseif pending(buf) > 0 or not file.ordinary(buf) or file.check(buf, '') or file.stale(buf) then
       return true

@@ -1,5 +1,6 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
+use super::whole::{self, Asked};
 use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
 use crate::event::TurnId;
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 /// How often an edit is matched anew on a text that moved (DESIGN §5).
-const TRIES: u32 = 5;
+pub(super) const TRIES: u32 = 5;
 
 pub(super) struct Job {
     pub(super) desk: Desk,
@@ -69,13 +70,22 @@ type Given = BTreeMap<PathBuf, Option<Text>>;
 
 /// Every call ends in an `Answered` (a misfit, at once) or an `Entered` for each file (its verdict comes later).
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
-    let mut open = Vec::new();
+    let (mut open, mut asked) = (Vec::new(), Vec::new());
     for call in calls {
-        match tool::edits_of(&job.desk, &call, &job.kept) {
-            Ok(edits) => open.push(Open::new(call.id, edits)),
-            Err(text) => job.refuse(turn, &call.id, text),
+        let edits = || tool::edits_of(&job.desk, &call, &job.kept);
+        match tool::whole_of(&job.desk, &call).ok_or_else(edits) {
+            Ok(Ok((path, whole))) => asked.push(Asked { call: call.id, path, whole }),
+            Err(Ok(edits)) => open.push(Open::new(call.id, edits)),
+            Ok(Err(text)) | Err(Err(text)) => job.refuse(turn, &call.id, text),
         }
     }
+    let edited: Vec<&Path> =
+        open.iter().flat_map(|it| &it.edits).map(|it| it.path.as_path()).collect();
+    let asked = whole::apart(&job, turn, asked, &edited);
+    futures::join!(edit_all(&job, turn, open), whole::propose(&job, turn, asked));
+}
+
+async fn edit_all(job: &Job, turn: TurnId, mut open: Vec<Open>) {
     let mut given = Given::new();
     for attempt in 0..TRIES {
         let sent = open.len();
@@ -190,7 +200,7 @@ impl Job {
         let _ = tokio::task::spawn_blocking(move || tally.add(count)).await;
     }
 
-    fn shown(&self, path: &Path) -> String {
+    pub(super) fn shown(&self, path: &Path) -> String {
         tool::path::show(&self.desk.root, path)
     }
 
@@ -269,7 +279,7 @@ impl Job {
         let _ = self.results.send(Input::Applied { files, answer });
     }
 
-    fn refuse(&self, turn: TurnId, call: &CallId, text: String) {
+    pub(super) fn refuse(&self, turn: TurnId, call: &CallId, text: String) {
         let summary = "not applied".to_owned();
         let answer = ToolAnswer { id: call.clone(), text, failed: true, summary };
         let _ = self.results.send(Input::Answered { turn, answer });
@@ -285,7 +295,8 @@ impl Job {
             proposal.after = after;
         } else {
             let at_once = self.at_once && !tool::path::runs_code(&path);
-            proposals.push(Proposal { parts: vec![part], path, before, after, at_once });
+            let parts = vec![part];
+            proposals.push(Proposal { parts, path, before, after, at_once, whole: None });
         }
     }
 }

@@ -9,6 +9,7 @@ mod sampling;
 mod skills;
 mod speech;
 mod status;
+mod whole;
 mod work;
 
 use crate::context::instructions::Places;

@@ -133,6 +133,17 @@ pub struct Proposal {
     pub after: Text,
     /// Written as soon as it is in the buffer, and reviewed afterwards.
     pub at_once: bool,
+    pub whole: Option<Whole>,
+}
+
+/// What is proposed for a file as a whole, its text left alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whole {
+    Delete,
+    /// Absolute; nothing is there.
+    Rename {
+        to: PathBuf,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         if let Some(path) = path(DELETE) {
             let path = path.display();
             return Err(format!(
-                "`{DELETE} {path}`: files cannot be deleted here. Nothing was done."
+                "`{DELETE} {path}`: a patch deletes no file here, `delete` does. Nothing was done."
             ));
         }
         let Some(path) = path(UPDATE) else {
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         if self.peek().is_some_and(|line| line.trim().starts_with(MOVE)) {
             let path = path.display();
             return Err(format!(
-                "`{MOVE}` of {path}: files cannot be moved here. Nothing was done."
+                "`{MOVE}` of {path}: a patch moves no file here, `rename` does. Nothing was done."
             ));
         }
         let mut chunks = Vec::new();

@@ -1,15 +1,17 @@
 //! Proposals on their way into buffers and under review there, by id: who waits for the arrival, and what
 //! the verdict means for each call. One task owns them.
 
-use super::wire::{Arrived, ArrivedState, ProposedText, Reviewed, WireHunk, WireProposal};
-use crate::edit::{self, Fate, Misfit, Outcome, Part, Proposal};
+use super::wire::{
+    Arrived, ArrivedState, ProposedText, Reviewed, WireHunk, WireProposal, WireWhole,
+};
+use crate::edit::{self, Fate, Misfit, Outcome, Part, Proposal, Whole};
 use crate::event::SessionId;
 use crate::message::{CallId, ToolAnswer};
 use crate::text::{self, Text};
-use crate::tool::Arrival;
+use crate::tool::{self, Arrival};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
@@ -30,6 +32,8 @@ pub struct Verdict {
     pub session: SessionId,
     pub answers: Vec<ToolAnswer>,
     pub path: PathBuf,
+    /// Its path before it was renamed, if it was.
+    pub was: Option<PathBuf>,
     /// Whether what was agreed is on disk.
     pub saved: bool,
 }
@@ -160,7 +164,8 @@ fn arrival(it: Arrived) -> Arrival {
 pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
     let empty = Text::default();
     let before = proposal.before.as_ref().unwrap_or(&empty);
-    let lines = editor_lines(&proposal.after);
+    let after = if proposal.whole.is_some() { before } else { &proposal.after };
+    let lines = editor_lines(after);
     let hunks = text::diff_lines(editor_lines(before).into_iter(), lines.iter().copied())
         .into_iter()
         .map(|it| WireHunk {
@@ -176,8 +181,16 @@ pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
         create: proposal.before.is_none(),
         sha: proposal.before.as_ref().map(Text::sha256_hex).unwrap_or_default(),
         hunks,
-        eol: proposal.after.eol(),
+        eol: after.eol(),
         at_once: proposal.at_once,
+        whole: proposal.whole.as_ref().map(|it| match it {
+            Whole::Delete => WireWhole::Delete,
+            Whole::Rename { .. } => WireWhole::Rename,
+        }),
+        to: match &proposal.whole {
+            Some(Whole::Rename { to }) => Some(to.clone()),
+            _ => None,
+        },
     }
 }
 
@@ -189,9 +202,9 @@ fn editor_lines(text: &Text) -> Vec<&str> {
 async fn judge(
     entries: &mut BTreeMap<u32, Entry>,
     reviewed: Reviewed,
-    root: &std::path::Path,
+    root: &Path,
 ) -> Vec<Verdict> {
-    let shown = crate::tool::path::show(root, &reviewed.path);
+    let shown = tool::path::show(root, &reviewed.path);
     let settled = settled(&reviewed).await;
     let proposals: Vec<(&SessionId, Cow<'_, [Part]>)> =
         reviewed.proposals.iter().filter_map(|id| find(entries, &reviewed, *id)).collect();
@@ -203,8 +216,9 @@ async fn judge(
         let answers = (at..until)
             .map(|it| answer(parts[it], &parts[it + 1..], settled.as_ref(), &reviewed, &shown))
             .collect();
-        let (path, saved) = (reviewed.path.clone(), reviewed.saved || reviewed.gone);
-        verdicts.push(Verdict { session: (*session).clone(), answers, path, saved });
+        let (path, was) = (reviewed.path.clone(), reviewed.was.clone());
+        let saved = reviewed.saved || reviewed.gone;
+        verdicts.push(Verdict { session: (*session).clone(), answers, path, was, saved });
         at = until;
     }
     // The user's own changes are told once, with the last answer.
@@ -219,8 +233,14 @@ async fn judge(
         }
     }
     for id in &reviewed.proposals {
-        if let Some(entry) = entries.get_mut(id) {
-            entry.is_settled = true;
+        let Some(entry) = entries.get_mut(id) else { continue };
+        entry.is_settled = true;
+        let answers = verdicts.iter_mut().flat_map(|it| &mut it.answers);
+        if let Some(it) = &entry.proposal.whole
+            && let Some(answer) =
+                answers.into_iter().find(|it| entry.proposal.parts[0].call == it.id)
+        {
+            *answer = decided(&entry.proposal, it, &reviewed, root);
         }
     }
     verdicts
@@ -271,10 +291,35 @@ fn answer(
     ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome) }
 }
 
+/// What the call hears that asked for a file's deletion or renaming.
+fn decided(proposal: &Proposal, whole: &Whole, reviewed: &Reviewed, root: &Path) -> ToolAnswer {
+    let path = tool::path::show(root, &proposal.path);
+    let (accepted, done, kept) = match whole {
+        Whole::Delete => (reviewed.deleted, "is deleted".to_owned(), "is not deleted"),
+        Whole::Rename { to } => (
+            reviewed.path == *to,
+            format!("is now {}", tool::path::show(root, to)),
+            "is not renamed",
+        ),
+    };
+    let (verb, fate) = if accepted { ("accepted", &*done) } else { ("rejected", kept) };
+    let mut text = format!("The user {verb} it: {path} {fate}.");
+    for it in reviewed.reasons.iter().filter(|it| it.lines.is_empty()) {
+        text.push_str(&format!("\nThe user's reason: {}", it.reason));
+    }
+    if accepted && reviewed.deleted && reviewed.text.is_some() {
+        text.push_str("\nIts buffer holds unsaved text of their own.");
+    }
+    let id = proposal.parts[0].call.clone();
+    ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned() }
+}
+
 /// The text the user settled on: the one that came along, else the disk's.
 async fn settled(reviewed: &Reviewed) -> Option<Text> {
     if reviewed.gone {
         return None;
+    } else if reviewed.deleted {
+        return Some(Text::default());
     }
     match &reviewed.text {
         Some(text) => Some(Text::from_lines_joined(text, reviewed.eol, false, false)),
@@ -283,7 +328,9 @@ async fn settled(reviewed: &Reviewed) -> Option<Text> {
 }
 
 fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
-    if reviewed.gone {
+    if reviewed.deleted {
+        String::new()
+    } else if reviewed.gone {
         format!("\nThe user closed {shown} without keeping anything.")
     } else if reviewed.saved {
         String::new()

@@ -212,12 +212,16 @@ pub enum ArrivedState {
 }
 
 #[derive(Debug, Clone, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct Reviewed {
     pub session: SessionId,
     pub proposals: Vec<u32>,
     #[serde(default)]
     pub texts: Vec<ProposedText>,
     pub path: PathBuf,
+    pub was: Option<PathBuf>,
+    #[serde(default)]
+    pub deleted: bool,
     pub gone: bool,
     pub text: Option<String>,
     pub eol: bool,
@@ -406,6 +410,17 @@ pub struct WireProposal {
     pub hunks: Vec<WireHunk>,
     pub eol: bool,
     pub at_once: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<WireWhole>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WireWhole {
+    Delete,
+    Rename,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -67,6 +67,9 @@ fn enter(root: &Path, proposal: &Proposal) -> Arrival {
     if !proposal.path.starts_with(root) {
         return refused("it is outside the project".to_owned());
     }
+    if proposal.whole.is_some() {
+        return refused("files are deleted and renamed in the editor only".to_owned());
+    }
     let now = match load(&proposal.path) {
         Ok(text) => Some(text),
         Err(Unreadable::Absent) => None,

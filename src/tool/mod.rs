@@ -8,6 +8,7 @@ pub mod path;
 pub mod skills;
 
 mod definition;
+mod delete;
 mod diagnostics;
 mod edit;
 mod glob;
@@ -18,6 +19,7 @@ mod patch;
 mod plan;
 mod read;
 mod references;
+mod rename;
 mod schema;
 mod shell;
 mod skill;
@@ -29,7 +31,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{edits_of, is_malformed_edit, plan, run, touched};
+pub use plan::{edits_of, is_malformed_edit, plan, run, touched, whole_of};
 pub use table::{find, specs, table};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
@@ -37,6 +39,7 @@ use crate::event::TurnId;
 use crate::message::CallId;
 use crate::text::Text;
 use futures::future::BoxFuture;
+use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,10 +65,19 @@ pub enum Work {
     /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written. Offered to the models
     /// that write their edits in one of `formats`.
     Edit { parse: fn(&Value) -> Result<Vec<Edit>, String>, formats: &'static [Format] },
+    /// Edits too, but a file as a whole: deletes it, or gives it another path.
+    Whole { parse: fn(&Value) -> Result<Named, String> },
     /// Keeps something of Caliban's own: run as reads are, and nothing of the user's is touched.
     Own { run: Run },
     /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.
     Act { about: fn(&Desk, &Value) -> (String, String), run: Run },
+}
+
+/// A file as the model names it, and the path it is to have, if another.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Named {
+    pub path: String,
+    pub to: Option<String>,
 }
 
 /// Runs with arguments that fit the schema. An `Err` is text for the model: which argument, why, what is

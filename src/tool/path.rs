@@ -11,6 +11,17 @@ const LINKS: usize = 40;
 /// The absolute path meant by `written`, with every symlink followed as far as it exists, a dangling one
 /// too. `~` is the home folder, relative paths begin at the root. An `Err` is text for the model.
 pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
+    let path = normal(&absolute(desk, written)?);
+    real(&path, LINKS).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))
+}
+
+/// Whether there is a symbolic link where `written` is, wherever it leads.
+pub fn is_link(desk: &Desk, written: &str) -> Result<bool, String> {
+    let path = normal(&absolute(desk, written)?);
+    Ok(fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()))
+}
+
+fn absolute(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     let plain = match written.trim().strip_prefix("file://") {
         Some(rest) => percent_decoded(rest.strip_prefix("localhost").unwrap_or(rest)),
         None => written.to_owned(),
@@ -18,13 +29,12 @@ pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     if plain.is_empty() || plain.contains('\0') {
         return Err("path: expected a path relative to the project, or absolute.".to_owned());
     }
-    let path = match (plain.strip_prefix('~'), &desk.home) {
+    Ok(match (plain.strip_prefix('~'), &desk.home) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
             home.join(rest.trim_start_matches('/'))
         }
         _ => desk.root.join(&plain),
-    };
-    real(&normal(&path), LINKS).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))
+    })
 }
 
 /// Whether `path`, as `resolve` gave it, is `root` or within.

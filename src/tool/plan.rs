@@ -1,7 +1,7 @@
 //! A model's call, checked before anything of it is done, and the running of one that may.
 
-use super::{Desk, Tool, Work, path, schema, table};
-use crate::edit::{Edit, kept};
+use super::{Desk, Named, Tool, Work, path, schema, table};
+use crate::edit::{Edit, Whole, kept};
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
 use serde_json::{Map, Value};
@@ -39,6 +39,10 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
             }
             Ok(PlanStep::Edit)
         }
+        Work::Whole { parse } => {
+            whole(desk, parse(&args)?)?;
+            Ok(PlanStep::Edit)
+        }
         Work::Own { .. } => Ok(PlanStep::Read),
         Work::Act { about, .. } => {
             let (question, grant) = about(desk, &args);
@@ -73,7 +77,9 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
             Work::Read { run, .. } | Work::Own { run } | Work::Act { run, .. } => {
                 run(desk, call.id.clone(), args).await
             }
-            Work::Edit { .. } => Err(format!("{} proposes; it does not run.", tool.name)),
+            Work::Edit { .. } | Work::Whole { .. } => {
+                Err(format!("{} proposes; it does not run.", tool.name))
+            }
         },
     };
     let (text, summary, failed) = match done {
@@ -109,6 +115,34 @@ pub fn edits_of(
     parse(&args)?.into_iter().map(resolved).collect()
 }
 
+/// What a call asks for a file as a whole, if it is of that kind; the path is resolved.
+pub fn whole_of(desk: &Desk, call: &ToolCall) -> Option<Result<(PathBuf, Whole), String>> {
+    let (tool, args) = fitted(call).ok()?;
+    let Work::Whole { parse } = &tool.work else { return None };
+    Some(parse(&args).and_then(|written| whole(desk, written)))
+}
+
+fn whole(desk: &Desk, named: Named) -> Result<(PathBuf, Whole), String> {
+    let Named { path: written, to } = named;
+    editable(desk, &written)?;
+    if path::is_link(desk, &written)? {
+        return Err(format!(
+            "path: `{written}` is a symbolic link, which is neither deleted nor renamed here."
+        ));
+    }
+    let path = path::resolve(desk, &written)?;
+    let Some(to) = to else { return Ok((path, Whole::Delete)) };
+    editable(desk, &to).map_err(|said| said.replacen("path:", "to:", 1))?;
+    let new = path::resolve(desk, &to)?;
+    if path::is_link(desk, &to)? || new.exists() {
+        return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));
+    }
+    if let Some(file) = new.ancestors().find(|it| it.exists()).filter(|it| !it.is_dir()) {
+        return Err(format!("to: `{}` is a file, not a folder.", path::show(&desk.root, file)));
+    }
+    Ok((path, Whole::Rename { to: new }))
+}
+
 /// Where the files and folders are that a call names.
 pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     let written = match fitted(call).map(|(tool, args)| (&tool.work, args)) {
@@ -116,6 +150,10 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
         Ok((Work::Edit { parse, .. }, args)) => {
             let edits = parse(&args).unwrap_or_default().into_iter();
             edits.map(|it| it.path.to_string_lossy().into_owned()).collect()
+        }
+        Ok((Work::Whole { parse }, args)) => {
+            let named = parse(&args).into_iter();
+            named.flat_map(|it| [it.path].into_iter().chain(it.to)).collect()
         }
         Ok((Work::Own { .. } | Work::Act { .. }, _)) | Err(_) => Vec::new(),
     };

@@ -1,8 +1,8 @@
 //! The table of tools. Its order is fixed: it is a part of every request's cached prefix.
 
 use super::{
-    Tool, Work, definition, diagnostics, edit, glob, grep, hover, list, patch, read, references,
-    shell, skill, symbols, todo, write,
+    Tool, Work, definition, delete, diagnostics, edit, glob, grep, hover, list, patch, read,
+    references, rename, shell, skill, symbols, todo, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -20,6 +20,8 @@ const TABLE: &[Tool] = &[
     edit::TOOL,
     write::TOOL,
     patch::TOOL,
+    delete::TOOL,
+    rename::TOOL,
     shell::TOOL,
     todo::TOOL,
     skill::TOOL,
@@ -33,6 +35,8 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("list", &["ls", "dir"]),
     ("write", &["create"]),
     ("edit", &["replace", "patch"]),
+    ("delete", &["remove", "unlink"]),
+    ("rename", &["move"]),
     ("read", &["cat", "view", "open"]),
     ("diagnostics", &["lint", "errors", "problems"]),
     ("references", &["usages"]),

@@ -75,7 +75,7 @@ fn a_patch_that_fits_in_part_changes_nothing() {
         --
         Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). `old` is not in a.txt. Nothing in it is like it: read the file again.
         --
-        `*** Delete File: a.txt`: files cannot be deleted here. Nothing was done."#]].assert_eq(&told.join("\n--\n"));
+        `*** Delete File: a.txt`: a patch deletes no file here, `delete` does. Nothing was done."#]].assert_eq(&told.join("\n--\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }

@@ -43,4 +43,5 @@ mod tools;
 mod tour;
 mod tuning;
 mod turns;
+mod whole;
 mod wire;

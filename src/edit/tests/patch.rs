@@ -295,10 +295,10 @@ fn what_would_overwrite_or_delete_is_refused() {
     ]
     .assert_eq(&told(&[("a", "y\n")], add));
     let delete = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
-    expect!["`*** Delete File: a`: files cannot be deleted here. Nothing was done."]
+    expect!["`*** Delete File: a`: a patch deletes no file here, `delete` does. Nothing was done."]
         .assert_eq(&told(&[("a", "y\n")], delete));
     let rename = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-y\n+z\n*** End Patch";
-    expect!["`*** Move to:` of a: files cannot be moved here. Nothing was done."]
+    expect!["`*** Move to:` of a: a patch moves no file here, `rename` does. Nothing was done."]
         .assert_eq(&told(&[("a", "y\n")], rename));
     let absent = "*** Begin Patch\n*** Update File: none\n@@\n-y\n+z\n*** End Patch";
     expect![

@@ -1,0 +1,416 @@
+//! Files that the model would delete or rename: decided as a whole, with the same keys and commands as hunks.
+
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine, write};
+use expect_test::expect;
+use serde_json::{Value, json};
+use std::fs;
+
+const MODE: &str = "{ mode = 'auto-edit' }";
+
+fn rename(path: &str, to: &str) -> Value {
+    json!({ "path": path, "to": to })
+}
+
+fn delete(path: &str) -> Value {
+    json!({ "path": path })
+}
+
+/// `a.txt` is open; this call has come, and waits.
+fn pending(tool: &str, input: Value) -> Scene {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("c1", tool, input));
+    scene.wait_pending(1);
+    scene
+}
+
+/// In auto-edit mode, the same.
+fn done(tool: &str, input: Value) -> Scene {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(Reply::new().call("c1", tool, input));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(1);
+    scene
+}
+
+/// Decides with these keys, and gives what the model hears.
+fn decide(scene: &Scene, keys: &str) -> String {
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(keys);
+    scene.wait_idle("I see.");
+    assert_eq!(scene.pending(), 0);
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    scene.answer(2, "c1")
+}
+
+/// What the model hears next.
+fn told(scene: &Scene) -> String {
+    let n = scene.server.requests().len();
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.lua("require('caliban').ask('and?')", &[]);
+    scene.wait_idle("So it is.");
+    scene.request(n + 1).last_user_text()
+}
+
+fn buffers(scene: &Scene) -> String {
+    let code = "local out = {}
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':.')
+          if name:find('txt$') or name:find('lua$') then
+            out[#out + 1] = name .. (vim.bo[buf].modified and '+' or '')
+          end
+        end
+        return table.concat(out, ' ')";
+    scene.nvim.lua_str(code)
+}
+
+#[test]
+fn a_deletion_is_shown_and_done_when_it_is_accepted() {
+    let scene = pending("delete", delete("a.txt"));
+    scene.nvim.wait_screen("Caliban deletes this file · \\A accept file · \\R reject file");
+    assert_eq!(scene.nvim.hl_of("l5"), ["CalibanDelete"]);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    let first = scene.nvim.lua_json("return require('caliban').pending()")[0].clone();
+    assert_eq!(
+        (&first["whole"], first["removed"].as_array().unwrap().len()),
+        (&json!("delete"), 9)
+    );
+    // its text is not under review
+    scene.nvim.keys("Gox<Esc>u:w<CR>");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    let told = decide(&scene, "\\A");
+    assert_eq!(told, "The user accepted it: a.txt is deleted.");
+    assert_eq!(scene.on_disk("a.txt"), None);
+    assert_eq!(buffers(&scene), "");
+    scene.nvim.wait_screen("a.txt: deleted");
+}
+
+#[test]
+fn a_deletion_is_rejected_with_a_reason() {
+    let scene = pending("delete", delete("a.txt"));
+    let told = decide(&scene, ":Caliban reject file I need it<CR>");
+    assert_eq!(told, "The user rejected it: a.txt is not deleted.\nThe user's reason: I need it");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(buffers(&scene), "a.txt");
+    assert!(scene.nvim.hl_of("l5").is_empty());
+    scene.nvim.keys(":w<CR>");
+    assert!(!scene.nvim.screen().contains("under review"));
+}
+
+#[test]
+fn what_the_user_typed_into_a_file_to_be_deleted_stays_theirs() {
+    let scene = pending("delete", delete("a.txt"));
+    scene.nvim.keys("5GAmine<Esc>");
+    let told = decide(&scene, ":Caliban accept file<CR>");
+    expect![[r#"
+        The user accepted it: a.txt is deleted.
+        Its buffer holds unsaved text of their own."#]]
+    .assert_eq(&told);
+    assert_eq!(scene.on_disk("a.txt"), None);
+    assert_eq!(buffers(&scene), "a.txt+");
+    assert!(scene.nvim.buffer("/a.txt").contains("l5mine"));
+}
+
+#[test]
+fn an_empty_file_and_one_that_is_not_open_are_deleted_too() {
+    let scene = Scene::start(|it| it.file("a.txt", "").file("b.txt", nine()));
+    let calls =
+        Reply::new().call("c1", "delete", delete("a.txt")).call("c2", "delete", delete("b.txt"));
+    scene.ask(calls);
+    scene.wait_pending(2);
+    let told = decide(&scene, ":Caliban accept all<CR>");
+    assert_eq!(told, "The user accepted it: a.txt is deleted.");
+    assert_eq!(scene.answer(2, "c2"), "The user accepted it: b.txt is deleted.");
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (None, None));
+    assert_eq!(buffers(&scene), "");
+}
+
+/// The buffer is the same one: its undo history, its marks, its window.
+#[test]
+fn a_renamed_file_keeps_its_buffer() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>3Gdd:w<CR>5Gma");
+    let buf = scene.nvim.lua_str("return vim.api.nvim_get_current_buf()");
+    scene.ask(Reply::new().call("c1", "rename", rename("a.txt", "lib/b.lua")));
+    scene.wait_pending(1);
+    scene.nvim.wait_screen("Caliban renames this file to lib/b.lua · ");
+    assert!(scene.nvim.setup.path("a.txt").exists());
+    let told = decide(&scene, "\\A");
+    assert_eq!(told, "The user accepted it: a.txt is now lib/b.lua.");
+    let now = nine().replace("l3\n", "");
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("lib/b.lua")), (None, Some(now)));
+    assert_eq!(buffers(&scene), "lib/b.lua");
+    assert_eq!(scene.nvim.lua_str("return vim.api.nvim_get_current_buf()"), buf);
+    assert_eq!(scene.nvim.lua_str("return vim.fn.line(\"'a\")"), "5");
+    assert_eq!(scene.nvim.lua_str("return vim.bo.filetype"), "lua");
+    scene.nvim.keys("u:w<CR>");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    assert_eq!(scene.on_disk("lib/b.lua"), Some(nine()));
+    // the path it has now is the one that is known of
+    scene.server.reply(Reply::new().call("e1", "edit", edit("lib/b.lua", &[("l2", "L2")])));
+    scene.nvim.keys(":Caliban ask on<CR>");
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("Done."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("Done.");
+    assert_eq!(scene.on_disk("lib/b.lua"), Some(nine().replace("l2", "L2")));
+}
+
+#[test]
+fn a_renaming_is_rejected() {
+    let scene = pending("rename", rename("a.txt", "b.txt"));
+    let told = decide(&scene, "\\R");
+    assert_eq!(told, "The user rejected it: a.txt is not renamed.");
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (Some(nine()), None));
+    assert_eq!(buffers(&scene), "a.txt");
+}
+
+/// What the user has typed is written under the old name first, by them.
+#[test]
+fn a_file_with_unsaved_text_is_not_renamed() {
+    let scene = pending("rename", rename("a.txt", "b.txt"));
+    scene.nvim.keys("5GAmine<Esc>:Caliban accept file<CR>");
+    scene.nvim.wait_screen("cannot rename to b.txt: it has unsaved changes of yours");
+    assert_eq!((scene.pending(), buffers(&scene).as_str()), (1, "a.txt+"));
+    scene.nvim.keys(":w<CR>");
+    let told = decide(&scene, ":Caliban accept file<CR>");
+    assert_eq!(told, "The user accepted it: a.txt is now b.txt.");
+    let mine = nine().replace("l5", "l5mine");
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (None, Some(mine)));
+    assert_eq!(buffers(&scene), "b.txt");
+}
+
+#[test]
+fn both_are_listed_and_gone_to() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    let calls = Reply::new()
+        .call("c1", "delete", delete("a.txt"))
+        .call("c2", "rename", rename("b.txt", "c.txt"))
+        .call("e1", "write", write("d.txt", "new\n"));
+    scene.ask(calls);
+    scene.wait_pending(3);
+    scene.nvim.keys(":Caliban review<CR>");
+    scene.nvim.wait_screen("a.txt|1| delete");
+    scene.nvim.wait_screen("b.txt|1| rename to c.txt");
+    scene.nvim.keys(":cclose<CR>");
+    let here = |scene: &Scene| scene.nvim.lua_str("return vim.fn.expand('%:.')");
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        scene.nvim.keys(":Caliban next<CR>");
+        seen.push(here(&scene));
+    }
+    seen.sort();
+    assert_eq!(seen, ["a.txt", "b.txt", "d.txt"]);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!((scene.on_disk("c.txt"), scene.on_disk("d.txt")), (None, None));
+}
+
+#[test]
+fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
+    let scene = done("delete", delete("a.txt"));
+    assert_eq!(scene.on_disk("a.txt"), None);
+    assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still take it back.");
+    scene.nvim.wait_screen("Caliban deletes this file, done · ");
+    // the text is nowhere else
+    scene.nvim.keys(":qa<CR>");
+    scene.nvim.wait_screen("E37");
+    // for the model it is gone
+    scene.server.reply(Reply::new().call("r1", "read", json!({"path": "a.txt"})));
+    scene.server.reply(Reply::said("Gone."));
+    scene.nvim.keys("<Esc>:Caliban ask look<CR>");
+    scene.wait_idle("Gone.");
+    assert!(scene.answer(4, "r1").contains("does not exist"), "{}", scene.answer(4, "r1"));
+    scene.nvim.keys(":Caliban reject file I need it<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(buffers(&scene), "a.txt");
+    expect![[r#"
+        <notice>
+        The user rejected it: a.txt is not deleted.
+        The user's reason: I need it
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+    scene.nvim.keys("Gox<Esc>:w<CR>");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    assert_eq!(scene.on_disk("a.txt"), Some(nine() + "x\n"));
+}
+
+#[test]
+fn in_auto_edit_mode_a_deletion_is_accepted_afterwards() {
+    let scene = done("delete", delete("a.txt"));
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(0);
+    assert_eq!(buffers(&scene), "");
+    expect![[r#"
+        <notice>
+        The user accepted it: a.txt is deleted.
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+}
+
+#[test]
+fn in_auto_edit_mode_a_renaming_is_done_at_once_and_taken_back() {
+    let scene = done("rename", rename("a.txt", "new/b.txt"));
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("new/b.txt")), (None, Some(nine())));
+    assert_eq!(scene.answer(2, "c1"), "a.txt is now new/b.txt; the user may still take it back.");
+    assert_eq!(buffers(&scene), "new/b.txt");
+    // an edit of it stacks on it
+    scene.server.reply(Reply::new().call("e1", "edit", edit("new/b.txt", &[("l2", "L2")])));
+    scene.server.reply(Reply::said("Done."));
+    scene.nvim.keys(":Caliban ask on<CR>");
+    scene.wait_idle("Done.");
+    scene.wait_hunks(2);
+    assert_eq!(scene.on_disk("new/b.txt"), Some(nine().replace("l2", "L2")));
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("new/b.txt")), (Some(nine()), None));
+    assert_eq!(buffers(&scene), "a.txt");
+    expect![[r#"
+        <notice>
+        The user rejected it: a.txt is not renamed.
+        </notice>
+        <notice>
+        The user rejected the change in a.txt: it is undone.
+        </notice>
+        and?"#]]
+    .assert_eq(&told(&scene));
+}
+
+/// A file that the model made in this mode and deletes again.
+#[test]
+fn in_auto_edit_mode_a_new_file_goes_again() {
+    let scene = Scene::start(|it| it.config(MODE));
+    scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "one\n")));
+    scene.server.reply(Reply::new().call("c1", "delete", delete("a.txt")));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    assert_eq!(scene.on_disk("a.txt"), None);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), None);
+}
+
+/// What the model hears: an error, at once, with no prompt and nothing pending.
+#[track_caller]
+fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Value) -> String {
+    let scene = Scene::start(|it| setup(it.file("a.txt", nine()).file("dir/x.txt", "x\n")));
+    scene.nvim.keys(keys);
+    scene.server.reply(Reply::new().call("c1", tool, input));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_idle("I see.");
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    assert_eq!((scene.pending(), scene.on_disk("a.txt")), (0, Some(nine())));
+    let dir = scene.nvim.setup.dir().display().to_string();
+    scene.answer(2, "c1").replace(&dir, "/DIR")
+}
+
+#[test]
+fn what_cannot_be_deleted_is_refused_in_a_sentence() {
+    let told = [
+        refused(|it| it, "", "delete", delete("none.txt")),
+        refused(|it| it, "", "delete", delete("dir")),
+        refused(|it| it, "", "delete", delete("../setup.lua")),
+        refused(|it| it, "", "delete", delete(".git/config")),
+        refused(|it| it.file("b", b"a\0b"), "", "delete", delete("b")),
+        refused(|it| it, ":edit a.txt<CR>Gox<Esc>", "delete", delete("a.txt")),
+        refused(|it| it, ":view a.txt<CR>", "delete", delete("a.txt")),
+        refused(|it| it, ":edit a.txt<CR>:setlocal bt=nofile<CR>", "delete", delete("a.txt")),
+    ];
+    expect![[r#"
+        none.txt does not exist.
+        path: `dir` is a folder. Name a file.
+        path: `../setup.lua` is outside the project (/DIR/project), where nothing is edited.
+        path: `.git/config` is in .git, where nothing is edited.
+        b was not changed: it is a binary file.
+        a.txt was not changed: its buffer has unsaved changes of the user.
+        a.txt was not changed: it is read-only.
+        a.txt was not changed: its buffer is not a file (nofile)."#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn where_a_file_cannot_be_renamed_to_is_refused_in_a_sentence() {
+    let named = ":edit b.txt<CR>ihello<Esc>:edit! a.txt<CR>";
+    let told = [
+        refused(|it| it, "", "rename", rename("a.txt", "dir/x.txt")),
+        refused(|it| it, "", "rename", rename("a.txt", "dir")),
+        refused(|it| it, "", "rename", rename("a.txt", "../b.txt")),
+        refused(|it| it, "", "rename", rename("a.txt", ".git/b")),
+        refused(|it| it, "", "rename", rename("a.txt", "a.txt/b.txt")),
+        refused(|it| it, "", "rename", rename("a.txt", "a.txt")),
+        refused(|it| it, named, "rename", rename("a.txt", "b.txt")),
+    ];
+    expect![[r#"
+        to: there is a `dir/x.txt` already. Name a path where nothing is.
+        to: `dir` is a folder. Name a file.
+        to: `../b.txt` is outside the project (/DIR/project), where nothing is edited.
+        to: `.git/b` is in .git, where nothing is edited.
+        to: `a.txt` is a file, not a folder.
+        to: there is a `a.txt` already. Name a path where nothing is.
+        a.txt was not changed: a buffer is called b.txt."#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn a_link_is_neither_deleted_nor_renamed_nor_taken_the_place_of() {
+    let linked = |it: Setup| {
+        std::os::unix::fs::symlink(it.path("a.txt"), it.path("link.txt")).unwrap();
+        it
+    };
+    let told = [
+        refused(linked, "", "delete", delete("link.txt")),
+        refused(linked, "", "rename", rename("link.txt", "b.txt")),
+        refused(linked, "", "rename", rename("dir/x.txt", "link.txt")),
+    ];
+    expect![[r#"
+        path: `link.txt` is a symbolic link, which is neither deleted nor renamed here.
+        path: `link.txt` is a symbolic link, which is neither deleted nor renamed here.
+        to: there is a `link.txt` already. Name a path where nothing is."#]]
+    .assert_eq(&told.join("\n"));
+}
+
+#[test]
+fn calls_of_one_reply_that_meet_in_a_file_do_not_mix() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    scene.ask(
+        Reply::new()
+            .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
+            .call("c1", "delete", delete("a.txt"))
+            .call("c2", "rename", rename("b.txt", "c.txt"))
+            .call("w1", "write", write("c.txt", "new\n")),
+    );
+    scene.wait_pending(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    expect!["Nothing was done to a.txt: another call of this reply changes it or what is to be in its place. Send this one when that is decided."].assert_eq(&scene.answer(2, "c1"));
+    assert!(scene.answer(2, "c2").starts_with("Nothing was done to b.txt"));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(scene.on_disk("c.txt").as_deref(), Some("new\n"));
+}
+
+/// What stands in the way at the moment of the decision is told, and nothing is lost.
+#[test]
+fn what_came_in_the_way_meanwhile() {
+    let scene = pending("rename", rename("a.txt", "b.txt"));
+    fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
+    scene.nvim.keys(":Caliban accept file<CR>");
+    scene.nvim.wait_screen("a.txt: Caliban cannot rename to b.txt: there is a b.txt already");
+    assert_eq!(scene.pending(), 1);
+    assert_eq!(scene.on_disk("b.txt").as_deref(), Some("theirs\n"));
+    fs::remove_file(scene.nvim.setup.path("b.txt")).unwrap();
+    decide(&scene, ":Caliban accept file<CR>");
+    assert_eq!(scene.on_disk("b.txt"), Some(nine()));
+    let scene = pending("delete", delete("a.txt"));
+    fs::write(scene.nvim.setup.path("a.txt"), "theirs\n").unwrap();
+    scene.nvim.keys(":Caliban accept file<CR>");
+    scene.nvim.wait_screen("a.txt: Caliban cannot delete: it changed on disk");
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some("theirs\n"));
+}
