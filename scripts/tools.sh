@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Puts the checkers of Lua under target/tools and makes sure that Rust's own are there; quick when they are.
+# Puts the checkers of Lua, and a language server to test with, under target/tools and makes sure that Rust's own
+# checkers are there; quick when they are. Needs python3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v cargo >/dev/null || { echo "cargo is needed: install Rust." >&2; exit 1; }
@@ -29,3 +30,15 @@ tool() { # name version [arguments of cargo install]
 }
 tool stylua 2.6.0 --features luajit
 tool emmylua_check 0.25.1
+
+server=target/tools/jedi
+if ! "$server/bin/python3" -c '' 2>/dev/null || ! ls -d "$server"/lib/*/site-packages/jedi_language_server-0.45.1.dist-info >/dev/null 2>&1; then
+  echo "Laying out a language server in $server" >&2
+  rm -rf "$server"
+  if ! python3 -m venv "$server" >&2 || ! "$server/bin/python3" -m pip install --quiet --disable-pip-version-check \
+    jedi-language-server==0.45.1 jedi==0.19.2 docstring-to-markdown==0.17 pygls==1.3.1 >&2; then
+    echo "A language server could not be laid out: python3 with venv and pip is needed." >&2
+    rm -rf "$server"
+    exit 1
+  fi
+fi

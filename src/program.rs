@@ -185,6 +185,12 @@ impl Program {
             FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
+            FromNvim::Checked(checked) => {
+                // Of a session that is not open any more nobody waits for it.
+                if let Some(agent) = self.agents.get(&checked.session) {
+                    drop(agent.send(Command::Checked(Box::new(checked))));
+                }
+            }
             FromNvim::Reviewed(reviewed) => {
                 // A message sent after it must find the verdict told.
                 let (done, verdicts) = oneshot::channel();

@@ -60,6 +60,10 @@ local function settle(r)
     unsaved = ('the user named its buffer %s'):format(file.short(name))
   end
   local kept = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
+  if kept and not r.deleted and r.accepted > 0 then
+    settling.check(r)
+  end
+  r.before = nil
   settling.report(r, not kept and not r.deleted, unsaved)
   local line = settling.summary(r, written, unsaved)
   if r.deleted and there and not (r.own and vim.bo[r.buf].modified) then
@@ -292,6 +296,7 @@ local function enter_into(item, buf, created)
       return entry.refuse(item, failed)
     end
   else
+    r.before = r.before or require('caliban.lsp.check').before(buf, lines)
     local ok, err = track.edit(r, function()
       entry.apply(r, edits)
     end)
@@ -304,7 +309,11 @@ local function enter_into(item, buf, created)
     entry.told(item, buf, 1, r.auto and '' or nil)
   else
     local text = r.auto and file.text(buf)
-    entry.told(item, buf, #edits, r.auto and persist(r) or nil, text or nil)
+    local unsaved = r.auto and persist(r) or nil
+    if unsaved then
+      settling.check(r)
+    end
+    entry.told(item, buf, #edits, unsaved, text or nil)
   end
   r.open = r.open or track.count(r) == 0
   local line = M.look(r, true)

@@ -228,6 +228,16 @@ function M.fire(name, data)
   pcall(api.nvim_exec_autocmds, 'User', { pattern = name, data = data, modeline = false })
 end
 
+--- Has it looked into what the edits did to the diagnostics, before the program is told of them.
+---@param r caliban.Review
+function M.check(r)
+  local before = r.before
+  r.before = nil
+  if before then
+    pcall(require('caliban.lsp.check').begin, r.buf, r.session, r.path, before)
+  end
+end
+
 --- Tells the program how a review ended.
 ---@param r caliban.Review
 ---@param gone boolean

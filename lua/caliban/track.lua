@@ -38,6 +38,7 @@ local MOST = 50
 ---@field origin? string the disk's text at entry; absent where the buffer was modified then
 ---@field clash? string what on disk cannot be written over
 ---@field text? string the buffer's before the write that ends it: an autocommand may close the buffer
+---@field before? caliban.Before the diagnostics before an edit that is not settled yet
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field seq integer the undo state `hunks` belong to
 ---@field states table<integer, { hunks: caliban.Hunk[], own: boolean }> other undo states

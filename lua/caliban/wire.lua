@@ -205,6 +205,24 @@
 ---@field notes string[] sentences on servers that did not answer
 ---@field why? string for the model: why nobody could be asked
 
+--- What an edit did to a file's diagnostics. First it is awaited: the verdict on the edit waits for it. It is told
+--- once, or dropped where another edit has come since.
+---@class (exact) caliban.Checked
+---@field kind 'checked'
+---@field id integer
+---@field session string
+---@field path string absolute
+---@field state 'awaited'|'told'|'dropped'
+---@field added caliban.Finding[] the first of those that are new
+---@field remaining caliban.Finding[] the first of those that were there before
+---@field elsewhere caliban.Finding[] new ones in other files
+---@field notes string[] sentences on the servers
+---@field new integer
+---@field fixed integer
+---@field remain integer
+---@field known boolean what was there before is known; where not, `added` is what stands on changed lines
+---@field fresh boolean some server has reported on the new text
+
 ---@class (exact) caliban.Finding
 ---@field path string absolute, or a URI
 ---@field line integer

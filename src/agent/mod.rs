@@ -3,6 +3,7 @@
 
 pub mod models;
 mod cache;
+mod checks;
 mod edits;
 mod instructions;
 mod sampling;
@@ -18,7 +19,7 @@ use crate::event::{Delta, Event, Mode, Ruling, SessionId, TurnId};
 use crate::message::{CallId, Excerpt, ToolAnswer};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
-use crate::nvim::wire::{Level, ToNvim};
+use crate::nvim::wire::{Checked, Level, ToNvim};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::{Draft, Store};
@@ -59,10 +60,27 @@ pub enum Command {
         path: PathBuf,
         saved: bool,
     },
+    /// The editor looks into what an edit did to a file's diagnostics, or has found out.
+    Checked(Box<Checked>),
     /// The editor wants the session's state and transcript (again).
     Present,
     /// Save everything and end.
     Quit(oneshot::Sender<()>),
+}
+
+impl Command {
+    /// Whether the user does something that the verdicts before it have to precede.
+    fn acts(&self) -> bool {
+        !matches!(
+            self,
+            Command::Draft(_)
+                | Command::Toggle(_)
+                | Command::ShowRequest
+                | Command::Reviewed { .. }
+                | Command::Checked(_)
+                | Command::Present
+        )
+    }
 }
 
 /// What an agent asks of the program.
@@ -145,6 +163,7 @@ pub struct Agent {
     disk_warned: bool,
     /// What was said last of instructions that have changed.
     outdated: Option<String>,
+    checks: checks::Checks,
 }
 
 struct Ends {
@@ -228,6 +247,7 @@ impl Agent {
             hearing: sampling::Hearing::new(),
             disk_warned: false,
             outdated: None,
+            checks: checks::Checks::default(),
         };
         let ends = Ends {
             results: results_end,
@@ -259,6 +279,9 @@ impl Agent {
     }
 
     fn command(&mut self, command: Command) {
+        if command.acts() {
+            self.release();
+        }
         match command {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
             Command::Unqueue(id) => self.take(Input::Unqueue { id }),
@@ -284,8 +307,9 @@ impl Agent {
             Command::ShowRequest => self.show_request(),
             Command::Reviewed { answers, path, saved } => {
                 self.note_saved(&path, saved);
-                self.take(Input::Reviewed { path, answers });
+                self.judged(Input::Reviewed { path, answers });
             }
+            Command::Checked(checked) => self.checked(&checked),
             Command::Present => self.present(Show::Repaint),
             Command::Quit(_) => (),
         }
@@ -296,6 +320,7 @@ impl Agent {
             for (path, saved) in files {
                 self.note_saved(path, *saved);
             }
+            return self.judged(input);
         }
         self.take(input);
     }
@@ -435,6 +460,7 @@ impl Agent {
     /// The editor is going: everything is on disk when this returns. An interrupted turn stays in the journal,
     /// where the next start finds it.
     fn quit(&mut self) {
+        self.release();
         let partial = self.partial.take();
         let step = self.setup.session.step(Input::Leave { partial });
         self.work.abort_all();

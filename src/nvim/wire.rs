@@ -1,11 +1,15 @@
 //! What crosses between the editor and the program; the twin of `lua/caliban/wire.lua`, which says what
 //! each field means. A test keeps the two equal.
 
+mod servers;
+
+pub use servers::{CheckState, Checked, Found};
+
 use crate::edit::Format;
 use crate::event::{Mode, Queued, SessionId};
 use crate::message::{Effort, Excerpt};
 use crate::provider::key::Secret;
-use crate::tool::lsp::{Aspect, Finding};
+use crate::tool::lsp::Aspect;
 use crate::view::BlockUpdate;
 use rmpv::Value;
 use serde::de::IntoDeserializer;
@@ -86,6 +90,7 @@ pub enum FromNvim {
     Arrived(Arrived),
     Reviewed(Reviewed),
     Found(Found),
+    Checked(Checked),
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -245,18 +250,6 @@ pub struct ProposedText {
 pub struct Reason {
     pub lines: Vec<String>,
     pub reason: String,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct Found {
-    pub id: u32,
-    #[serde(default)]
-    pub findings: Vec<Finding>,
-    #[serde(default)]
-    pub more: u32,
-    #[serde(default)]
-    pub notes: Vec<String>,
-    pub why: Option<String>,
 }
 
 /// Everything the program says.

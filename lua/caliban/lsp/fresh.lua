@@ -11,42 +11,59 @@ local SETTLE = 300
 local SERVER_CANCELLED = -32802
 
 ---@class caliban.Fresh
----@field items lsp.Diagnostic[]
----@field notes string[] on servers whose word is not there
----@field servers integer how many were asked
+---@field by_client table<integer, lsp.Diagnostic[]> without those whose word is not there
+---@field notes string[] on the servers
 
 ---@class caliban.Awaited
 ---@field client vim.lsp.Client
----@field pulls boolean
+---@field pulls? boolean known once it has started
 ---@field asked? integer the version of the text that is asked about
 ---@field request? integer
 ---@field items? lsp.Diagnostic[]
 ---@field failed? string
 
+---@param client vim.lsp.Client
 ---@param buf integer
----@param it caliban.Awaited
-local function pull(buf, it)
-  local version = vim.lsp.util.buf_versions[buf]
-  it.asked = version
-  local provider = (it.client.server_capabilities or {}).diagnosticProvider
+---@return boolean
+function M.pulls(client, buf)
+  return client:supports_method(PULL, buf)
+end
+
+--- Asks for the diagnostics of a buffer's text as it is now.
+---@param client vim.lsp.Client
+---@param buf integer
+---@param done fun(items?: lsp.Diagnostic[], err?: lsp.ResponseError)
+---@return integer? request
+function M.pull(client, buf, done)
+  local provider = (client.server_capabilities or {}).diagnosticProvider
   local params = {
     textDocument = { uri = vim.uri_from_bufnr(buf) },
     identifier = type(provider) == 'table' and provider.identifier or nil,
   }
-  local _, request = it.client:request(PULL, params, function(err, result)
+  local _, request = client:request(PULL, params, function(err, result)
+    local items = type(result) == 'table' and result.items
+    done(type(items) == 'table' and items or nil, err)
+  end, buf)
+  return request
+end
+
+---@param buf integer
+---@param it caliban.Awaited
+local function ask(buf, it)
+  local version = vim.lsp.util.buf_versions[buf]
+  it.asked = version
+  it.request = M.pull(it.client, buf, function(items, err)
     it.request = nil
     if it.asked ~= version then
       return
-    elseif err then
+    elseif err and err.code == SERVER_CANCELLED then
       it.asked = nil
-      it.failed = err.code ~= SERVER_CANCELLED and tostring(err.message) or nil
-    elseif type(result) == 'table' and type(result.items) == 'table' then
-      it.items = result.items
+    elseif items then
+      it.items = items
     else
-      it.failed = 'its answer makes no sense'
+      it.failed = err and tostring(err.message) or 'its answer makes no sense'
     end
-  end, buf)
-  it.request = request
+  end)
 end
 
 ---@param buf integer
@@ -55,14 +72,18 @@ end
 local function look(buf, it)
   if it.client:is_stopped() then
     it.failed = 'it has ended'
+  elseif it.client.initialized and it.pulls == nil then
+    it.pulls = M.pulls(it.client, buf)
   end
   if it.failed then
     return true
+  elseif it.pulls == nil then
+    return false
   elseif not it.pulls then
-    it.items = watch.fresh(it.client, buf, SETTLE) and watch.last(it.client, buf) or nil
+    it.items = watch.fresh(it.client, buf, SETTLE) and (watch.last(it.client, buf) or {}) or nil
   elseif it.asked ~= vim.lsp.util.buf_versions[buf] then
     it.items = nil
-    pull(buf, it)
+    ask(buf, it)
   end
   return it.items ~= nil
 end
@@ -72,47 +93,53 @@ end
 ---@return caliban.Awaited[]
 local function awaited(buf)
   local out = {}
-  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
-    local pulls = client:supports_method(PULL, buf)
-    if pulls or not watch.of(client.id).mute then
-      out[#out + 1] = { client = client, pulls = pulls }
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
+    if not watch.of(client.id).mute then
+      out[#out + 1] = { client = client }
     end
   end
   return out
+end
+
+--- What is to be said of a server beside its findings.
+---@param buf integer
+---@param it caliban.Awaited
+---@return string?
+local function note(buf, it)
+  local seen = watch.of(it.client.id)
+  if it.failed then
+    return ('%s could not tell: %s'):format(it.client.name, it.failed)
+  elseif not it.items then
+    seen.mute = not it.pulls and next(seen.published) == nil or nil
+    return ('not known yet: %s has not reported on this text'):format(it.client.name)
+  elseif not it.pulls and not watch.last(it.client, buf) then
+    return ('%s has reported nothing on it so far'):format(it.client.name)
+  end
 end
 
 ---@param buf integer
 ---@param all caliban.Awaited[]
 ---@return caliban.Fresh
 local function gather(buf, all)
-  local items, notes = {}, {}
+  local by_client, notes = {}, {}
   for _, it in ipairs(all) do
-    vim.list_extend(items, it.items or {})
-    if it.items and it.pulls and watch.of(it.client.id).published[vim.uri_from_bufnr(buf)] then
-      -- some also publish what takes them longer
-      vim.list_extend(
-        items,
-        watch.fresh(it.client, buf, SETTLE) and watch.last(it.client, buf) or {}
-      )
-    elseif it.failed then
-      notes[#notes + 1] = ('%s could not tell: %s'):format(it.client.name, it.failed)
-    elseif not it.items then
-      notes[#notes + 1] = ('not known yet: %s has not reported on this text'):format(it.client.name)
-      local seen = watch.of(it.client.id)
-      seen.mute = not it.pulls and next(seen.published) == nil or nil
-    end
+    by_client[it.client.id] = it.items
+    notes[#notes + 1] = note(buf, it)
   end
-  return { items = items, notes = notes, servers = #all }
+  return { by_client = by_client, notes = notes }
 end
 
 --- Collects a buffer's diagnostics, for as long as it takes or `ms`.
 ---@param buf integer
 ---@param ms integer
 ---@param done fun(fresh: caliban.Fresh)
----@return fun() stop
+---@return fun()? stop absent: no server has a word on it, and nothing will be told
 function M.collect(buf, ms, done)
   watch.start()
   local all = awaited(buf)
+  if #all == 0 then
+    return nil
+  end
   local stop = wait.till(ms, function()
     if not vim.api.nvim_buf_is_loaded(buf) then
       return true

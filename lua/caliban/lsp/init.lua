@@ -196,12 +196,24 @@ local function diagnose(it, buf)
     ms,
     part(it, function(now)
       local path = vim.api.nvim_buf_get_name(buf)
-      local findings = vim.tbl_map(function(item)
-        return { path = path, line = fresh.line(item), text = fresh.say(item) }
-      end, now.items)
+      local findings = {}
+      for id, items in pairs(now.by_client) do
+        local client = vim.lsp.get_client_by_id(id)
+        -- some that are asked also publish what takes them longer
+        local also = client and watch.fresh(client, buf, 0) and watch.last(client, buf) or {}
+        for _, item in ipairs(vim.list_extend(vim.list_slice(items), also)) do
+          findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
+        end
+      end
       answer(it, { findings = ordered(findings), notes = now.notes })
     end)
   )
+  if not it.stop then
+    local why = 'No language server reports on %s.'
+    answer(it, {
+      why = why:format(file.short(it.message.path --[[@as string]])),
+    })
+  end
 end
 
 --- All that is known, file by file; files whose text has changed since are named only.
@@ -209,19 +221,22 @@ end
 local function diagnose_all(it)
   watch.start()
   local findings, notes = {}, {} ---@type caliban.Finding[], string[]
+  local bufs = {} ---@type table<string, integer>
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    bufs[vim.api.nvim_buf_get_name(buf)] = buf
+  end
   for _, client in ipairs(vim.lsp.get_clients()) do
-    for uri, items in pairs(watch.everything(client)) do
-      local buf = file.find(place.path(uri))
+    for path, items in pairs(watch.everything(client)) do
+      local buf = bufs[path]
       local current = not buf
         or not vim.lsp.buf_is_attached(buf, client.id)
         or watch.fresh(client, buf, 0)
       for _, item in ipairs(current and items or {}) do
-        local text = fresh.say(item)
-        findings[#findings + 1] = { path = place.path(uri), line = fresh.line(item), text = text }
+        findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
       end
       if not current then
         local late = 'not known yet of %s: ask for it by its path'
-        notes[#notes + 1] = late:format(file.short(place.path(uri)))
+        notes[#notes + 1] = late:format(file.short(path))
       end
     end
   end

@@ -3,6 +3,7 @@
 local M = {}
 
 local now = require('caliban.lsp.wait').now
+local place = require('caliban.lsp.place')
 local PUBLISH = 'textDocument/publishDiagnostics'
 
 ---@class caliban.Published
@@ -15,8 +16,8 @@ local PUBLISH = 'textDocument/publishDiagnostics'
 ---@field at number milliseconds
 
 ---@class caliban.Watched
----@field published table<string, caliban.Published> by URI
----@field told table<string, caliban.Told> by URI
+---@field published table<string, caliban.Published> by path
+---@field told table<string, caliban.Told> by path
 ---@field mute? boolean it has been waited for in vain, and never published anything
 
 local watched = {} ---@type table<integer, caliban.Watched>
@@ -41,7 +42,7 @@ local function hook(client)
       local it = M.of(ctx.client_id)
       local items = type(result.diagnostics) == 'table' and result.diagnostics or {}
       local version = type(result.version) == 'number' and result.version or nil
-      it.published[result.uri] = { version = version, at = now(), items = items }
+      it.published[place.path(result.uri)] = { version = version, at = now(), items = items }
       it.mute = nil
     end
     return (before or vim.lsp.handlers[PUBLISH])(err, result, ctx, ...)
@@ -55,7 +56,23 @@ local function on_notify(event)
   local data = event.data
   if data.method == 'textDocument/didOpen' or data.method == 'textDocument/didChange' then
     local document = data.params.textDocument
-    M.of(data.client_id).told[document.uri] = { version = document.version, at = now() }
+    local told = { version = document.version, at = now() }
+    M.of(data.client_id).told[place.path(document.uri)] = told
+  end
+end
+
+--- Adds what Neovim keeps of a client's diagnostics, as the client sent it.
+---@param client vim.lsp.Client
+---@param pulled boolean
+---@param out table<string, lsp.Diagnostic[]> by path
+local function kept(client, pulled, out)
+  local space = vim.lsp.diagnostic.get_namespace(client.id, pulled)
+  for _, it in ipairs(vim.diagnostic.get(nil, { namespace = space })) do
+    local path = vim.api.nvim_buf_get_name(it.bufnr --[[@as integer]])
+    local raw = vim.tbl_get(it, 'user_data', 'lsp')
+      or { message = it.message, severity = it.severity, range = { start = { line = it.lnum } } }
+    out[path] = out[path] or {}
+    table.insert(out[path], raw)
   end
 end
 
@@ -76,44 +93,53 @@ function M.start()
       end
     end,
   })
+  vim.api.nvim_create_autocmd('LspDetach', {
+    group = group,
+    callback = function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if not client or client:is_stopped() then
+        watched[event.data.client_id] = nil
+      end
+    end,
+  })
   for _, client in ipairs(vim.lsp.get_clients()) do
     hook(client)
+    local said = {} ---@type table<string, lsp.Diagnostic[]>
+    kept(client, false, said)
+    for path, items in pairs(said) do
+      M.of(client.id).published[path] = { at = 0, items = items }
+    end
   end
 end
 
---- A diagnostic as its server sent it.
----@param it vim.Diagnostic
----@return lsp.Diagnostic
-function M.raw(it)
-  return vim.tbl_get(it, 'user_data', 'lsp')
-    or { message = it.message, severity = it.severity, range = { start = { line = it.lnum } } }
-end
-
---- What a server said last of a buffer, whatever text that was about.
+--- What a server said last of a buffer, whatever text that was about; nil where it has said nothing.
 ---@param client vim.lsp.Client
 ---@param buf integer
----@return lsp.Diagnostic[]
+---@return lsp.Diagnostic[]?
 function M.last(client, buf)
-  local published = M.of(client.id).published[vim.uri_from_bufnr(buf)] ---@as caliban.Published?
-  if published then
-    return published.items
-  end
-  local space = vim.lsp.diagnostic.get_namespace(client.id)
-  return vim.tbl_map(M.raw, vim.diagnostic.get(buf, { namespace = space }))
+  local published = M.of(client.id).published[vim.api.nvim_buf_get_name(buf)] ---@as caliban.Published?
+  return published and published.items
 end
 
---- What a server said last of every file it spoke of.
+--- What a server published last on every file it spoke of.
 ---@param client vim.lsp.Client
----@return table<string, lsp.Diagnostic[]> # by URI
+---@return table<string, lsp.Diagnostic[]> # by path; the lists are not to be changed
+function M.all(client)
+  local out = {}
+  for path, published in pairs(M.of(client.id).published) do
+    out[path] = published.items
+  end
+  return out
+end
+
+--- The same, with what was pulled from it.
+---@param client vim.lsp.Client
+---@return table<string, lsp.Diagnostic[]> # by path
 function M.everything(client)
   local out = {}
-  for _, pulled in ipairs({ false, true }) do
-    local space = vim.lsp.diagnostic.get_namespace(client.id, pulled)
-    for _, it in ipairs(vim.diagnostic.get(nil, { namespace = space })) do
-      local uri = vim.uri_from_bufnr(it.bufnr --[[@as integer]])
-      out[uri] = out[uri] or {}
-      table.insert(out[uri], M.raw(it))
-    end
+  kept(client, true, out)
+  for path, items in pairs(M.all(client)) do
+    out[path] = vim.list_extend(out[path] or {}, items)
   end
   return out
 end
@@ -124,19 +150,19 @@ end
 ---@param settle integer milliseconds
 ---@return boolean
 function M.fresh(client, buf, settle)
-  local uri = vim.uri_from_bufnr(buf)
+  local path = vim.api.nvim_buf_get_name(buf)
   local it = M.of(client.id)
-  local told, published = it.told[uri], it.published[uri]
+  local told, published = it.told[path], it.published[path]
   local version = vim.lsp.util.buf_versions[buf] or 0
-  if not published then
-    -- untold too: it had its say before we listened, and nothing has changed since
-    return not told
-  elseif now() - published.at < settle then
+  if not told then
+    -- it had its say before we listened, and nothing has changed since
+    return not published or now() - published.at >= settle
+  elseif not published or now() - published.at < settle then
     return false
   elseif published.version then
     return published.version >= version
   end
-  return not told or told.version >= version and published.at > told.at
+  return told.version >= version and published.at > told.at
 end
 
 return M

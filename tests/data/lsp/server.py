@@ -1,11 +1,12 @@
 """A language server that a test drives, over standard input and output. It knows the words of the files below its
-root: `def NAME` defines one, BAD is an error and ODD a warning.
+root: `def NAME` defines one, BAD is an error, ODD a warning, and
+`breaks NAME` an error in the file of that name.
 
-Its one argument is JSON: `name`; `encoding` (utf-8, utf-16, utf-32); `push` (versioned, bare, never: what is
-published when a text comes); `pull`; `lacks` (methods it does not offer); `silent` (methods it does not answer);
+Its one argument is JSON: `name`; `encoding` (utf-8, utf-16, utf-32); `push` (versioned; bare: without versions; held: not
+by itself; never); `pull`; `lacks` (methods it does not offer); `silent` (methods it does not answer);
 `dies` (the method it dies of); `many` (errors on the first line); `stale` (the version before is published first);
 `outside` (where everything is defined); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
-`test/publish` publishes for all open files.
+`test/publish` publishes for all open files, `test/old` for the version before.
 """
 
 import json
@@ -103,14 +104,17 @@ def diagnostics(uri):
 
 def publish(uri, version, found):
     params = {"uri": uri, "diagnostics": found}
-    if set_up["push"] == "versioned":
+    if set_up["push"] != "bare" and version is not None:
         params["version"] = version
     send({"method": "textDocument/publishDiagnostics", "params": params})
 
 
 def came(uri):
-    if set_up["push"] == "never":
+    if set_up["push"] in ("held", "never"):
         return
+    for name in re.findall(r"breaks (\w+)", documents[uri]["text"]):
+        where = {"range": span(0, "", 0, 0), "severity": 1, "source": set_up["name"], "message": "it is broken"}
+        publish(f"file://{root}/{name}.py", None, [where])
     version = documents[uri]["version"]
     if set_up.get("stale"):
         publish(uri, version - 1, [])
@@ -164,6 +168,9 @@ def notified(method, params):
     elif method == "test/publish":
         for uri in documents:
             publish(uri, documents[uri]["version"], diagnostics(uri))
+    elif method == "test/old":
+        for uri in documents:
+            publish(uri, documents[uri]["version"] - 1, [])
 
 
 while (message := receive()) is not None:

@@ -39,3 +39,11 @@ pub(super) fn came(nvim: &Nvim) -> String {
 pub(super) fn wait_came(nvim: &Nvim, line: &str) {
     nvim.wait(|nvim| came(nvim).contains(line), &format!("{line:?} at the servers"));
 }
+
+/// Tells the servers something, by a notification of theirs.
+pub(super) fn tell(nvim: &Nvim, method: &str, params: &Value) {
+    let code = "for _, client in ipairs(vim.lsp.get_clients()) do
+        client:notify(select(1, ...), vim.json.decode(select(2, ...)))
+      end";
+    nvim.lua(code, &[method.into(), params.to_string().into()]);
+}

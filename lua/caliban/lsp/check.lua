@@ -1,0 +1,257 @@
+--- What an edit did to the diagnostics: those of the new text against those from before it. The program is told at
+--- once that it is looked into, and what came of it later.
+local M = {}
+
+local api = vim.api
+local fresh = require('caliban.lsp.fresh')
+local review = require('caliban.review')
+local watch = require('caliban.lsp.watch')
+
+--- Errors and warnings; what is milder is no reason to do anything.
+local MILDEST = 2
+--- Findings that are handed over: what is new, and what stood there before.
+local NEW, OLD = 200, 5
+
+---@class caliban.Before
+---@field lines string[] the text
+---@field items table<integer, lsp.Diagnostic[]> by client; absent where they are not known
+---@field others table<integer, table<string, lsp.Diagnostic[]>> of other files, by client and path
+---@field ticks table<string, integer> of the other files that are loaded
+
+---@class caliban.Checking
+---@field id integer
+---@field buf integer
+---@field session string
+---@field path string
+---@field before caliban.Before
+---@field stop? fun()
+
+local running = {} ---@type table<integer, caliban.Checking> by buffer
+local count = 0
+
+---@return table<string, integer>
+local function ticks()
+  local out = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(buf) then
+      out[api.nvim_buf_get_name(buf)] = api.nvim_buf_get_changedtick(buf)
+    end
+  end
+  return out
+end
+
+---@param check caliban.Checking
+---@param state 'awaited'|'told'|'dropped'
+---@param fields? table
+local function tell(check, state, fields)
+  local message = {
+    kind = 'checked',
+    id = check.id,
+    session = check.session,
+    path = check.path,
+    state = state,
+    added = {},
+    remaining = {},
+    elsewhere = {},
+    notes = {},
+    new = 0,
+    fixed = 0,
+    remain = 0,
+    known = true,
+    fresh = true,
+  }
+  require('caliban.rpc').notify(vim.tbl_extend('force', message, fields or {}))
+end
+
+--- What is known of a file before an edit enters it. Where an earlier edit is still being looked into, it is what
+--- was known before that: only the newest counts.
+---@param buf integer
+---@param lines string[]
+---@return caliban.Before
+function M.before(buf, lines)
+  local check = running[buf] ---@as caliban.Checking?
+  if check then
+    running[buf] = nil
+    if check.stop then
+      check.stop()
+    end
+    tell(check, 'dropped')
+    return check.before
+  end
+  local known = { lines = lines, items = {}, others = {}, ticks = {} } ---@type caliban.Before
+  if not package.loaded['vim.lsp'] then
+    return known
+  end
+  watch.start()
+  known.ticks = ticks()
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
+    known.others[client.id] = watch.all(client)
+    if fresh.pulls(client, buf) then
+      -- what follows on the wire comes after it
+      fresh.pull(client, buf, function(items)
+        known.items[client.id] = items
+      end)
+    elseif watch.fresh(client, buf, 0) then
+      known.items[client.id] = watch.last(client, buf) or {}
+    end
+  end
+  return known
+end
+
+--- Names a diagnostic, wherever it stands.
+---@param it lsp.Diagnostic
+---@param place string|integer
+---@return string
+local function key(it, place)
+  local code = tostring(it.code)
+  return table.concat(
+    { fresh.severity(it), tostring(it.source), code, tostring(it.message), place },
+    '\0'
+  )
+end
+
+--- Where a line of the text before stands now: a row, or the hunk it is in.
+---@param runs integer[][]
+---@param side 1|3 of the text before, of the one after
+---@return fun(row: integer): string|integer, boolean
+local function placer(runs, side)
+  ---@param row integer
+  ---@return string|integer place
+  ---@return boolean changed
+  return function(row)
+    local shift = 0
+    for i, run in ipairs(runs) do
+      if row < run[side] then
+        break
+      elseif row < run[side] + run[side + 1] then
+        return 'hunk ' .. i, true
+      end
+      shift = shift + run[4] - run[2]
+    end
+    return side == 1 and row + shift or row, false
+  end
+end
+
+---@param items lsp.Diagnostic[]
+---@param where fun(row: integer): string|integer, boolean
+---@return table<string, integer>
+local function tally(items, where)
+  local out = {}
+  for _, it in ipairs(items) do
+    if fresh.severity(it) <= MILDEST then
+      local name = key(it, (where(fresh.line(it))))
+      out[name] = (out[name] or 0) + 1
+    end
+  end
+  return out
+end
+
+---@param path string
+---@param it lsp.Diagnostic
+---@return caliban.Finding
+local function finding(path, it)
+  return { path = path, line = fresh.line(it), text = fresh.say(it) }
+end
+
+---@param found caliban.Finding[]
+---@param most integer
+---@return caliban.Finding[]
+local function first(found, most)
+  table.sort(found, function(a, b)
+    return a.path < b.path or a.path == b.path and a.line < b.line
+  end)
+  return vim.list_slice(found, 1, most)
+end
+
+--- Adds what one server says to what is told.
+---@param path string
+---@param before? lsp.Diagnostic[]
+---@param after lsp.Diagnostic[]
+---@param runs integer[][]
+---@param out { added: caliban.Finding[], remaining: caliban.Finding[], fixed: integer }
+function M.compare(path, before, after, runs, out)
+  local now = placer(runs, 3)
+  local had = tally(before or {}, placer(runs, 1))
+  for _, it in ipairs(after) do
+    if fresh.severity(it) <= MILDEST then
+      local where, changed = now(fresh.line(it))
+      local name = key(it, where)
+      local stood = (had[name] or 0) > 0
+      had[name] = stood and had[name] - 1 or nil
+      -- of what was there before unknown: what stands on changed lines counts as the edit's
+      local list = (stood or not before and not changed) and out.remaining or out.added
+      list[#list + 1] = finding(path, it)
+    end
+  end
+  for _, n in pairs(had) do
+    out.fixed = out.fixed + n
+  end
+end
+
+--- What is worse in other files whose own text nobody has changed.
+---@param check caliban.Checking
+---@param clients vim.lsp.Client[]
+---@return caliban.Finding[]
+local function elsewhere(check, clients)
+  local out, now = { added = {}, remaining = {}, fixed = 0 }, ticks()
+  local name = api.nvim_buf_get_name(check.buf)
+  for _, client in ipairs(clients) do
+    -- what it had reported of none by then it may report now for the first time
+    local before = check.before.items[client.id] and check.before.others[client.id]
+    for path, items in pairs(before and watch.all(client) or {}) do
+      if path ~= name and check.before.ticks[path] == now[path] then
+        M.compare(path, before[path] or {}, items, {}, out)
+      end
+    end
+  end
+  return out.added
+end
+
+---@param check caliban.Checking
+---@param now caliban.Fresh
+local function report(check, now)
+  local out = { added = {}, remaining = {}, fixed = 0, known = true }
+  local runs = review.runs(check.before.lines, require('caliban.file').lines(check.buf))
+  for id, items in pairs(now.by_client) do
+    local before = check.before.items[id] or #check.before.lines == 0 and {} or nil
+    out.known = out.known and before ~= nil
+    M.compare(check.path, before, items, runs, out)
+  end
+  tell(check, 'told', {
+    added = first(out.added, NEW),
+    remaining = first(out.remaining, OLD),
+    elsewhere = first(elsewhere(check, vim.lsp.get_clients({ bufnr = check.buf })), NEW),
+    notes = now.notes,
+    new = #out.added,
+    fixed = out.fixed,
+    remain = #out.remaining,
+    known = out.known,
+    fresh = next(now.by_client) ~= nil,
+  })
+end
+
+--- Looks into what an edit that is settled, or written, has done. Nothing is told where no server has a word on it.
+---@param buf integer
+---@param session string
+---@param path string
+---@param before caliban.Before
+function M.begin(buf, session, path, before)
+  if not package.loaded['vim.lsp'] or not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  count = count + 1
+  ---@type caliban.Checking
+  local check = { id = count, buf = buf, session = session, path = path, before = before }
+  check.stop = fresh.collect(buf, require('caliban.config').get().lsp.diagnostics_ms, function(now)
+    running[buf] = nil
+    if not api.nvim_buf_is_loaded(buf) or not pcall(report, check, now) then
+      tell(check, 'dropped')
+    end
+  end)
+  if check.stop then
+    running[buf] = check
+    tell(check, 'awaited')
+  end
+end
+
+return M
