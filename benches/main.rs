@@ -1,5 +1,5 @@
 //! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
-//! the decoders alone. The floors do
+//! the decoders alone, `BENCH=edits` for the matching of edits. The floors do
 //! what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
@@ -11,6 +11,7 @@
 )]
 
 mod decode;
+mod edits;
 mod editor;
 mod floor;
 mod proc;
@@ -61,6 +62,9 @@ fn main() {
     if std::env::var("BENCH").is_ok_and(|it| it == "decode") {
         return println!("{}", decode::table());
     }
+    if std::env::var("BENCH").is_ok_and(|it| it == "edits") {
+        return println!("{}", edits::table());
+    }
     let quick = std::env::var("BENCH").is_ok_and(|it| it == "quick");
     let only = std::env::var("BENCH_ONLY")
         .ok()
@@ -91,5 +95,6 @@ fn main() {
     print!("{}", report.table(&SCENARIOS));
     if only.is_none() {
         println!("{}", decode::table());
+        println!("{}", edits::table());
     }
 }

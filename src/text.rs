@@ -32,7 +32,7 @@ pub struct Text {
 pub enum Undecodable {
     /// A NUL within: not a text.
     Binary,
-    /// Not UTF-8; the offset in bytes of the first fault.
+    /// Not UTF-8 (UTF-16 with its mark, say); the offset in bytes of the first fault.
     NotUtf8 { at: usize },
 }
 
@@ -51,6 +51,9 @@ impl Text {
 
     /// Reads a file's bytes as Neovim does with `fileformats=unix,dos`. `encode` gives them back.
     pub fn decode(bytes: &[u8]) -> Result<Text, Undecodable> {
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            return Err(Undecodable::NotUtf8 { at: 0 });
+        }
         if bytes.contains(&0) {
             return Err(Undecodable::Binary);
         }

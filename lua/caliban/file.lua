@@ -202,15 +202,22 @@ function M.refresh(buf)
   end
 end
 
+---@param buf integer
+---@return boolean
+function M.is_utf8(buf)
+  local encoding = vim.bo[buf].fileencoding
+  return encoding == '' or encoding:find('^utf%-?8') ~= nil
+end
+
 --- Whether a buffer's encoding can hold a text.
 ---@param buf integer
 ---@param text string
 ---@return boolean
 function M.encodes(buf, text)
-  local encoding = vim.bo[buf].fileencoding
-  if encoding == '' or encoding:find('^utf%-?8') then
+  if M.is_utf8(buf) then
     return true
   end
+  local encoding = vim.bo[buf].fileencoding
   local there = vim.iconv(text, 'utf-8', encoding)
   return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
 end
@@ -309,7 +316,7 @@ end
 
 ---@param buf integer
 ---@param created boolean
-local function unload(buf, created)
+function M.unload(buf, created)
   pcall(api.nvim_buf_delete, buf, { force = true, unload = not created })
 end
 
@@ -369,7 +376,7 @@ function M.load(path)
     local err = load(buf)
     if err then
       -- the load may have gone through, and a second try would edit it
-      unload(buf, created)
+      M.unload(buf, created)
       if err:find('E565', 1, true) then
         error(err, 0)
       end
@@ -392,7 +399,7 @@ function M.open(path)
   local why = forbidden(buf, vim.uv.fs_stat(path) ~= nil, path)
   if why then
     if created then
-      unload(buf, true)
+      M.unload(buf, true)
     end
     return nil, why
   end

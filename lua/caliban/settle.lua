@@ -244,6 +244,7 @@ end
 ---@param unsaved string why the text is not on disk; '' where it is
 function M.report(r, gone, unsaved)
   local there = api.nvim_buf_is_loaded(r.buf)
+  local odd = there and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
   ---@type caliban.Reviewed
   local message = {
     kind = 'reviewed',
@@ -256,10 +257,8 @@ function M.report(r, gone, unsaved)
     was = r.was,
     deleted = r.deleted == true,
     gone = gone,
-    -- of CR alone the program knows no line ends
-    text = there
-        and (unsaved ~= '' or r.deleted and r.own or vim.bo[r.buf].fileformat == 'mac')
-        and file.text(r.buf)
+    -- of CR alone the program knows no line ends, and of encodings UTF-8
+    text = there and (unsaved ~= '' or r.deleted and r.own or odd) and file.text(r.buf)
       or unsaved ~= '' and r.text
       or nil,
     eol = not there or file.eol(r.buf),

@@ -323,6 +323,7 @@
 ---@class (exact) caliban.Read
 ---@field kind 'read'
 ---@field path string absolute
+---@field decode boolean it is not UTF-8 on disk: its text as Neovim reads it is wanted, loaded or not
 
 ---@class (exact) caliban.BufferText
 ---@field loaded boolean

@@ -20,9 +20,30 @@ local function gone(buf)
   return r ~= nil and require('caliban.whole').gone(r)
 end
 
+--- A file's text as Neovim decodes it. What Neovim cannot write back as it was is no text.
+---@param path string
+---@return caliban.BufferText
+local function decoded(path)
+  local buf, _, created = file.load(path)
+  local answer = { loaded = false, pending = 0 } ---@type caliban.BufferText
+  if buf and not vim.bo[buf].binary and not file.is_utf8(buf) then
+    local now = file.snapshot(buf)
+    if file.encodes(buf, now.text) then
+      answer = vim.tbl_extend('error', now, { loaded = true, pending = pending(buf) })
+    end
+  end
+  if buf and created then
+    file.unload(buf, true)
+  end
+  return answer
+end
+
 ---@param message caliban.Read
 ---@return caliban.BufferText
 function M.read(message)
+  if message.decode then
+    return decoded(message.path)
+  end
   local buf = file.find(message.path)
   if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) or gone(buf) then
     return { loaded = false, pending = 0 }

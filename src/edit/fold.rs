@@ -14,25 +14,25 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// A text in plain characters, and where each of its bytes comes from.
+/// A text in plain characters.
 pub(super) struct Folded {
     text: String,
-    /// For each byte, and the end, the first byte of the character it came of.
-    from: Vec<usize>,
+    /// The characters that were replaced, ascending: their bytes in the plain text, and in the text itself.
+    replaced: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl Folded {
     pub(super) fn of(text: &str) -> Folded {
-        let mut folded = Folded { text: String::with_capacity(text.len()), from: Vec::new() };
-        folded.from.reserve(text.len() + 1);
-        for (at, c) in text.char_indices() {
-            match plain(c) {
-                Some(plain) => folded.text.push_str(plain),
-                None => folded.text.push(c),
-            }
-            folded.from.resize(folded.text.len(), at);
+        let mut folded = Folded { text: String::with_capacity(text.len()), replaced: Vec::new() };
+        let mut from = 0;
+        for (at, it) in text.match_indices(|c| plain(c).is_some()) {
+            folded.text.push_str(&text[from..at]);
+            let start = folded.text.len();
+            folded.text.extend(it.chars().filter_map(plain));
+            from = at + it.len();
+            folded.replaced.push((start..folded.text.len(), at..from));
         }
-        folded.from.push(text.len());
+        folded.text.push_str(&text[from..]);
         folded
     }
 
@@ -47,20 +47,16 @@ impl Folded {
             Some(at..at + sought.len())
         };
         std::iter::from_fn(next)
-            .filter(|it| self.is_edge(it.start) && self.is_edge(it.end))
-            .map(|it| self.from[it.start]..self.from[it.end])
+            .filter_map(|it| Some(self.origin(it.start)?..self.origin(it.end)?))
             .take(most)
             .collect()
     }
 
-    /// The first byte of the text that a plain beginning of `length` bytes does not cover whole characters of.
-    fn covered(&self, length: usize) -> usize {
-        self.from[length]
-    }
-
-    /// Whether no character of the text is cut there.
-    fn is_edge(&self, at: usize) -> bool {
-        at == 0 || self.from[at] != self.from[at - 1]
+    /// Where in the text itself a place of the plain one is; absent within a character that was replaced.
+    fn origin(&self, at: usize) -> Option<usize> {
+        let before = self.replaced.partition_point(|(plain, _)| plain.start < at);
+        let Some((plain, own)) = self.replaced[..before].last() else { return Some(at) };
+        (plain.end <= at).then(|| own.end + (at - plain.end))
     }
 }
 
@@ -78,11 +74,10 @@ pub(super) fn changed(line: &str, sent: &str, new: &str) -> String {
     let head = width(&mut sent.chars().zip(new.chars()));
     let (sent_rest, new_rest) = (&sent[head..], &new[head..]);
     let tail = width(&mut sent_rest.chars().rev().zip(new_rest.chars().rev()));
-    let from = Folded::of(&sent[..head]).text.len();
-    let until = folded.text.len() - Folded::of(&sent[sent.len() - tail..]).text.len();
-    if !folded.is_edge(from) || !folded.is_edge(until) {
-        return new.to_owned();
-    }
+    let from = folded.origin(Folded::of(&sent[..head]).text.len());
+    let tail_length = Folded::of(&sent[sent.len() - tail..]).text.len();
+    let until = folded.origin(folded.text.len() - tail_length);
+    let (Some(from), Some(until)) = (from, until) else { return new.to_owned() };
     let middle = &new_rest[..new_rest.len() - tail];
-    [&line[..folded.covered(from)], middle, &line[folded.covered(until)..]].concat()
+    [&line[..from], middle, &line[until..]].concat()
 }

@@ -21,20 +21,35 @@ pub struct Buffers {
     pub questions: mpsc::UnboundedSender<lsp::Order>,
 }
 
+impl Buffers {
+    /// The text as the editor has it, where that may differ from the disk's or is wanted `decode`d; and its pending
+    /// hunks.
+    async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
+        let asked = self.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
+        let buffer: BufferText =
+            asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
+        let BufferText { pending, text, eol, dos, bom, .. } = buffer;
+        let text = text.map(|it| Text::from_lines_joined(&it, eol, dos, bom));
+        (text.map(|text| Source { text, pending }), pending)
+    }
+}
+
 impl Workspace for Buffers {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
         Box::pin(async move {
-            let asked = self.editor.call(ToNvim::Read { path: path.to_owned() }).await;
-            let buffer: BufferText =
-                asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
-            if let Some(text) = buffer.text {
-                let text = Text::from_lines_joined(&text, buffer.eol, buffer.dos, buffer.bom);
-                return Ok(Source { text, pending: buffer.pending });
+            let (shown, pending) = self.shown(path, false).await;
+            if let Some(source) = shown {
+                return Ok(source);
             }
-            let path = path.to_owned();
-            let loaded = tokio::task::spawn_blocking(move || disk::load(&path)).await;
-            let text = loaded.map_err(|error| Unreadable::Other(error.to_string()))??;
-            Ok(Source { text, pending: buffer.pending })
+            let on_disk = path.to_owned();
+            let loaded = tokio::task::spawn_blocking(move || disk::load(&on_disk)).await;
+            match loaded.map_err(|error| Unreadable::Other(error.to_string()))? {
+                Ok(text) => Ok(Source { text, pending }),
+                Err(Unreadable::NotUtf8) => {
+                    self.shown(path, true).await.0.ok_or(Unreadable::NotUtf8)
+                }
+                Err(why) => Err(why),
+            }
         })
     }
 

@@ -282,6 +282,7 @@ pub enum ToNvim {
     },
     Read {
         path: PathBuf,
+        decode: bool,
     },
     Changed,
     Save {

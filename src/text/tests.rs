@@ -31,6 +31,7 @@ fn decodes_as_neovim_does() {
     check(b"a\r\nb\nc\r\n", &expect![[r#"Unix eol=true ["a\r", "b", "c\r"]"#]]);
     check(b"a\0b", &expect!["Binary"]);
     check(b"ab\xff", &expect!["NotUtf8 { at: 2 }"]);
+    check(b"\xff\xfea\0", &expect!["NotUtf8 { at: 0 }"]);
 }
 
 #[test]

@@ -116,14 +116,16 @@ fn windows(file: &str, old: &str, same: impl Fn(&str) -> String) -> Vec<usize> {
 proptest! {
     #![proptest_config(many())]
 
-    /// Nothing but one piece changes, and that piece is `old` but for what may be overlooked.
+    /// Nothing but one piece of the file's bytes changes, and that piece is `old` but for what may be overlooked.
     #[test]
-    fn one_piece_changes((file, old, new) in edit(0..12)) {
-        let text = Text::new(file);
+    fn one_piece_changes((file, old, new) in edit(0..12), dos in any::<bool>(), mark in any::<bool>()) {
+        let file = if dos { file.replace('\n', "\r\n") } else { file };
+        let file = if mark { format!("\u{feff}{file}") } else { file };
+        let text = Text::decode(file.as_bytes()).unwrap();
         if let Ok(fit) = resolve(Some(&text), &replace(&old, &new)) {
-            let (before, after) = (&text.content, &fit.text.content);
-            prop_assert!(is_one_splice(before, after, &old), "{fit:?}");
-            prop_assert_eq!(fit.note.is_empty(), before.contains(&old));
+            let after = String::from_utf8(fit.text.encode()).unwrap();
+            prop_assert!(is_one_splice(&file, &after, &old), "{fit:?}");
+            prop_assert_eq!((fit.text.newline, fit.text.bom), (text.newline, text.bom));
         }
     }
 
@@ -162,6 +164,7 @@ proptest! {
         let is_plain = straight.as_ref().is_ok_and(|it| it.note.is_empty())
             && windows(&file, &old, str::to_owned).len() == 1
             && windows(&file, &shifted(&old), bare).is_empty()
+            && !file.contains(&shifted(&old))
             && crate::edit::numbers::stripped(&old, &new).is_none()
             && !old.trim().is_empty();
         if !is_plain {

@@ -1,0 +1,86 @@
+//! What matching an edit costs, and finding what a miss is most like: the worst that files and models bring.
+
+use caliban::edit::{Change, Replacement, resolve};
+use caliban::text::Text;
+use std::time::Instant;
+
+/// Milliseconds.
+const LIMIT: f64 = 50.0;
+
+struct Case {
+    name: &'static str,
+    file: String,
+    old: String,
+}
+
+fn cases() -> Vec<Case> {
+    let case = |name, file, old| Case { name, file, old };
+    let lines = |line: &dyn Fn(usize) -> String| (0..20_000).map(line).collect::<String>();
+    let code = |n: usize| format!("    let value_{} = compute({n}, other);\n", n % 700);
+    let same = |_: usize| "    call(a, b);\n".to_owned();
+    let part = |from: usize, to: usize| (from..to).map(code).collect::<String>();
+    let flat = "var a=1;fn(b);".repeat(5_000_000 / 14);
+    let mut dashed = part(0, 20_000);
+    dashed.push('–');
+    let zigzag =
+        |n: usize| format!("{}call(a, b);\n", if n.is_multiple_of(2) { "\t" } else { "  " });
+    vec![
+        case("20,000 lines, exact", lines(&code), part(15_000, 15_200)),
+        case(
+            "20,000 lines, one line wrong",
+            lines(&code),
+            part(15_000, 15_200).replace("15100,", "x,"),
+        ),
+        case(
+            "20,000 lines, another indentation",
+            lines(&code),
+            part(15_000, 15_200).replace("    let", "let"),
+        ),
+        case("20,000 lines, folded", dashed, part(15_000, 15_200).replace("15100,", "–,")),
+        case("20,000 lines, ambiguous on every line", lines(&same), same(0)),
+        case(
+            "20,000 lines, ambiguous blanks on every line",
+            lines(&same),
+            "    call(a, b); ".to_owned(),
+        ),
+        case(
+            "20,000 lines, near misses on every line",
+            lines(&same),
+            same(0).repeat(2_000) + "end();\n",
+        ),
+        case(
+            "20,000 lines, near indentations on every line",
+            lines(&zigzag),
+            "call(a, b);\n".repeat(2_000),
+        ),
+        case("20,000 lines, nothing alike", lines(&code), "none of these words\n".repeat(200)),
+        case("one line of 5 MB, exact", format!("{flat}here{flat}"), "here".to_owned()),
+        case("one line of 5 MB, ambiguous", flat.clone(), "fn(b)".to_owned()),
+        case("one line of 5 MB, absent", flat.clone(), "var a=2;fn(b);".repeat(100)),
+        case("one line of 5 MB, folded", format!("{flat}“here”{flat}"), "\"here\"".to_owned()),
+        case(
+            "one line of 5 MB of one letter, absent",
+            "a".repeat(5_000_000),
+            "a".repeat(10_000) + "b",
+        ),
+    ]
+}
+
+/// The rows of the table.
+pub(crate) fn table() -> String {
+    let mut rows = "| **matching an edit, ms** | | | | | | | |\n".to_owned();
+    for Case { name, file, old } in cases() {
+        let text = Text::new(file);
+        let change =
+            Change::Replace(Replacement { old, new: "new\n".to_owned(), everywhere: false });
+        let once = || {
+            let start = Instant::now();
+            let said = resolve(Some(&text), &change).map_err(|misfit| misfit.say("a", Some(&text)));
+            (start.elapsed().as_secs_f64() * 1_000.0, said)
+        };
+        let worst = (0..5).map(|_| once().0).fold(0.0, f64::max);
+        let met = if worst <= LIMIT { "met" } else { "**short**" };
+        rows += &format!("| {name} | | | {worst:.1} | | | ≤ {LIMIT} | {met} |\n");
+    }
+    rows
+}
