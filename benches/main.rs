@@ -66,15 +66,14 @@ fn main() {
         return println!("{}", edits::table());
     }
     let quick = std::env::var("BENCH").is_ok_and(|it| it == "quick");
-    let only = std::env::var("BENCH_ONLY")
-        .ok()
-        .map(|it| it.split(',').map(|n| n.parse::<usize>().unwrap()).collect::<Vec<_>>());
+    let only = std::env::var("BENCH_ONLY").ok();
+    let named = |name: &str| only.as_ref().map(|it| it.split(',').any(|part| part == name));
     let rounds = if quick { 1 } else { 3 };
     let mut report = Report::default();
     for round in 0..rounds {
         for (n, scenario) in SCENARIOS.iter().enumerate() {
             let skipped = quick && ![1, 2, 3, 5].contains(&n);
-            if only.as_ref().map_or(skipped, |it| !it.contains(&n)) {
+            if !named(&n.to_string()).unwrap_or(!skipped) {
                 continue;
             }
             for subject in Subject::ALL {
@@ -82,7 +81,7 @@ fn main() {
                 report.streams.push((subject, *scenario, stream::measure(subject, *scenario)));
             }
         }
-        if only.is_some() {
+        if !named("once").unwrap_or(true) {
             continue;
         }
         for subject in Subject::ALL {
