@@ -1,5 +1,5 @@
 //! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
-//! the decoders alone, `BENCH=edits` for the matching of edits. The floors do
+//! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH_ONLY=0,6,once` for single parts. The floors do
 //! what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]

@@ -27,6 +27,18 @@ fn check(prompt: &str, expected: Expect) {
 }
 
 #[test]
+fn a_mentioned_file_in_another_encoding_is_read_as_neovim_reads_it() {
+    check(
+        "see @latin.txt",
+        expect![[r#"
+            <context kind="file" path="latin.txt">
+            café au lait
+            </context>
+            see @latin.txt"#]],
+    );
+}
+
+#[test]
 fn mentioned_files_go_along_as_labelled_blocks_and_the_sentence_keeps_its_words() {
     check(
         "look at @src/a.rs:2-3, please",
@@ -36,14 +48,6 @@ fn mentioned_files_go_along_as_labelled_blocks_and_the_sentence_keeps_its_words(
         three
         </context>
         look at @src/a.rs:2-3, please"#]],
-    );
-    check(
-        "see @latin.txt",
-        expect![[r#"
-            <context kind="file" path="latin.txt">
-            café au lait
-            </context>
-            see @latin.txt"#]],
     );
     check(
         "and @src/a.rs:4 (@\"with blank.txt\")",
