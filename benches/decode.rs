@@ -59,6 +59,8 @@ const SHAPES: [Shape; 5] = [
 const TEXT: &str = "of a line, and so\\n- ";
 /// Bytes that a decoder reads by itself.
 const LONG: usize = 40 << 20;
+/// How often it does.
+const TRIES: usize = 9;
 /// Bytes that come by a socket, and in what pieces.
 const REPLY: usize = 2 << 20;
 const CHUNK: usize = 20;
@@ -76,17 +78,11 @@ impl Shape {
 /// The rows of the table.
 pub(crate) fn table() -> String {
     let mut rows = "| **reading an answer** | | | | | | | |\n".to_owned();
-    for shape in &SHAPES {
-        let Some(dialect) = Dialect::named(shape.dialect) else { continue };
-        let stream = shape.stream(LONG);
-        let speed = (0..5).map(|_| speed(dialect, &stream)).fold(0.0, f64::max);
+    for (shape, speed) in SHAPES.iter().zip(speeds()) {
         let name = format!("{}, MB/s", shape.dialect);
         rows += &format!("| {name} | | | {speed:.0} | | | ≥ 200 | {} |\n", verdict(speed >= 200.0));
     }
     for shape in &SHAPES {
-        if Dialect::named(shape.dialect).is_none() {
-            continue;
-        }
         let mut times: Vec<f64> = (0..3).map(|_| beside_copying(shape)).collect();
         times.sort_by(f64::total_cmp);
         let [name, middle] = [shape.dialect.to_owned(), format!("{:.2}", times[1])];
@@ -100,6 +96,18 @@ pub(crate) fn table() -> String {
 
 fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "**short**" }
+}
+
+/// Each dialect's best. They are taken in turn, so that a slow second of the machine's is nobody's.
+fn speeds() -> [f64; SHAPES.len()] {
+    let streams = SHAPES.map(|shape| (Dialect::named(shape.dialect).unwrap(), shape.stream(LONG)));
+    let mut best = [0.0; SHAPES.len()];
+    for _ in 0..TRIES {
+        for (best, (dialect, stream)) in best.iter_mut().zip(&streams) {
+            *best = speed(*dialect, stream).max(*best);
+        }
+    }
+    best
 }
 
 fn speed(dialect: Dialect, stream: &[u8]) -> f64 {
