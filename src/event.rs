@@ -111,9 +111,15 @@ pub enum Event {
     Unsaved {
         paths: Vec<String>,
     },
-    /// Instructions of folders that were touched first: they go with the next request.
+    /// Instructions of folders that were touched first, and what else goes with the next request.
     Instructed {
         files: Vec<Excerpt>,
+    },
+    /// What the model knows of a file: the SHA-256 of its text (`Text::sha256_hex`); empty where it knows that there is
+    /// another text, and not which; `None` where the file is no more.
+    Knew {
+        path: PathBuf,
+        hash: Option<String>,
     },
     /// Something the model is to be told with the next request.
     Noted {

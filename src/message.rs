@@ -129,6 +129,8 @@ pub enum ExcerptKind {
     Skills,
     /// The text of one.
     Skill,
+    /// What became of a file since the model saw it last, not by its doing.
+    Changes,
 }
 
 /// Why a model stopped. Never maps the unknown to the ordinary.

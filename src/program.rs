@@ -457,14 +457,15 @@ impl Program {
     }
 
     fn verdict(&self, verdict: Verdict) {
-        let Verdict { session, answers, path, was, saved } = verdict;
+        let Verdict { session, answers, path, was, saved, text } = verdict;
         // Of a program that has ended, its conversation may not be open here.
         let current = self.current.as_ref().filter(|_| !self.runs(&session));
         let session = current.unwrap_or(&session);
         if let Some(path) = was {
-            self.tell(session, Command::Reviewed { answers: Vec::new(), path, saved: true });
+            let (answers, saved, text) = (Vec::new(), true, None);
+            self.tell(session, Command::Reviewed { answers, path, saved, text });
         }
-        self.tell(session, Command::Reviewed { answers, path, saved });
+        self.tell(session, Command::Reviewed { answers, path, saved, text });
     }
 
     async fn quit(self) {

@@ -231,6 +231,9 @@ local handlers = {
   changed = function()
     return require('caliban.workspace').changed()
   end,
+  stamps = function(message)
+    return require('caliban.workspace').stamps(message)
+  end,
   save = function(message)
     return require('caliban.workspace').save(message)
   end,

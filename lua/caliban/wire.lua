@@ -12,7 +12,7 @@
 ---@field path string as the user would write it, relative to the project root where it lies within
 ---@field lines? [integer, integer] first and last line, from 1, inclusive
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'
+---@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'|'changes'
 ---@field text string
 
 --- The handshake, sent once, first. The answer is `welcome`.
@@ -336,6 +336,12 @@
 --- Asks for the paths of loaded, modified file buffers; the answer is a list.
 ---@class (exact) caliban.Changed
 ---@field kind 'changed'
+
+--- Asks what tells each of these files' texts from other texts of it; the answer is a list of strings: '' where it is
+--- the disk's, 'undecided' where proposed text stands in it that waits to be decided.
+---@class (exact) caliban.Stamps
+---@field kind 'stamps'
+---@field paths string[] absolute
 
 --- Asks to save these files if they are modified and nothing in them is pending; the answer lists those still unsaved.
 ---@class (exact) caliban.Save

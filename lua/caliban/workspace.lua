@@ -20,6 +20,14 @@ local function gone(buf)
   return r ~= nil and require('caliban.whole').gone(r)
 end
 
+--- Whether something in a buffer waits for the user.
+---@param buf integer
+---@return boolean
+local function undecided(buf)
+  local r = require('caliban.buffers').of(buf)
+  return r ~= nil and not r.auto and require('caliban.track').count(r) > 0
+end
+
 --- A file's text as Neovim decodes it. What Neovim cannot write back as it was is no text.
 ---@param path string
 ---@return caliban.BufferText
@@ -70,6 +78,25 @@ function M.changed()
     local buf = file.find(path)
     return not (buf and gone(buf))
   end, file.changed())
+end
+
+--- What tells the text of each file from another of it, where that is a buffer's.
+---@param message caliban.Stamps
+---@return string[]
+function M.stamps(message)
+  local stamps = {} ---@type table<string, string>
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(buf)
+    local open = api.nvim_buf_is_loaded(buf) and file.ordinary(buf) and name ~= ''
+    if open and undecided(buf) then
+      stamps[file.real(name)] = 'undecided'
+    elseif open and vim.bo[buf].modified and not gone(buf) then
+      stamps[file.real(name)] = ('%d.%d'):format(buf, api.nvim_buf_get_changedtick(buf))
+    end
+  end
+  return vim.tbl_map(function(path)
+    return stamps[path] or ''
+  end, message.paths)
 end
 
 --- Saves files that are modified and have nothing pending.

@@ -1,5 +1,6 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
+use super::known::News;
 use super::whole::{self, Asked};
 use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
 use crate::event::TurnId;
@@ -8,7 +9,7 @@ use crate::session::{Input, Session};
 use crate::store::tally::{Count, Tally};
 use crate::text::Text;
 use crate::tool::{self, Arrival, Desk, Unreadable};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
@@ -18,9 +19,9 @@ pub(super) const TRIES: u32 = 5;
 pub(super) struct Job {
     pub(super) desk: Desk,
     pub(super) results: mpsc::UnboundedSender<Input>,
-    pub(super) knowing: mpsc::UnboundedSender<(PathBuf, String)>,
+    pub(super) knowing: mpsc::UnboundedSender<News>,
     /// Hashes of the texts as the model last knew them.
-    pub(super) known: HashMap<PathBuf, String>,
+    pub(super) known: BTreeMap<PathBuf, String>,
     /// Mode auto-edit: what enters is written at once.
     pub(super) at_once: bool,
     /// Texts of the conversation that the calls name, by their names.
@@ -229,12 +230,13 @@ impl Job {
         match self.known.get(path) {
             None => Err(Misfit::Unread),
             Some(hash) if *hash == before.sha256_hex() => Ok(()),
-            Some(_) => Err(Misfit::Stale { diff: String::new() }),
+            Some(_) => Err(Misfit::Stale),
         }
     }
 
     fn entered(&self, turn: TurnId, proposal: &Proposal, text: &Text, hunks: u32) {
-        let _ = self.knowing.send((proposal.path.clone(), text.sha256_hex()));
+        let (path, stood) = (proposal.path.clone(), proposal.before.clone());
+        let _ = self.knowing.send(News::Learnt { path, stood, text: text.clone() });
         for part in &proposal.parts {
             let (call, path) = (part.call.clone(), proposal.path.clone());
             let _ = self.results.send(Input::Entered { turn, call, path, hunks });

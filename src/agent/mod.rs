@@ -6,6 +6,7 @@ mod cache;
 mod checks;
 mod edits;
 mod instructions;
+mod known;
 mod sampling;
 mod skills;
 mod speech;
@@ -23,9 +24,10 @@ use crate::nvim::wire::{Checked, Level, ToNvim};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::store::{Draft, Store};
+use crate::text::Text;
 use crate::tool::{self, Desk};
 use models::Models;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinSet};
@@ -59,6 +61,8 @@ pub enum Command {
         answers: Vec<ToolAnswer>,
         path: PathBuf,
         saved: bool,
+        /// What the file has come to; `None`: it is no more.
+        text: Option<Text>,
     },
     /// The editor looks into what an edit did to a file's diagnostics, or has found out.
     Checked(Box<Checked>),
@@ -148,9 +152,8 @@ pub struct Agent {
     partial: work::Partial,
     /// A prompt that was given back for its mentions: sent again unchanged, it goes.
     bounced: Option<String>,
-    /// The hash of each file's text as the model last knew it.
-    known: HashMap<PathBuf, String>,
-    knowing: mpsc::UnboundedSender<(PathBuf, String)>,
+    known: known::Known,
+    knowing: mpsc::UnboundedSender<known::News>,
     unsaved: Vec<PathBuf>,
     status: Option<crate::nvim::wire::Status>,
     retry_ms: Option<u64>,
@@ -170,7 +173,7 @@ struct Ends {
     results: mpsc::UnboundedReceiver<Input>,
     samples: mpsc::UnboundedReceiver<(TurnId, Sampled)>,
     prepared: mpsc::UnboundedReceiver<work::Prepared>,
-    knowing: mpsc::UnboundedReceiver<(PathBuf, String)>,
+    knowing: mpsc::UnboundedReceiver<known::News>,
     outputs: mpsc::UnboundedReceiver<(CallId, String)>,
 }
 
@@ -191,6 +194,8 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 Some(command) => agent.command(command),
                 None => return agent.quit(),
             },
+            // what a call teaches comes before its answer
+            Some(news) = ends.knowing.recv() => agent.news(news),
             Some(input) = ends.results.recv() => agent.result(input),
             Some((turn, sampled)) = ends.samples.recv() => {
                 agent.sampled(turn, sampled);
@@ -202,7 +207,6 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 agent.show(Show::Delta(Delta::Output { call, text }));
             }
             Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
-            Some((path, hash)) = ends.knowing.recv() => drop(agent.known.insert(path, hash)),
             Some(_) = agent.work.join_next(), if !agent.work.is_empty() => (),
             () = sleep_until(silence.unwrap_or_else(Instant::now)), if silence.is_some() => {
                 agent.fell_silent();
@@ -236,7 +240,7 @@ impl Agent {
             preparing: 0,
             withdrawn: 0,
             bounced: None,
-            known: HashMap::new(),
+            known: known::Known::default(),
             knowing,
             unsaved: Vec::new(),
             status: None,
@@ -305,8 +309,9 @@ impl Agent {
             }
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::ShowRequest => self.show_request(),
-            Command::Reviewed { answers, path, saved } => {
+            Command::Reviewed { answers, path, saved, text } => {
                 self.note_saved(&path, saved);
+                self.settled(&path, text);
                 self.judged(Input::Reviewed { path, answers });
             }
             Command::Checked(checked) => self.checked(&checked),
@@ -416,10 +421,13 @@ impl Agent {
         match effect {
             Effect::Sample { turn } => self.sample(turn),
             Effect::Run { turn, call } => {
+                let session = &self.setup.session;
+                let changes = work::changes(&call);
                 let job = work::Job {
                     desk: self.setup.desk.clone(),
                     results: self.results.clone(),
                     knowing: self.knowing.clone(),
+                    watched: if changes { self.known.watched(session) } else { Vec::new() },
                     unsaved: self.unsaved.clone(),
                 };
                 self.work.spawn(work::run(job, turn, call));
@@ -429,7 +437,7 @@ impl Agent {
                     desk: self.setup.desk.clone(),
                     results: self.results.clone(),
                     knowing: self.knowing.clone(),
-                    known: self.known.clone(),
+                    known: self.setup.session.known.clone(),
                     at_once: self.setup.session.mode == Mode::AutoEdit,
                     kept: edits::kept(&self.setup.session, &calls),
                     tally: self.tally(),

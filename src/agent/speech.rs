@@ -57,6 +57,7 @@ impl Agent {
         if std::mem::take(&mut self.setup.replayed) && !self.setup.session.is_blank() {
             self.save_whole();
         }
+        self.remember();
         let view = View::of(&self.setup.session, intro);
         self.present(Show::View(Box::new(view)));
     }
@@ -204,12 +205,13 @@ impl Agent {
     /// Has a prompt's mentions read.
     pub(super) fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         self.preparing += 1;
-        let _ = self.prompts.send(work::Prompt { text, context, steer });
+        let watched = self.known.watched(&self.setup.session);
+        let _ = self.prompts.send(work::Prompt { text, context, steer, watched });
     }
 
     /// The files of a prompt are read: it goes, or comes back where one could not be or the user stopped meanwhile.
     pub(super) fn prepared(&mut self, prepared: work::Prepared) {
-        let work::Prepared { prompt, found, problems } = prepared;
+        let work::Prepared { prompt, found, problems, news } = prepared;
         self.preparing -= 1;
         if self.withdrawn > 0 {
             self.withdrawn -= 1;
@@ -232,6 +234,9 @@ impl Agent {
         let touched: Vec<PathBuf> =
             context.iter().map(|it| self.setup.desk.root.join(&it.path)).collect();
         self.touch(&touched);
+        for it in news {
+            self.news(it);
+        }
         self.take(Input::Send { text: prompt.text, context, steer: prompt.steer });
     }
 

@@ -1,6 +1,7 @@
 //! Deletions and renamings of one reply: proposed together, each decided for its file.
 
 use super::edits::{Job, TRIES};
+use super::known::News;
 use crate::edit::{Misfit, Part, Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::{CallId, ToolAnswer};
@@ -131,6 +132,11 @@ impl Job {
         let text = format!("{done}; the user may still take it back.");
         let (id, summary) = (it.call.clone(), summary.to_owned());
         let answer = ToolAnswer { id, text, failed: false, summary };
+        let to = match &it.whole {
+            Whole::Delete => None,
+            Whole::Rename { to } => Some(to.clone()),
+        };
+        let _ = self.knowing.send(News::Moved { from: it.path.clone(), to });
         let _ = self.results.send(Input::Applied { files: vec![(it.path.clone(), true)], answer });
     }
 }

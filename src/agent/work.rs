@@ -1,8 +1,11 @@
 //! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`.
 
+use super::known::{self, Cause, News, Watched};
 use crate::context::mention;
 use crate::event::{Delta, Plan, PlanStep, SessionId, TurnId};
-use crate::message::{Block, CallId, Excerpt, Reply, Request, Stop, ToolAnswer, ToolCall, Usage};
+use crate::message::{
+    Block, CallId, Excerpt, Input as Arguments, Reply, Request, Stop, ToolAnswer, ToolCall, Usage,
+};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, Session};
 use crate::store::Store;
@@ -22,26 +25,51 @@ pub(super) struct Prompt {
     pub(super) text: String,
     pub(super) context: Vec<Excerpt>,
     pub(super) steer: bool,
+    /// What the model knows of when it is sent.
+    pub(super) watched: Vec<Watched>,
 }
 
 pub(super) struct Prepared {
     pub(super) prompt: Prompt,
     pub(super) found: Vec<Excerpt>,
     pub(super) problems: Vec<String>,
+    /// What the model learns with it: of files that are mentioned, and of those that have changed.
+    pub(super) news: Vec<News>,
 }
 
-/// Reads what prompts mention, one prompt after the other, so that they keep their order.
+/// Looks after what the model knows and reads what prompts mention, one prompt after the other, so that they keep
+/// their order.
 pub(super) async fn prepare(
     desk: Desk,
     mut prompts: mpsc::UnboundedReceiver<Prompt>,
     prepared: mpsc::UnboundedSender<Prepared>,
 ) {
     while let Some(prompt) = prompts.recv().await {
-        let (found, problems) = mention::resolve(&desk, &prompt.text).await;
-        if prepared.send(Prepared { prompt, found, problems }).is_err() {
+        let looks = known::look(&*desk.workspace, &prompt.watched).await;
+        let (knowing, mut learnt) = mpsc::unbounded_channel();
+        let noting = Noting { inner: desk.workspace.clone(), knowing, args: None };
+        let reading = Desk { workspace: Arc::new(noting), ..desk.clone() };
+        let (found, problems) = mention::resolve(&reading, &prompt.text).await;
+        drop(reading);
+        let mut news = Vec::new();
+        while let Some(it) = learnt.recv().await {
+            news.push(in_excerpts(&desk, &found, it));
+        }
+        // what is mentioned whole is told by that
+        news.sort_by_key(|it| matches!(it, News::Learnt { stood: Some(_), .. }));
+        news.push(News::Looked(Cause::User, looks));
+        if prepared.send(Prepared { prompt, found, problems, news }).is_err() {
             return;
         }
     }
+}
+
+/// A text that was read for a mention, as far as the model is shown it.
+fn in_excerpts(desk: &Desk, found: &[Excerpt], it: News) -> News {
+    let News::Learnt { path, text, .. } = it else { return it };
+    let shown = tool::path::show(&desk.root, &path);
+    let is_whole = found.iter().any(|it| it.path == shown && it.lines.is_none());
+    News::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
 }
 
 /// The conversation's name for caches, the same whenever it is opened: 32 hex digits.
@@ -72,7 +100,9 @@ pub(super) async fn sample(
 pub(super) struct Job {
     pub(super) desk: Desk,
     pub(super) results: mpsc::UnboundedSender<Input>,
-    pub(super) knowing: mpsc::UnboundedSender<(PathBuf, String)>,
+    pub(super) knowing: mpsc::UnboundedSender<News>,
+    /// What the model knows of; none where the call changes nothing.
+    pub(super) watched: Vec<Watched>,
     /// Files to save before a command, which sees the disk.
     pub(super) unsaved: Vec<PathBuf>,
 }
@@ -80,6 +110,12 @@ pub(super) struct Job {
 /// Whether a call has effects outside: what was decided before it must survive even a loss of power.
 pub(super) fn acts(call: &ToolCall) -> bool {
     matches!(tool::find(&call.tool).map(|it| &it.work), Some(Work::Act { .. }))
+}
+
+/// Whether a call may change files by itself.
+pub(super) fn changes(call: &ToolCall) -> bool {
+    let work = tool::find(&call.tool).map(|it| &it.work);
+    matches!(work, Some(Work::Act { .. } | Work::Own { .. }))
 }
 
 /// Runs one read or command. Whatever happens in it, the call gets its answer.
@@ -91,15 +127,22 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
         let paths = unsaved.iter().map(|it| tool::path::show(root, it)).collect();
         let _ = job.results.send(Input::Unsaved { paths });
     }
+    let files = job.desk.workspace.clone();
+    let before = known::look(&*files, &job.watched).await;
+    let watched = known::after(job.watched, &before);
+    let _ = job.knowing.send(News::Looked(Cause::User, before));
     // A search shows lines, not files: only `read` makes a text known.
     let desk = if call.tool == "read" {
-        let inner = job.desk.workspace.clone();
-        Desk { workspace: Arc::new(Noting { inner, knowing: job.knowing }), ..job.desk }
+        let (inner, knowing) = (files.clone(), job.knowing.clone());
+        let noting = Noting { inner, knowing, args: Some(call.input.clone()) };
+        Desk { workspace: Arc::new(noting), ..job.desk }
     } else {
         job.desk
     };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
     let answer = ran.unwrap_or_else(|_| broken(&id));
+    let after = known::look(&*files, &watched).await;
+    let _ = job.knowing.send(News::Looked(Cause::Command, after));
     let _ = job.results.send(Input::Answered { turn, answer });
 }
 
@@ -115,14 +158,22 @@ fn broken(id: &CallId) -> ToolAnswer {
 /// A workspace that tells which texts the model has seen.
 struct Noting {
     inner: Arc<dyn Workspace>,
-    knowing: mpsc::UnboundedSender<(PathBuf, String)>,
+    knowing: mpsc::UnboundedSender<News>,
+    /// Of the call that reads; absent, all is shown.
+    args: Option<Arguments>,
 }
 
 impl Workspace for Noting {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
         Box::pin(async move {
             let source = self.inner.read(path).await?;
-            let _ = self.knowing.send((path.to_owned(), source.text.sha256_hex()));
+            let text = source.text.clone();
+            let is_part = self.args.as_ref().is_some_and(|it| !tool::shows_all(it, &text));
+            let stood = is_part.then(|| text.clone());
+            // what the user makes of proposed text is told by its verdict
+            if stood.is_none() || source.pending == 0 {
+                let _ = self.knowing.send(News::Learnt { path: path.to_owned(), stood, text });
+            }
             Ok(source)
         })
     }

@@ -143,6 +143,7 @@ pub fn fenced(excerpt: &Excerpt) -> String {
             let of = if is_users { "user" } else { "project" };
             ("instructions", format!(" of=\"{of}\"{path}"))
         }
+        ExcerptKind::Changes => ("context", context("changes", &path, excerpt)),
         ExcerptKind::Skills => ("skills", String::new()),
         ExcerptKind::Skill => ("skill", path),
     };

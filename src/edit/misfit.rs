@@ -38,12 +38,8 @@ impl Misfit {
             Misfit::Unread => format!(
                 "{path} exists and you have not read it. Read it first, then write, or use edit."
             ),
-            Misfit::Stale { diff } if diff.is_empty() => format!(
+            Misfit::Stale => format!(
                 "{path} changed since you read it, so it was not overwritten. Read it again, or use edit."
-            ),
-            Misfit::Stale { diff } => format!(
-                "{path} changed since you read it, so it was not overwritten. What changed:\n\
-                 {diff}\nRead it again, or use edit."
             ),
             Misfit::Refused(why) => format!("{path} was not changed: {why}."),
         }

@@ -12,6 +12,7 @@ mod outcome;
 mod patch;
 mod plan;
 mod resolve;
+mod unified;
 mod written;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use outcome::{concerns, elsewhere, outcome, outcome_before};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
+pub use unified::unified;
 pub use written::{reformatted, written};
 
 use crate::message::CallId;
@@ -115,8 +117,8 @@ pub enum Misfit {
     Chunk { at: usize, of: usize, misfit: Box<Misfit> },
     /// A whole-file write over a text the model has not read.
     Unread,
-    /// A whole-file write over a text that changed since the model read it; what changed, as a small diff.
-    Stale { diff: String },
+    /// A whole-file write over a text that changed since the model read it.
+    Stale,
     /// The file cannot be changed, and why: read-only, not modifiable, open elsewhere, a folder …
     Refused(String),
 }

@@ -51,8 +51,23 @@ pub fn outcome_before(part: &Part, later: &[&Part], settled: Option<&Text>) -> O
 }
 
 /// Where the settled text differs besides, by the user or a formatter: a small diff for the model, empty where
-/// it does not. `part` is the whole of what was proposed.
-pub fn elsewhere(part: &Part, settled: &Text) -> String {
+/// it does not. `part` is the whole of what was proposed; what is so in the text that the model was told of since is
+/// left out.
+pub fn elsewhere(part: &Part, settled: &Text, told: Option<&Text>) -> String {
+    let known = told.map_or(Vec::new(), |it| besides(part, it));
+    let lines: Vec<String> = besides(part, settled)
+        .into_iter()
+        .filter(|it| known.iter().all(|known| known[1..] != it[1..]))
+        .flatten()
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
+}
+
+/// The changes that are none of the part's hunks: where each is, and its lines.
+fn besides(part: &Part, settled: &Text) -> Vec<Vec<String>> {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();
     let mut at = 0;
@@ -72,16 +87,14 @@ pub fn elsewhere(part: &Part, settled: &Text) -> String {
         at = window.end.max(at);
     }
     expected.extend(&sides.after[at..]);
-    let mut lines = Vec::new();
-    for hunk in diff_lines(expected.iter().copied(), sides.settled.iter().copied()) {
-        lines.push(format!("@@ line {}", hunk.new.start + 1));
+    let said = |hunk: Hunk| {
+        let mut lines = vec![format!("@@ line {}", hunk.new.start + 1)];
         lines.extend(expected[span(&hunk.old)].iter().map(|it| format!("-{it}")));
         lines.extend(sides.settled[span(&hunk.new)].iter().map(|it| format!("+{it}")));
-    }
-    if lines.is_empty() {
-        return String::new();
-    }
-    format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
+        lines
+    };
+    let hunks = diff_lines(expected.iter().copied(), sides.settled.iter().copied());
+    hunks.into_iter().map(said).collect()
 }
 
 /// Whether `lines` (as they were proposed) are about a hunk of this part.

@@ -86,7 +86,7 @@ impl Refusal {
             self.misfit,
             Misfit::Refused(_)
                 | Misfit::Unread
-                | Misfit::Stale { .. }
+                | Misfit::Stale
                 | Misfit::Unchanged
                 | Misfit::AlreadyApplied { .. }
         )

@@ -116,7 +116,7 @@ fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expe
     let mut said = outcome.say("a.rs", &[]);
     if let Some(settled) = &settled {
         said.push('\n');
-        said.push_str(&elsewhere(&part(before, after), settled));
+        said.push_str(&elsewhere(&part(before, after), settled, None));
     }
     expect.assert_eq(said.trim_end());
 }
@@ -177,6 +177,18 @@ fn outcomes() {
             @@ line 2
             +mine"#]],
     );
+}
+
+#[test]
+fn what_was_told_of_the_rest_is_not_told_again() {
+    let part = part("a\nb\nc\nd\n", "a\nB\nc\nd\n");
+    let (told, settled) = (Text::new("a\nB\nc\nmine\nd\n"), Text::new("a\nb\nc\nmine\nd\nlast\n"));
+    expect![[r#"
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 6
+        +last"#]]
+    .assert_eq(&elsewhere(&part, &settled, Some(&told)));
+    assert_eq!(elsewhere(&part, &settled, Some(&settled)), "");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::edit::{Misfit, Proposal};
 use crate::event::{SessionId, TurnId};
 use crate::text::Text;
 use crate::tool::lsp::{Findings, Question};
-use crate::tool::{Arrival, Source, Unreadable, Workspace, disk};
+use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
 use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
@@ -91,6 +91,28 @@ impl Workspace for Buffers {
             let asked = self.editor.call(ToNvim::Save { paths }).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
         })
+    }
+
+    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
+        Box::pin(async move {
+            let asked = self.editor.call(ToNvim::Stamps { paths: paths.clone() }).await;
+            let given: Vec<String> =
+                asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
+            let looked = tokio::task::spawn_blocking(move || {
+                let one = |(at, path): (usize, &PathBuf)| match given.get(at).map(String::as_str) {
+                    None | Some("") => disk::stamp(path),
+                    Some("undecided") => Stamp::Undecided,
+                    Some(of) => Stamp::Buffer(of.to_owned()),
+                };
+                paths.iter().enumerate().map(one).collect()
+            });
+            looked.await.unwrap_or_default()
+        })
+    }
+
+    fn told(&self, path: &Path, text: &Text) {
+        let (session, path, text) = (self.session.clone(), path.to_owned(), text.clone());
+        let _ = self.reviews.send(Order::Told { session, path, text });
     }
 
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {

@@ -23,6 +23,12 @@ pub enum Order {
         waiter: oneshot::Sender<Arrival>,
     },
     Arrived(Arrived),
+    /// The model has been told of the user's changes up to this text.
+    Told {
+        session: SessionId,
+        path: PathBuf,
+        text: Text,
+    },
     /// A review is settled; what it means goes back.
     Reviewed(Reviewed, oneshot::Sender<Vec<Verdict>>),
 }
@@ -32,16 +38,20 @@ pub struct Verdict {
     pub session: SessionId,
     pub answers: Vec<ToolAnswer>,
     pub path: PathBuf,
-    /// Its path before it was renamed, if it was.
+    /// Its path before it was renamed, if it was; one that it was not given after all.
     pub was: Option<PathBuf>,
     /// Whether what was agreed is on disk.
     pub saved: bool,
+    /// What the file has come to; `None`: it is no more.
+    pub text: Option<Text>,
 }
 
 struct Entry {
     session: SessionId,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
+    /// The model knows of the user's changes up to this text.
+    told: Option<Text>,
     /// A verdict came. Undo and redo may bring another.
     is_settled: bool,
 }
@@ -67,7 +77,13 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
                 next = next.wrapping_add(1);
                 entries.insert(
                     next,
-                    Entry { session, proposal, waiter: Some(waiter), is_settled: false },
+                    Entry {
+                        session,
+                        proposal,
+                        waiter: Some(waiter),
+                        told: None,
+                        is_settled: false,
+                    },
                 );
                 let _ = id.send(next);
             }
@@ -85,6 +101,12 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
                 }
                 if let Some(waiter) = waiter {
                     let _ = waiter.send(arrival);
+                }
+            }
+            Order::Told { session, path, text } => {
+                let is_of = |it: &Entry| it.session == session && it.proposal.path == path;
+                if let Some(it) = entries.values_mut().rev().find(|it| is_of(it)) {
+                    it.told = Some(text);
                 }
             }
             Order::Reviewed(reviewed, done) => {
@@ -209,6 +231,10 @@ async fn judge(
     let proposals: Vec<(&SessionId, Cow<'_, [Part]>)> =
         reviewed.proposals.iter().filter_map(|id| find(entries, &reviewed, *id)).collect();
     let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.1.iter()).collect();
+    let untaken = reviewed.proposals.iter().find_map(|id| match &entries.get(id)?.proposal.whole {
+        Some(Whole::Rename { to }) if *to != reviewed.path => Some(to.clone()),
+        _ => None,
+    });
     let mut verdicts = Vec::new();
     let mut at = 0;
     for (session, own) in &proposals {
@@ -216,9 +242,11 @@ async fn judge(
         let answers = (at..until)
             .map(|it| answer(parts[it], &parts[it + 1..], settled.as_ref(), &reviewed, &shown))
             .collect();
-        let (path, was) = (reviewed.path.clone(), reviewed.was.clone());
+        let (path, was) = (reviewed.path.clone(), reviewed.was.clone().or(untaken.clone()));
         let saved = reviewed.saved || reviewed.gone;
-        verdicts.push(Verdict { session: (*session).clone(), answers, path, was, saved });
+        let text = if reviewed.gone { on_disk(&reviewed.path).await } else { settled.clone() };
+        let text = text.filter(|_| !reviewed.deleted);
+        verdicts.push(Verdict { session: (*session).clone(), answers, path, was, saved, text });
         at = until;
     }
     // The user's own changes are told once, with the last answer.
@@ -226,7 +254,8 @@ async fn judge(
         && let Some(answer) = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back()
     {
         let whole = Part { after: last.after.clone(), ..(*first).clone() };
-        let told = edit::elsewhere(&whole, settled);
+        let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_ref());
+        let told = edit::elsewhere(&whole, settled, known);
         if !told.is_empty() {
             answer.text.push('\n');
             answer.text.push_str(&told);
@@ -282,7 +311,7 @@ fn answer(
         .map(|it| it.reason.clone())
         .collect();
     let mut text = outcome.say(shown, &reasons);
-    text.push_str(&on_disk(reviewed, shown));
+    text.push_str(&unsaved(reviewed, shown));
     if !part.note.is_empty() {
         text.push('\n');
         text.push_str(&part.note);
@@ -323,11 +352,15 @@ async fn settled(reviewed: &Reviewed) -> Option<Text> {
     }
     match &reviewed.text {
         Some(text) => Some(Text::from_lines_joined(text, reviewed.eol, false, false)),
-        None => Text::decode(&tokio::fs::read(&reviewed.path).await.ok()?).ok(),
+        None => on_disk(&reviewed.path).await,
     }
 }
 
-fn on_disk(reviewed: &Reviewed, shown: &str) -> String {
+async fn on_disk(path: &Path) -> Option<Text> {
+    Text::decode(&tokio::fs::read(path).await.ok()?).ok()
+}
+
+fn unsaved(reviewed: &Reviewed, shown: &str) -> String {
     if reviewed.deleted {
         String::new()
     } else if reviewed.gone {

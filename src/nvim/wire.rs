@@ -285,6 +285,9 @@ pub enum ToNvim {
         decode: bool,
     },
     Changed,
+    Stamps {
+        paths: Vec<PathBuf>,
+    },
     Save {
         paths: Vec<PathBuf>,
     },

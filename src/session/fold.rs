@@ -3,6 +3,7 @@
 use super::{Message, Open, Phase, Role, Session, State, say};
 use crate::event::{End, Event, Mode, Plan, PlanStep, Queued, Ruling, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Stop};
+use std::path::Path;
 
 impl Session {
     /// The state after these events, from an empty session.
@@ -52,6 +53,7 @@ impl Session {
             Event::Reviewed { path } => self.reviewing.retain(|it| it != path),
             Event::Unsaved { paths } => self.unsaved.clone_from(paths),
             Event::Instructed { files } => self.instructions.extend_from_slice(files),
+            Event::Knew { path, hash } => self.set_known(path, hash.as_deref()),
             Event::Noted { text } => self.notes.push(text.clone()),
             Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
             Event::Retried { .. } => {
@@ -72,6 +74,13 @@ impl Session {
             }
             Event::SystemChosen { system, instructions } => self.set_system(system, instructions),
             Event::Ended { why, .. } => self.settle(why),
+        }
+    }
+
+    fn set_known(&mut self, path: &Path, hash: Option<&str>) {
+        match hash {
+            Some(hash) => drop(self.known.insert(path.to_owned(), hash.to_owned())),
+            None => drop(self.known.remove(path)),
         }
     }
 

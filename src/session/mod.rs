@@ -3,14 +3,18 @@
 
 mod acting;
 mod fold;
+mod input;
 mod say;
 #[cfg(test)]
 mod tests;
 
-use crate::event::{End, Event, Failure, Mode, Plan, PlanStep, Queued, Ruling, Tuning, TurnId};
+pub use input::{Effect, Input, Step};
+
+use crate::event::{End, Event, Failure, Mode, Plan, PlanStep, Queued, Tuning, TurnId};
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,123 +27,6 @@ const MAX_PAUSES: usize = 10;
 /// The same call with the same answer: from this many on it is refused, and at `LOOP_END` the turn ends.
 const LOOP_REFUSED: usize = 3;
 const LOOP_END: usize = 5;
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Input {
-    /// Opens a fresh session.
-    Open {
-        system: String,
-        instructions: Vec<Excerpt>,
-        model: String,
-        root: PathBuf,
-    },
-    Send {
-        text: String,
-        context: Vec<Excerpt>,
-        steer: bool,
-    },
-    Unqueue {
-        id: u32,
-    },
-    /// The user stops the turn; what had arrived of a reply.
-    Cancel {
-        partial: Option<Reply>,
-    },
-    /// The editor or the program goes, or went, in mid-turn; what had arrived of a reply.
-    Leave {
-        partial: Option<Reply>,
-    },
-    Rule {
-        call: CallId,
-        ruling: Ruling,
-    },
-    Replied {
-        turn: TurnId,
-        reply: Reply,
-        plans: Vec<Plan>,
-    },
-    /// The request failed; `dice` (0..1000) is the jitter of a retry's wait.
-    Failed {
-        turn: TurnId,
-        failure: Failure,
-        partial: Option<Reply>,
-        dice: u32,
-    },
-    /// The pause before a retry is over, or the user wants it now.
-    Rested {
-        turn: TurnId,
-    },
-    Entered {
-        turn: TurnId,
-        call: CallId,
-        path: PathBuf,
-        hunks: u32,
-    },
-    /// All of the call's files have entered and were to be written at once: whether each was.
-    Applied {
-        files: Vec<(PathBuf, bool)>,
-        answer: ToolAnswer,
-    },
-    Answered {
-        turn: TurnId,
-        answer: ToolAnswer,
-    },
-    /// A review is settled: answers of the calls it held, now or long after their turn.
-    Reviewed {
-        path: PathBuf,
-        answers: Vec<ToolAnswer>,
-    },
-    /// The editor that had this file under review is gone, and the proposed text with it.
-    ReviewLost {
-        path: PathBuf,
-    },
-    /// Agreed text of these files is not on disk.
-    Unsaved {
-        paths: Vec<String>,
-    },
-    Tell {
-        text: String,
-    },
-    ChooseModel {
-        model: String,
-        tuning: Tuning,
-    },
-    ChooseMode {
-        mode: Mode,
-    },
-    /// What a reply cost, in USD; `None` where the price is not known.
-    Spend {
-        cost: Option<f64>,
-    },
-    ChooseSystem {
-        system: String,
-        instructions: Vec<Excerpt>,
-    },
-    /// Instructions that the conversation does not have yet.
-    Instruct {
-        files: Vec<Excerpt>,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// Ask the model: build the request from the session as it is now.
-    Sample { turn: TurnId },
-    /// Run one read or command.
-    Run { turn: TurnId, call: ToolCall },
-    /// Resolve and propose these edits together.
-    Propose { turn: TurnId, calls: Vec<ToolCall> },
-    /// Wait, then `Rested`.
-    Rest { turn: TurnId, time: Duration },
-    /// End all work of the turn.
-    Abort { turn: TurnId },
-}
-
-#[derive(Debug, Default, PartialEq)]
-pub struct Step {
-    pub events: Vec<Event>,
-    pub effects: Vec<Effect>,
-}
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
@@ -168,6 +55,8 @@ pub struct Session {
     pub turns: u32,
     /// Ids given to queued messages so far.
     pub queued: u32,
+    /// What the model knows of files: the hash of each text, empty where it is to read it again.
+    pub known: BTreeMap<PathBuf, String>,
     /// Files with proposed text that the user has not decided on.
     pub reviewing: Vec<PathBuf>,
     /// What the user allowed for the session. Never saved: a session file grants nothing.
@@ -258,6 +147,8 @@ impl Session {
                 self.record(Event::SystemChosen { system, instructions }, &mut step);
             }
             Input::Instruct { files } => self.record(Event::Instructed { files }, &mut step),
+            Input::Know { path, hash } => self.know(path, hash, &mut step),
+            Input::Note { text } => self.record(Event::Noted { text }, &mut step),
             Input::Unqueue { .. }
             | Input::Replied { .. }
             | Input::Failed { .. }
@@ -456,6 +347,12 @@ impl Session {
         }
         if let Some(turn) = answered {
             self.advance(turn, step);
+        }
+    }
+
+    fn know(&mut self, path: PathBuf, hash: Option<String>, step: &mut Step) {
+        if self.known.get(&path) != hash.as_ref() {
+            self.record(Event::Knew { path, hash }, step);
         }
     }
 

@@ -5,6 +5,7 @@ mod laws;
 mod modes;
 
 use super::*;
+use crate::event::Ruling;
 use crate::message::Input as Arguments;
 use expect_test::{Expect, expect};
 use serde_json::json;

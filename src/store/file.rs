@@ -6,6 +6,7 @@ use crate::message::{Excerpt, Message, Usage};
 use crate::session::Session;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -66,6 +67,9 @@ pub(super) struct SessionFile {
     /// Go with the next request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     instructions: Vec<Excerpt>,
+    /// Hashes of the texts that the model knows.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    known: BTreeMap<PathBuf, String>,
     /// Files that were under review when it was saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
@@ -101,6 +105,7 @@ impl SessionFile {
             queue: Vec::new(),
             notes: Vec::new(),
             instructions: Vec::new(),
+            known: BTreeMap::new(),
             reviewing: Vec::new(),
             extra: Map::new(),
         }
@@ -120,6 +125,7 @@ impl SessionFile {
             queue: header.queue.clone(),
             notes: header.notes.clone(),
             instructions: header.instructions.clone(),
+            known: header.known.clone(),
             reviewing: header.reviewing.clone(),
             model: header.model.clone(),
             tuning: header.tuning,
@@ -150,6 +156,7 @@ impl SessionFile {
         self.queue.clone_from(&session.queue);
         self.notes.clone_from(&session.notes);
         self.instructions.clone_from(&session.instructions);
+        self.known.clone_from(&session.known);
         self.reviewing.clone_from(&session.reviewing);
         let mut json =
             serde_json::to_vec_pretty(&Whole { header: self, messages: &session.messages })?;

@@ -2,13 +2,14 @@
 //! tests and headless use.
 
 use super::lsp::{Findings, Question};
-use super::{Arrival, LIMIT, Source, Unreadable, Workspace};
+use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
 use crate::text::{Text, Undecodable, diff};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A file's text. Blocks; refuses what is no regular file before it is opened.
@@ -32,6 +33,15 @@ pub fn load(path: &Path) -> Result<Text, Unreadable> {
         Undecodable::Binary => Unreadable::Binary,
         Undecodable::NotUtf8 { .. } => Unreadable::NotUtf8,
     })
+}
+
+/// A file's, by what its folder says of it. Blocks.
+pub fn stamp(path: &Path) -> Stamp {
+    let of = |it: std::fs::Metadata| {
+        let (mtime, ctime) = ((it.mtime(), it.mtime_nsec()), (it.ctime(), it.ctime_nsec()));
+        format!("{} {} {mtime:?} {ctime:?}", it.ino(), it.len())
+    };
+    Stamp::Disk(std::fs::metadata(path).map(of).unwrap_or_default())
 }
 
 /// No editor: proposals are written as they come.

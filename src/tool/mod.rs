@@ -32,6 +32,7 @@ mod write;
 mod tests;
 
 pub use plan::{edits_of, is_malformed_edit, plan, run, touched, whole_of};
+pub use read::shows_all;
 pub use table::{find, specs, table};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
@@ -174,6 +175,19 @@ pub enum Arrival {
     Stopped,
 }
 
+/// Tells a file's text from an earlier one without reading it: where two are equal, so are the texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Stamp {
+    /// Equal to none that says something.
+    #[default]
+    Unknown,
+    /// Text stands in it that the user has not decided on.
+    Undecided,
+    /// Its text is a changed buffer's.
+    Buffer(String),
+    Disk(String),
+}
+
 /// The user's files: through the editor's buffers where a text is loaded and changed there, else the
 /// disk. The only way of file content to and from a tool.
 pub trait Workspace: Send + Sync {
@@ -184,6 +198,12 @@ pub trait Workspace: Send + Sync {
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
     /// Saves these files where they are changed and nothing in them is undecided; gives those that still are not on disk.
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
+    /// Of each of these files, in their order.
+    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
+        Box::pin(std::future::ready(vec![Stamp::Unknown; paths.len()]))
+    }
+    /// The model has been told of the user's changes up to this text of a file under review: its verdict leaves them out.
+    fn told(&self, _path: &Path, _text: &Text) {}
     /// Asks the user's language servers. An `Err` is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

@@ -1,6 +1,8 @@
 //! `read`: a file's text, as the user sees it now.
 
 use super::{CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, list, path};
+use crate::message::Input;
+use crate::text::Text;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -57,6 +59,13 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         shown(&source, &args)
     }
     .boxed()
+}
+
+/// Whether a call with these arguments shows all of a text.
+pub fn shows_all(args: &Input, text: &Text) -> bool {
+    let is_named = |name| matches!(args, Input::Json(args) if !args[name].is_null());
+    let is_short = text.line_count() <= LINES && text.content.len() <= BYTES / 2;
+    is_short && !is_named("offset") && !is_named("limit")
 }
 
 fn shown(source: &Source, args: &Args) -> Result<Done, String> {

@@ -66,7 +66,7 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
         match block {
             Part::Text { text } => lines.extend(prompt(text)),
             Part::Excerpt(Excerpt {
-                kind: ExcerptKind::Instructions | ExcerptKind::Skills,
+                kind: ExcerptKind::Instructions | ExcerptKind::Skills | ExcerptKind::Changes,
                 ..
             }) => (),
             Part::Excerpt(excerpt) => below.push(format!("▏{}", sized(excerpt))),

@@ -173,6 +173,7 @@ impl View {
             | Event::Spent { .. }
             | Event::Unsaved { .. }
             | Event::Reviewed { .. }
+            | Event::Knew { .. }
             | Event::Queued { .. }
             | Event::Unqueued { .. } => (),
         }
@@ -213,6 +214,10 @@ impl View {
                     self.notice(&format!("Instructions: {}", lines::sized(it)));
                 }
                 ExcerptKind::Skills => self.notice("The skills have changed: /skills lists them."),
+                ExcerptKind::Changes => {
+                    let path = lines::clean(&it.path).replace('\n', " ");
+                    self.notice(&format!("The model is told what changed in {path}."));
+                }
                 _ => (),
             }
         }

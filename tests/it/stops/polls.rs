@@ -283,7 +283,8 @@ impl Talk {
                     let answer =
                         ToolAnswer { id: call, text, failed: false, summary: String::new() };
                     let answers = vec![answer];
-                    let _ = inbox.send(Command::Reviewed { answers, path, saved: true });
+                    let _ =
+                        inbox.send(Command::Reviewed { answers, path, saved: true, text: None });
                 }
                 Show::Event(Event::Asked { call, .. }) => {
                     assert_eq!(self.ended, 0, "asked after the end");

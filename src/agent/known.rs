@@ -1,0 +1,288 @@
+//! What the model last knew of the user's files, against what they are now: told once, with the next request.
+
+use super::Agent;
+use crate::edit;
+use crate::message::{Excerpt, ExcerptKind};
+use crate::session::{Input, Session};
+use crate::text::Text;
+use crate::tool::{Source, Stamp, Unreadable, Workspace};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of a text that is kept to be compared, and of all of them: of others only the hash is.
+const LARGEST: usize = 1 << 20;
+const ALL: usize = 64 << 20;
+/// Lines of one file's diff, files that are told of at once, and names of further ones.
+const LINES: usize = 120;
+const FILES: usize = 20;
+const NAMES: usize = 100;
+
+/// The texts behind the hashes of `Session::known`, as far as they are here.
+#[derive(Default)]
+pub(super) struct Known {
+    files: HashMap<PathBuf, Seen>,
+    /// Bytes of all texts.
+    size: usize,
+}
+
+#[derive(Default)]
+struct Seen {
+    text: Option<Arc<Text>>,
+    /// Of the file when its text was this.
+    stamp: Stamp,
+    /// Counts what was learnt of it: an older look says nothing.
+    at: u64,
+}
+
+/// A file that may have changed, and what it is compared with.
+#[derive(Clone)]
+pub(super) struct Watched {
+    path: PathBuf,
+    stamp: Stamp,
+    at: u64,
+}
+
+/// A file that is not as it was.
+pub(super) struct Look {
+    path: PathBuf,
+    stamp: Stamp,
+    at: u64,
+    now: Result<Source, Unreadable>,
+}
+
+/// Who had the time to change what is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    User,
+    /// A command of the model's.
+    Command,
+    /// The session is opened: what changed before is told with the first prompt.
+    Opened,
+}
+
+/// What comes to the agent of what the model knows.
+pub(super) enum News {
+    /// It was shown a text, or a part of it, or its edit is in it: what of the rest it did not know is told.
+    Learnt {
+        path: PathBuf,
+        stood: Option<Text>,
+        text: Text,
+    },
+    Moved {
+        from: PathBuf,
+        to: Option<PathBuf>,
+    },
+    Looked(Cause, Vec<Look>),
+}
+
+impl Known {
+    /// All that the session knows of, as it is to be looked after.
+    pub(super) fn watched(&self, session: &Session) -> Vec<Watched> {
+        let one = |path: &PathBuf| match self.files.get(path) {
+            Some(Seen { stamp, at, .. }) => {
+                Watched { path: path.clone(), stamp: stamp.clone(), at: *at }
+            }
+            None => Watched { path: path.clone(), stamp: Stamp::Unknown, at: 0 },
+        };
+        session.known.keys().map(one).collect()
+    }
+
+    fn set(&mut self, path: &Path, text: Text, stamp: Stamp) {
+        let seen = self.files.entry(path.to_owned()).or_default();
+        let bytes = |text: &Option<Arc<Text>>| text.as_ref().map_or(0, |it| it.content.len());
+        self.size -= bytes(&seen.text);
+        let fits = text.content.len() <= LARGEST.min(ALL.saturating_sub(self.size));
+        seen.text = fits.then(|| Arc::new(text));
+        self.size += bytes(&seen.text);
+        seen.stamp = stamp;
+        seen.at += 1;
+    }
+
+    fn forget(&mut self, path: &Path) {
+        let gone = self.files.remove(path).and_then(|it| it.text);
+        self.size -= gone.map_or(0, |it| it.content.len());
+    }
+}
+
+/// Looks after these files; those under review say nothing until that is decided. Only what may have changed is read.
+pub(super) async fn look(workspace: &dyn Workspace, watched: &[Watched]) -> Vec<Look> {
+    let mut looks = Vec::new();
+    if watched.is_empty() {
+        return looks;
+    }
+    let paths = watched.iter().map(|it| it.path.clone()).collect();
+    for (it, stamp) in watched.iter().zip(workspace.stamps(paths).await) {
+        if stamp == it.stamp || stamp == Stamp::Undecided {
+            continue;
+        }
+        let now = workspace.read(&it.path).await;
+        if !matches!(now, Ok(Source { pending: 1.., .. })) {
+            looks.push(Look { path: it.path.clone(), stamp, at: it.at, now });
+        }
+    }
+    looks
+}
+
+/// The same files after these looks are taken in.
+pub(super) fn after(mut watched: Vec<Watched>, looks: &[Look]) -> Vec<Watched> {
+    for it in &mut watched {
+        if let Some(look) = looks.iter().find(|look| look.path == it.path) {
+            it.stamp.clone_from(&look.stamp);
+            it.at += 1;
+        }
+    }
+    watched
+}
+
+impl Agent {
+    pub(super) fn news(&mut self, news: News) {
+        match news {
+            News::Learnt { path, stood, text } => {
+                let told = stood.and_then(|it| self.differs(&path, &it));
+                let hash = match &told {
+                    Some((_, false)) => String::new(),
+                    _ => text.sha256_hex(),
+                };
+                self.known.set(&path, text, Stamp::Unknown);
+                self.take(Input::Know { path, hash: Some(hash) });
+                self.tell_changes(told.into_iter().map(|it| it.0).collect());
+            }
+            News::Moved { from, to } => {
+                let seen = self.known.files.get(&from).and_then(|it| it.text.clone());
+                self.forget(from);
+                if let (Some(text), Some(path)) = (seen, to) {
+                    let text = Arc::unwrap_or_clone(text);
+                    self.news(News::Learnt { path, stood: None, text });
+                }
+            }
+            News::Looked(cause, looks) => self.looked(cause, looks),
+        }
+    }
+
+    /// The model is told by a verdict what a file has come to; `None`: it is no more.
+    pub(super) fn settled(&mut self, path: &Path, text: Option<Text>) {
+        let path = path.to_owned();
+        match text {
+            Some(text) => self.news(News::Learnt { path, stood: None, text }),
+            None => self.forget(path),
+        }
+    }
+
+    fn forget(&mut self, path: PathBuf) {
+        self.known.forget(&path);
+        self.take(Input::Know { path, hash: None });
+    }
+
+    /// Has the files looked after that the session knew of when it was left.
+    pub(super) fn remember(&mut self) {
+        self.known = Known::default();
+        let watched = self.known.watched(&self.setup.session);
+        let (workspace, news) = (self.setup.desk.workspace.clone(), self.knowing.clone());
+        if !watched.is_empty() {
+            tokio::spawn(async move {
+                let looks = look(&*workspace, &watched).await;
+                let _ = news.send(News::Looked(Cause::Opened, looks));
+            });
+        }
+    }
+
+    pub(super) fn looked(&mut self, cause: Cause, looks: Vec<Look>) {
+        let mut files = Vec::new();
+        let mut others: [Vec<String>; 2] = Default::default();
+        for Look { path, stamp, at, now } in looks {
+            let is_known = self.setup.session.known.contains_key(&path);
+            if !is_known || self.known.files.get(&path).map_or(0, |it| it.at) != at {
+                continue;
+            }
+            let told = match &now {
+                Ok(source) => self.differs(&path, &source.text),
+                Err(why) => Some((self.excerpt(&path, &format!("It {} now.", why.say())), true)),
+            };
+            if cause == Cause::Opened && told.is_some() {
+                continue;
+            }
+            // what stands in a buffer no command has put there
+            let by_command = cause == Cause::Command && matches!(stamp, Stamp::Disk(_));
+            let is_told = told.is_some();
+            let mut is_clear = told.as_ref().is_none_or(|it| it.1);
+            match told {
+                Some((excerpt, _)) if !by_command && files.len() < FILES => files.push(excerpt),
+                Some(_) => {
+                    is_clear = false;
+                    others[usize::from(by_command)].push(self.setup.desk.shown(&path));
+                }
+                None => (),
+            }
+            match now {
+                Ok(source) => self.settle_look(path, source.text, stamp, is_told, is_clear),
+                Err(_) => self.forget(path),
+            }
+        }
+        self.tell_changes(files);
+        for (names, what) in
+            others.iter().zip(["since you saw them last", "while your command ran"])
+        {
+            if !names.is_empty() {
+                self.take(Input::Note { text: named(names, what) });
+            }
+        }
+    }
+
+    /// Takes in how a file is now. `is_clear`: what the model is told of it is all that changed.
+    fn settle_look(
+        &mut self,
+        path: PathBuf,
+        text: Text,
+        stamp: Stamp,
+        is_told: bool,
+        is_clear: bool,
+    ) {
+        if is_told && self.setup.session.reviewing.contains(&path) {
+            self.setup.desk.workspace.told(&path, &text);
+        }
+        let hash = if is_clear { text.sha256_hex() } else { String::new() };
+        self.known.set(&path, text, stamp);
+        if is_told {
+            self.take(Input::Know { path, hash: Some(hash) });
+        }
+    }
+
+    fn tell_changes(&mut self, files: Vec<Excerpt>) {
+        if !files.is_empty() {
+            self.take(Input::Instruct { files });
+        }
+    }
+
+    /// What there is to tell of a file whose text is this now, and whether that is all.
+    fn differs(&self, path: &Path, now: &Text) -> Option<(Excerpt, bool)> {
+        let hash = self.setup.session.known.get(path)?;
+        let (said, is_all) = match self.known.files.get(path).and_then(|it| it.text.as_ref()) {
+            Some(text) if text.joined() == now.joined() => return None,
+            Some(text) => edit::unified(text, now, LINES),
+            None if *hash == now.sha256_hex() => return None,
+            None => (
+                "What changed is not known any more: read it before you rely on it.".to_owned(),
+                false,
+            ),
+        };
+        Some((self.excerpt(path, &said), is_all))
+    }
+
+    fn excerpt(&self, path: &Path, said: &str) -> Excerpt {
+        Excerpt {
+            path: self.setup.desk.shown(path),
+            lines: None,
+            filetype: String::new(),
+            kind: ExcerptKind::Changes,
+            text: format!("Changed since you saw it last, by the user or another program:\n{said}"),
+        }
+    }
+}
+
+fn named(names: &[String], what: &str) -> String {
+    let more = names.len().saturating_sub(NAMES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = names[..names.len().min(NAMES)].join(", ");
+    format!("Changed {what}: {names}{more}. Read them again before you rely on them.")
+}

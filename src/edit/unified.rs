@@ -1,0 +1,165 @@
+//! What became of a text, as a unified diff that a model reads.
+
+use crate::text::{Hunk, Text, diff};
+use std::fmt::Write;
+
+/// Lines around a change.
+const AROUND: u32 = 3;
+/// Characters of a line that are shown.
+const WIDE: usize = 300;
+
+/// The diff from `old` to `new`, of at most so many lines; and whether it tells all.
+pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
+    let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let mut out = Out { lines: Vec::new(), most, more: 0, is_whole: true };
+    for group in groups(&diff(old, new)) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let lead = first.old.start.min(AROUND);
+        let tail = (before.len() - last.old.end as usize).min(AROUND as usize);
+        let (from, count) = (first.old.start - lead, last.old.end - first.old.start + lead);
+        let (to, size) = (first.new.start - lead, last.new.end - first.new.start + lead);
+        out.head(&format!(
+            "@@ -{},{} +{},{} @@",
+            from + 1,
+            count as usize + tail,
+            to + 1,
+            size as usize + tail
+        ));
+        let mut at = from as usize;
+        for hunk in group {
+            out.push(' ', &before[at..hunk.old.start as usize]);
+            out.push('-', &before[hunk.old.start as usize..hunk.old.end as usize]);
+            out.push('+', &after[hunk.new.start as usize..hunk.new.end as usize]);
+            at = hunk.old.end as usize;
+        }
+        out.push(' ', &before[at..at + tail]);
+    }
+    out.end()
+}
+
+/// Hunks whose surroundings touch stand together.
+fn groups(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
+    hunks.chunk_by(|one, next| next.old.start - one.old.end <= 2 * AROUND)
+}
+
+struct Out {
+    lines: Vec<String>,
+    most: usize,
+    /// Lines of change that had no room.
+    more: usize,
+    is_whole: bool,
+}
+
+impl Out {
+    fn head(&mut self, head: &str) {
+        if self.lines.len() < self.most {
+            self.lines.push(head.to_owned());
+        }
+    }
+
+    fn push(&mut self, mark: char, lines: &[&str]) {
+        for line in lines {
+            if self.lines.len() >= self.most {
+                self.more += usize::from(mark != ' ');
+                continue;
+            }
+            let mut shown = String::from(mark);
+            match line.char_indices().nth(WIDE) {
+                Some((end, _)) => {
+                    let _ = write!(shown, "{}…", &line[..end]);
+                    self.is_whole &= mark == ' ';
+                }
+                None => shown.push_str(line),
+            }
+            self.lines.push(shown);
+        }
+    }
+
+    fn end(mut self) -> (String, bool) {
+        if self.more > 0 {
+            self.lines.push(format!("… {} more changed lines: read it", self.more));
+        }
+        (self.lines.join("\n"), self.is_whole && self.more == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+    fn check(old: &str, new: &str, expected: Expect) {
+        let (said, is_whole) = unified(&Text::new(old), &Text::new(new), 12);
+        expected.assert_eq(&format!("{said}\nwhole: {is_whole}"));
+    }
+
+    fn numbers(last: u32) -> String {
+        (1..=last).fold(String::new(), |text, n| text + &format!("{n}\n"))
+    }
+
+    #[test]
+    fn what_a_reader_of_diffs_expects() {
+        check(
+            "1\n2\n3\n4\n5\n6\n7\n8\n9\n",
+            "1\n2\n3\n4\nfive\n6\n7\n8\n9\nten\n",
+            expect![[r#"
+                @@ -2,8 +2,9 @@
+                 2
+                 3
+                 4
+                -5
+                +five
+                 6
+                 7
+                 8
+                 9
+                +ten
+                whole: true"#]],
+        );
+        check(
+            "",
+            "new\n",
+            expect![[r#"
+            @@ -1,1 +1,1 @@
+            -
+            +new
+            whole: true"#]],
+        );
+    }
+
+    #[test]
+    fn changes_far_apart_stand_apart() {
+        let old = numbers(20);
+        let new = old.replace("2\n3\n", "3\n").replace("19\n", "nineteen\n");
+        let (said, _) = unified(&Text::new(&*old), &Text::new(new), 100);
+        let heads: Vec<&str> = said.lines().filter(|it| it.starts_with("@@")).collect();
+        assert_eq!(heads, ["@@ -1,5 +1,4 @@", "@@ -16,5 +15,5 @@"]);
+    }
+
+    #[test]
+    fn what_has_no_room_is_counted() {
+        let new = numbers(30);
+        check(
+            "x\n",
+            &new,
+            expect![[r#"
+            @@ -1,1 +1,30 @@
+            -x
+            +1
+            +2
+            +3
+            +4
+            +5
+            +6
+            +7
+            +8
+            +9
+            +10
+            … 20 more changed lines: read it
+            whole: false"#]],
+        );
+        let (said, is_whole) = unified(&Text::new("x\n"), &Text::new("ä".repeat(500)), 12);
+        assert!(said.ends_with('…') && !is_whole, "{said}");
+    }
+}

@@ -1,0 +1,132 @@
+//! What comes to a session, and what is to be done for it outside.
+
+use crate::event::{Event, Failure, Mode, Plan, Ruling, Tuning, TurnId};
+use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall};
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// Opens a fresh session.
+    Open {
+        system: String,
+        instructions: Vec<Excerpt>,
+        model: String,
+        root: PathBuf,
+    },
+    Send {
+        text: String,
+        context: Vec<Excerpt>,
+        steer: bool,
+    },
+    Unqueue {
+        id: u32,
+    },
+    /// The user stops the turn; what had arrived of a reply.
+    Cancel {
+        partial: Option<Reply>,
+    },
+    /// The editor or the program goes, or went, in mid-turn; what had arrived of a reply.
+    Leave {
+        partial: Option<Reply>,
+    },
+    Rule {
+        call: CallId,
+        ruling: Ruling,
+    },
+    Replied {
+        turn: TurnId,
+        reply: Reply,
+        plans: Vec<Plan>,
+    },
+    /// The request failed; `dice` (0..1000) is the jitter of a retry's wait.
+    Failed {
+        turn: TurnId,
+        failure: Failure,
+        partial: Option<Reply>,
+        dice: u32,
+    },
+    /// The pause before a retry is over, or the user wants it now.
+    Rested {
+        turn: TurnId,
+    },
+    Entered {
+        turn: TurnId,
+        call: CallId,
+        path: PathBuf,
+        hunks: u32,
+    },
+    /// All of the call's files have entered and were to be written at once: whether each was.
+    Applied {
+        files: Vec<(PathBuf, bool)>,
+        answer: ToolAnswer,
+    },
+    Answered {
+        turn: TurnId,
+        answer: ToolAnswer,
+    },
+    /// A review is settled: answers of the calls it held, now or long after their turn.
+    Reviewed {
+        path: PathBuf,
+        answers: Vec<ToolAnswer>,
+    },
+    /// The editor that had this file under review is gone, and the proposed text with it.
+    ReviewLost {
+        path: PathBuf,
+    },
+    /// Agreed text of these files is not on disk.
+    Unsaved {
+        paths: Vec<String>,
+    },
+    Tell {
+        text: String,
+    },
+    ChooseModel {
+        model: String,
+        tuning: Tuning,
+    },
+    ChooseMode {
+        mode: Mode,
+    },
+    /// What a reply cost, in USD; `None` where the price is not known.
+    Spend {
+        cost: Option<f64>,
+    },
+    ChooseSystem {
+        system: String,
+        instructions: Vec<Excerpt>,
+    },
+    /// Instructions that the conversation does not have yet, and what else goes with the next request.
+    Instruct {
+        files: Vec<Excerpt>,
+    },
+    /// What the model knows of a file now; see `Event::Knew`.
+    Know {
+        path: PathBuf,
+        hash: Option<String>,
+    },
+    /// Something the model is to be told with the next request.
+    Note {
+        text: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Ask the model: build the request from the session as it is now.
+    Sample { turn: TurnId },
+    /// Run one read or command.
+    Run { turn: TurnId, call: ToolCall },
+    /// Resolve and propose these edits together.
+    Propose { turn: TurnId, calls: Vec<ToolCall> },
+    /// Wait, then `Rested`.
+    Rest { turn: TurnId, time: Duration },
+    /// End all work of the turn.
+    Abort { turn: TurnId },
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub struct Step {
+    pub events: Vec<Event>,
+    pub effects: Vec<Effect>,
+}
