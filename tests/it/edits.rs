@@ -299,10 +299,13 @@ fn a_file_changed_since_it_was_read_is_not_written_over() {
     scene.server.reply(Reply::said("Read."));
     scene.nvim.lua("require('caliban').ask('read it')", &[]);
     scene.wait_idle("Read.");
-    scene.nvim.keys("5GA by me<Esc>");
-    scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "x\n")));
+    let written = Reply::new().gate().call("w1", "write", write("a.txt", "x\n"));
+    let gate = scene.server.reply(written);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.lua("require('caliban').ask('write it')", &[]);
+    scene.server.wait_requests(3);
+    scene.nvim.keys("5GA by me<Esc>");
+    gate.finish();
     scene.wait_idle("I see.");
     expect![
         "a.txt changed since you read it, so it was not overwritten. Read it again, or use edit."

@@ -175,10 +175,13 @@ fn a_miss_in_a_file_that_changed_says_so() {
     scene.server.reply(Reply::said("Read."));
     scene.nvim.keys(":Caliban ask read it<CR>");
     scene.wait_idle("Read.");
-    scene.nvim.keys("2GSmine<Esc>");
-    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l1\nl2\nl3", "x")])));
+    let edited = edit("a.txt", &[("l1\nl2\nl3", "x")]);
+    let gate = scene.server.reply(Reply::new().gate().call("e1", "edit", edited));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask edit it<CR>");
+    scene.server.wait_requests(3);
+    scene.nvim.keys("2GSmine<Esc>");
+    gate.finish();
     scene.wait_idle("I see.");
     expect![[r#"
         `old` is not in a.txt. The file changed since you saw it last.
