@@ -31,8 +31,9 @@ tool() { # name version [arguments of cargo install]
 tool stylua 2.6.0 --features luajit
 tool emmylua_check 0.25.1
 
-server=target/tools/jedi
-if ! "$server/bin/python3" -c '' 2>/dev/null || ! ls -d "$server"/lib/*/site-packages/jedi_language_server-0.45.1.dist-info >/dev/null 2>&1; then
+# Its programs name the folder that they were laid out in: it must be the real one.
+server=$(cd target/tools && pwd -P)/jedi
+if ! "$server/bin/jedi-language-server" --version >/dev/null 2>&1 || ! ls -d "$server"/lib/*/site-packages/jedi_language_server-0.45.1.dist-info >/dev/null 2>&1; then
   echo "Laying out a language server in $server" >&2
   rm -rf "$server"
   if ! python3 -m venv "$server" >&2 || ! "$server/bin/python3" -m pip install --quiet --disable-pip-version-check \
