@@ -1,11 +1,14 @@
 //! Edits under review: proposed in the user's buffer, decided there, told to the model.
 
+mod again;
 mod arrival;
 mod chaos;
 mod commands;
 mod decide;
+mod files;
 mod guard;
 mod late;
 mod life;
 mod saves;
 pub mod scene;
+mod windows;

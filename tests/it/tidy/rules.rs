@@ -1,6 +1,7 @@
 //! Each rule: a file in, what is wrong with it out.
 
 use super::source::Source;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Longest file and longest function, in lines.
@@ -201,4 +202,38 @@ pub(super) fn settings(config: &str) -> Vec<String> {
     fields
         .map(|field| field.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
         .collect()
+}
+
+/// The names of a file's tests: `fn name() {` behind `#[test]`, `function T.name()`.
+pub(super) fn tests(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut is_test = false;
+    for line in text.lines().map(str::trim) {
+        let name = match line.strip_prefix("function T.") {
+            Some(rest) => Some(rest),
+            None if is_test => line.strip_prefix("fn ").or_else(|| line.strip_prefix("async fn ")),
+            None => None,
+        };
+        if let Some((name, _)) = name.and_then(|rest| rest.split_once('(')) {
+            found.push(name.to_owned());
+        }
+        is_test = line.contains("test]") || is_test && line.starts_with('#');
+    }
+    found
+}
+
+/// Tests that a text names (what stands in backticks and has an underscore) and that are not among these.
+pub(super) fn cases_of(known: &BTreeSet<String>) -> impl Fn(&str, &str) -> Vec<String> {
+    |path, text| {
+        let is_name = |it: &&str| it.contains('_');
+        let mut found = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            for name in line.split('`').skip(1).step_by(2).filter(is_name) {
+                if !known.contains(name) {
+                    found.push(format!("{path}:{}: there is no test {name}", number + 1));
+                }
+            }
+        }
+        found
+    }
 }

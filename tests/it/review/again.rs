@@ -1,0 +1,154 @@
+//! Several proposals on one file: of one model, of two conversations, by two names, over many files.
+
+use super::scene::{Scene, edit, nine, two_hunks};
+use crate::kit::reply::Reply;
+use expect_test::expect;
+
+#[test]
+fn of_overlapping_proposals_all_that_is_shown_is_decided() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(
+        Reply::new()
+            .call("e1", "edit", edit("a.txt", &[("l2\nl3", "L2\nL3")]))
+            .call("e2", "edit", edit("a.txt", &[("L3\nl4", "L3 too\nL4")])),
+    );
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("3G\\r");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    expect![""].assert_eq(&scene.answer(2, "e1"));
+    expect![""].assert_eq(&scene.answer(2, "e2"));
+}
+
+#[test]
+fn a_proposal_on_one_that_is_rejected_while_it_waits_is_a_misfit() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":Caliban reject all");
+    scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("L2", "L2 too")])));
+    scene.nvim.lua("require('caliban').ask('more')", &[]);
+    scene.nvim.wait(
+        |nvim| nvim.lua_str("return #require('caliban.buffers').waiting()") == "1",
+        "the proposal at the door",
+    );
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
+    expect![""].assert_eq(&scene.answer(3, "e2"));
+}
+
+#[test]
+fn an_edit_made_from_a_view_that_the_user_has_undone_is_a_misfit_that_says_so() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("L2\nl3", "L2\nL3")])));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("u");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
+    assert_eq!(scene.pending(), 0);
+    expect![""].assert_eq(&scene.answer(3, "e2"));
+}
+
+#[test]
+fn an_edit_after_an_undo_of_the_users_is_an_undo_step_of_its_own() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>5GA mine<Esc>6GA gone<Esc>u");
+    scene.ask(two_hunks());
+    scene.wait_pending(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("u");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l5", "l5 mine").trim_end());
+    scene.nvim.keys("u");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
+}
+
+#[test]
+fn another_conversations_proposal_waits_until_the_file_is_settled() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":Caliban new other<CR>");
+    scene.nvim.wait(
+        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
+        "the other conversation",
+    );
+    scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l5", "five")])));
+    scene.nvim.lua("require('caliban').ask('and you?')", &[]);
+    scene.wait_chat("waits");
+    scene.nvim.wait_screen("waits");
+    assert_eq!(scene.pending(), 2);
+    scene.server.reply(Reply::said("The first sees."));
+    scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("The other sees."));
+    scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    scene.wait_idle("The other sees.");
+    let want = nine().replace("l2", "L2").replace("l8", "L8\nL8b").replace("l5", "five");
+    assert_eq!(scene.on_disk("a.txt"), Some(want));
+}
+
+#[test]
+fn a_file_has_one_review_under_whatever_name() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("sub/b.txt", "b\n"));
+    std::os::unix::fs::symlink("a.txt", scene.nvim.setup.path("link.txt")).unwrap();
+    let whole = scene.nvim.setup.path("a.txt");
+    scene.nvim.keys(":edit a.txt<CR>");
+    let names = ["a.txt", "./a.txt", "sub/../a.txt", whole.to_str().unwrap(), "link.txt"];
+    let mut reply = Reply::new();
+    for (n, name) in names.iter().enumerate() {
+        let n = n + 2;
+        let change = [(format!("l{n}"), format!("L{n}"))];
+        let change = change.each_ref().map(|(old, new)| (old.as_str(), new.as_str()));
+        reply = reply.call(&format!("e{n}"), "edit", edit(name, &change));
+    }
+    scene.ask(reply);
+    scene.wait_pending(5);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    let want = (2..=6).fold(nine(), |text, n| text.replace(&format!("l{n}"), &format!("L{n}")));
+    assert_eq!(scene.on_disk("a.txt"), Some(want));
+    assert!(scene.nvim.setup.path("link.txt").is_symlink());
+    let listed = "return #vim.tbl_filter(function(buf)
+      return vim.api.nvim_buf_get_name(buf):find('txt$') ~= nil end, vim.api.nvim_list_bufs())";
+    assert_eq!(scene.nvim.lua_str(listed), "1");
+}
+
+/// What the user has arranged: windows, cursors, the alternate file, jumps, the list of buffers.
+const ARRANGED: &str = "local out = { vim.api.nvim_get_current_win(), vim.fn.bufnr('#'), #vim.fn.getjumplist()[1] }
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      out[#out + 1] = { win, vim.api.nvim_win_get_buf(win), vim.api.nvim_win_get_cursor(win), vim.api.nvim_win_get_width(win) }
+    end
+    out[#out + 1] = vim.tbl_map(function(it) return it.name end, vim.fn.getbufinfo({ buflisted = 1 }))
+    return out";
+
+#[test]
+fn twenty_files_are_accepted_at_once_and_nothing_moves() {
+    let scene = Scene::start(|it| {
+        (0..20).fold(it.size(130, 40), |it, n| it.file(&format!("f{n:02}.txt"), nine()))
+    });
+    for n in 0..5 {
+        scene.nvim.keys(&format!(":edit f{n:02}.txt<CR>{}G", n + 3));
+    }
+    scene.nvim.keys(":split f01.txt<CR>:Caliban<CR><C-w>p");
+    let before = scene.nvim.lua_json(ARRANGED);
+    let calls = (0..20).fold(Reply::new(), |reply, n| {
+        let changes = [("l2", "L2"), ("l8", "L8")];
+        reply.call(&format!("e{n}"), "edit", edit(&format!("f{n:02}.txt"), &changes))
+    });
+    scene.server.reply(calls);
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_pending(40);
+    assert_eq!(scene.nvim.lua_json(ARRANGED), before, "proposed");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.nvim.lua_json(ARRANGED), before, "accepted");
+    let want = nine().replace("l2", "L2").replace("l8", "L8");
+    for n in 0..20 {
+        assert_eq!(scene.on_disk(&format!("f{n:02}.txt")).as_ref(), Some(&want), "{n}");
+    }
+    expect!["20 files: 40 hunks accepted"].assert_eq(&scene.said());
+}
