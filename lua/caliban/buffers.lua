@@ -72,6 +72,11 @@ local function settle(r)
   end
   r.reasons, r.dropped, r.accepted, r.rejected, r.clash, r.origin = {}, {}, 0, 0, nil, nil
   r.deleted, r.was = nil, nil
+  if r.created and api.nvim_buf_is_valid(r.buf) and not vim.bo[r.buf].modified then
+    -- nobody has been in it: it is in the list no longer than there is something to see
+    local info = vim.fn.getbufinfo(r.buf)[1]
+    vim.bo[r.buf].buflisted = info.lastused ~= 0 or #info.windows > 0
+  end
   M.retry()
   return line
 end

@@ -137,12 +137,19 @@ fn modules_import_only_from_above() {
 fn the_tests_of_the_cases_exist() {
     let cases = std::fs::read_to_string(root().join("doc/cases.md")).unwrap();
     let mut known: BTreeSet<String> = BTreeSet::new();
-    for (_, text) in files(&["src/", "tests/it/"], ".rs").into_iter().chain(files(&["tests/lua/"], ".lua")) {
+    for (_, text) in
+        files(&["src/", "tests/it/"], ".rs").into_iter().chain(files(&["tests/lua/"], ".lua"))
+    {
         known.extend(rules::tests(&text));
     }
     let folders = std::fs::read_dir(root().join("tests/data/edits")).unwrap();
     known.extend(folders.map(|it| it.unwrap().file_name().into_string().unwrap()));
-    check(rules::cases_of(&known), "a", "| `no_such_test` |", &["a:1: there is no test no_such_test"]);
+    check(
+        rules::cases_of(&known),
+        "a",
+        "| `no_such_test` |",
+        &["a:1: there is no test no_such_test"],
+    );
     holds(&[("doc/cases.md".to_owned(), cases)], rules::cases_of(&known));
 }
 

@@ -8,19 +8,26 @@ use expect_test::expect;
 fn of_overlapping_proposals_all_that_is_shown_is_decided() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
-    scene.ask(
-        Reply::new()
-            .call("e1", "edit", edit("a.txt", &[("l2\nl3", "L2\nL3")]))
-            .call("e2", "edit", edit("a.txt", &[("L3\nl4", "L3 too\nL4")])),
-    );
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2\nl3", "L2\nL3")])).call(
+        "e2",
+        "edit",
+        edit("a.txt", &[("L3\nl4", "L3 too\nL4")]),
+    ));
     scene.wait_pending(1);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("3G\\r");
     scene.wait_idle("I see.");
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
-    expect![""].assert_eq(&scene.answer(2, "e1"));
-    expect![""].assert_eq(&scene.answer(2, "e2"));
+    expect!["The user rejected the change in a.txt: it is undone."]
+        .assert_eq(&scene.answer(2, "e1"));
+    expect![[r#"
+        Of the change in a.txt: 1 reworked by the user.
+        line 3, reworked, now reads:
+        l2
+        l3
+        l4"#]]
+    .assert_eq(&scene.answer(2, "e2"));
 }
 
 #[test]
@@ -37,7 +44,7 @@ fn a_proposal_on_one_that_is_rejected_while_it_waits_is_a_misfit() {
     scene.nvim.keys("<CR>");
     scene.wait_idle("I see.");
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
-    expect![""].assert_eq(&scene.answer(3, "e2"));
+    expect!["`old` is not in a.txt. The file changed since you saw it last. Nothing in it is like it: read the file again."].assert_eq(&scene.answer(3, "e2"));
 }
 
 #[test]
@@ -49,7 +56,13 @@ fn an_edit_made_from_a_view_that_the_user_has_undone_is_a_misfit_that_says_so() 
     scene.wait_idle("I see.");
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
     assert_eq!(scene.pending(), 0);
-    expect![""].assert_eq(&scene.answer(3, "e2"));
+    expect![[r#"
+        `old` is not in a.txt. The file changed since you saw it last.
+        The nearest block begins at line 2 (- `old`, + the file):
+        -L2
+        +l2
+         l3"#]]
+    .assert_eq(&scene.answer(3, "e2"));
 }
 
 #[test]
@@ -76,8 +89,7 @@ fn another_conversations_proposal_waits_until_the_file_is_settled() {
     );
     scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l5", "five")])));
     scene.nvim.lua("require('caliban').ask('and you?')", &[]);
-    scene.wait_chat("waits");
-    scene.nvim.wait_screen("waits");
+    scene.nvim.wait_screen("an edit waits for another chat's review");
     assert_eq!(scene.pending(), 2);
     scene.server.reply(Reply::said("The first sees."));
     scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
@@ -98,7 +110,7 @@ fn a_file_has_one_review_under_whatever_name() {
     let names = ["a.txt", "./a.txt", "sub/../a.txt", whole.to_str().unwrap(), "link.txt"];
     let mut reply = Reply::new();
     for (n, name) in names.iter().enumerate() {
-        let n = n + 2;
+        let n = 2 * n + 1;
         let change = [(format!("l{n}"), format!("L{n}"))];
         let change = change.each_ref().map(|(old, new)| (old.as_str(), new.as_str()));
         reply = reply.call(&format!("e{n}"), "edit", edit(name, &change));
@@ -108,7 +120,8 @@ fn a_file_has_one_review_under_whatever_name() {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("\\A");
     scene.wait_idle("I see.");
-    let want = (2..=6).fold(nine(), |text, n| text.replace(&format!("l{n}"), &format!("L{n}")));
+    let odd = [1, 3, 5, 7, 9];
+    let want = odd.iter().fold(nine(), |text, n| text.replace(&format!("l{n}"), &format!("L{n}")));
     assert_eq!(scene.on_disk("a.txt"), Some(want));
     assert!(scene.nvim.setup.path("link.txt").is_symlink());
     let listed = "return #vim.tbl_filter(function(buf)
@@ -116,13 +129,17 @@ fn a_file_has_one_review_under_whatever_name() {
     assert_eq!(scene.nvim.lua_str(listed), "1");
 }
 
-/// What the user has arranged: windows, cursors, the alternate file, jumps, the list of buffers.
+/// What the user has arranged: windows, cursors outside the chat, the alternate file, jumps.
 const ARRANGED: &str = "local out = { vim.api.nvim_get_current_win(), vim.fn.bufnr('#'), #vim.fn.getjumplist()[1] }
     for _, win in ipairs(vim.api.nvim_list_wins()) do
-      out[#out + 1] = { win, vim.api.nvim_win_get_buf(win), vim.api.nvim_win_get_cursor(win), vim.api.nvim_win_get_width(win) }
+      local buf = vim.api.nvim_win_get_buf(win)
+      local cursor = vim.api.nvim_buf_get_name(buf):find('^caliban:') or vim.api.nvim_win_get_cursor(win)
+      out[#out + 1] = { win, buf, cursor, vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
     end
-    out[#out + 1] = vim.tbl_map(function(it) return it.name end, vim.fn.getbufinfo({ buflisted = 1 }))
     return out";
+
+const LISTED: &str = "return vim.tbl_map(function(it) return vim.fs.basename(it.name) end,
+    vim.fn.getbufinfo({ buflisted = 1 }))";
 
 #[test]
 fn twenty_files_are_accepted_at_once_and_nothing_moves() {
@@ -133,7 +150,7 @@ fn twenty_files_are_accepted_at_once_and_nothing_moves() {
         scene.nvim.keys(&format!(":edit f{n:02}.txt<CR>{}G", n + 3));
     }
     scene.nvim.keys(":split f01.txt<CR>:Caliban<CR><C-w>p");
-    let before = scene.nvim.lua_json(ARRANGED);
+    let (before, listed) = (scene.nvim.lua_json(ARRANGED), scene.nvim.lua_json(LISTED));
     let calls = (0..20).fold(Reply::new(), |reply, n| {
         let changes = [("l2", "L2"), ("l8", "L8")];
         reply.call(&format!("e{n}"), "edit", edit(&format!("f{n:02}.txt"), &changes))
@@ -142,13 +159,15 @@ fn twenty_files_are_accepted_at_once_and_nothing_moves() {
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.wait_pending(40);
     assert_eq!(scene.nvim.lua_json(ARRANGED), before, "proposed");
+    assert_eq!(scene.nvim.lua_json(LISTED).as_array().unwrap().len(), 20, "what is to be seen");
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_idle("I see.");
     assert_eq!(scene.nvim.lua_json(ARRANGED), before, "accepted");
+    assert_eq!(scene.nvim.lua_json(LISTED), listed);
     let want = nine().replace("l2", "L2").replace("l8", "L8");
     for n in 0..20 {
         assert_eq!(scene.on_disk(&format!("f{n:02}.txt")).as_ref(), Some(&want), "{n}");
     }
-    expect!["20 files: 40 hunks accepted"].assert_eq(&scene.said());
+    assert!(scene.said().contains("20 files: 40 hunks accepted"), "{}", scene.said());
 }

@@ -1,6 +1,7 @@
 //! A file under review wherever it is shown: what the user has set there stays, and the review looks the same.
 
 use super::scene::{Scene, edit, nine, two_hunks};
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use expect_test::expect;
 
@@ -70,9 +71,13 @@ fn two_windows_and_two_tabs_show_one_review() {
         ["l5", "l9", "l3"].map(|line| all.split(' ').filter(|it| *it == line).count())
     };
     assert_eq!(cursors(&scene), [1, 1, 1], "{}", scene.nvim.lua_str(CURSORS));
-    scene.nvim.wait_screen("[1/2]");
+    scene.nvim.wait_screen("▎ L2");
     scene.nvim.keys("2G\\a3Ggt");
-    scene.nvim.wait(|nvim| nvim.screen().matches("[1/1]").count() == 2, "the hunk in both windows");
+    let shows = |nvim: &Nvim, line: &str| nvim.screen().matches(line).count();
+    scene.nvim.wait(
+        |nvim| shows(nvim, "▎ L8b") == 2 && shows(nvim, "▎ L2") == 0,
+        "the one hunk in both windows",
+    );
     assert_eq!(cursors(&scene), [1, 1, 1]);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban reject all<CR>");
