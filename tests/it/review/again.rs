@@ -57,7 +57,7 @@ fn an_edit_made_from_a_view_that_the_user_has_undone_is_a_misfit_that_says_so() 
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
     assert_eq!(scene.pending(), 0);
     expect![[r#"
-        `old` is not in a.txt. The file changed since you saw it last.
+        `old` is not in a.txt.
         The nearest block begins at line 2 (- `old`, + the file):
         -L2
         +l2
@@ -150,6 +150,7 @@ fn twenty_files_are_accepted_at_once_and_nothing_moves() {
         scene.nvim.keys(&format!(":edit f{n:02}.txt<CR>{}G", n + 3));
     }
     scene.nvim.keys(":split f01.txt<CR>:Caliban<CR><C-w>p");
+    scene.nvim.wait_screen("caliban://main/prompt");
     let (before, listed) = (scene.nvim.lua_json(ARRANGED), scene.nvim.lua_json(LISTED));
     let calls = (0..20).fold(Reply::new(), |reply, n| {
         let changes = [("l2", "L2"), ("l8", "L8")];
