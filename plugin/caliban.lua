@@ -42,6 +42,8 @@ plug('x', 'reject', 'reject({ visual = true })', 'reject the changes in the sele
 plug('n', 'accept-file', 'accept({ scope = "file" })', 'accept all changes in the file')
 plug('n', 'reject-file', 'reject({ scope = "file" })', 'reject all changes in the file')
 plug('n', 'accept-all', 'accept({ scope = "all" })', 'accept all changes everywhere')
+plug('n', 'comment', 'comment()', 'comment on the change under the cursor')
+plug('x', 'comment', 'comment(nil, { visual = true })', 'comment on the changes in the selection')
 plug('n', 'next', 'next()', 'next change')
 plug('n', 'prev', 'prev()', 'previous change')
 plug('n', 'approve', 'approve("once")', 'approve what is asked')

@@ -131,6 +131,8 @@ pub enum ExcerptKind {
     Skill,
     /// What became of a file since the model saw it last, not by its doing.
     Changes,
+    /// A change under review, as a diff: the message is the user's comment on it.
+    Hunk,
 }
 
 /// Why a model stopped. Never maps the unknown to the ordinary.

@@ -145,6 +145,7 @@ function M.look(r, decided)
     return nil
   end
   track.sync(r)
+  require('caliban.chat.review').touch(r, decided)
   if track.count(r) > 0 then
     if not r.open then
       r.open = true
@@ -389,18 +390,22 @@ end
 
 --------------------------------------------------------------------------------------------- decisions
 
+--- The reviews a choice is about.
+---@param opts caliban.Choice
+---@return caliban.Review[]
+function M.chosen(opts)
+  local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf
+  return vim.tbl_filter(function(r)
+    local all = opts.scope == 'all' and (not opts.session or r.session == opts.session)
+    return all or r.buf == buf
+  end, M.open())
+end
+
 ---@param verdict 'accept'|'reject'
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
   opts = opts or {}
-  local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf
-  local chosen = {} ---@type caliban.Review[]
-  for _, r in ipairs(M.open()) do
-    if opts.scope == 'all' or r.buf == buf then
-      chosen[#chosen + 1] = r
-    end
-  end
-  say(deciding.choose(verdict, opts, chosen, function(r)
+  say(deciding.choose(verdict, opts, M.chosen(opts), function(r)
     local line = M.look(r, true)
     if not line and r.auto and vim.bo[r.buf].modified and not r.whole then
       persist(r)

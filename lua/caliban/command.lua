@@ -156,6 +156,11 @@ local subcommands = {
       return scopes
     end,
   },
+  comment = {
+    run = function(call)
+      api().comment(call.rest ~= '' and call.rest or nil, { range = call.range })
+    end,
+  },
   next = {
     run = function()
       api().next()

@@ -14,9 +14,10 @@ function M.root()
   return vim.fs.root(cwd, '.git') or cwd
 end
 
+--- The name of a buffer, as the user would write it.
 ---@param buf integer
----@return string # as the user would write it
-local function path(buf)
+---@return string
+function M.path(buf)
   local name = api.nvim_buf_get_name(buf)
   if name == '' then
     return '[No Name]'
@@ -35,7 +36,7 @@ end
 ---@return caliban.Excerpt
 local function excerpt(buf, lines, text, kind)
   return {
-    path = path(buf),
+    path = M.path(buf),
     lines = lines,
     filetype = vim.bo[buf].filetype,
     kind = kind,

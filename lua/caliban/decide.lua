@@ -12,6 +12,8 @@ local whole = require('caliban.whole')
 ---@field buf? integer
 ---@field range? [integer, integer] lines, from 1, inclusive
 ---@field reason? string
+---@field row? integer of the hunk, from 0; absent: the cursor's
+---@field session? string of scope `all`, this conversation's alone
 
 ---@param r caliban.Review
 ---@param verdict 'accept'|'reject'
@@ -25,6 +27,7 @@ function M.decide(r, verdict, first, last, reason)
     return 0
   elseif verdict == 'accept' then
     r.hunks, r.accepted = rest, r.accepted + #taken
+    require('caliban.chat.review').accepted(r, taken)
     return #taken
   end
   local ok, err = track.edit(r, function()
@@ -65,7 +68,7 @@ function M.rows(r, opts)
   elseif opts.scope == 'file' or opts.scope == 'all' then
     return 0, api.nvim_buf_line_count(r.buf)
   end
-  local hunk = r.hunks[review.at(r.hunks, cursor(r.buf)) or 0]
+  local hunk = r.hunks[review.at(r.hunks, opts.row or cursor(r.buf)) or 0]
   if hunk ~= nil then
     return hunk.start, hunk.start + #hunk.new
   end

@@ -103,6 +103,13 @@ function M.reject(opts)
   require('caliban.buffers').reject(selected(opts))
 end
 
+--- Tells the model something about a hunk, which stays pending. Without a text it is asked for.
+---@param text? string
+---@param opts? caliban.ReviewOpts
+function M.comment(text, opts)
+  require('caliban.comment').comment(text, selected(opts))
+end
+
 function M.next()
   require('caliban.buffers').next()
 end

@@ -45,6 +45,18 @@ local function land(r, hunk)
   vim.cmd('normal! zv')
 end
 
+--- Goes to a hunk; without one, to the first of the file if it has any.
+---@param r caliban.Review
+---@param hunk? caliban.Hunk
+function M.to(r, hunk)
+  local first = hunk or require('caliban.pending').list(r)[1] ---@as caliban.Hunk?
+  if first then
+    return land(r, first)
+  end
+  vim.cmd("normal! m'")
+  show(r)
+end
+
 --- A review's hunks; a file to be deleted or renamed stands for one at its top.
 ---@param r caliban.Review
 ---@return caliban.Hunk[]

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local maps = require('caliban.maps')
 local review = require('caliban.review')
 
 local space = api.nvim_create_namespace('caliban.review')
@@ -15,14 +16,14 @@ local MOST_LINES, MOST_BYTES = 60, 800
 
 ---@class caliban.Shown
 ---@field review caliban.Review
----@field keys { mode: string, lhs: string, before: table? }[]
+---@field keys caliban.Mapped[]
 ---@field above integer virtual lines above row 0
 
 local shown = {} ---@type table<integer, caliban.Shown>
 
 --------------------------------------------------------------------------------------------- keys
 
----@return { mode: string, lhs: string, rhs: function, desc: string }[]
+---@return caliban.Mapping[]
 local function bindings()
   local function call(name, opts)
     return function()
@@ -36,83 +37,22 @@ local function bindings()
       require('caliban.buffers')[name]({ scope = 'range', range = { first, last } })
     end
   end
-  local leader = '<localleader>'
+  local function comment()
+    require('caliban').comment(nil, { visual = vim.fn.mode() ~= 'n' })
+  end
+  local hunk, all = { scope = 'hunk' }, { scope = 'file' }
   return {
-    { mode = 'n', lhs = ']h', rhs = call('next'), desc = 'Caliban: next hunk' },
-    { mode = 'n', lhs = '[h', rhs = call('prev'), desc = 'Caliban: previous hunk' },
-    {
-      mode = 'n',
-      lhs = leader .. 'a',
-      rhs = call('accept', { scope = 'hunk' }),
-      desc = 'Caliban: accept hunk',
-    },
-    {
-      mode = 'n',
-      lhs = leader .. 'r',
-      rhs = call('reject', { scope = 'hunk' }),
-      desc = 'Caliban: reject hunk',
-    },
-    {
-      mode = 'n',
-      lhs = leader .. 'A',
-      rhs = call('accept', { scope = 'file' }),
-      desc = 'Caliban: accept file',
-    },
-    {
-      mode = 'n',
-      lhs = leader .. 'R',
-      rhs = call('reject', { scope = 'file' }),
-      desc = 'Caliban: reject file',
-    },
-    { mode = 'x', lhs = leader .. 'a', rhs = range('accept'), desc = 'Caliban: accept lines' },
-    { mode = 'x', lhs = leader .. 'r', rhs = range('reject'), desc = 'Caliban: reject lines' },
+    { mode = 'n', lhs = ']h', rhs = call('next'), desc = 'next hunk' },
+    { mode = 'n', lhs = '[h', rhs = call('prev'), desc = 'previous hunk' },
+    { mode = 'n', lhs = '<localleader>a', rhs = call('accept', hunk), desc = 'accept hunk' },
+    { mode = 'n', lhs = '<localleader>r', rhs = call('reject', hunk), desc = 'reject hunk' },
+    { mode = 'n', lhs = '<localleader>A', rhs = call('accept', all), desc = 'accept file' },
+    { mode = 'n', lhs = '<localleader>R', rhs = call('reject', all), desc = 'reject file' },
+    { mode = 'n', lhs = '<localleader>c', rhs = comment, desc = 'comment on hunk' },
+    { mode = 'x', lhs = '<localleader>a', rhs = range('accept'), desc = 'accept lines' },
+    { mode = 'x', lhs = '<localleader>r', rhs = range('reject'), desc = 'reject lines' },
+    { mode = 'x', lhs = '<localleader>c', rhs = comment, desc = 'comment on lines' },
   }
-end
-
---- The localleader as it is typed.
----@return string
-local function leader()
-  local key = vim.g.maplocalleader
-  return (key == nil or key == '') and '\\' or key == ' ' and '<Space>' or vim.fn.keytrans(key)
-end
-
----@param buf integer
----@param mode string
----@param lhs string
----@return table? map the buffer's own
-local function own_map(buf, mode, lhs)
-  local map = api.nvim_buf_call(buf, function()
-    return vim.fn.maparg(lhs, mode, false, true)
-  end)
-  return map.buffer == 1 and map or nil
-end
-
----@param buf integer
----@return { mode: string, lhs: string, before: table? }[]
-local function map_keys(buf)
-  local out = {}
-  for _, b in ipairs(bindings()) do
-    local lhs = b.lhs:gsub('^<localleader>', (leader():gsub('%%', '%%%%')))
-    out[#out + 1] = { mode = b.mode, lhs = lhs, before = own_map(buf, b.mode, lhs) }
-    vim.keymap.set(b.mode, lhs, b.rhs, { buffer = buf, desc = b.desc, nowait = true })
-  end
-  return out
-end
-
----@param buf integer
----@param keys { mode: string, lhs: string, before: table? }[]
-local function unmap_keys(buf, keys)
-  for _, key in ipairs(keys) do
-    local now = own_map(buf, key.mode, key.lhs)
-    if now and (now.desc or ''):find('^Caliban: ') then
-      vim.keymap.del(key.mode, key.lhs, { buffer = buf })
-      if key.before then
-        api.nvim_buf_call(buf, function()
-          vim.fn.mapset(key.before)
-        end)
-      end
-    end
-  end
 end
 
 --------------------------------------------------------------------------------------------- drawing
@@ -220,7 +160,7 @@ end
 ---@param r caliban.Review
 ---@return [string, string][]
 local function header(r)
-  local key, n = leader(), #r.hunks
+  local key, n = maps.leader(), #r.hunks
   local what = ('%d change%s by Caliban%s'):format(
     n,
     n == 1 and '' or 's',
@@ -297,7 +237,7 @@ local function hint(buf)
   if not state or buf ~= api.nvim_get_current_buf() then
     return
   end
-  local row, hunks, key = api.nvim_win_get_cursor(0)[1] - 1, state.review.hunks, leader()
+  local row, hunks, key = api.nvim_win_get_cursor(0)[1] - 1, state.review.hunks, maps.leader()
   local i = review.at(hunks, row)
   if i then
     local text = ('  [%d/%d] %sa accept  %sr reject  ]h next'):format(i, #hunks, key, key)
@@ -377,7 +317,7 @@ end
 ---@param r caliban.Review
 function M.draw(r)
   if not shown[r.buf] then
-    shown[r.buf] = { review = r, keys = map_keys(r.buf), above = 0 }
+    shown[r.buf] = { review = r, keys = maps.set(r.buf, bindings()), above = 0 }
     listen(r.buf)
   end
   paint(r, false)
@@ -394,7 +334,7 @@ function M.clear(buf)
   api.nvim_clear_autocmds({ group = group, buffer = buf })
   api.nvim_buf_clear_namespace(buf, space, 0, -1)
   api.nvim_buf_clear_namespace(buf, hints, 0, -1)
-  unmap_keys(buf, state.keys)
+  maps.clear(buf, state.keys)
 end
 
 return M

@@ -21,6 +21,13 @@ local track = require('caliban.track')
 ---@field hunks integer
 ---@field proposals integer[]
 
+--- The hunks of a review, in the order of their rows.
+---@param r caliban.Review
+---@return caliban.Hunk[]
+function M.list(r)
+  return r.hunks
+end
+
 ---@param r caliban.Review
 ---@param whole caliban.Whole
 ---@return caliban.Pending

@@ -243,6 +243,7 @@ end
 ---@param gone boolean
 ---@param unsaved string why the text is not on disk; '' where it is
 function M.report(r, gone, unsaved)
+  require('caliban.chat.review').settled(r, unsaved)
   local there = api.nvim_buf_is_loaded(r.buf)
   local odd = there and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
   ---@type caliban.Reviewed

@@ -12,7 +12,7 @@
 ---@field path string as the user would write it, relative to the project root where it lies within
 ---@field lines? [integer, integer] first and last line, from 1, inclusive
 ---@field filetype? string
----@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'|'changes'
+---@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'|'changes'|'hunk'
 ---@field text string
 
 --- The handshake, sent once, first. The answer is `welcome`.

@@ -7,7 +7,7 @@ use crate::context::prompt;
 use crate::context::slash::{self, Parsed, Slash};
 use crate::edit::Format;
 use crate::event::{Mode, Tuning};
-use crate::message::{Block, Excerpt, Role};
+use crate::message::{Block, Excerpt, ExcerptKind, Role};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
 use crate::session::{Input, Phase, Session};
@@ -104,7 +104,10 @@ impl Agent {
     }
 
     pub(super) fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        match slash::parse(&text) {
+        // Of a comment on a change every word is for the model.
+        let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
+        let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
+        match parsed {
             Parsed::Prompt => self.prepare(text, context, steer),
             Parsed::Unknown(why) => self.bounce(text, context, why),
             Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {

@@ -146,6 +146,7 @@ pub fn fenced(excerpt: &Excerpt) -> String {
         ExcerptKind::Changes => ("context", context("changes", &path, excerpt)),
         ExcerptKind::Skills => ("skills", String::new()),
         ExcerptKind::Skill => ("skill", path),
+        ExcerptKind::Hunk => ("hunk", context("pending", &path, excerpt)),
     };
     let mark = mark(name, &excerpt.text);
     let text = excerpt.text.trim_end_matches('\n');

@@ -113,7 +113,7 @@ fn edit(n: usize) -> Reply {
         "Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and \
 nothing is on disk until you decide.\n\nOpen `greet.py` (`gf` on the path here), go from one to the other with \
 `]h`, accept with `<localleader>a`, reject with `<localleader>r`. `u` works as ever, and so does editing them \
-first.",
+first. The list below takes the same keys.",
         "edit",
         &json!({ "path": "greet.py", "edits": edits }),
         n,

@@ -93,6 +93,9 @@ fn prompt(text: &str) -> Vec<String> {
 
 /// An excerpt's name and size: `src/a.rs:10-40  31 lines  120 tokens`.
 pub fn sized(excerpt: &Excerpt) -> String {
+    if excerpt.kind == ExcerptKind::Hunk {
+        return comment(excerpt);
+    }
     let tokens = excerpt.text.len().div_ceil(4);
     let lines = excerpt.text.lines().count();
     let name = match (excerpt.kind, excerpt.lines) {
@@ -108,6 +111,17 @@ pub fn sized(excerpt: &Excerpt) -> String {
         if lines == 1 { "line" } else { "lines" },
         count(tokens)
     )
+}
+
+/// What a comment is on: `comment on src/a.rs:10-12  -1 +3`.
+fn comment(excerpt: &Excerpt) -> String {
+    let lines = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
+    let signed = |sign: char| excerpt.text.lines().filter(|it| it.starts_with(sign)).count();
+    let counts = [('-', signed('-')), ('+', signed('+'))];
+    let counts = counts.iter().filter(|it| it.1 > 0).map(|(sign, n)| format!(" {sign}{n}"));
+    let counts: String = counts.collect();
+    let gap = if counts.is_empty() { "" } else { " " };
+    format!("comment on {}{gap}{counts}", flat(&(excerpt.path.clone() + &lines)))
 }
 
 /// Lines as a reader writes them: `7`, `10-40`.

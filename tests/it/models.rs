@@ -390,6 +390,7 @@ fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
     nvim.keys("ishow me<C-s>");
     nvim.wait_transcript("This is the **offline tour**");
     nvim.wait_phase("reviewing");
+    nvim.wait_transcript("▾ greet.py");
     expect![[r#"
         show me
 
@@ -401,9 +402,15 @@ fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
 
         Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and nothing is on disk until you decide.
 
-        Open `greet.py` (`gf` on the path here), go from one to the other with `]h`, accept with `<localleader>a`, reject with `<localleader>r`. `u` works as ever, and so does editing them first.
+        Open `greet.py` (`gf` on the path here), go from one to the other with `]h`, accept with `<localleader>a`, reject with `<localleader>r`. `u` works as ever, and so does editing them first. The list below takes the same keys.
 
-        ▸ edit  greet.py"#]].assert_eq(&nvim.conversation());
+        ▸ edit  greet.py
+
+        ? 2 changes in 1 file to review
+          \a accept  \r reject  e reject, because …  \c comment
+          ▾ greet.py
+                5  -1 +1  return f"Hello, {name}."
+               10  -1 +2  name = sys.argv[1] if len(sys.argv) > 1 …"#]].assert_eq(&nvim.conversation());
     assert_eq!(nvim.lua_str("return #require('caliban').pending()"), "2");
     assert_eq!(nvim.lua_str("return require('caliban').state().waiting_for"), "review");
 }

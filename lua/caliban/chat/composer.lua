@@ -50,7 +50,7 @@ function M.label(excerpt)
     local first, last = excerpt.lines[1], excerpt.lines[2]
     where = first == last and where .. ':' .. first or ('%s:%d-%d'):format(where, first, last)
   end
-  local kind = excerpt.kind == 'selection' and 'selection  ' or ''
+  local kind = ({ selection = 'selection  ', hunk = 'comment on ' })[excerpt.kind] or ''
   local size = math.ceil(#excerpt.text / 4)
   local about = size < 1000 and tostring(size) or ('%.1fk'):format(size / 1000)
   return ('%s%s  about %s tokens'):format(kind, where, about)

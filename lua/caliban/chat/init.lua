@@ -14,6 +14,7 @@ local api = vim.api
 ---@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
+---@field listing? caliban.Listing what of it is under review
 ---@field context caliban.Excerpt[] chips of the composer
 ---@field warning? { text: string, tick: integer } shown over the composer's text until that changes
 ---@field text string[] the composer's text as last seen
@@ -217,6 +218,9 @@ function M.status(message)
   if not vim.deep_equal(before and before.queue or {}, message.queue) then
     local paint = require('caliban.chat.paint')
     paint.paint(chat, { paint.queue(message.queue) })
+  end
+  if chat.listing and (not before or before.phase ~= message.phase) then
+    require('caliban.chat.review').refresh(chat)
   end
   require('caliban.chat.windows').decorate(chat)
   require('caliban.status').changed(chat, before)

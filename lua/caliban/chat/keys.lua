@@ -36,13 +36,34 @@ local function send(chat, message)
 end
 
 ---@type fun()?
-local because
+local due
 
---- Asks why not, of the question the key was pressed on.
-function M.because()
-  if because then
-    because()
+--- Does what the key was pressed for.
+function M.run()
+  local fn = due
+  due = nil
+  if fn then
+    fn()
   end
+end
+
+--- A command, not a scheduled call: what is typed ahead comes after it.
+---@param fn fun()
+---@return string
+local function at_once(fn)
+  due = fn
+  return '<Cmd>lua require("caliban.chat.keys").run()<CR>'
+end
+
+--- On the list of what is under review a key does this.
+---@param chat caliban.Chat
+---@param name 'because'|'enter'|'toggle' of `caliban.chat.decide`
+---@return string? keys absent: the cursor is not on it
+local function on_list(chat, name)
+  local on = chat.listing and require('caliban.chat.review').under(chat)
+  return on and at_once(function()
+    require('caliban.chat.decide')[name](chat)
+  end) or nil
 end
 
 ---@param ruling 'once'|'session'|'deny'
@@ -60,22 +81,20 @@ local function rule(ruling)
   end
 end
 
---- A command, not a scheduled call: what is typed ahead is the reason.
 ---@param chat caliban.Chat
 ---@return string|false
 local function refuse(chat)
   local block = under(chat, { 'ask' })
   if not (block and block.call) then
-    return false
+    return on_list(chat, 'because') or false
   end
-  function because()
+  return at_once(function()
     vim.ui.input({ prompt = 'No, because: ' }, function(reason)
       if reason then
         require('caliban.chat').rule('deny', reason, chat, block)
       end
     end)
-  end
-  return '<Cmd>lua require("caliban.chat.keys").because()<CR>'
+  end)
 end
 
 ---@param chat caliban.Chat
@@ -96,22 +115,23 @@ local function unqueue(chat)
 end
 
 ---@param chat caliban.Chat
----@return boolean
+---@return boolean|string
 local function toggle(chat)
   local block = under(chat, { 'tool', 'thinking' })
-  if block then
-    chat.toggled = block.id
-    send(chat, { kind = 'toggle', block = block.id })
+  if not block then
+    return on_list(chat, 'toggle') or false
   end
-  return block ~= nil
+  chat.toggled = block.id
+  send(chat, { kind = 'toggle', block = block.id })
+  return true
 end
 
 ---@param chat caliban.Chat
----@return boolean
+---@return boolean|string
 local function enter(chat)
   local message = queued(chat)
   if not message then
-    return toggle(chat)
+    return on_list(chat, 'enter') or toggle(chat)
   end
   unqueue(chat)
   vim.schedule(function()
@@ -170,6 +190,9 @@ end
 
 ---@param chat caliban.Chat
 local function go_to(chat)
+  if chat.listing and require('caliban.chat.decide').go(chat) then
+    return
+  end
   local line = api.nvim_get_current_line()
   local file = vim.fn.expand('<cfile>') ---@as string
   local at = line:find(file, 1, true)
@@ -250,18 +273,24 @@ local keys = {
     {
       mode = 'n',
       lhs = 'e',
-      desc = 'on a question: no, because …',
+      desc = 'on a question: no, because …; on a change: reject it, because …',
       run = refuse,
       own = true,
     },
     {
       mode = 'n',
       lhs = '<CR>',
-      desc = 'open or close; on a queued message: edit it',
+      desc = 'open or close; on a change: go there; on a queued message: edit it',
       run = enter,
       own = true,
     },
-    { mode = 'n', lhs = 'za', desc = 'open or close a tool or thought', run = toggle, own = true },
+    {
+      mode = 'n',
+      lhs = 'za',
+      desc = 'open or close what is under the cursor',
+      run = toggle,
+      own = true,
+    },
     { mode = 'n', lhs = 'x', desc = 'on a queued message: remove it', run = unqueue, own = true },
     { mode = 'n', lhs = 'r', desc = 'on a retry: try now', run = retry, own = true },
     { mode = 'n', lhs = ']]', desc = 'next message of yours', run = jump(1) },
@@ -324,11 +353,17 @@ local keys = {
 }
 
 --- Shows the keys of the buffer in a small window.
+---@param chat caliban.Chat
 ---@param part 'transcript'|'composer'
-local function help(part)
+local function help(chat, part)
   local lines, seen = {}, {}
-  for _, key in ipairs(keys[part]) do
-    local line = (' %-7s %s '):format(key.lhs, key.desc)
+  local all = vim.list_slice(keys[part])
+  if part == 'transcript' then
+    vim.list_extend(all, require('caliban.chat.decide').mappings(chat))
+  end
+  local leader = require('caliban.maps').leader():gsub('%%', '%%%%')
+  for _, key in ipairs(all) do
+    local line = (' %-7s %s '):format(key.lhs:gsub('^<localleader>', leader), key.desc)
     if not seen[line] then
       seen[line] = true
       table.insert(lines, line)
@@ -393,7 +428,7 @@ function M.attach(chat, buf, part)
     map(chat, buf, key)
   end
   vim.keymap.set('n', 'g?', function()
-    help(part)
+    help(chat, part)
   end, { buffer = buf, desc = 'Caliban: keys', nowait = true })
 end
 

@@ -7,7 +7,7 @@ local ns = api.nvim_create_namespace('caliban_chat')
 M.ns = ns
 
 ---@class caliban.Block
----@field id integer the program's, or one of the two made here
+---@field id integer the program's, or one of the three made here
 ---@field shape string
 ---@field n integer lines
 ---@field col integer bytes of the last line
@@ -30,11 +30,13 @@ local spans = {
   error = 'CalibanError',
   intro = 'CalibanDim',
   queue = 'CalibanDim',
+  review = 'CalibanDim',
+  reviewed = 'CalibanDim',
 }
-local heads = { tool = 'CalibanTool', ask = 'CalibanAsk' }
+local heads = { tool = 'CalibanTool', ask = 'CalibanAsk', review = 'CalibanAsk' }
 
---- Blocks made here: the messages that wait, and that the program has ended.
-local QUEUE, ENDED = -1, -2
+--- Blocks made here: the messages that wait, that the program has ended, and what is under review.
+local QUEUE, ENDED, REVIEW = -1, -2, -3
 
 ---@param chat caliban.Chat
 ---@param id integer
@@ -115,19 +117,19 @@ end
 ---@param row integer
 ---@param at integer
 ---@param lines string[]
-local function replace(chat, block, row, at, lines)
-  at = math.min(at, block.n)
-  if chat.total > 0 and at < block.n then
-    api.nvim_buf_clear_namespace(chat.transcript, ns, row + at, row + block.n)
+---@param till? integer the block's end, unless given
+local function replace(chat, block, row, at, lines, till)
+  at, till = math.min(at, block.n), till or block.n
+  if chat.total > 0 and at < till then
+    api.nvim_buf_clear_namespace(chat.transcript, ns, row + at, row + till)
   end
-  put(chat, row + at, row + block.n, lines)
-  chat.total = chat.total + at + #lines - block.n
-  if #lines > 0 then
-    block.col = #lines[#lines]
-  elseif at > 0 then
-    block.col = #api.nvim_buf_get_lines(chat.transcript, row + at - 1, row + at, false)[1]
+  put(chat, row + at, row + till, lines)
+  chat.total = chat.total + at + #lines - till
+  block.n = block.n + at + #lines - till
+  if block.n > 0 then
+    local last = row + block.n - 1
+    block.col = #api.nvim_buf_get_lines(chat.transcript, last, last + 1, false)[1]
   end
-  block.n = at + #lines
   if at == 0 then
     block.head = first_text(lines)
   end
@@ -236,6 +238,17 @@ local function bar(chat, block, row)
   end
 end
 
+--- What waits for the user stands below what is said meanwhile; a question most of all.
+---@param block caliban.Block
+---@param new caliban.Block
+---@return boolean
+local function stays_below(block, new)
+  if block.shape == 'ask' then
+    return new.id == REVIEW
+  end
+  return block.id == QUEUE or block.shape == 'review' and new.shape ~= 'ask'
+end
+
 ---@param chat caliban.Chat
 ---@param id integer
 ---@param shape string
@@ -252,13 +265,12 @@ local function add(chat, id, shape)
     fences = {},
     spans = {},
   }
-  local tail = chat.blocks[#chat.blocks]
-  if tail and tail.id == QUEUE then
-    table.insert(chat.blocks, #chat.blocks, block)
-    return block, chat.total - tail.n
+  local at, row = #chat.blocks + 1, chat.total
+  while at > 1 and stays_below(chat.blocks[at - 1], block) do
+    at, row = at - 1, row - chat.blocks[at - 1].n
   end
-  table.insert(chat.blocks, block)
-  return block, chat.total
+  table.insert(chat.blocks, at, block)
+  return block, row
 end
 
 ---@param chat caliban.Chat
@@ -382,6 +394,9 @@ function M.paint(chat, updates, reset)
       end
     end
   end)
+  if reset then
+    require('caliban.chat.review').restore(chat)
+  end
 end
 
 --- The messages that wait, as the block below all others: one line each, after an empty one.
@@ -397,6 +412,73 @@ function M.queue(queue)
   local update = { id = QUEUE, shape = 'queue', at = 0, final = true, remove = #queue == 0 }
   update.lines, update.right = lines, 'x removes · <CR> edits'
   return update ---@as caliban.BlockUpdate
+end
+
+--- Whether the list of what is under review has come to stand above something that it belongs below.
+---@param chat caliban.Chat
+---@param index integer
+---@return boolean
+local function overtaken(chat, index)
+  for i = index + 1, #chat.blocks do
+    if not stays_below(chat.blocks[i], chat.blocks[index]) then
+      return true
+    end
+  end
+  return false
+end
+
+--- Puts the changed ones of a block's lines in.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@param row integer
+---@param lines string[]
+local function update_lines(chat, block, row, lines)
+  local old = api.nvim_buf_get_lines(chat.transcript, row, row + block.n, false)
+  local head, tail, most = 0, 0, math.min(#old, #lines)
+  while head < most and old[head + 1] == lines[head + 1] do
+    head = head + 1
+  end
+  while tail < most - head and old[#old - tail] == lines[#lines - tail] do
+    tail = tail + 1
+  end
+  if head < #old or head < #lines then
+    local new = vim.list_slice(lines, head + 1, #lines - tail)
+    replace(chat, block, row, head, new, #old - tail)
+  end
+end
+
+--- The list of what is under review: below all else while something `waits`, then where it stands.
+---@param chat caliban.Chat
+---@param lines string[]
+---@param waits boolean
+---@param follow boolean
+---@return integer? row of its first line
+function M.review(chat, lines, waits, follow)
+  if api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
+    return nil
+  end
+  local top
+  write(chat, follow, function()
+    local shape = waits and 'review' or 'reviewed'
+    local block, index, row = find(chat, REVIEW)
+    if block and waits and overtaken(chat, index) then
+      replace(chat, block, row, 0, {})
+      table.remove(chat.blocks, index)
+      block = nil
+    end
+    if not block then
+      block, row = add(chat, REVIEW, shape)
+    elseif block.shape ~= shape then
+      api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + block.n)
+      block.shape = shape
+      forget(block)
+    end
+    block.final = true
+    update_lines(chat, block, row, lines)
+    dress(chat, block, row)
+    top = row
+  end)
+  return top
 end
 
 --- Says in the transcript that the program has ended.

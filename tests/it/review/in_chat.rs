@@ -1,0 +1,418 @@
+//! Deciding from the chat: the list of what is under review, and the keys on it.
+
+use super::scene::{Scene, edit, nine, write};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use expect_test::{Expect, expect};
+use serde_json::json;
+
+/// The list as it is on the screen, from its first line to the next empty one.
+fn listed(nvim: &Nvim) -> String {
+    let heads = ["file to review", "files to review", " reviewed"];
+    let head = heads.iter().find_map(|it| nvim.grid.borrow().find(it)).map(|it| it.0);
+    let Some(head) = head else { return String::new() };
+    let left = nvim.lua_str(
+        "local chat = require('caliban.chat').current
+        return vim.api.nvim_win_get_position(vim.fn.win_findbuf(chat.transcript)[1])[2]",
+    );
+    let left: usize = left.parse().unwrap();
+    let screen = nvim.screen();
+    let rows = screen.lines().skip(head).map(|row| {
+        let row: String = row.chars().skip(left + 2).collect();
+        row.trim_end().to_owned()
+    });
+    rows.take_while(|row| !row.is_empty() && !row.contains('─')).collect::<Vec<_>>().join("\n")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
+#[track_caller]
+fn check(scene: &Scene, expect: Expect) {
+    expect.assert_eq(&listed(&scene.nvim));
+}
+
+/// Waits for a row of the list that holds all of these.
+fn wait_row(nvim: &Nvim, parts: &[&str]) {
+    nvim.wait(
+        |nvim| listed(nvim).lines().any(|row| parts.iter().all(|part| row.contains(part))),
+        &format!("a row with {parts:?}"),
+    );
+}
+
+/// Two hunks of `a.txt`, one of `b.txt` and a new file, with the chat in front.
+fn three_files(setup: impl FnOnce(Setup) -> Setup) -> Scene {
+    let scene = Scene::start(|it| setup(it.file("a.txt", nine()).file("b.txt", nine())));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(
+        Reply::new()
+            .text("Three files.")
+            .call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8\nL8b")]))
+            .call("e2", "edit", edit("b.txt", &[("l5\nl6\n", "")]))
+            .call("w1", "write", write("new.txt", "first\nsecond\n")),
+    );
+    scene.wait_pending(4);
+    scene.nvim.wait_screen("4 changes in 3 files to review");
+    wait_row(&scene.nvim, &["new.txt", "1 hunk"]);
+    scene
+}
+
+#[test]
+fn files_and_hunks_are_listed_with_their_counts() {
+    let scene = three_files(|it| it);
+    check(
+        &scene,
+        expect![[r#"
+        ? 4 changes in 3 files to review
+          \a accept  \r reject  e reject, because …  \c comment
+          ▾ a.txt                                          2 hunks
+                2  -1 +1  L2
+                8  -1 +2  L8
+          ▾ b.txt                                           1 hunk
+                5  -2 +0  l5
+          ▾ new.txt  new                                    1 hunk
+                1  -0 +2  first"#]],
+    );
+    let marked = scene.nvim.screen_marked("Caliban");
+    assert!(marked.contains("CalibanAsk|? 4 changes in 3 files to review"), "{marked}");
+    scene.nvim.keys(":Caliban<CR><C-w>kgg");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.maparg('<localleader>a', 'n')"), "");
+}
+
+#[test]
+fn hunks_and_files_are_decided_on_their_lines_and_the_model_hears_it() {
+    let scene = three_files(|it| it);
+    let nvim = &scene.nvim;
+    nvim.go_to_transcript("-1 +2  L8");
+    nvim.keys("\\a");
+    wait_row(nvim, &["a.txt", "1 hunk · 1 kept"]);
+    nvim.wait_gone("-1 +2  L8");
+    assert_eq!(scene.pending(), 3);
+    nvim.go_to_transcript("-2 +0  l5");
+    nvim.keys("eneeded<CR>");
+    wait_row(nvim, &["b.txt", "1 undone"]);
+    assert_eq!(nvim.buffer("/b.txt"), nine().trim_end());
+    nvim.go_to_transcript("new.txt  new");
+    nvim.keys("\\a");
+    wait_row(nvim, &["new.txt", "1 kept"]);
+    assert_eq!(scene.on_disk("new.txt"), Some("first\nsecond\n".into()));
+    check(
+        &scene,
+        expect![[r#"
+            ? 1 change in 1 file to review
+              \a accept  \r reject  e reject, because …  \c comment
+              ▾ a.txt                                  1 hunk · 1 kept
+                    2  -1 +1  L2
+                b.txt                                         1 undone
+                new.txt  new                                    1 kept"#]],
+    );
+    scene.server.reply(Reply::said("I see."));
+    nvim.go_to_transcript("-1 +1  L2");
+    nvim.keys("\\r");
+    scene.wait_idle("I see.");
+    wait_row(nvim, &["a.txt", "1 kept · 1 undone"]);
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, rejected, reads as before:
+        l2
+        line 8, accepted:
+        L8
+        L8b
+        --
+        The user rejected the change in b.txt: it is undone.
+        The user's reason: needed
+        --
+        The user accepted the change in new.txt."#]]
+    .assert_eq(
+        &[scene.answer(2, "e1"), scene.answer(2, "e2"), scene.answer(2, "w1")].join("\n--\n"),
+    );
+    check(
+        &scene,
+        expect![[r#"
+              3 files reviewed
+                a.txt                                1 kept · 1 undone
+                b.txt                                         1 undone
+                new.txt  new                                    1 kept"#]],
+    );
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
+    assert!(nvim.lua_str("return vim.bo.filetype") == "caliban", "the focus stays");
+    let below = nvim.transcript();
+    assert!(below.find("reviewed") < below.find("I see."), "{below}");
+}
+
+#[test]
+fn the_head_decides_on_everything_and_a_file_key_on_the_file() {
+    let scene = three_files(|it| it);
+    let nvim = &scene.nvim;
+    nvim.go_to_transcript("-1 +1  L2");
+    nvim.keys("\\R");
+    wait_row(nvim, &["a.txt", "2 undone"]);
+    scene.server.reply(Reply::said("I see."));
+    nvim.go_to_transcript("to review");
+    nvim.keys("\\a");
+    scene.wait_idle("I see.");
+    nvim.wait_screen("3 files reviewed");
+    expect!["2 files: 2 hunks accepted"].assert_eq(scene.said().lines().last().unwrap());
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l5\nl6\n", "")));
+}
+
+#[test]
+fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
+    let scene = three_files(|it| it);
+    scene.server.reply(Reply::said("I will."));
+    scene.nvim.go_to_transcript("-2 +0  l5");
+    scene.nvim.keys("\\cleave them<CR>");
+    expect![[r#"
+        <hunk kind="pending" path="b.txt" lines="5-5" filetype="text">
+        -l5
+        -l6
+        </hunk>
+        leave them"#]]
+    .assert_eq(&scene.request(2).last_user_text());
+    scene.wait_idle("I will.");
+    assert_eq!(scene.pending(), 4);
+    // the list stands below what was said since
+    let text = scene.nvim.transcript();
+    assert!(text.find("I will.") < text.find("4 changes in 3 files"), "{text}");
+}
+
+#[test]
+fn enter_and_gf_go_to_the_hunk_in_a_window_that_is_no_chat() {
+    let scene = three_files(|it| it);
+    let nvim = &scene.nvim;
+    let place = "return vim.fn.expand('%:t') .. ' ' .. vim.fn.line('.') .. ' ' .. vim.fn.winnr()";
+    nvim.go_to_transcript("-1 +2  L8");
+    nvim.keys("<CR>");
+    assert_eq!(nvim.lua_str(place), "a.txt 8 1");
+    nvim.go_to_transcript("▾ b.txt");
+    nvim.keys("gf");
+    assert_eq!(nvim.lua_str(place), "b.txt 5 1");
+    nvim.keys(":split<CR><C-w>j:edit a.txt<CR>");
+    nvim.go_to_transcript("-1 +1  L2");
+    nvim.keys("gf");
+    assert_eq!(nvim.lua_str(place), "a.txt 2 2", "the window that shows it");
+    nvim.keys("<C-w>o");
+    nvim.keys(":Caliban<CR><C-w>k");
+    nvim.keys(":1wincmd w<CR>:close<CR>");
+    nvim.go_to_transcript("new.txt  new");
+    nvim.keys("<CR>");
+    assert_eq!(nvim.lua_str("return vim.fn.expand('%:t')"), "new.txt");
+    assert_eq!(nvim.lua_str("return vim.fn.winnr('$')"), "3", "the chat keeps its windows");
+}
+
+#[test]
+fn the_list_follows_typing_undo_and_redo() {
+    let scene = Scene::two_hunks(|it| it);
+    let nvim = &scene.nvim;
+    wait_row(nvim, &["a.txt", "2 hunks"]);
+    nvim.keys("2GA, by me<Esc>ggOtop<Esc>");
+    wait_row(nvim, &["3  -1 +1  L2, by me"]);
+    nvim.keys("uu");
+    wait_row(nvim, &["2  -1 +1  L2"]);
+    nvim.keys("<C-r>\\a");
+    wait_row(nvim, &["a.txt", "1 hunk · 1 reworked"]);
+    nvim.go_to_transcript("-1 +2  L8");
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys("\\a");
+    scene.wait_idle("I see.");
+    wait_row(nvim, &["a.txt", "1 kept · 1 reworked"]);
+    check(
+        &scene,
+        expect![[r#"
+              1 file reviewed
+                a.txt                              1 kept · 1 reworked"#]],
+    );
+    nvim.keys(":1wincmd w<CR>:undo 0<CR>");
+    wait_row(nvim, &["a.txt", "undone"]);
+    nvim.keys(":redo<CR>:redo<CR>");
+    wait_row(nvim, &["a.txt", "1 kept · 1 reworked"]);
+}
+
+#[test]
+fn an_undo_of_what_was_rejected_opens_the_list_again() {
+    let scene = Scene::two_hunks(|it| it);
+    let nvim = &scene.nvim;
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys("\\R");
+    scene.wait_idle("I see.");
+    wait_row(nvim, &["a.txt", "2 undone"]);
+    nvim.keys("u");
+    nvim.wait_screen("2 changes in 1 file to review");
+    wait_row(nvim, &["a.txt", "2 hunks"]);
+    let text = nvim.transcript();
+    assert!(text.find("I see.") < text.find("2 changes in 1 file"), "{text}");
+    assert!(!text.contains("reviewed"), "{text}");
+    nvim.keys("<C-r>");
+    wait_row(nvim, &["a.txt", "undone"]);
+}
+
+#[test]
+fn off_the_list_the_keys_are_what_they_are() {
+    let own = "vim.keymap.set('n', '\\\\a', '<Cmd>let g:mine = 1<CR>')
+        vim.api.nvim_create_autocmd('FileType', { pattern = 'caliban', callback = function(event)
+          vim.keymap.set('n', '\\\\r', '<Cmd>let g:own = 1<CR>', { buffer = event.buf })
+        end })";
+    let scene = three_files(|it| it.before(own));
+    let nvim = &scene.nvim;
+    nvim.go_to_transcript("Three files.");
+    nvim.keys("\\a\\rgge");
+    assert_eq!(nvim.lua_str("return vim.g.mine .. vim.g.own"), "11");
+    assert_eq!(scene.pending(), 4);
+    nvim.go_to_transcript("-2 +0  l5");
+    nvim.keys("\\r");
+    scene.wait_hunks(3);
+    nvim.go_to_transcript("Three files.");
+    nvim.keys("\\r");
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    nvim.go_to_transcript("3 files reviewed");
+    nvim.keys(":unlet g:mine g:own<CR>\\a\\r");
+    assert_eq!(nvim.lua_str("return vim.g.mine .. vim.g.own"), "11");
+}
+
+#[test]
+fn files_open_and_close_and_long_lists_are_closed_at_first() {
+    let lines: Vec<String> = (0..6000).map(|n| format!("line {n}")).collect();
+    let mut changed = lines.clone();
+    changed.iter_mut().step_by(3).for_each(|line| line.push('!'));
+    let (before, after) = (lines.join("\n") + "\n", changed.join("\n") + "\n");
+    let scene = Scene::start(|it| it.file("a.txt", &before).file("b.txt", nine()));
+    let nvim = &scene.nvim;
+    nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
+    scene.ask(Reply::new().call("w1", "write", write("a.txt", &after)).call(
+        "e1",
+        "edit",
+        edit("b.txt", &[("l5", "L5")]),
+    ));
+    scene.wait_pending(2001);
+    wait_row(nvim, &["a.txt", "2000 hunks"]);
+    check(
+        &scene,
+        expect![[r#"
+        ? 2001 changes in 2 files to review
+          \a accept  \r reject  e reject, because …  \c comment
+          ▸ a.txt                                       2000 hunks
+          ▸ b.txt                                           1 hunk"#]],
+    );
+    nvim.go_to_transcript("▸ a.txt");
+    nvim.keys("za");
+    nvim.wait_screen("-1 +1  line 0!");
+    scene.wait_chat("-1 +1  line 5997!");
+    nvim.go_to_transcript("-1 +1  line 5997!");
+    nvim.keys("\\r");
+    scene.wait_hunks(2000);
+    nvim.wait_gone("line 5997!");
+    nvim.keys("kza");
+    wait_row(nvim, &["▸ a.txt", "1999 hunks · 1 undone"]);
+    nvim.wait_gone("-1 +1  line");
+    nvim.keys("\\A");
+    wait_row(nvim, &["a.txt", "1999 kept · 1 undone"]);
+    nvim.keys("ggj");
+    nvim.go_to_transcript("to review");
+    nvim.keys("za");
+    nvim.wait_screen("1 change in 1 file to review  (za lists them)");
+    nvim.keys("<CR>");
+    wait_row(nvim, &["b.txt", "1 hunk"]);
+}
+
+#[test]
+fn with_the_program_dead_it_works_and_after_a_restart_it_is_there() {
+    let scene = three_files(|it| it);
+    let nvim = &scene.nvim;
+    nvim.lua("vim.fn.jobstop(require('caliban.rpc').program())", &[]);
+    scene.wait_phase("offline");
+    nvim.go_to_transcript("-1 +1  L2");
+    nvim.keys("\\a");
+    wait_row(nvim, &["a.txt", "1 hunk · 1 kept"]);
+    nvim.keys(":Caliban restart<CR>");
+    scene.wait_phase("idle");
+    nvim.wait_screen("3 changes in 3 files to review");
+    let text = nvim.transcript();
+    assert!(text.find("Three files.") < text.find("to review"), "{text}");
+    nvim.go_to_transcript("to review");
+    nvim.keys("\\a");
+    nvim.wait_screen("3 files reviewed");
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys(":Caliban ask go on<CR>");
+    scene.wait_idle("I see.");
+    let told = scene.server.requests().last().unwrap().last_user_text();
+    assert!(told.contains("The user accepted 2 changes in a.txt."), "{told}");
+}
+
+#[test]
+fn shown_twice_or_not_at_all_it_is_the_same() {
+    let scene = three_files(|it| it);
+    let nvim = &scene.nvim;
+    nvim.go_to_transcript("-1 +1  L2");
+    nvim.keys("<C-w>s\\a");
+    wait_row(nvim, &["a.txt", "1 hunk · 1 kept"]);
+    nvim.keys("<C-w>j");
+    nvim.go_to_transcript("-2 +0  l5");
+    nvim.keys("\\a");
+    scene.wait_hunks(2);
+    nvim.keys(":Caliban close<CR>:edit a.txt<CR>\\R");
+    scene.wait_hunks(1);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("1 change in 1 file to review");
+    wait_row(nvim, &["a.txt", "1 kept · 1 undone"]);
+    nvim.keys(":bwipeout! caliban://main<CR>:Caliban<CR>");
+    nvim.wait_screen("1 change in 1 file to review");
+}
+
+#[test]
+fn a_question_stands_below_it_and_work_under_way_folds_it() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
+    let nvim = &scene.nvim;
+    nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+    let gate = scene.server.reply(Reply::new().text("Half. ").gate().call(
+        "s1",
+        "shell",
+        json!({ "command": "true" }),
+    ));
+    nvim.keys(":Caliban ask please<CR>");
+    nvim.wait_screen("1 change in 1 file to review  (za lists them)");
+    scene.wait_chat("Half.");
+    let text = nvim.transcript();
+    assert!(text.find("Half.") < text.find("1 change in 1 file"), "{text}");
+    gate.finish();
+    nvim.wait_screen("? Run `true`?");
+    let text = nvim.transcript();
+    assert!(text.find("1 change in 1 file") < text.find("? Run"), "{text}");
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    wait_row(nvim, &["a.txt  written", "1 hunk"]);
+    nvim.go_to_transcript("-1 +1  L2");
+    nvim.keys("\\r");
+    wait_row(nvim, &["a.txt", "1 undone"]);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn files_deleted_and_renamed_are_decided_on_their_lines() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    let nvim = &scene.nvim;
+    scene.ask(Reply::new().call("d1", "delete", json!({ "path": "a.txt" })).call(
+        "n1",
+        "rename",
+        json!({ "path": "b.txt", "to": "c.txt" }),
+    ));
+    scene.wait_pending(2);
+    wait_row(nvim, &["a.txt  delete"]);
+    wait_row(nvim, &["b.txt  rename to c.txt"]);
+    nvim.go_to_transcript("a.txt  delete");
+    nvim.keys("\\a");
+    wait_row(nvim, &["a.txt", "deleted"]);
+    assert_eq!(scene.on_disk("a.txt"), None);
+    scene.server.reply(Reply::said("I see."));
+    nvim.go_to_transcript("b.txt  rename");
+    nvim.keys("\\a");
+    scene.wait_idle("I see.");
+    wait_row(nvim, &["c.txt", "renamed"]);
+    nvim.go_to_transcript("  a.txt");
+    nvim.keys("<CR>");
+    assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban", "there is nowhere to go");
+}
