@@ -28,7 +28,9 @@ fn listed(nvim: &Nvim) -> String {
 #[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
 #[track_caller]
 fn check(scene: &Scene, expect: Expect) {
-    expect.assert_eq(&listed(&scene.nvim));
+    let rows = listed(&scene.nvim);
+    let rows: Vec<String> = rows.lines().map(|it| format!("|{it}")).collect();
+    expect.assert_eq(&rows.join("\n"));
 }
 
 /// Waits for a row of the list that holds all of these.
@@ -62,15 +64,15 @@ fn files_and_hunks_are_listed_with_their_counts() {
     check(
         &scene,
         expect![[r#"
-        ? 4 changes in 3 files to review
-          \a accept  \r reject  e reject, because …  \c comment
-          ▾ a.txt                                          2 hunks
-                2  -1 +1  L2
-                8  -1 +2  L8
-          ▾ b.txt                                           1 hunk
-                5  -2 +0  l5
-          ▾ new.txt  new                                    1 hunk
-                1  -0 +2  first"#]],
+            |? 4 changes in 3 files to review
+            |  \a accept  \r reject  e reject, because …  \c comment
+            |  ▾ a.txt                                          2 hunks
+            |        2  -1 +1  L2
+            |        8  -1 +2  L8
+            |  ▾ b.txt                                           1 hunk
+            |        5  -2 +0  l5
+            |  ▾ new.txt  new                                    1 hunk
+            |        1  -0 +2  first"#]],
     );
     let marked = scene.nvim.screen_marked("Caliban");
     assert!(marked.contains("CalibanAsk|? 4 changes in 3 files to review"), "{marked}");
@@ -98,12 +100,12 @@ fn hunks_and_files_are_decided_on_their_lines_and_the_model_hears_it() {
     check(
         &scene,
         expect![[r#"
-            ? 1 change in 1 file to review
-              \a accept  \r reject  e reject, because …  \c comment
-              ▾ a.txt                                  1 hunk · 1 kept
-                    2  -1 +1  L2
-                b.txt                                         1 undone
-                new.txt  new                                    1 kept"#]],
+            |? 1 change in 1 file to review
+            |  \a accept  \r reject  e reject, because …  \c comment
+            |  ▾ a.txt                                  1 hunk · 1 kept
+            |        2  -1 +1  L2
+            |    b.txt                                         1 undone
+            |    new.txt  new                                    1 kept"#]],
     );
     scene.server.reply(Reply::said("I see."));
     nvim.go_to_transcript("-1 +1  L2");
@@ -128,10 +130,10 @@ fn hunks_and_files_are_decided_on_their_lines_and_the_model_hears_it() {
     check(
         &scene,
         expect![[r#"
-              3 files reviewed
-                a.txt                                1 kept · 1 undone
-                b.txt                                         1 undone
-                new.txt  new                                    1 kept"#]],
+            |  3 files reviewed
+            |    a.txt                                1 kept · 1 undone
+            |    b.txt                                         1 undone
+            |    new.txt  new                                    1 kept"#]],
     );
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
     assert!(nvim.lua_str("return vim.bo.filetype") == "caliban", "the focus stays");
@@ -219,8 +221,8 @@ fn the_list_follows_typing_undo_and_redo() {
     check(
         &scene,
         expect![[r#"
-              1 file reviewed
-                a.txt                              1 kept · 1 reworked"#]],
+            |  1 file reviewed
+            |    a.txt                              1 kept · 1 reworked"#]],
     );
     nvim.keys(":1wincmd w<CR>:undo 0<CR>");
     wait_row(nvim, &["a.txt", "undone"]);
@@ -291,10 +293,10 @@ fn files_open_and_close_and_long_lists_are_closed_at_first() {
     check(
         &scene,
         expect![[r#"
-        ? 2001 changes in 2 files to review
-          \a accept  \r reject  e reject, because …  \c comment
-          ▸ a.txt                                       2000 hunks
-          ▸ b.txt                                           1 hunk"#]],
+            |? 2001 changes in 2 files to review
+            |  \a accept  \r reject  e reject, because …  \c comment
+            |  ▸ a.txt                                       2000 hunks
+            |  ▸ b.txt                                           1 hunk"#]],
     );
     nvim.go_to_transcript("▸ a.txt");
     nvim.keys("za");
