@@ -30,14 +30,15 @@ pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
     Outcome { hunks: hunks.iter().map(|hunk| sides.decide(hunk)).collect() }
 }
 
-/// As `outcome`, where the model made `later` edits to the same text: what those changed again is not the
-/// user's doing.
-pub fn outcome_before(part: &Part, later: &[&Part], settled: Option<&Text>) -> Outcome {
+/// As `outcome` of the part at `at`, where the model made several edits to the same text, in this order: what later ones
+/// changed again is not the user's doing, and what was rejected with earlier ones reads as it did before those.
+pub fn outcome_among(parts: &[&Part], at: usize, settled: Option<&Text>) -> Outcome {
+    let part = parts[at];
     let mut outcome = outcome(part, settled);
     if outcome.count(Fate::Reworked) == 0 {
         return outcome;
     }
-    for edit in later {
+    for edit in &parts[at + 1..] {
         let before = self::outcome(part, Some(&edit.before));
         let after = self::outcome(part, Some(&edit.after));
         for (at, hunk) in outcome.hunks.iter_mut().enumerate() {
@@ -45,6 +46,20 @@ pub fn outcome_before(part: &Part, later: &[&Part], settled: Option<&Text>) -> O
             if hunk.fate == Fate::Reworked && stood && after.hunks[at].fate != Fate::Kept {
                 hunk.fate = Fate::Superseded;
             }
+        }
+    }
+    let whole = Part { before: parts[0].before.clone(), ..part.clone() };
+    let judged = self::outcome(&whole, settled).hunks;
+    let hunks: Vec<_> = diff(&whole.before, &whole.after).into_iter().zip(judged).collect();
+    for (own, hunk) in diff(&part.before, &part.after).iter().zip(&mut outcome.hunks) {
+        let meets =
+            |it: &&(Hunk, Decided)| it.0.new.start <= own.new.end && own.new.start <= it.0.new.end;
+        let mut met = hunks.iter().filter(meets).map(|it| &it.1).peekable();
+        if hunk.fate == Fate::Reworked
+            && let Some(first) = met.peek().copied()
+            && met.all(|it| it.fate == Fate::Undone)
+        {
+            *hunk = first.clone();
         }
     }
     outcome

@@ -206,6 +206,33 @@ fn equal_lines_do_not_mislead() {
 }
 
 #[test]
+fn of_overlapping_edits_each_hears_of_its_own() {
+    let parts = [part("a\nb\nc\nd\n", "a\nB\nC\nd\n"), part("a\nB\nC\nd\n", "a\nB\nCC\nD\n")];
+    let told = |settled: &str| {
+        let settled = Text::new(settled);
+        let told =
+            [0, 1].map(|at| outcome_among(&parts.each_ref(), at, Some(&settled)).say("a", &[]));
+        told.join("\n")
+    };
+    expect![[r#"
+        The user rejected the change in a: it is undone.
+        The user rejected the change in a: it is undone."#]]
+    .assert_eq(&told("a\nb\nc\nd\n"));
+    expect![[r#"
+        Of the change in a: 1 changed again by your later edit.
+        line 2, changed again by your later edit, now reads:
+        B
+        CC
+        D
+        The user accepted the change in a."#]]
+    .assert_eq(&told("a\nB\nCC\nD\n"));
+    expect![[r#"
+        The user accepted the change in a.
+        The user rejected the change in a: it is undone."#]]
+    .assert_eq(&told("a\nB\nC\nd\n"));
+}
+
+#[test]
 fn reasons_find_their_part() {
     let part = part("a\nb\nc\n", "a\nB\n");
     assert!(concerns(&part, &["B".to_owned()]));

@@ -239,9 +239,8 @@ async fn judge(
     let mut at = 0;
     for (session, own) in &proposals {
         let until = at + own.len();
-        let answers = (at..until)
-            .map(|it| answer(parts[it], &parts[it + 1..], settled.as_ref(), &reviewed, &shown))
-            .collect();
+        let answers =
+            (at..until).map(|it| answer(&parts, it, settled.as_ref(), &reviewed, &shown)).collect();
         let (path, was) = (reviewed.path.clone(), reviewed.was.clone().or(untaken.clone()));
         let saved = reviewed.saved || reviewed.gone;
         let text = if reviewed.gone { on_disk(&reviewed.path).await } else { settled.clone() };
@@ -295,15 +294,16 @@ fn find<'a>(
     Some((&reviewed.session, Cow::Owned(vec![part])))
 }
 
-/// What one call hears of its part.
+/// What one call hears of its part, the one at `at`.
 fn answer(
-    part: &Part,
-    later: &[&Part],
+    parts: &[&Part],
+    at: usize,
     settled: Option<&Text>,
     reviewed: &Reviewed,
     shown: &str,
 ) -> ToolAnswer {
-    let outcome = edit::outcome_before(part, later, settled);
+    let part = parts[at];
+    let outcome = edit::outcome_among(parts, at, settled);
     let reasons: Vec<String> = reviewed
         .reasons
         .iter()
