@@ -135,6 +135,12 @@ pub enum Event {
         failure: Failure,
         wait_ms: u64,
     },
+    /// The provider refused this model's thoughts: those it has had so far do not go back to it any more, and the
+    /// request is repeated without them. A declared break of the request's prefix.
+    ThoughtsDropped {
+        turn: TurnId,
+        model: String,
+    },
     /// Where nothing is said of how it is asked, that is as it is by default.
     ModelChosen {
         model: String,

@@ -29,7 +29,8 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
-    /// The model whose reply it is, as `provider/model`; empty for all else. Its signatures are for it alone.
+    /// The model whose reply it is, as `provider/model`, to which alone its thoughts and raw blocks go back; empty
+    /// for all else, and where the provider refused them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
     pub blocks: Vec<Block>,

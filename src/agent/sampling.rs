@@ -78,8 +78,9 @@ impl Agent {
 
     fn failed(&mut self, turn: TurnId, failure: Failure) {
         self.sampling = None;
+        let by = self.partial.by.clone();
         let partial = self.partial.take();
-        self.take(Input::Failed { turn, failure, partial, dice: work::dice() });
+        self.take(Input::Failed { turn, failure, by, partial, dice: work::dice() });
     }
 
     /// What the reply cost, and how much of the request the provider knew.
@@ -178,10 +179,7 @@ impl Agent {
             }
         };
         let session = self.setup.id.clone();
-        let (models, editor) = (self.setup.models.clone(), self.setup.editor.clone());
-        tokio::spawn(async move {
-            let body = models.without_keys(body).await;
-            editor.tell(ToNvim::Request { session, about, body });
-        });
+        let body = self.setup.models.without_keys(body);
+        self.setup.editor.tell(ToNvim::Request { session, about, body });
     }
 }

@@ -22,6 +22,12 @@ pub enum Failure {
         provider: String,
         why: String,
     },
+    /// A header that the user wants sent is not to be had: what is wrong with it, as a clause.
+    Header {
+        provider: String,
+        name: String,
+        why: String,
+    },
     /// No connection: the host, and what the system said.
     Offline {
         host: String,
@@ -49,6 +55,11 @@ pub enum Failure {
     },
     /// The provider refused the request: its own words.
     Rejected {
+        status: u16,
+        said: String,
+    },
+    /// The provider refused a thought that was sent back to it: its own words.
+    Thoughts {
         status: u16,
         said: String,
     },
@@ -93,6 +104,8 @@ impl fmt::Display for Failure {
 /// Longest wait that is counted down rather than told, in milliseconds (reference: harness.md §11.2).
 const LONGEST_WAIT: u64 = 120_000;
 
+const CUT: &str = "The connection ended in the middle of the answer";
+const FOREIGN: &str = "What answered does not speak the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
 
@@ -127,6 +140,11 @@ impl Failure {
             Failure::StoredKey { provider, why } => {
                 (format!("No key for {provider}: it {why}"), "", "Give it again with /connect.")
             }
+            Failure::Header { provider, name, why } => (
+                format!("The header `{name}` for {provider} cannot be sent: {why}"),
+                "",
+                "Set it right and restart Neovim.",
+            ),
             Failure::Offline { host, why } => (
                 format!("No connection to {host}: {why}"),
                 "",
@@ -152,24 +170,16 @@ impl Failure {
                 said,
                 "Choose another with :Caliban model.",
             ),
-            Failure::Rejected { status, said } => (
+            Failure::Rejected { status, said } | Failure::Thoughts { status, said } => (
                 format!("The provider rejected the request ({status})"),
                 said,
                 "Change what it names, or start a new conversation with /new.",
             ),
-            Failure::Cut => (
-                "The connection ended in the middle of the answer".into(),
-                "",
-                "Send again to go on.",
-            ),
+            Failure::Cut => (CUT.into(), "", "Send again to go on."),
             Failure::Stalled { seconds } => {
                 (format!("The provider sent nothing for {seconds} s"), "", "Send again to retry.")
             }
-            Failure::Protocol { said } => (
-                "What answered does not speak the provider's protocol".into(),
-                said,
-                "Check the provider's address.",
-            ),
+            Failure::Protocol { said } => (FOREIGN.into(), said, "Check the provider's address."),
         }
     }
 }

@@ -4,6 +4,7 @@
 pub mod wait;
 
 use super::dialect::Asked;
+use super::key::Secret;
 use crate::event::Failure;
 use serde_json::Value;
 
@@ -176,6 +177,22 @@ const SILENT: [&str; 2] = ["cerebras", "mistral"];
 /// What a refusal names that is about the key, rather than about the place or the content. In lower case.
 const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "access"];
 
+/// How they say that a thought they once gave, or the proof of it, does not pass any more: Anthropic, `OpenAI`,
+/// Gemini. In lower case.
+const THOUGHTS: [&str; 11] = [
+    "bound to a different conversation",
+    "`signature` in `thinking`",
+    "thinking.signature",
+    "blocks cannot be modified",
+    "latest assistant message cannot be modified",
+    "invalid_encrypted_content",
+    "could not be decrypted",
+    "could not be verified",
+    "thought signature",
+    "thought_signature is not valid",
+    "thought_signature' (type_bytes)",
+];
+
 /// How they say that there is no such model. In lower case.
 const NO_MODEL: [&str; 6] = [
     "model_not_found",
@@ -208,6 +225,7 @@ fn classify(
         400 if said.is_silent && SILENT.contains(&provider) => {
             Failure::TooLong { said: String::new() }
         }
+        200 | 400 | 422 if says(&THOUGHTS) => Failure::Thoughts { status, said: text() },
         413 => Failure::TooLong { said: text() },
         // Gemini's word for a wrong key.
         400 if said.all.contains("api key not valid") => unauthorized(),
@@ -246,8 +264,12 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// Takes a key out of everything a failure would show.
-pub fn without_key(mut failure: Failure, key: &str) -> Failure {
+/// Takes these out of everything a failure would show.
+pub fn without_secrets(failure: Failure, secrets: &[Secret]) -> Failure {
+    secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose()))
+}
+
+fn without_key(mut failure: Failure, key: &str) -> Failure {
     if key.is_empty() {
         return failure;
     }
@@ -256,12 +278,14 @@ pub fn without_key(mut failure: Failure, key: &str) -> Failure {
         Failure::KeyCommand { provider, why } | Failure::StoredKey { provider, why } => {
             &mut [provider, why]
         }
+        Failure::Header { provider, name, why } => &mut [provider, name, why],
         Failure::Offline { host, why } => &mut [host, why],
         Failure::Unauthorized { provider, said } => &mut [provider, said],
         Failure::UnknownModel { model, said } => &mut [model, said],
         Failure::Quota { said }
         | Failure::TooLong { said }
         | Failure::Rejected { said, .. }
+        | Failure::Thoughts { said, .. }
         | Failure::Protocol { said } => &mut [said],
         Failure::RateLimited { .. }
         | Failure::Overloaded { .. }

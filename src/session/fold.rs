@@ -63,6 +63,7 @@ impl Session {
                     self.phase = Phase::Resting { turn, requests, tries: tries + 1 };
                 }
             }
+            Event::ThoughtsDropped { model, .. } => self.disown(model),
             Event::ModelChosen { model, tuning } => {
                 self.model.clone_from(model);
                 self.tuning = *tuning;
@@ -81,6 +82,13 @@ impl Session {
         match hash {
             Some(hash) => drop(self.known.insert(path.to_owned(), hash.to_owned())),
             None => drop(self.known.remove(path)),
+        }
+    }
+
+    /// What this model has thought so far does not go back to it any more.
+    fn disown(&mut self, model: &str) {
+        for message in self.messages.iter_mut().filter(|it| it.by == model) {
+            message.by.clear();
         }
     }
 

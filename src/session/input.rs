@@ -39,10 +39,11 @@ pub enum Input {
         reply: Reply,
         plans: Vec<Plan>,
     },
-    /// The request failed; `dice` (0..1000) is the jitter of a retry's wait.
+    /// The request failed; `by` is the model that was asked, `dice` (0..1000) the jitter of a retry's wait.
     Failed {
         turn: TurnId,
         failure: Failure,
+        by: String,
         partial: Option<Reply>,
         dice: u32,
     },

@@ -2,6 +2,7 @@
 //! must be done outside comes back as effects. `step` decides, `apply` (in `fold`) is the only change.
 
 mod acting;
+mod failing;
 mod fold;
 mod input;
 mod say;
@@ -16,12 +17,9 @@ use crate::message::{
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Requests in one turn, after which it stops and says so.
 pub const MAX_REQUESTS: u32 = 100;
-/// Tries of one request: the first and the retries.
-const MAX_TRIES: u32 = 6;
 /// Times in a row that a reply the provider paused is sent back to be continued.
 const MAX_PAUSES: usize = 10;
 /// The same call with the same answer: from this many on it is refused, and at `LOOP_END` the turn ends.
@@ -121,7 +119,12 @@ impl Session {
             Input::Replied { turn, reply, plans } if self.is_sampling(turn) => {
                 self.replied(turn, reply, plans, &mut step);
             }
-            Input::Failed { turn, failure, partial, dice } if self.is_sampling(turn) => {
+            Input::Failed { turn, failure: Failure::Thoughts { .. }, by, .. }
+                if self.is_sampling(turn) && self.has_thoughts(&by) =>
+            {
+                self.drop_thoughts(turn, by, &mut step);
+            }
+            Input::Failed { turn, failure, partial, dice, .. } if self.is_sampling(turn) => {
                 self.failed(turn, failure, partial, dice, &mut step);
             }
             Input::Rested { turn } => self.rested(turn, &mut step),
@@ -272,35 +275,6 @@ impl Session {
         }
     }
 
-    fn failed(
-        &mut self,
-        turn: TurnId,
-        failure: Failure,
-        partial: Option<Reply>,
-        dice: u32,
-        step: &mut Step,
-    ) {
-        let Phase::Sampling { tries, .. } = self.phase else { return };
-        if failure.is_passing() && tries < MAX_TRIES {
-            let time = back_off(&failure, tries, dice);
-            let wait_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-            self.record(Event::Retried { turn, failure, wait_ms }, step);
-            step.effects.push(Effect::Rest { turn, time });
-            return;
-        }
-        self.keep(turn, partial, step);
-        self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
-    }
-
-    fn rested(&mut self, of: TurnId, step: &mut Step) {
-        if let Phase::Resting { turn, requests, tries } = self.phase
-            && turn == of
-        {
-            self.phase = Phase::Sampling { turn, requests, tries };
-            step.effects.push(Effect::Sample { turn });
-        }
-    }
-
     /// Ends a turn that came to its own end, and begins the next one where a message waits.
     fn end(&mut self, turn: TurnId, why: End, step: &mut Step) {
         let goes_on = why == End::Done;
@@ -374,21 +348,4 @@ impl Session {
 /// What the user reads at the end of a turn that did not end by itself.
 pub fn ending(why: &End) -> Option<String> {
     say::ending(why)
-}
-
-/// Full jitter over an exponential wait from 0.5 s, capped at 30 s (reference: harness.md §11.2); a provider's
-/// own word counts.
-fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
-    let (Failure::RateLimited { after_ms } | Failure::Overloaded { after_ms }) = failure else {
-        return exponential(tries, dice);
-    };
-    match after_ms {
-        Some(ms) => Duration::from_millis(*ms),
-        None => exponential(tries, dice),
-    }
-}
-
-fn exponential(tries: u32, dice: u32) -> Duration {
-    let cap = 500_u64.saturating_mul(1 << tries.min(10)).min(30_000);
-    Duration::from_millis(cap / 4 + cap * 3 / 4 * u64::from(dice.min(1000)) / 1000)
 }

@@ -28,6 +28,13 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
     })
 }
 
+/// For the user.
+pub(super) fn thoughts_dropped(model: &str) -> String {
+    format!(
+        "The provider refused the earlier thoughts of {model}: it is asked again without them, now and from here on."
+    )
+}
+
 /// Whether the calls of a reply that stopped so are the model's last word.
 pub(super) fn may_act(stop: &Stop) -> bool {
     !matches!(stop, Stop::Refusal | Stop::ContextExceeded | Stop::Cancelled | Stop::Unknown(_))

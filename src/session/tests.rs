@@ -279,7 +279,13 @@ fn refusals_have_words() {
 
 #[test]
 fn passing_failures_are_tried_again_and_others_are_not() {
-    let failed = |failure: Failure| Input::Failed { turn: T1, failure, partial: None, dice: 1000 };
+    let failed = |failure: Failure| Input::Failed {
+        turn: T1,
+        failure,
+        by: String::new(),
+        partial: None,
+        dice: 1000,
+    };
     check(
         vec![
             send("go"),
@@ -304,7 +310,13 @@ fn passing_failures_are_tried_again_and_others_are_not() {
 /// Tries are bounded, and a wait that is long is the user's to take.
 #[test]
 fn neither_for_ever_nor_for_long() {
-    let failed = |failure: Failure| Input::Failed { turn: T1, failure, partial: None, dice: 1000 };
+    let failed = |failure: Failure| Input::Failed {
+        turn: T1,
+        failure,
+        by: String::new(),
+        partial: None,
+        dice: 1000,
+    };
     let mut session = opened();
     session.step(send("go"));
     let mut tries = 1;
@@ -312,7 +324,7 @@ fn neither_for_ever_nor_for_long() {
         session.step(Input::Rested { turn: T1 });
         tries += 1;
     }
-    assert_eq!((tries, &session.phase), (MAX_TRIES, &Phase::Idle));
+    assert_eq!((tries, &session.phase), (failing::MAX_TRIES, &Phase::Idle));
     for after_ms in [120_001, 5_400_000, 86_400_000] {
         check(
             vec![send("go"), failed(Failure::RateLimited { after_ms: Some(after_ms) })],

@@ -44,7 +44,10 @@ impl Tail {
             Line::Event(event) => {
                 if matches!(
                     event,
-                    Event::Replied { .. } | Event::Retried { .. } | Event::Ended { .. }
+                    Event::Replied { .. }
+                        | Event::Retried { .. }
+                        | Event::ThoughtsDropped { .. }
+                        | Event::Ended { .. }
                 ) {
                     self.partial.clear();
                 }

@@ -154,6 +154,7 @@ impl View {
             Event::Instructed { files } => self.instructed(files),
             Event::Noted { text } | Event::Told { text } => self.notice(text),
             Event::Retried { failure, .. } => self.retried(failure),
+            Event::ThoughtsDropped { .. } => self.take_back(),
             Event::ModelChosen { model, tuning } if tuning.is_empty() => {
                 self.notice(&format!("Model: {model}."));
             }

@@ -46,7 +46,7 @@ enum Act {
     Reply(Vec<u8>),
     /// A reply that stops in another way.
     Stop(Stop, bool),
-    Fail(bool, bool),
+    Fail(Failure, bool),
     Answer(usize),
     Enter(usize),
     Apply(usize),
@@ -66,7 +66,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => any::<bool>().prop_map(Act::Send),
         4 => prop::collection::vec(0_u8..5, 0..5).prop_map(Act::Reply),
         1 => (stop(), any::<bool>()).prop_map(|(stop, calls)| Act::Stop(stop, calls)),
-        1 => any::<(bool, bool)>().prop_map(|(passing, partial)| Act::Fail(passing, partial)),
+        2 => (failure(), any::<bool>()).prop_map(|(failure, partial)| Act::Fail(failure, partial)),
         5 => (0_usize..5).prop_map(Act::Answer),
         3 => (0_usize..5).prop_map(Act::Enter),
         2 => (0_usize..5).prop_map(Act::Apply),
@@ -86,6 +86,15 @@ fn stop() -> impl Strategy<Value = Stop> {
     let unknown = Stop::Unknown("flare".into());
     let known = [Stop::Pause, Stop::Pause, Stop::MaxTokens, Stop::Refusal, Stop::ContextExceeded];
     prop::sample::select(known.into_iter().chain([unknown]).collect::<Vec<_>>())
+}
+
+fn failure() -> impl Strategy<Value = Failure> {
+    let said = String::new;
+    prop::sample::select(vec![
+        Failure::Cut,
+        Failure::TooLong { said: said() },
+        Failure::Thoughts { status: 400, said: said() },
+    ])
 }
 
 fn partial(has_any: bool) -> Option<Reply> {
@@ -125,10 +134,9 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
             let Input::Replied { turn, reply, plans } = said else { unreachable!() };
             Input::Replied { turn, reply: Reply { stop: stop.clone(), ..reply }, plans }
         }
-        Act::Fail(passing, has_partial) => {
-            let failure =
-                if *passing { Failure::Cut } else { Failure::TooLong { said: String::new() } };
-            Input::Failed { turn, failure, partial: partial(*has_partial), dice: 500 }
+        Act::Fail(failure, has_partial) => {
+            let (failure, by) = (failure.clone(), session.model.clone());
+            Input::Failed { turn, failure, by, partial: partial(*has_partial), dice: 500 }
         }
         Act::Answer(at) => answered(turn, &open(*at)),
         Act::Enter(at) => entered(turn, &open(*at)),
@@ -198,7 +206,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// With any script, and a stop at any point of it: the next request is valid, no call is answered
-    /// twice, nothing changes in plan mode, a replay of the events gives the same session, and requests only grow.
+    /// twice, nothing changes in plan mode, a replay of the events gives the same session, and requests only grow,
+    /// but for one without the thoughts that were refused.
     #[test]
     fn the_laws_hold(acts in prop::collection::vec(act(), 0..60)) {
         let mut session = opened();
@@ -223,6 +232,10 @@ proptest! {
             }
             if step.effects.iter().any(|it| matches!(it, Effect::Sample { .. })) {
                 let bodies = bodies(&session);
+                if step.events.iter().any(|it| matches!(it, Event::ThoughtsDropped { .. })) {
+                    asked.clear();
+                    prop_assert!(bodies.iter().all(|it| !it.to_string().contains("signed-")));
+                }
                 for (before, after) in std::iter::zip(&asked, &bodies) {
                     prop_assert!(goes_on(before, after), "what was sent has changed");
                 }

@@ -161,7 +161,8 @@ fn a_retry_takes_back_what_had_arrived_and_keeps_its_own() {
     opened.store.append(&live.step(send("one")).events, false).unwrap();
     opened.store.append_piece("half ").unwrap();
     let (turn, failure) = (live.turn().unwrap(), Failure::Cut);
-    let failed = live.step(Input::Failed { turn, failure, partial: None, dice: 0 });
+    let failed =
+        live.step(Input::Failed { turn, failure, by: String::new(), partial: None, dice: 0 });
     opened.store.append(&failed.events, false).unwrap();
     opened.store.append_piece("at the second try").unwrap();
     drop(opened);

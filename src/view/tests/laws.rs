@@ -144,7 +144,13 @@ impl Driven {
             12 if act.pick > 4 => {
                 self.partial.clear();
                 let failure = Failure::Cut;
-                self.step(session::Input::Failed { turn, failure, partial: None, dice: 0 });
+                self.step(session::Input::Failed {
+                    turn,
+                    failure,
+                    by: String::new(),
+                    partial: None,
+                    dice: 0,
+                });
                 self.step(session::Input::Rested { turn });
             }
             13 => self.told.push(Told::Toggle(u32::from(act.pick))),

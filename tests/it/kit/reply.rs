@@ -131,6 +131,11 @@ impl Reply {
         Reply::failing(429, Some("insufficient_quota"), message)
     }
 
+    /// The request is refused in these words.
+    pub fn rejected(message: &str) -> Reply {
+        Reply::failing(400, None, message)
+    }
+
     fn failing(status: u16, code: Option<&'static str>, message: &str) -> Reply {
         let whole = Whole::Error { status, code, message: message.into() };
         Reply { whole: Some(whole), ..Reply::default() }

@@ -352,6 +352,43 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         "<html><title>Proxy Authentication Required</title></html>",
         "Rejected { status: 407",
     ),
+    // thoughts that came back
+    (
+        "anthropic",
+        400,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: The block is bound to a different conversation"}}"#,
+        "Thoughts { status: 400",
+    ),
+    (
+        "anthropic",
+        400,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#,
+        "Thoughts { status: 400",
+    ),
+    (
+        "anthropic",
+        400,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.3.content.2: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}}"#,
+        "Thoughts { status: 400",
+    ),
+    (
+        "openai",
+        400,
+        r#"{"error":{"message":"The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}"#,
+        "Thoughts { status: 400",
+    ),
+    (
+        "gemini",
+        400,
+        r#"[{"error":{"code":400,"message":"Thought signature is not valid.","status":"INVALID_ARGUMENT"}}]"#,
+        "Thoughts { status: 400",
+    ),
+    (
+        "gemini",
+        400,
+        r#"{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}"#,
+        "Rejected { status: 400",
+    ),
     // models
     (
         "anthropic",
@@ -435,7 +472,7 @@ fn in_a_stream_the_kind_stands_for_the_status() {
         (r#"{"message":"the request exceeds the available context size"}"#, "TooLong"),
         (
             r#"{"type":"invalid_request_error","message":"Invalid `signature` in `thinking` block"}"#,
-            "Rejected { status: 400",
+            "Thoughts { status: 400",
         ),
         (r#"{"message":"odd"}"#, "Rejected { status: 200"),
     ] {

@@ -1,0 +1,73 @@
+//! What becomes of a request that failed: another try after a pause, one without the thoughts that were refused,
+//! or the end of the turn.
+
+use super::{Effect, Phase, Session, Step, say};
+use crate::event::{End, Event, Failure, TurnId};
+use crate::message::{Block, Reply};
+use std::time::Duration;
+
+/// Tries of one request: the first and the retries.
+pub(super) const MAX_TRIES: u32 = 6;
+
+impl Session {
+    pub(super) fn failed(
+        &mut self,
+        turn: TurnId,
+        failure: Failure,
+        partial: Option<Reply>,
+        dice: u32,
+        step: &mut Step,
+    ) {
+        let Phase::Sampling { tries, .. } = self.phase else { return };
+        if failure.is_passing() && tries < MAX_TRIES {
+            let time = back_off(&failure, tries, dice);
+            let wait_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+            self.record(Event::Retried { turn, failure, wait_ms }, step);
+            step.effects.push(Effect::Rest { turn, time });
+            return;
+        }
+        self.keep(turn, partial, step);
+        self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
+    }
+
+    /// Asks again without the thoughts that the model's provider refused.
+    pub(super) fn drop_thoughts(&mut self, turn: TurnId, model: String, step: &mut Step) {
+        let text = say::thoughts_dropped(&model);
+        self.record(Event::ThoughtsDropped { turn, model }, step);
+        self.record(Event::Told { text }, step);
+        step.effects.push(Effect::Sample { turn });
+    }
+
+    /// Whether any thought of this model would go back to it.
+    pub(super) fn has_thoughts(&self, model: &str) -> bool {
+        let own = self.messages.iter().filter(|it| it.by == model);
+        own.flat_map(|it| &it.blocks)
+            .any(|it| matches!(it, Block::Thinking { .. } | Block::Raw { .. }))
+    }
+
+    pub(super) fn rested(&mut self, of: TurnId, step: &mut Step) {
+        if let Phase::Resting { turn, requests, tries } = self.phase
+            && turn == of
+        {
+            self.phase = Phase::Sampling { turn, requests, tries };
+            step.effects.push(Effect::Sample { turn });
+        }
+    }
+}
+
+/// Full jitter over an exponential wait from 0.5 s, capped at 30 s (reference: harness.md §11.2); a provider's
+/// own word counts.
+fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
+    let (Failure::RateLimited { after_ms } | Failure::Overloaded { after_ms }) = failure else {
+        return exponential(tries, dice);
+    };
+    match after_ms {
+        Some(ms) => Duration::from_millis(*ms),
+        None => exponential(tries, dice),
+    }
+}
+
+fn exponential(tries: u32, dice: u32) -> Duration {
+    let cap = 500_u64.saturating_mul(1 << tries.min(10)).min(30_000);
+    Duration::from_millis(cap / 4 + cap * 3 / 4 * u64::from(dice.min(1000)) / 1000)
+}

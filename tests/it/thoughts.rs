@@ -1,0 +1,96 @@
+//! Thoughts that a provider does not take back any more: the request goes out once more without them, the user is
+//! told, and every later request goes on from that one.
+
+use crate::kit::chat::assert_grows;
+use crate::kit::dialects::{Dialect, anthropic, gemini, openai_responses};
+use crate::kit::http::Request;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+
+const TOLD: &str = "The provider refused the earlier thoughts of ";
+
+/// The proofs of a model's own thinking that go back with a request.
+fn proofs(request: &Request) -> usize {
+    let body = request.json.to_string();
+    let found = |mark: &str| body.matches(mark).count();
+    let foreign = found(r#""thoughtSignature":"skip_thought_signature_validator""#);
+    found(r#""signature":""#) + found(r#""encrypted_content":""#) + found(r#""thoughtSignature":"#)
+        - foreign
+}
+
+fn look(n: usize, said: &str) -> Reply {
+    let path = if n == 1 { json!({}) } else { json!({"path": "."}) };
+    Reply::new().thinking("Hm.").text(said).call(&format!("c{n}"), "list", path)
+}
+
+fn restart(nvim: &Nvim) {
+    let programs = || nvim.setup.debug_log().matches(" hello ").count();
+    let before = programs();
+    nvim.command("Caliban restart");
+    nvim.wait(|_| programs() > before, "a new program");
+    nvim.wait_phase("idle");
+}
+
+fn goes_on_without(dialect: &dyn Dialect, refusal: &str) {
+    let server = Server::start();
+    server.reply(look(1, "I look."));
+    server.reply(Reply::said("Done."));
+    let setup = dialect.choose(Setup::new().file("a.txt", "alpha\n"), &server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "Done.");
+    server.reply(Reply::rejected(refusal));
+    server.reply(look(2, "I look again."));
+    server.reply(Reply::said("Found."));
+    nvim.ask("and now?", "Found.");
+    nvim.wait_screen(TOLD);
+    restart(&nvim);
+    server.reply(Reply::said("Still here."));
+    nvim.ask("after a restart?", "Still here.");
+    let requests = server.requests();
+    let sent: Vec<bool> = requests.iter().map(|it| proofs(it) > 0).collect();
+    assert_eq!(sent, [false, true, true, false, true, true]);
+    let said = |at: usize| requests[at].outline().replace("thinking Hm. | ", "");
+    assert_eq!(said(2), said(3), "nothing but the thoughts is left out");
+    assert_grows(requests[..3].to_vec());
+    assert_grows(requests[3..].to_vec());
+    assert_eq!(nvim.transcript().matches(TOLD).count(), 1);
+}
+
+#[test]
+fn anthropic() {
+    let refusal = "messages.1.content.0: The block is bound to a different conversation";
+    goes_on_without(&anthropic::Anthropic, refusal);
+}
+
+#[test]
+fn openai_responses() {
+    let refusal = "The encrypted content c2VhbGVk could not be verified. Reason: Encrypted content could not be \
+                   decrypted or parsed.";
+    goes_on_without(&openai_responses::OpenAiResponses, refusal);
+}
+
+#[test]
+fn gemini() {
+    goes_on_without(&gemini::Gemini, "Thought signature is not valid.");
+}
+
+/// Refused again there is nothing left to leave out; thoughts of another model are not the cause of it.
+#[test]
+fn a_second_refusal_ends_the_turn() {
+    let server = Server::start();
+    server.reply(look(1, "I look."));
+    server.reply(Reply::said("Done."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).openai(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "Done.");
+    let refusal = "messages.1.content.0: Invalid `signature` in `thinking` block";
+    server.reply(Reply::rejected(refusal));
+    server.reply(Reply::rejected(refusal));
+    nvim.ask("and now?", "The provider rejected the request (400)");
+    assert_eq!(nvim.transcript().matches(TOLD).count(), 1);
+    assert_eq!(server.requests().len(), 4);
+}
