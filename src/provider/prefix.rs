@@ -1,5 +1,7 @@
-//! Where a request stops being a continuation of the one before it, and its cached beginning is lost.
+//! The beginning of a request that its provider keeps in a cache: from which length on, and where one request stops
+//! being a continuation of the one before it.
 
+use super::facts::Facts;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -46,6 +48,40 @@ fn unmarked(value: &Value) -> Value {
         }
         Value::Array(items) => items.iter().map(unmarked).collect(),
         other => other.clone(),
+    }
+}
+
+/// What of a request comes before a mark, against the least that the model's provider keeps in its cache.
+pub(super) struct Room {
+    /// Bytes that are still missing.
+    missing: usize,
+}
+
+/// A token of hardly any text has fewer bytes: what would be cached is not taken for too short.
+const TOKEN: usize = 2;
+
+impl Room {
+    pub(super) fn of(model: &str) -> Room {
+        Room { missing: Facts::of(model).cache_minimum as usize * TOKEN }
+    }
+
+    pub(super) fn is_enough(&self) -> bool {
+        self.missing == 0
+    }
+
+    pub(super) fn take(&mut self, part: &Value) {
+        if !self.is_enough() && !part.is_null() {
+            self.missing = self.missing.saturating_sub(part.to_string().len());
+        }
+    }
+
+    /// How many of these messages, which come next, end before it is enough.
+    pub(super) fn short(mut self, messages: &[Value]) -> usize {
+        let short = messages.iter().take_while(|it| {
+            self.take(it);
+            !self.is_enough()
+        });
+        short.count()
     }
 }
 

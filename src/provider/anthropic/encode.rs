@@ -3,6 +3,7 @@
 use super::thinking;
 use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
+use crate::provider::prefix::Room;
 use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -18,14 +19,18 @@ pub(crate) fn body(request: &Request) -> Value {
     }
     if !request.system.trim().is_empty() {
         body["system"] = json!([{ "type": "text", "text": request.system }]);
-        mark(&mut body["system"]);
-    } else if !request.tools.is_empty() {
-        mark(&mut body["tools"]);
+    }
+    let mut room = Room::of(&request.model);
+    room.take(&body["tools"]);
+    room.take(&body["system"]);
+    let last = if body["system"].is_null() { "tools" } else { "system" };
+    if room.is_enough() && !body[last].is_null() {
+        mark(&mut body[last]);
     }
     let mut messages: Vec<Value> = request.messages.iter().filter_map(message).collect();
     close_server_tools(&mut messages);
     thinking::ask(request, &messages, &mut body);
-    mark_messages(&mut messages);
+    mark_messages(&mut messages, room);
     body["messages"] = messages.into();
     body
 }
@@ -61,17 +66,18 @@ const STRIDE: usize = 15;
 /// Marks the end of this request and the end of the one before it, which is the last user message before
 /// the last reply: what was written then is read now. One more mark stands a stride before that, for the
 /// case that the request before was stopped before it was written, behind many calls.
-fn mark_messages(messages: &mut [Value]) {
+fn mark_messages(messages: &mut [Value], room: Room) {
+    let short = room.short(messages);
     let last = |messages: &[Value], role: &str| {
         messages.iter().rposition(|message| message["role"] == role)
     };
     let Some(end) = last(messages, "user") else { return };
     let before = last(messages, "assistant").and_then(|reply| last(&messages[..reply], "user"));
-    for at in before.into_iter().chain([end]) {
+    for at in before.into_iter().chain([end]).filter(|at| *at >= short) {
         mark(&mut messages[at]["content"]);
     }
-    let Some(before) = before else { return };
-    let earlier = messages[..=before].iter_mut().filter_map(|it| it["content"].as_array_mut());
+    let Some(before) = before.filter(|at| *at >= short) else { return };
+    let earlier = messages[short..=before].iter_mut().filter_map(|it| it["content"].as_array_mut());
     let takes_mark = |block: &&mut Value| {
         let kind = block["type"].as_str();
         matches!(kind, Some("text" | "tool_use" | "tool_result"))

@@ -230,19 +230,22 @@ fn without_a_system_prompt_the_tools_are_marked() {
 /// Where the next request will look, this one has written; and never more than four marks.
 #[test]
 fn the_end_of_each_request_is_marked_in_the_next() {
-    let mut messages = vec![user(vec![sample::text("Go.")])];
-    let mut end: Option<Value> = None;
-    for turn in 0..12 {
-        let body = Dialect::Anthropic.body(&sample::request(messages.clone()), NONE);
-        let sent = body["messages"].as_array().unwrap();
-        if let Some(end) = end {
-            assert!(sent.contains(&end), "turn {turn}");
+    for model in ["m-1", "claude-sonnet-4-5"] {
+        let mut messages = vec![user(vec![sample::text("Go.")])];
+        let mut end: Option<Value> = None;
+        for turn in 0..12 {
+            let request = Request { model: model.into(), ..sample::request(messages.clone()) };
+            let body = Dialect::Anthropic.body(&request, NONE);
+            let sent = body["messages"].as_array().unwrap();
+            if let Some(end) = end {
+                assert!(sent.contains(&end), "{model}, turn {turn}");
+            }
+            assert!(body.to_string().matches("cache_control").count() <= 4);
+            end = sent.last().cloned();
+            let id = format!("call_{turn}");
+            messages.push(assistant(vec![call(&id, "read", json!({ "path": "a" }))]));
+            messages.push(user(vec![answer(&id, &"a ".repeat(200), false)]));
         }
-        assert!(body.to_string().matches("cache_control").count() <= 4);
-        end = sent.last().cloned();
-        let id = format!("call_{turn}");
-        messages.push(assistant(vec![call(&id, "read", json!({ "path": "a" }))]));
-        messages.push(user(vec![answer(&id, "a", false)]));
     }
 }
 

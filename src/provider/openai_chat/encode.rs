@@ -21,8 +21,9 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
             Role::System | Role::Note => {}
         }
     }
+    let tools: Value = request.tools.iter().map(tool).collect();
     if quirks.cache_marks {
-        marks::mark(request, &mut messages);
+        marks::mark(request, &tools, &mut messages);
     }
     let mut body = json!({ "model": request.model, "messages": messages, "stream": true });
     let limit = if quirks.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
@@ -31,7 +32,7 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
         body["stream_options"] = json!({ "include_usage": true });
     }
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tools"] = tools;
     }
     if let Some(temperature) = request.temperature {
         body["temperature"] = temperature.into();

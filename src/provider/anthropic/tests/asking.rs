@@ -150,6 +150,37 @@ fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
     }
 }
 
+/// Behind less than the model's provider caches no mark stands: it would be one of four for nothing.
+#[test]
+fn a_mark_stands_only_behind_what_is_long_enough() {
+    // how long the system prompt, the prompt and the answer of a call are, in bytes
+    let marks = |model: &str, lengths: [usize; 3]| {
+        let [system, prompt, given] = lengths.map(|it| "x".repeat(it));
+        let messages = vec![
+            user(vec![sample::text(&prompt)]),
+            assistant(vec![call("c", "read", json!({}))]),
+            user(vec![answer("c", &given, false)]),
+        ];
+        let request = Request { model: model.into(), system, ..sample::request(messages) };
+        let body = Dialect::Anthropic.body(&request, NONE);
+        let marked = |it: &Value| it.to_string().contains("cache_control");
+        let places = [&body["tools"], &body["system"], &body["messages"][0], &body["messages"][2]];
+        places.map(|it| if marked(it) { 'x' } else { '-' }).iter().collect::<String>()
+    };
+    for (model, lengths, expected) in [
+        ("m-1", [1, 1, 1], "-xxx"),
+        ("claude-sonnet-4-5", [100, 100, 100], "----"),
+        ("claude-sonnet-4-5", [2000, 1, 1], "-xxx"),
+        ("claude-sonnet-4-5", [100, 2000, 1], "--xx"),
+        ("claude-sonnet-4-5", [100, 100, 2000], "---x"),
+        ("claude-sonnet-4-5", [0, 2000, 1], "--xx"),
+        ("claude-haiku-4-5", [2000, 2000, 2000], "----"),
+        ("claude-haiku-4-5", [8000, 1, 1], "-xxx"),
+    ] {
+        assert_eq!(marks(model, lengths), expected, "{model} {lengths:?}");
+    }
+}
+
 /// A thought cannot be marked: the block before it is.
 #[test]
 fn no_thought_is_ever_marked() {
