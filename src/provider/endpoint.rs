@@ -1,5 +1,10 @@
 //! Where models are: endpoints as data, the user's own among them, and the choice of one.
 
+mod header;
+mod table;
+
+pub use header::Header;
+
 use super::azure;
 use super::dialect::{Dialect, Quirks};
 use super::facts::Facts;
@@ -9,6 +14,7 @@ use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use table::{PLAIN, Row, TABLE};
 
 /// A place that answers requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +25,8 @@ pub struct Endpoint {
     pub dialect: Dialect,
     pub key: Key,
     pub quirks: Quirks,
+    /// The user's own, which go along with every request.
+    pub headers: Vec<Header>,
     /// Models the user listed, or the one that is ours; the first is the default.
     pub models: Vec<String>,
     /// The user wrote its address in their configuration, so plain HTTP to it is what they want.
@@ -46,6 +54,9 @@ pub struct UserProvider {
     /// Names of `Quirks` that it has beside the table's.
     #[serde(default)]
     pub quirks: Vec<String>,
+    /// By name: a text, or `env:NAME`.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// The user has given a key for it; this file tells where it is.
     #[serde(skip)]
     pub stored: Option<PathBuf>,
@@ -71,114 +82,6 @@ pub enum Unresolved {
     Wrong(String),
 }
 
-struct Row {
-    name: &'static str,
-    base_url: &'static str,
-    /// The variable that holds the key; empty where none is needed.
-    key: &'static str,
-    /// The variable that moves the base URL; empty where there is none.
-    base_variable: &'static str,
-    dialect: Dialect,
-    quirks: Quirks,
-    /// The default; empty where the user has to choose.
-    model: &'static str,
-}
-
-const PLAIN: Quirks = Quirks::NONE;
-
-/// Of the vendors whose models think in the open, and only where they are told to.
-const SWITCHED: Quirks = Quirks { reasoning_back: true, thinking_switch: true, ..PLAIN };
-
-const fn row(
-    name: &'static str,
-    base_url: &'static str,
-    key: &'static str,
-    model: &'static str,
-) -> Row {
-    Row {
-        name,
-        base_url,
-        key,
-        base_variable: "",
-        dialect: Dialect::OpenAiChat,
-        quirks: PLAIN,
-        model,
-    }
-}
-
-/// In the order in which keys are looked for.
-const TABLE: [Row; 20] = [
-    Row {
-        base_variable: "ANTHROPIC_BASE_URL",
-        dialect: Dialect::Anthropic,
-        ..row("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-sonnet-4-5")
-    },
-    Row {
-        base_variable: "OPENAI_BASE_URL",
-        dialect: Dialect::OpenAiResponses,
-        quirks: Quirks { completion_tokens: true, ..PLAIN },
-        ..row("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5")
-    },
-    Row {
-        base_variable: "GOOGLE_GEMINI_BASE_URL",
-        dialect: Dialect::Gemini,
-        ..row(
-            "gemini",
-            "https://generativelanguage.googleapis.com",
-            "GEMINI_API_KEY",
-            "gemini-2.5-pro",
-        )
-    },
-    Row {
-        quirks: Quirks { reasoning_object: true, cache_marks: true, ..PLAIN },
-        ..row(
-            "openrouter",
-            "https://openrouter.ai/api/v1",
-            "OPENROUTER_API_KEY",
-            "anthropic/claude-sonnet-4.5",
-        )
-    },
-    row("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", "openai/gpt-oss-120b"),
-    Row {
-        quirks: SWITCHED,
-        ..row("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-v4-pro")
-    },
-    Row {
-        quirks: Quirks {
-            no_stream_options: true,
-            short_ids: true,
-            thinking_parts: true,
-            reply_after_tool: true,
-            ..PLAIN
-        },
-        ..row("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "devstral-medium-latest")
-    },
-    row("xai", "https://api.x.ai/v1", "XAI_API_KEY", "grok-code-fast-1"),
-    row("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", "openai/gpt-oss-120b"),
-    row("cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY", "gpt-oss-120b"),
-    row("fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", ""),
-    Row {
-        quirks: SWITCHED,
-        ..row("moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "")
-    },
-    Row { quirks: SWITCHED, ..row("zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", "") },
-    row("nvidia", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", ""),
-    row("huggingface", "https://router.huggingface.co/v1", "HF_TOKEN", ""),
-    Row {
-        base_variable: "AZURE_OPENAI_ENDPOINT",
-        quirks: Quirks { completion_tokens: true, ..PLAIN },
-        ..row("azure", "", "AZURE_OPENAI_API_KEY", "")
-    },
-    Row {
-        base_variable: "OLLAMA_HOST",
-        dialect: Dialect::Ollama,
-        ..row("ollama", "http://127.0.0.1:11434", "", "")
-    },
-    row("llamacpp", "http://127.0.0.1:8080/v1", "", ""),
-    row("lmstudio", "http://127.0.0.1:1234/v1", "", ""),
-    row("vllm", "http://127.0.0.1:8000/v1", "", ""),
-];
-
 /// The environment, or a test's.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
@@ -189,14 +92,18 @@ pub fn names(users: &BTreeMap<String, UserProvider>) -> Vec<String> {
     table.chain(own.cloned()).collect()
 }
 
-/// The variables in which keys are looked for.
+/// The variables in which keys and the values of headers are looked for.
 pub fn key_variables(users: &BTreeMap<String, UserProvider>, env: Lookup<'_>) -> Vec<String> {
     let endpoints = names(users).into_iter().filter_map(|it| named(&it, users, env).ok());
-    let variable = |it: Endpoint| match it.key {
-        Key::Env(name) => Some(name),
-        _ => None,
+    let variables = |it: Endpoint| {
+        let own = it.headers.iter().filter_map(Header::variable).map(str::to_owned);
+        let key = match &it.key {
+            Key::Env(name) => Some(name.clone()),
+            _ => None,
+        };
+        own.chain(key).collect::<Vec<_>>()
     };
-    endpoints.filter_map(variable).collect()
+    endpoints.flat_map(variables).collect()
 }
 
 /// The endpoint and model for `choice` (`provider/model`, or a provider alone for its default), else for
@@ -217,7 +124,7 @@ pub fn resolve(
     }
     let own = users.iter().find(|(_, user)| !user.models.is_empty()).map(|(name, _)| name.as_str());
     let with = |has_key: &dyn Fn(&Row) -> bool| {
-        TABLE.iter().find(|row| !row.model.is_empty() && has_key(row)).map(|row| row.name)
+        TABLE.iter().find(|row| row.has_default() && has_key(row)).map(|row| row.name)
     };
     let in_env = || with(&|row| is_set(row.key, env));
     let stored = || with(&|row| users.get(row.name).is_some_and(|it| it.stored.is_some()));
@@ -283,6 +190,7 @@ pub fn named(
             dialect: dialect.unwrap_or(Dialect::OpenAiChat),
             key: Key::None,
             quirks: PLAIN,
+            headers: Vec::new(),
             models: Vec::new(),
             named_by_user: false,
         },
@@ -316,13 +224,14 @@ fn from_row(row: &Row, wanted: Option<Dialect>, env: Lookup<'_>) -> Result<Endpo
         _ => base_url(base, dialect)?,
     };
     let key = if row.key.is_empty() { Key::None } else { Key::Env(row.key.to_owned()) };
-    let models = if row.model.is_empty() { Vec::new() } else { vec![row.model.to_owned()] };
+    let models = Vec::from_iter(row.has_default().then(|| row.default_model()));
     let mut endpoint = Endpoint {
         name: row.name.to_owned(),
         base_url,
         dialect,
         key,
         quirks: row.quirks,
+        headers: Vec::new(),
         models,
         named_by_user: false,
     };
@@ -353,6 +262,8 @@ fn overlay(
     if !user.models.is_empty() {
         endpoint.models.clone_from(&user.models);
     }
+    let headers = user.headers.iter().map(|(name, value)| Header::parse(name, value));
+    endpoint.headers = headers.collect::<Result<_, _>>()?;
     user.quirks.iter().try_for_each(|name| endpoint.quirks.set(name))
 }
 
@@ -440,7 +351,7 @@ impl Endpoint {
         let url = Url::parse(&self.base_url).ok()?;
         let open = url.scheme() == "http"
             && !is_loopback(&url)
-            && self.key != Key::None
+            && (self.key != Key::None || self.headers.iter().any(|it| it.variable().is_some()))
             && !self.named_by_user;
         open.then(|| {
             let host = url.host_str().unwrap_or_default();

@@ -114,6 +114,13 @@ impl Facts {
     }
 }
 
+/// The newest model of a line, whose name is written with a `*` for the version: the table's first of it.
+pub fn newest(line: &str) -> &'static str {
+    let (start, end) = line.split_once('*').unwrap_or((line, ""));
+    let mut names = table::MODELS.iter().map(|(name, _)| *name);
+    names.find(|it| it.starts_with(start) && it.ends_with(end)).unwrap_or_default()
+}
+
 /// How a model of this name, in lower case, writes its edits.
 fn edits(name: &str) -> Format {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');

@@ -30,17 +30,18 @@ fn models_are_listed_by_their_providers_and_one_that_fails_is_a_line() {
     second.reply(Reply::said("Another."));
     let setup = Setup::new().config("{ probe = false }").before(CHOOSE);
     let nvim = Nvim::start(&setup.anthropic(&first).openai(&second).size(160, 40));
-    nvim.command("let g:choice = 'openai/gpt-5'");
+    nvim.command("let g:choice = 'openai/gpt-'");
     nvim.keys(":Caliban<CR>");
     // which model is in use is known with the first state
     nvim.wait_screen("anthropic/claude-sonnet-4-5 ·");
     nvim.keys("i/models<C-s>");
-    nvim.wait_transcript("Model: openai/gpt-5.");
+    nvim.wait_transcript("Model: openai/gpt-6.1-sol.");
     expect![[r#"
         anthropic/claude-sonnet-4-5  200k · images · $3/$15  (now)
+        anthropic/claude-sonnet-5-5  1M · images · $2/$10
         anthropic/claude-new  200k
         anthropic/claude-opus-5  1M · images · $5/$25
-        openai/gpt-5  400k · images · $1.25/$10
+        openai/gpt-6.1-sol  1M · images · $2/$10
         ! openai: The provider is overloaded. Wait a little, then send again."#]]
     .assert_eq(&nvim.lua_str("return table.concat(_G.items, '\\n')"));
     assert_eq!(first.requests()[0].method, "GET");

@@ -5,6 +5,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use caliban::provider::facts::newest;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
@@ -255,10 +256,13 @@ fn a_provider_of_the_users_own_answers_with_its_key_from_the_environment_or_a_co
 fn with_nothing_configured_the_first_key_in_the_environment_decides() {
     let (first, second) = (Server::start(), Server::start());
     first.reply(Reply::said("I am the first."));
-    let nvim = Nvim::start(&Setup::new().openai(&second).anthropic(&first));
+    let setup = Setup::new().openai(&second).anthropic(&first).default_model();
+    let nvim = Nvim::start(&setup);
+    let newest = newest("claude-sonnet-*");
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("anthropic/claude-sonnet-4-5  (ANTHROPIC_API_KEY)");
+    nvim.wait_screen(&format!("anthropic/{newest}  (ANTHROPIC_API_KEY)"));
     nvim.ask("who?", "I am the first.");
+    assert_eq!(first.requests()[0].json["model"], newest);
     assert_eq!(first.requests()[0].header("x-api-key"), Some(KEY));
     assert!(second.requests().is_empty());
     // CALIBAN_MODEL stands before the order of the keys, the configuration before both

@@ -51,8 +51,8 @@ fn with_nothing_chosen_the_first_key_wins() {
         ],
         expect![[r#"
             nothing
-            openai gpt-5 https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
-            anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
+            openai gpt-6.1-sol https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
+            anthropic claude-sonnet-5-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
             mistral devstral-medium-latest https://api.mistral.ai/v1/chat/completions Env(MISTRAL_API_KEY)
             nothing
             groq openai/gpt-oss-20b https://api.groq.com/openai/v1/chat/completions Env(GROQ_API_KEY)
@@ -89,9 +89,9 @@ fn a_choice() {
         ],
         expect![[r#"
             anthropic claude-opus-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
-            anthropic claude-sonnet-4-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
+            anthropic claude-sonnet-5-5 https://api.anthropic.com/v1/messages Env(ANTHROPIC_API_KEY)
             openrouter anthropic/claude-sonnet-4.5 https://openrouter.ai/api/v1/chat/completions Env(OPENROUTER_API_KEY)
-            gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-3.8-flash https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             ollama qwen3:8b http://127.0.0.1:11434/api/chat None
             Which model of ollama? Write ollama/ and the model's name.
             No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm, mine.
@@ -132,16 +132,16 @@ fn base_urls_as_people_write_them() {
             ("gemini/models/gemini-2.5-flash", "", "{}"),
         ],
         expect![[r#"
-            anthropic claude-sonnet-4-5 http://127.0.0.1:4000/v1/messages Env(ANTHROPIC_API_KEY)
-            anthropic claude-sonnet-4-5 http://localhost:4000/v1/messages Env(ANTHROPIC_API_KEY)
-            anthropic claude-sonnet-4-5 https://relay.example/claude/v1/messages Env(ANTHROPIC_API_KEY)
-            openai gpt-5 http://[::1]:4000/v1/chat/completions Env(OPENAI_API_KEY)
-            openai gpt-5 https://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
-            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
-            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
-            gemini gemini-2.5-pro http://127.0.0.1:4000/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
-            gemini gemini-2.5-pro https://relay.example/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
-            gemini gemini-2.5-pro https://generativelanguage.googleapis.com/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
+            anthropic claude-sonnet-5-5 http://127.0.0.1:4000/v1/messages Env(ANTHROPIC_API_KEY)
+            anthropic claude-sonnet-5-5 http://localhost:4000/v1/messages Env(ANTHROPIC_API_KEY)
+            anthropic claude-sonnet-5-5 https://relay.example/claude/v1/messages Env(ANTHROPIC_API_KEY)
+            openai gpt-6.1-sol http://[::1]:4000/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol https://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
+            gemini gemini-3.8-flash http://127.0.0.1:4000/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-3.8-flash http://127.0.0.1:4000/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-3.8-flash http://127.0.0.1:4000/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-3.8-flash https://relay.example/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
+            gemini gemini-3.8-flash https://generativelanguage.googleapis.com/v1beta/openai/chat/completions Env(GEMINI_API_KEY)
             ollama m http://127.0.0.1:11434/api/chat None
             ollama m http://127.0.0.1:9999/api/chat None
             ollama m http://gpu.lan:9999/api/chat None
@@ -228,12 +228,12 @@ fn responses_are_asked_of_openai_itself() {
             ),
         ],
         expect![[r#"
-            openai gpt-5 https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
-            openai gpt-5 https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
-            openai gpt-5 https://api.openai.com/v1/chat/completions Env(OPENAI_API_KEY)
-            openai gpt-5 https://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
-            openai gpt-5 https://relay.example/v1/responses Env(OPENAI_API_KEY)
-            openai gpt-5 https://relay.example/v1/responses Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol https://api.openai.com/v1/responses Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol https://api.openai.com/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol https://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol https://relay.example/v1/responses Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol https://relay.example/v1/responses Env(OPENAI_API_KEY)
         "#]],
     );
 }
@@ -255,7 +255,7 @@ fn base_urls_that_are_refused() {
             Provider openai: its base URL must hold neither a password nor anything behind `?` or `#`.
             Provider openai: its base URL must begin with https:// or http://.
             Provider openai: its base URL cannot be read (relative URL without a base).
-            openai gpt-5 http://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
+            openai gpt-6.1-sol http://relay.example/v1/chat/completions Env(OPENAI_API_KEY)
         "#]],
     );
 }
@@ -276,7 +276,7 @@ fn quirks_follow_the_address() {
 #[test]
 fn facts_are_known_or_not_claimed() {
     let facts = |choice: &str| resolve(Some(choice), &BTreeMap::new(), &|_| None).unwrap().facts;
-    assert_eq!(facts("anthropic").window, 200_000);
+    assert_eq!(facts("anthropic").window, 1_000_000);
     assert_eq!(facts("lmstudio/llama-3.3").window, 0);
     assert_eq!(facts("ollama/llama-3.3").window, 65_536, "what it is told to give");
 }
@@ -286,4 +286,31 @@ fn names_stand_once() {
     let names = names(&users(r#"{"mine":{},"openai":{}}"#));
     assert_eq!(names.iter().filter(|name| *name == "openai").count(), 1);
     assert_eq!(names.last().map(String::as_str), Some("mine"));
+}
+
+/// The help's list of providers names the defaults as they are.
+#[test]
+fn the_defaults_are_the_newest_of_their_lines() {
+    let mut text = String::new();
+    let help = include_str!("../../../doc/caliban.txt");
+    for row in TABLE.iter().filter(|row| row.has_default()) {
+        let model = row.default_model();
+        let is_told =
+            |line: &str| line.split_whitespace().take(3).eq([row.name, row.key, model.as_str()]);
+        assert!(help.lines().any(is_told), "{} {model} is not in the help", row.name);
+        text.push_str(&format!("{} {model}\n", row.name));
+    }
+    expect![[r#"
+        anthropic claude-sonnet-5-5
+        openai gpt-6.1-sol
+        gemini gemini-3.8-flash
+        openrouter anthropic/claude-sonnet-5.5
+        groq openai/gpt-oss-120b
+        deepseek deepseek-v4-pro
+        mistral devstral-medium-latest
+        xai grok-code-fast-1
+        together openai/gpt-oss-120b
+        cerebras gpt-oss-120b
+    "#]]
+    .assert_eq(&text);
 }

@@ -72,8 +72,8 @@ const fn gpt_6(price: Price) -> Facts {
 /// Beginnings of the names of models that were trained on `apply_patch`.
 pub(super) const PATCHING: [&str; 4] = ["gpt-5", "gpt-6", "codex", "gpt-codex"];
 
-/// Beginning of the model's name (behind the last `/`) and what is known of it.
-pub(super) const MODELS: [(&str, Facts); 72] = [
+/// Beginning of the model's name (behind the last `/`) and what is known of it; of a line of models the newest first.
+pub(super) const MODELS: [(&str, Facts); 73] = [
     ("claude-fable-5-1", adaptive(4096, usd(10.0, 50.0, 0.25, 12.5))),
     ("claude-fable-5", adaptive(512, usd(10.0, 50.0, 1.0, 12.5))),
     ("claude-opus-5-5", adaptive(4096, usd(4.0, 20.0, 0.2, 5.0))),
@@ -102,8 +102,8 @@ pub(super) const MODELS: [(&str, Facts); 72] = [
     ("claude-3", model(200_000, 4096)),
     ("claude", model(200_000, 32_000)),
     ("gpt-6-astra", gpt_6(usd(10.0, 50.0, 1.0, 12.5))),
-    ("gpt-6-sol", gpt_6(usd(2.0, 10.0, 0.2, 2.5))),
     ("gpt-6.1-sol", gpt_6(usd(2.0, 10.0, 0.1, 2.5))),
+    ("gpt-6-sol", gpt_6(usd(2.0, 10.0, 0.2, 2.5))),
     ("gpt-6-luna", gpt_6(usd(0.1, 0.5, 0.01, 0.125))),
     ("gpt-6", Facts { price: None, ..gpt_6(flat(0.0, 0.0, 0.0)) }),
     ("gpt-5.6-terra", gpt_6(usd(2.0, 12.0, 0.2, 2.5))),
@@ -130,10 +130,11 @@ pub(super) const MODELS: [(&str, Facts); 72] = [
     ("o3", named(200_000, 100_000, flat(2.0, 8.0, 0.5))),
     ("o4-mini", named(200_000, 100_000, flat(1.1, 4.4, 0.275))),
     ("gemini-3", gemini(Named, 64 * K, None)),
-    ("gemini-3-pro", gemini(Named, 64 * K, Some(long(flat(2.0, 12.0, 0.2), 200_000, 2.0, 1.5)))),
     ("gemini-3.1-pro", gemini(Named, 64 * K, Some(long(flat(2.0, 12.0, 0.2), 200_000, 2.0, 1.5)))),
-    ("gemini-3-flash", gemini(Named, 64 * K, Some(flat(0.5, 3.0, 0.05)))),
+    ("gemini-3-pro", gemini(Named, 64 * K, Some(long(flat(2.0, 12.0, 0.2), 200_000, 2.0, 1.5)))),
+    ("gemini-3.8-flash", gemini(Named, 64 * K, Some(flat(0.75, 3.75, 0.075)))),
     ("gemini-3.5-flash", gemini(Named, 64 * K, Some(flat(1.5, 9.0, 0.15)))),
+    ("gemini-3-flash", gemini(Named, 64 * K, Some(flat(0.5, 3.0, 0.05)))),
     ("gemini-2.5", gemini(Budget, 65_535, None)),
     (
         "gemini-2.5-pro",

@@ -126,7 +126,12 @@ fn effort(thinking: Thinking, model: &str) -> &'static str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let specialised = name.contains("codex") || name.contains("pro");
     match thinking {
-        Thinking::Off if specialised || version(name).is_none() => "low",
+        // from 6.1 on they cannot be kept from it
+        Thinking::Off
+            if specialised || version(name).is_none() || version(name) >= Some((6, 1)) =>
+        {
+            "low"
+        }
         Thinking::Off if version(name) < Some((5, 1)) => "minimal",
         Thinking::Off => "none",
         Thinking::Adaptive(Effort::Max) | Thinking::Named(Effort::Max)

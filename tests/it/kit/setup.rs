@@ -10,6 +10,10 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
+/// Models that tests of other things can rely on when the defaults become others, in the order in which their
+/// providers are found.
+const MODELS: [&str; 3] = ["anthropic/claude-sonnet-4-5", "openai/gpt-5", "gemini/gemini-2.5-pro"];
+
 /// Built once per test; starting Neovim twice with it starts on the same home and project.
 #[derive(Clone)]
 pub struct Setup {
@@ -17,6 +21,8 @@ pub struct Setup {
     config: String,
     before: String,
     environment: Vec<(String, String)>,
+    /// Which of `MODELS` is asked where nothing else is said.
+    model: Option<usize>,
     /// Columns and rows of the attached UI; `None`: no UI.
     pub(super) size: Option<(u16, u16)>,
 }
@@ -46,6 +52,7 @@ impl Setup {
             config: "{}".into(),
             before: String::new(),
             environment: vec![("CALIBAN_DEBUG".into(), "1".into())],
+            model: None,
             size: Some((120, 40)),
         };
         for dir in ["home", "config", "data", "state", "cache", "run", "tmp", "project/.git"] {
@@ -102,20 +109,36 @@ impl Setup {
     /// A key and the base URL, so that Anthropic is the provider that is found, at this server.
     #[must_use]
     pub fn anthropic(self, server: &Server) -> Setup {
-        self.env("ANTHROPIC_API_KEY", "key-of-the-test").env("ANTHROPIC_BASE_URL", &server.url())
+        self.asking(0)
+            .env("ANTHROPIC_API_KEY", "key-of-the-test")
+            .env("ANTHROPIC_BASE_URL", &server.url())
+    }
+
+    fn asking(mut self, model: usize) -> Setup {
+        self.model = Some(self.model.map_or(model, |it| it.min(model)));
+        self
+    }
+
+    /// The model is the default of the provider that is found.
+    #[must_use]
+    pub fn default_model(mut self) -> Setup {
+        self.model = None;
+        self
     }
 
     /// The same for `OpenAI`'s Chat Completions.
     #[must_use]
     pub fn openai(self, server: &Server) -> Setup {
         let url = format!("{}/v1", server.url());
-        self.env("OPENAI_API_KEY", "key-of-the-test").env("OPENAI_BASE_URL", &url)
+        self.asking(1).env("OPENAI_API_KEY", "key-of-the-test").env("OPENAI_BASE_URL", &url)
     }
 
     /// The same for Gemini.
     #[must_use]
     pub fn gemini(self, server: &Server) -> Setup {
-        self.env("GEMINI_API_KEY", "key-of-the-test").env("GOOGLE_GEMINI_BASE_URL", &server.url())
+        self.asking(2)
+            .env("GEMINI_API_KEY", "key-of-the-test")
+            .env("GOOGLE_GEMINI_BASE_URL", &server.url())
     }
 
     /// The same for a model of Ollama's, which is not looked for.
@@ -185,6 +208,9 @@ impl Setup {
         command.env("KIT_ROOT", root()).env("KIT_SETUP", init);
         command.env("KIT_RUN", run);
         command.env("KIT_BIN", env!("CARGO_BIN_EXE_caliban"));
+        if let Some(model) = self.model {
+            command.env("CALIBAN_MODEL", MODELS[model]);
+        }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -1,0 +1,45 @@
+//! A header of the user's own, which goes along with every request to an endpoint.
+
+use reqwest::header::{HeaderName, HeaderValue};
+use std::fmt;
+
+#[derive(Clone, PartialEq, Eq)]
+pub struct Header {
+    pub name: HeaderName,
+    /// As the user wrote it: `env:NAME` stands for what the variable holds at the moment of a request.
+    value: String,
+}
+
+impl Header {
+    /// The editor has checked it, and tells the user more.
+    pub(super) fn parse(name: &str, value: &str) -> Result<Header, String> {
+        let parsed = HeaderName::try_from(name);
+        let name = parsed.map_err(|_| "one of its headers has no name that is one".to_owned())?;
+        Ok(Header { name, value: value.to_owned() })
+    }
+
+    /// The variable that holds its value.
+    pub fn variable(&self) -> Option<&str> {
+        self.value.strip_prefix("env:").map(str::trim)
+    }
+
+    /// Its value, marked where it is not to be shown; else why there is none, as a clause.
+    pub fn read(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<HeaderValue, String> {
+        let text = match self.variable() {
+            None => self.value.clone(),
+            Some(variable) => env(variable)
+                .filter(|it| !it.trim().is_empty())
+                .ok_or_else(|| format!("{variable} is not set"))?,
+        };
+        let mut value = HeaderValue::from_bytes(text.trim().as_bytes())
+            .map_err(|_| "its value holds control characters".to_owned())?;
+        value.set_sensitive(self.variable().is_some());
+        Ok(value)
+    }
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name.as_str())
+    }
+}
