@@ -122,6 +122,38 @@ local model = {
   edits = one_of({ 'replace', 'patch', 'whole' }),
 }
 
+--- Headers that are not the user's to set, and why.
+---@type table<string, string?>
+local taken = {}
+for why, names in pairs({
+  ['it carries the key: set `key`'] = 'authorization x-api-key x-goog-api-key api-key',
+  ["it is the connection's own"] = 'connection content-length expect host keep-alive proxy-authenticate'
+    .. ' proxy-authorization proxy-connection te trailer transfer-encoding upgrade',
+  ['Caliban sets it'] = 'accept accept-encoding anthropic-version content-encoding content-type',
+}) do
+  for name in names:gmatch('%S+') do
+    taken[name] = why
+  end
+end
+
+--- What is wrong with a header.
+---@param name any
+---@param value any
+---@return string?
+local function header(name, value)
+  if type(name) ~= 'string' or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
+    return 'this cannot be the name of a header'
+  elseif taken[name:lower()] then
+    return taken[name:lower()]
+  elseif type(value) ~= 'string' then
+    return 'expected a string, got ' .. (type(value) == 'table' and 'a table' or tostring(value))
+  elseif value:find('%c') then
+    return 'its value holds control characters'
+  elseif value:find('^env:%s*$') then
+    return 'no variable is named behind `env:`'
+  end
+end
+
 ---@type table<string, caliban.Check>
 local provider = {
   dialect = one_of({ 'anthropic', 'openai-chat', 'openai-responses', 'gemini', 'ollama' }),
@@ -129,6 +161,7 @@ local provider = {
   key = is('string'),
   models = strings,
   quirks = strings,
+  headers = is('table'),
 }
 
 ---@type table<string, caliban.Check>
@@ -218,13 +251,38 @@ local function whole(path, given, checks, needed, problems)
   return #problems == before and (next(good) and good or vim.empty_dict()) or nil
 end
 
+---@param path string
+---@param given table<any, any>
+---@param problems string[]
+---@return table<string, string>?
+local function sift_headers(path, given, problems)
+  local before = #problems
+  local seen = {} ---@type table<string, boolean?>
+  for _, name in ipairs(keys(given)) do
+    local lower = tostring(name):lower()
+    local wrong = seen[lower] and 'it is given twice' or header(name, given[name])
+    seen[lower] = true
+    if wrong then
+      local where = vim.fn.strtrans(('%s.headers.%s'):format(path, name))
+      table.insert(problems, ('caliban: %s: %s'):format(where, wrong))
+    end
+  end
+  -- an empty table would cross as a list
+  return #problems == before and next(given) and given or nil
+end
+
 ---@param good table
 ---@param problems string[]
 local function sift_providers(good, problems)
   local providers = {}
   for _, name in ipairs(keys(good.providers or {})) do
     local path = 'config.providers.' .. tostring(name)
-    providers[name] = whole(path, good.providers[name], provider, {}, problems)
+    local before = #problems
+    local row = whole(path, good.providers[name], provider, {}, problems)
+    if row and row.headers then
+      row.headers = sift_headers(path, row.headers, problems)
+    end
+    providers[name] = #problems == before and row or nil
   end
   good.providers = providers
 end

@@ -46,6 +46,7 @@
 ---@field key? string `env:NAME`, or `cmd:COMMAND`
 ---@field models? string[]
 ---@field quirks? string[]
+---@field headers? table<string, string> a text, or `env:NAME`
 
 --- What the user knows of one model.
 ---@class (exact) caliban.ModelConfig

@@ -6,8 +6,8 @@ use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider};
 use crate::provider::facts::{ThinkingKind, UserModel};
 use crate::provider::http::Http;
-use crate::provider::{Provider, key, tour};
-use futures::future::join_all;
+use crate::provider::key::{Secret, Used};
+use crate::provider::{Provider, stored, tour};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub struct Models {
     /// How the user wants every model asked.
     tuning: Tuning,
     providers: BTreeMap<String, Arc<dyn Provider>>,
+    /// The keys that have been used, by any copy of this.
+    pub used: Used,
 }
 
 impl Models {
@@ -32,7 +34,7 @@ impl Models {
         own: BTreeMap<String, UserModel>,
         tuning: Tuning,
     ) -> Models {
-        Models { users, own, tuning, providers: BTreeMap::new() }
+        Models { users, own, tuning, ..Models::default() }
     }
 
     pub fn is_tour(&self, model: &str) -> bool {
@@ -41,7 +43,8 @@ impl Models {
 
     /// A local server that was found by asking: what it is called from here on.
     pub fn remember(&mut self, chosen: &Chosen) {
-        self.answer_by(&chosen.endpoint.name, Arc::new(Http::new(chosen.endpoint.clone())));
+        let http = Http::new(chosen.endpoint.clone()).noting(self.used.clone());
+        self.answer_by(&chosen.endpoint.name, Arc::new(http));
     }
 
     /// Has this answer for all models of an endpoint.
@@ -110,19 +113,16 @@ impl Models {
         })
     }
 
-    /// A text with none of the keys in it, wherever they are kept.
-    pub async fn without_keys(&self, mut text: String) -> String {
+    /// A text with none of the keys in it that are known without running anything: those that have been used, those
+    /// of the environment, and those in the file of keys.
+    pub fn without_keys(&self, text: String) -> String {
         let env = |name: &str| std::env::var(name).ok();
-        let names = endpoint::names(&self.users).into_iter();
-        let endpoints = names.filter_map(|it| endpoint::named(&it, &self.users, &env).ok());
-        let keys = endpoints.map(|it| async move { it.key.read(&it.name, key::environment).await });
-        for key in join_all(keys).await.into_iter().flatten().flatten() {
-            // What is shorter is no key, and may stand anywhere.
-            if key.expose().len() >= 8 {
-                text = text.replace(key.expose(), "[key]");
-            }
-        }
-        text
+        let variables = endpoint::key_variables(&self.users, &env).into_iter();
+        let given = self.users.values().filter_map(|it| it.stored.as_deref());
+        let mut keys = self.used.keys();
+        keys.extend(variables.filter_map(|it| env(&it)).map(|it| Secret::given(&it)));
+        keys.extend(given.flat_map(stored::in_file));
+        keys.iter().fold(text, |text, key| key.taken_out_of(text))
     }
 
     /// The provider for a full name.
@@ -135,7 +135,7 @@ impl Models {
             if model == tour::NAME {
                 Arc::new(tour::Tour)
             } else {
-                Arc::new(Http::new(chosen.endpoint.clone()))
+                Arc::new(Http::new(chosen.endpoint.clone()).noting(self.used.clone()))
             }
         });
         Ok((provider.clone(), chosen))

@@ -139,6 +139,8 @@ pub struct ProviderConfig {
     pub models: Vec<String>,
     #[serde(default)]
     pub quirks: Vec<String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]

@@ -8,7 +8,7 @@ use crate::nvim::wire::{Level, Offer, ToNvim};
 use crate::provider::endpoint::{self, Endpoint};
 use crate::provider::facts::Facts;
 use crate::provider::http::Http;
-use crate::provider::key::{Key, Secret};
+use crate::provider::key::{Key, Secret, Used};
 use crate::provider::stored::{self, Place};
 use futures::future::join_all;
 use std::path::Path;
@@ -70,9 +70,10 @@ impl Program {
         let named = endpoint::named(&provider, &self.models.users, &env);
         let Ok(endpoint) = named else { return self.ask_for_key(Some(provider)) };
         let (file, connected) = (self.keys.clone(), self.connected.clone());
+        let used = self.models.used.clone();
         tokio::spawn(async move {
             // The program outlives it, or is ending.
-            let _ = connected.send(try_and_store(endpoint, &key, &file).await);
+            let _ = connected.send(try_and_store(endpoint, used, &key, &file).await);
         });
     }
 
@@ -93,12 +94,15 @@ impl Program {
 async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String>) {
     let (own, is_local) = (endpoint.models.clone(), endpoint.is_local());
     let name = endpoint.name.clone();
-    let (mut names, problem) = match Http::new(endpoint).list(None).await {
-        Ok(names) => (names, None),
-        // A server that does not run on this machine is none.
-        Err(Failure::Offline { .. }) if is_local && own.is_empty() => return (Vec::new(), None),
-        Err(failure) => (Vec::new(), Some(format!("{name}: {failure}"))),
-    };
+    let (mut names, problem) =
+        match Http::new(endpoint).noting(models.used.clone()).list(None).await {
+            Ok(names) => (names, None),
+            // A server that does not run on this machine is none.
+            Err(Failure::Offline { .. }) if is_local && own.is_empty() => {
+                return (Vec::new(), None);
+            }
+            Err(failure) => (Vec::new(), Some(format!("{name}: {failure}"))),
+        };
     let missing: Vec<_> = own.into_iter().filter(|it| !names.contains(it)).collect();
     names.splice(0..0, missing);
     let offers = names.into_iter().filter_map(|it| {
@@ -120,7 +124,7 @@ fn about(facts: &Facts) -> String {
     [window, images, price].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-async fn try_and_store(endpoint: Endpoint, key: &Secret, file: &Path) -> Connected {
+async fn try_and_store(endpoint: Endpoint, used: Used, key: &Secret, file: &Path) -> Connected {
     let provider = endpoint.name.clone();
     let before = match &endpoint.key {
         Key::Env(variable) if endpoint.is_usable(&env, false) => {
@@ -129,7 +133,7 @@ async fn try_and_store(endpoint: Endpoint, key: &Secret, file: &Path) -> Connect
         Key::Command(_) => " The settings name a command, which stands before it.".to_owned(),
         _ => String::new(),
     };
-    let tried = match Http::new(endpoint).list(Some(key)).await {
+    let tried = match Http::new(endpoint).noting(used).list(Some(key)).await {
         Err(failure @ Failure::Unauthorized { .. }) => {
             let text = format!("{failure} It was not stored.");
             return Connected { provider, is_stored: false, level: Level::Error, text };

@@ -30,6 +30,7 @@ fn provider(it: &ProviderConfig) -> UserProvider {
         key: it.key.clone(),
         models: it.models.clone(),
         quirks: it.quirks.clone(),
+        headers: it.headers.clone(),
         stored: None,
     }
 }

@@ -1,22 +1,20 @@
 //! The one shell around the dialects: sends a request, watches the clocks, and turns what the network and
 //! the provider do into values. Nothing runs but while its stream is polled.
 
+mod headers;
 mod list;
 
-use super::dialect::{Asked, Dialect, Reading};
+use super::dialect::{Asked, Reading};
 use super::endpoint::Endpoint;
-use super::fault::{self, Refusal, without_key};
-use super::key::{Env, Key, Secret, environment};
+use super::fault::{self, Refusal, without_secrets};
+use super::key::{Env, Secret, Used, environment};
 use super::{Provider, Sampled};
 use crate::event::{Delta, Failure};
-use crate::message::{Request, Thinking};
+use crate::message::Request;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName,
-    HeaderValue, LOCATION,
-};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, StatusCode};
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::collections::VecDeque;
@@ -65,6 +63,7 @@ pub struct Http {
     endpoint: Endpoint,
     env: Env,
     clocks: Clocks,
+    used: Used,
     client: Arc<OnceLock<Result<Client, String>>>,
 }
 
@@ -74,15 +73,7 @@ impl Provider for Http {
     }
 
     fn shown(&self, request: &Request) -> Option<(String, String)> {
-        let key = (self.endpoint.key != Key::None).then(Secret::removed);
-        let headers = self.headers(request, key.as_ref()).ok()?;
-        let mut about = format!("POST {}", self.url(request));
-        for (name, value) in &headers {
-            let value = if value.is_sensitive() { "removed" } else { value.to_str().ok()? };
-            about.push_str(&format!(" · {name}: {value}"));
-        }
-        let body = self.endpoint.dialect.body(request, self.endpoint.quirks);
-        Some((about, serde_json::to_string_pretty(&body).ok()?))
+        self.described(request)
     }
 }
 
@@ -111,7 +102,14 @@ async fn step(mut stage: Stage) -> Option<(Sampled, Stage)> {
 
 impl Http {
     pub fn new(endpoint: Endpoint) -> Http {
-        Http { endpoint, env: environment, clocks: Clocks::default(), client: Arc::default() }
+        let (clocks, used) = (Clocks::default(), Used::default());
+        Http { endpoint, env: environment, clocks, used, client: Arc::default() }
+    }
+
+    /// Notes here which keys it uses.
+    #[must_use]
+    pub fn noting(self, used: Used) -> Http {
+        Http { used, ..self }
     }
 
     /// With other clocks, and keys from another environment than the program's.
@@ -125,10 +123,8 @@ impl Http {
             return Err(Failure::Unauthorized { provider: self.endpoint.name.clone(), said });
         }
         let key = self.endpoint.key.read(&self.endpoint.name, self.env).await?;
-        let redact = |failure| match &key {
-            Some(key) => without_key(failure, key.expose()),
-            None => failure,
-        };
+        let secrets = self.secrets(key.as_ref());
+        let redact = |failure| without_secrets(failure, &secrets);
         let response = self.send(request, key.as_ref()).await.map_err(redact)?;
         let response = self.accepted(response, request).await.map_err(redact)?;
         let asked = Asked::new(&self.endpoint.name, request, seed());
@@ -138,7 +134,7 @@ impl Http {
             bytes,
             reading,
             waiting: VecDeque::new(),
-            key,
+            secrets,
             clocks: self.clocks,
             begun: false,
             ended: false,
@@ -154,7 +150,7 @@ impl Http {
         let sent = self
             .client()?
             .post(self.url(request))
-            .headers(self.headers(request, key)?)
+            .headers(self.headers(request, key, &self.env)?)
             .body(body)
             .send();
         match timeout(self.clocks.first, sent).await {
@@ -166,42 +162,6 @@ impl Http {
 
     fn url(&self, request: &Request) -> String {
         self.endpoint.dialect.url(&self.endpoint.base_url, &request.model)
-    }
-
-    fn headers(&self, request: &Request, key: Option<&Secret>) -> Result<HeaderMap, Failure> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let dialect = self.endpoint.dialect;
-        if dialect == Dialect::Anthropic {
-            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-            // Models with a budget think between their calls only when this is said.
-            if matches!(request.thinking, Some(Thinking::Budget(_))) {
-                let interleaved = HeaderValue::from_static("interleaved-thinking-2025-05-14");
-                headers.insert("anthropic-beta", interleaved);
-            }
-        }
-        if let Some(key) = key {
-            let key = key.expose();
-            let (name, text) = match dialect {
-                Dialect::Anthropic => (HeaderName::from_static("x-api-key"), key.to_owned()),
-                Dialect::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_owned()),
-                _ if self.endpoint.is_azure() => {
-                    (HeaderName::from_static("api-key"), key.to_owned())
-                }
-                Dialect::OpenAiChat | Dialect::OpenAiResponses | Dialect::Ollama => {
-                    (AUTHORIZATION, format!("Bearer {key}"))
-                }
-            };
-            let mut value = HeaderValue::try_from(text).map_err(|_| Failure::Unauthorized {
-                provider: self.endpoint.name.clone(),
-                said: "the key holds characters that no key can have".to_owned(),
-            })?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
-        Ok(headers)
     }
 
     fn client(&self) -> Result<&Client, Failure> {
@@ -282,7 +242,8 @@ struct Body {
     bytes: BoxStream<'static, Option<Bytes>>,
     reading: Reading,
     waiting: VecDeque<Sampled>,
-    key: Option<Secret>,
+    /// To be taken out of what a failure says.
+    secrets: Vec<Secret>,
     clocks: Clocks,
     begun: bool,
     ended: bool,
@@ -294,12 +255,9 @@ struct Body {
 
 impl Body {
     async fn next(&mut self) -> Sampled {
-        let sampled = self.sampled().await;
-        match (sampled, &self.key) {
-            (Sampled::Failed(failure), Some(key)) => {
-                Sampled::Failed(without_key(failure, key.expose()))
-            }
-            (sampled, _) => sampled,
+        match self.sampled().await {
+            Sampled::Failed(failure) => Sampled::Failed(without_secrets(failure, &self.secrets)),
+            sampled => sampled,
         }
     }
 

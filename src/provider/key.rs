@@ -6,11 +6,16 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::process::Command;
+use tokio::sync::watch;
 
 /// How long a key command may take: a person may have to unlock something.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The shortest key there is, in bytes.
+const SHORTEST: usize = 8;
 
 /// Looks up an environment variable; tests give their own.
 pub type Env = fn(&str) -> Option<String>;
@@ -36,6 +41,24 @@ pub enum Key {
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
+
+/// The keys that have been used since the program began, to be taken out of what is shown. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Used(Arc<watch::Sender<Vec<Secret>>>);
+
+impl Used {
+    pub(super) fn note(&self, key: &Secret) {
+        self.0.send_if_modified(|keys| {
+            let is_new = keys.iter().all(|it| it.expose() != key.expose());
+            keys.extend(is_new.then(|| key.clone()));
+            is_new
+        });
+    }
+
+    pub fn keys(&self) -> Vec<Secret> {
+        self.0.borrow().clone()
+    }
+}
 
 impl Key {
     /// `env:NAME` or `cmd:COMMAND`, as in the configuration; the error says what is wrong, without the text,
@@ -98,6 +121,16 @@ impl Secret {
     /// As the user gave it, without the blanks around it.
     pub fn given(text: &str) -> Secret {
         Secret(text.trim().to_owned())
+    }
+
+    /// A text with this taken out. What is shorter than a key can be may stand anywhere, and stays.
+    pub fn taken_out_of(&self, text: String) -> String {
+        if self.is_long() && text.contains(&self.0) { text.replace(&self.0, "[key]") } else { text }
+    }
+
+    /// Whether it is not found in any text by chance.
+    pub fn is_long(&self) -> bool {
+        self.0.len() >= SHORTEST
     }
 
     /// The key itself, for the request's header and for taking it out of texts.

@@ -29,6 +29,11 @@ pub fn providers(file: &Path) -> Vec<String> {
     entries(file).into_keys().collect()
 }
 
+/// The keys that are in the file itself.
+pub fn in_file(file: &Path) -> Vec<Secret> {
+    entries(file).into_values().flatten().map(|key| Secret::given(&key)).collect()
+}
+
 /// The key; else what became of it, as the end of a sentence.
 pub async fn read(file: &Path, provider: &str) -> Result<String, String> {
     match entries(file).remove(provider) {

@@ -31,6 +31,7 @@ pub fn chosen() -> Chosen {
         dialect: Dialect::Anthropic,
         key: Key::None,
         quirks: Quirks::default(),
+        headers: Vec::new(),
         models: vec!["offline".into()],
         named_by_user: false,
     };

@@ -133,6 +133,7 @@ fn in_lua(kind: &str, rust: &BTreeMap<String, Fields>) -> String {
         "(u32, u32)" => "[integer, integer]".into(),
         "WireQueued" => "caliban.QueuedMessage".into(),
         "BTreeMap<&'static str, String>" => "table".into(),
+        "BTreeMap<String, String>" => "table<string, string>".into(),
         "BTreeMap<String, ProviderConfig>" => "table<string, caliban.ProviderConfig>".into(),
         "BTreeMap<String, ModelConfig>" => "table<string, caliban.ModelConfig>".into(),
         _ if variants.is_empty() => format!("caliban.{kind}"),

@@ -981,6 +981,10 @@ test('configuration is checked by key', function()
     },
     { { providers = { 'x' } }, "caliban: config.providers.1: expected a table, got 'x'" },
     {
+      { providers = { mine = { headers = 'x: y' } } },
+      "caliban: config.providers.mine.headers: expected a table, got 'x: y'",
+    },
+    {
       { system = 'a', no_system = true },
       'caliban: config: system and no_system exclude each other; none of them is used until one is left',
     },
@@ -1000,6 +1004,38 @@ test('configuration is checked by key', function()
     },
   })
   eq(none, {})
+end)
+
+test('headers of a provider are checked one by one, and no value is shown', function()
+  local check = require('caliban.config').check
+  local cases = {
+    { { ['X-API-Key'] = 'x' }, 'X-API-Key: it carries the key: set `key`' },
+    { { authorization = 'env:A' }, 'authorization: it carries the key: set `key`' },
+    { { Host = 'x' }, "Host: it is the connection's own" },
+    { { ['Transfer-Encoding'] = 'x' }, "Transfer-Encoding: it is the connection's own" },
+    { { ['content-type'] = 'x' }, 'content-type: Caliban sets it' },
+    { { ['x y'] = 'x' }, 'x y: this cannot be the name of a header' },
+    { { ['x\r\nHost'] = 'x' }, 'x^M^@Host: this cannot be the name of a header' },
+    { { [''] = 'x' }, ': this cannot be the name of a header' },
+    { { 'x-a: b' }, '1: this cannot be the name of a header' },
+    { { ['x-a'] = 1 }, 'x-a: expected a string, got 1' },
+    { { ['x-a'] = 'se\r\ncret' }, 'x-a: its value holds control characters' },
+    { { ['x-a'] = 'env:' }, 'x-a: no variable is named behind `env:`' },
+    { { ['X-A'] = 'x', ['x-a'] = 'y' }, 'x-a: it is given twice' },
+  }
+  for _, case in ipairs(cases) do
+    local config, problems = check({ providers = { mine = { headers = case[1] } } })
+    eq(problems, { 'caliban: config.providers.mine.headers.' .. case[2] })
+    eq(config.providers, {})
+  end
+  local headers = { ['X-Team'] = 'blue', ['x-pass'] = 'env:PASS', ['anthropic-beta'] = 'b' }
+  local config, problems = check({ providers = { mine = { headers = headers } } })
+  eq(problems, {})
+  eq(config.providers.mine.headers, headers)
+  eq(
+    check({ providers = { mine = { headers = {}, key = 'env:K' } } }).providers,
+    { mine = { key = 'env:K' } }
+  )
 end)
 
 test('the command completes and names the nearest', function()

@@ -1,6 +1,6 @@
 //! The models a provider says it has.
 
-use super::{Http, without_key};
+use super::{Http, without_secrets};
 use crate::event::Failure;
 use crate::message::Request;
 use crate::provider::dialect::Dialect;
@@ -47,10 +47,7 @@ impl Http {
         let key = given.or(own.as_ref());
         let listed = timeout(PATIENCE, self.listed(key));
         let listed = listed.await.unwrap_or(Err(super::stalled(PATIENCE)));
-        listed.map_err(|failure| match key {
-            Some(key) => without_key(failure, key.expose()),
-            None => failure,
-        })
+        listed.map_err(|failure| without_secrets(failure, &self.secrets(key)))
     }
 
     async fn listed(&self, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
@@ -58,7 +55,7 @@ impl Http {
         if self.endpoint.is_azure() {
             return Ok(Vec::new());
         }
-        let mut headers = self.headers(&Request::default(), key)?;
+        let mut headers = self.headers(&Request::default(), key, &self.env)?;
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let url = address(self.endpoint.dialect, &self.endpoint.base_url);
         let sent = self.client()?.get(url).headers(headers).send().await;

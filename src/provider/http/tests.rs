@@ -260,7 +260,7 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
         bytes,
         reading: Reading::new(Dialect::Anthropic, asked),
         waiting: VecDeque::new(),
-        key: None,
+        secrets: Vec::new(),
         clocks: Clocks::default(),
         begun: false,
         ended: false,
@@ -328,7 +328,7 @@ async fn a_key_is_not_sent_in_the_open() {
 async fn nothing_shows_the_key() {
     let (_listener, http) = pair(PATIENT()).await;
     let key = http.endpoint.key.read("mine", env).await.unwrap();
-    let headers = http.headers(&request(), key.as_ref()).unwrap();
+    let headers = http.headers(&request(), key.as_ref(), &env).unwrap();
     let shown = format!("{http:?} {key:?} {headers:?}");
     assert!(!shown.contains(KEY), "{shown}");
 }
