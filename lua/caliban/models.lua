@@ -82,6 +82,10 @@ end
 local function take(provider)
   ask_secret(provider, function(key)
     if key and vim.trim(key) ~= '' then
+      -- what was said of a key is of another one than this
+      for _, chat in ipairs(require('caliban.chat').all) do
+        require('caliban.chat.composer').unwarn(chat)
+      end
       require('caliban.rpc').ask({ kind = 'key', provider = provider, key = vim.trim(key) })
     else
       say('No key was given; nothing was changed.', vim.log.levels.INFO)

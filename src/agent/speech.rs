@@ -127,6 +127,7 @@ impl Agent {
                 self.take(Input::Tell { text: self.list_of_skills() });
             }
             Slash::Help => self.take(Input::Tell { text: slash::help() }),
+            Slash::Usage => self.take(Input::Tell { text: self.usage() }),
             Slash::System if rest == "new" => self.new_system(),
             Slash::System => {
                 let system = self.system();

@@ -6,6 +6,19 @@ use crate::nvim::wire::{Status, ToNvim, WireQueued};
 use crate::session::{Phase, State};
 use std::collections::BTreeMap;
 
+/// With a comma before every three digits from the end.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 impl Agent {
     pub(super) fn show_status(&mut self) {
         let status = self.status_now();
@@ -42,6 +55,38 @@ impl Agent {
             cost: (session.spent > 0.0).then_some(session.spent),
             unpriced: session.unpriced,
         }
+    }
+
+    /// What the conversation has used, for the user.
+    pub(super) fn usage(&self) -> String {
+        let session = &self.setup.session;
+        let chosen = self.setup.models.resolve(&session.model).ok();
+        let window = chosen.map_or(0, |it| u64::from(it.facts.window));
+        let usage = session.usage;
+        let read = usage.read();
+        let mut text = format!("Tokens of this conversation:\nin       {}", grouped(read));
+        if let Some(share) = (100 * usage.cache_read).checked_div(read).filter(|it| *it > 0) {
+            text.push_str(&format!(", cached {} ({share} %)", grouped(usage.cache_read)));
+        }
+        text.push_str(&format!(
+            "\nout      {}\ncontext  {}",
+            grouped(usage.output),
+            grouped(session.context)
+        ));
+        if let Some(share) = (100 * session.context).checked_div(window) {
+            text.push_str(&format!(" of {} ({share} %)", grouped(window)));
+        }
+        let spent = match session.spent {
+            0.0..0.01 => "<$0.01".to_owned(),
+            spent => format!("${spent:.2}"),
+        };
+        let cost = match (session.spent > 0.0, session.unpriced) {
+            (true, false) => spent,
+            (true, true) => format!("{spent}, and what replies of no known price cost"),
+            (false, true) => "not known".to_owned(),
+            (false, false) => "none".to_owned(),
+        };
+        text + &format!("\ncost     {cost}")
     }
 
     fn phase(&self) -> (&'static str, Option<&'static str>) {

@@ -13,6 +13,7 @@ pub enum Slash {
     Skills,
     Skill,
     Plan,
+    Usage,
 }
 
 pub struct Row {
@@ -48,6 +49,11 @@ pub const TABLE: &[Row] = &[
         name: "connect",
         slash: Slash::Connect,
         help: "asks for a provider's key and stores it: `/connect [provider]`",
+    },
+    Row {
+        name: "usage",
+        slash: Slash::Usage,
+        help: "the tokens of this conversation, and what they cost where that is known",
     },
     Row {
         name: "plan",

@@ -158,6 +158,7 @@ fn an_unknown_slash_word_is_never_sent_and_the_nearest_is_named() {
         /clear    empties this conversation; the old text goes to the trash folder
         /models   lists the models there are, to choose one; `/models provider/model` takes it
         /connect  asks for a provider's key and stores it: `/connect [provider]`
+        /usage    the tokens of this conversation, and what they cost where that is known
         /plan     plan mode, in which nothing is edited or run: `/plan [message]`
         /skills   lists the skills there are, and what is wrong with one
         /skill    sends a message with the text of a skill: `/skill name [message]`

@@ -120,6 +120,13 @@ function M.warn(chat, why)
   show_chips(chat)
 end
 
+--- Takes back what went wrong: it is mended.
+---@param chat caliban.Chat
+function M.unwarn(chat)
+  chat.warning = nil
+  show_chips(chat)
+end
+
 --- Tells the program what stands unsent, if that has changed.
 ---@param chat caliban.Chat
 function M.save(chat)
@@ -277,8 +284,7 @@ function M.attach(chat)
     require('caliban.chat.windows').fit(chat)
     local warning = chat.warning
     if warning and warning.tick ~= api.nvim_buf_get_changedtick(chat.composer) then
-      chat.warning = nil
-      show_chips(chat)
+      M.unwarn(chat)
     end
     make_room(chat, #above(chat))
     save_soon(chat)

@@ -18,7 +18,7 @@ const KINDS: [fn(&Talk, usize); 10] = [
     Talk::a_skill_comes,
     |talk, turn| talk.calls(turn, "todo", &json!({"action": "write", "todos": [{"text": "it"}]})),
     Talk::a_folder_is_touched,
-    |talk, _| talk.mode("ask"),
+    |talk, turn| talk.mode(if turn < TURNS / 2 { "auto-edit" } else { "ask" }),
     Talk::the_projects_file_changes,
     |talk, turn| talk.calls(turn, "skill", &json!({"name": "here"})),
     Talk::the_user_loads_a_skill,
@@ -113,6 +113,7 @@ fn requests_only_grow(dialect: &dyn Dialect) {
     let times = |text: &str| told.matches(text).count();
     let each = TURNS / KINDS.len();
     assert_eq!(times("The user chose plan mode"), each);
+    assert_eq!((times("chose auto-edit mode"), times("chose ask mode")), (3, 2));
     assert_eq!(times("<skills>"), 2 * each);
     assert_eq!(times("<skill path="), each);
     assert_eq!(times("<instructions of=\"project\" path=\"d"), each);

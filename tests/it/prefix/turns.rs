@@ -12,7 +12,7 @@ use serde_json::json;
 const TURNS: usize = 50;
 
 /// What happens in a turn, or before it. An ordinary prompt follows each.
-const KINDS: [fn(&Talk, usize); 10] = [
+const KINDS: [fn(&Talk, usize); 11] = [
     Talk::calls,
     Talk::is_stopped,
     Talk::is_refused,
@@ -23,6 +23,7 @@ const KINDS: [fn(&Talk, usize); 10] = [
     Talk::leaves_a_review,
     Talk::is_stopped_in_a_review,
     Talk::tells_the_user,
+    Talk::writes_at_once,
 ];
 
 struct Talk {
@@ -145,6 +146,26 @@ impl Talk {
         self.nvim.wait_phase("idle");
         self.nvim.command("Caliban reject all");
         self.wait_hunks(0);
+    }
+
+    fn mode(&self, mode: &str) {
+        self.nvim.command(&format!("Caliban mode {mode}"));
+        let now = |nvim: &Nvim| nvim.lua_str("return require('caliban').state().mode") == mode;
+        self.nvim.wait(now, "the mode");
+    }
+
+    fn writes_at_once(&self, turn: usize) {
+        self.mode("auto-edit");
+        let path = format!("f{turn}.txt");
+        let call = edit(&path, &[("alpha", "beta")]);
+        self.server.reply(Reply::new().thinking("So.").call(&format!("c{turn}"), "edit", call));
+        let said = format!("Written {turn}.");
+        self.server.reply(Reply::said(&said));
+        self.ask("write");
+        self.wait_idle(&said);
+        self.nvim.command("Caliban accept all");
+        self.wait_hunks(0);
+        self.mode("ask");
     }
 
     fn tells_the_user(&self, turn: usize) {
