@@ -281,6 +281,7 @@ local function sift_providers(good, problems)
     local row = whole(path, good.providers[name], provider, {}, problems)
     if row and row.headers then
       row.headers = sift_headers(path, row.headers, problems)
+      row = next(row) and row or vim.empty_dict()
     end
     providers[name] = #problems == before and row or nil
   end

@@ -6,6 +6,7 @@ pub mod kit;
 
 mod auto_edit;
 mod bad_days;
+mod cases;
 mod changes;
 mod chat;
 mod context;

@@ -192,7 +192,8 @@ fn requests_only_grow_over_fifty_turns(dialect: &dyn Dialect) {
     assert!(requests.len() > 2 * TURNS - 10, "{}", requests.len());
     // each verdict came, after its call was answered
     let told = requests.last().unwrap().outline();
-    assert_eq!(told.matches("The user accepted the change").count(), TURNS / KINDS.len());
+    assert_eq!(told.matches("The user accepted the change").count(), 2 * (TURNS / KINDS.len()));
+    assert_eq!(told.matches("The user chose auto-edit mode").count(), TURNS / KINDS.len());
     assert_grows(requests);
 }
 
