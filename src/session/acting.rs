@@ -122,10 +122,15 @@ impl Session {
             );
             return self.end(turn, End::Stopped(why), step);
         }
+        self.take_steered(turn, step);
+        step.effects.push(Effect::Sample { turn });
+    }
+
+    /// What the user sent into the running turn goes with its next request.
+    pub(super) fn take_steered(&mut self, turn: TurnId, step: &mut Step) {
         for message in self.queue.iter().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
         }
-        step.effects.push(Effect::Sample { turn });
     }
 
     pub(super) fn answered(&mut self, turn: TurnId, answer: ToolAnswer, step: &mut Step) {

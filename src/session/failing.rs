@@ -50,6 +50,10 @@ impl Session {
             && turn == of
         {
             self.phase = Phase::Sampling { turn, requests, tries };
+            // a reply that is to be continued is the last word
+            if self.pauses() == 0 {
+                self.take_steered(turn, step);
+            }
             step.effects.push(Effect::Sample { turn });
         }
     }

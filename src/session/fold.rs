@@ -56,13 +56,7 @@ impl Session {
             Event::Knew { path, hash } => self.set_known(path, hash.as_deref()),
             Event::Noted { text } => self.notes.push(text.clone()),
             Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
-            Event::Retried { .. } => {
-                if let Phase::Sampling { turn, requests, tries }
-                | Phase::Resting { turn, requests, tries } = self.phase
-                {
-                    self.phase = Phase::Resting { turn, requests, tries: tries + 1 };
-                }
-            }
+            Event::Retried { .. } => self.rest(),
             Event::ThoughtsDropped { model, .. } => self.disown(model),
             Event::ModelChosen { model, tuning } => {
                 self.model.clone_from(model);
@@ -82,6 +76,14 @@ impl Session {
         match hash {
             Some(hash) => drop(self.known.insert(path.to_owned(), hash.to_owned())),
             None => drop(self.known.remove(path)),
+        }
+    }
+
+    fn rest(&mut self) {
+        if let Phase::Sampling { turn, requests, tries }
+        | Phase::Resting { turn, requests, tries } = self.phase
+        {
+            self.phase = Phase::Resting { turn, requests, tries: tries + 1 };
         }
     }
 

@@ -1,6 +1,7 @@
 //! Nasty cases of the wire and the loop that belong to no other file.
 
 use crate::kit::chat::DIALECTS;
+use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
@@ -16,7 +17,7 @@ fn stream(model: &str, text: &str) -> Reply {
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}}),
         json!({"type": "message_stop"}),
     ];
-    let body: String = events.iter().map(|it| format!("data: {it}\n\n")).collect();
+    let body = events.map(|it| format!("data: {it}\n\n")).concat();
     Reply::raw(200, &[("content-type", "text/event-stream")], body)
 }
 
@@ -84,8 +85,8 @@ fn a_message_steered_into_a_countdown_goes_with_the_next_try() {
     nvim.keys("r");
     nvim.wait_transcript("Both.");
     nvim.wait_phase("idle");
-    let outlines: Vec<String> = server.requests().iter().map(|it| it.outline()).collect();
-    assert!(outlines.iter().any(|it| it.contains("and this")), "{outlines:?}");
+    let outlines: Vec<String> = server.requests().iter().map(Request::outline).collect();
+    assert_eq!(outlines, ["user: go", "user: go\nuser: and this"]);
 }
 
 #[test]
