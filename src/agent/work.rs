@@ -299,3 +299,6 @@ pub(super) fn dice() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.subsec_micros() % 1000
 }
+
+#[cfg(test)]
+mod tests;

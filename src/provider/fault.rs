@@ -66,6 +66,13 @@ impl Said {
         let message = ["message", "error", "detail"].iter().find_map(|name| error[name].as_str());
         let text =
             snippet(message.unwrap_or(if body.is_empty() { "no details given" } else { body }));
+        // OpenRouter's own message is the same for all; what the provider behind it said goes with it.
+        let behind = error["metadata"]["raw"].as_str().map(|raw| {
+            let value: Value = serde_json::from_str(raw).unwrap_or_default();
+            Said::of(&value, raw)
+        });
+        let text =
+            behind.as_ref().map_or(text.clone(), |it| snippet(&format!("{text}: {}", it.text)));
         let code = &error["code"];
         let kinds =
             [&error["type"], code, &error["status"]].map(|kind| kind.as_str().unwrap_or_default());
@@ -76,7 +83,8 @@ impl Said {
         let after_ms = wait::delay(error).or_else(|| wait::in_text(&text));
         let is_silent =
             message.is_none() && body.trim().is_empty() && kinds.iter().all(|it| it.is_empty());
-        let all = format!("{} {text}", kinds.join(" ")).to_lowercase();
+        let behind = behind.map(|it| it.all).unwrap_or_default();
+        let all = format!("{} {text} {behind}", kinds.join(" ")).to_lowercase();
         let is_page = body.trim_start().starts_with('<');
         Said { text, all, status, after_ms, is_silent, is_page }
     }

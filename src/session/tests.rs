@@ -2,6 +2,7 @@
 
 mod files;
 mod laws;
+mod limits;
 mod modes;
 
 use super::*;

@@ -109,6 +109,25 @@ fn two_hundred_calls_of_one_reply_are_answered_in_their_order() {
     }
 }
 
+/// What no text holds is sent and shown all the same.
+#[test]
+fn characters_that_are_none_pass() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(Reply::said("nul \u{0}, line \u{2028} and paragraph."));
+        server.reply(Reply::said("Still here."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.ask("what \u{2028} is \u{feff} this?", "and paragraph.");
+        nvim.ask("and?", "Still here.");
+        let outline = server.requests()[1].outline();
+        assert!(outline.contains("user: what \u{2028} is \u{feff} this?"), "{outline:?}");
+        assert!(
+            outline.contains("assistant: nul \u{0}, line \u{2028} and paragraph."),
+            "{outline:?}"
+        );
+    }
+}
+
 /// The proxy's variables count for other machines, what `NO_PROXY` names and this machine left out.
 #[test]
 fn a_proxy_is_asked_for_other_machines_alone() {

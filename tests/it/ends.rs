@@ -53,6 +53,10 @@ fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
 
         ! The model ended its turn without an answer. Send a message to go on."#]],
     );
+    check_stop(|| Reply::said(" \n "), expect![[r#"
+        go
+
+        ! The model ended its turn without an answer. Send a message to go on."#]]);
     check_stop(
         || Reply::said("Odd.").stop("solar_flare"),
         expect![[r#"
@@ -69,6 +73,19 @@ fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
 
         ! The model refused to answer."#]],
     );
+}
+
+#[test]
+fn a_reply_of_nothing_but_a_thought_is_no_answer() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(Reply::new().thinking("Hm."));
+        server.reply(Reply::said("Going on."));
+        let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
+        nvim.ask("go", "! The model ended its turn without an answer. Send a message to go on.");
+        nvim.ask("go on", "Going on.");
+        assert!(server.requests()[1].last_user_text().ends_with("go on"));
+    }
 }
 
 #[test]

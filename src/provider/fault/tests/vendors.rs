@@ -389,6 +389,18 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         r#"{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}"#,
         "Rejected { status: 400",
     ),
+    (
+        "openrouter",
+        400,
+        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"messages.1.content.0: Invalid `signature` in `thinking` block\"}}","provider_name":"Anthropic"}}}"#,
+        "Thoughts { status: 400, said: \"Provider returned error: messages.1.content.0: Invalid `signature`",
+    ),
+    (
+        "openrouter",
+        400,
+        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"no JSON at all"}}}"#,
+        "Rejected { status: 400, said: \"Provider returned error: no JSON at all\" }",
+    ),
     // models
     (
         "anthropic",

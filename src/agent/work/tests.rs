@@ -1,0 +1,53 @@
+//! A tool that breaks inside.
+
+use super::*;
+use crate::edit::Proposal;
+use crate::message::Input as Arguments;
+use crate::tool::disk::Disk;
+use crate::tool::lsp;
+use serde_json::json;
+
+/// Nothing can be read here.
+struct Trap(Disk);
+
+impl Workspace for Trap {
+    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
+        panic!("{}", path.display())
+    }
+    fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>> {
+        self.0.propose(turn, proposals)
+    }
+    fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
+        self.0.changed()
+    }
+    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
+        self.0.save(paths)
+    }
+    fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>> {
+        self.0.consult(question)
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_is_answered_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    std::fs::write(root.join("a.txt"), "alpha\n").unwrap();
+    let desk = Desk {
+        workspace: Arc::new(Trap(Disk { root: root.clone() })),
+        home: None,
+        config: root.join("config"),
+        output: mpsc::unbounded_channel().0,
+        secrets: Vec::new(),
+        overflow: root.join("overflow"),
+        program: PathBuf::new(),
+        root,
+    };
+    let (results, mut answers) = mpsc::unbounded_channel();
+    let knowing = mpsc::unbounded_channel().0;
+    let job = Job { desk, results, knowing, watched: Vec::new(), unsaved: Vec::new() };
+    let input = Arguments::Json(json!({"path": "a.txt"}));
+    run(job, TurnId(1), ToolCall { id: CallId("c1".into()), tool: "read".into(), input }).await;
+    let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };
+    assert_eq!(answer, broken(&CallId("c1".into())));
+}
