@@ -53,10 +53,13 @@ fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
 
         ! The model ended its turn without an answer. Send a message to go on."#]],
     );
-    check_stop(|| Reply::said(" \n "), expect![[r#"
+    check_stop(
+        || Reply::said(" \n "),
+        expect![[r#"
         go
 
-        ! The model ended its turn without an answer. Send a message to go on."#]]);
+        ! The model ended its turn without an answer. Send a message to go on."#]],
+    );
     check_stop(
         || Reply::said("Odd.").stop("solar_flare"),
         expect![[r#"
