@@ -26,7 +26,7 @@ pub(crate) struct Editor {
     seen: Vec<(char, Instant)>,
     last_id: u64,
     typed: u32,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
 }
 
 /// Signs that the bench looks for on the screen; nothing else shows them: Braille and runes.
@@ -81,12 +81,25 @@ impl Editor {
         let (sender, news) = channel();
         std::thread::spawn(move || listen(stdout, &sender));
         let mut editor =
-            Editor { child, stdin, news, seen: Vec::new(), last_id: 0, typed: 0, _home: home };
+            Editor { child, stdin, news, seen: Vec::new(), last_id: 0, typed: 0, home };
         let options = ["rgb", "ext_linegrid"].map(|it| (Value::from(it), Value::from(true)));
         let size = [SIZE.0.into(), SIZE.1.into(), Value::Map(options.to_vec())];
         editor.request("nvim_ui_attach", size.to_vec());
         editor.request("nvim_command", vec!["edit notes.txt".into()]);
         editor
+    }
+
+    /// Puts a file into the project.
+    pub(crate) fn put(&self, name: &str, text: &str) {
+        std::fs::write(self.home.path().join("project").join(name), text).unwrap();
+    }
+
+    /// Types, and waits until all of it is done and drawn.
+    pub(crate) fn done(&mut self, keys: &str) -> Duration {
+        let sent = Instant::now();
+        self.keys(keys);
+        self.lua("vim.cmd.redraw()", &[]);
+        sent.elapsed()
     }
 
     pub(crate) fn pid(&self) -> u32 {

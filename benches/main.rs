@@ -1,6 +1,6 @@
 //! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
-//! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH_ONLY=0,6,once` for single parts. The floors do
-//! what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
+//! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH=review` for reviews, `BENCH_ONLY=0,6,once` for
+//! single parts. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 #![expect(
@@ -16,6 +16,7 @@ mod editor;
 mod floor;
 mod proc;
 mod report;
+mod review;
 mod server;
 mod single;
 mod stream;
@@ -65,6 +66,9 @@ fn main() {
     if std::env::var("BENCH").is_ok_and(|it| it == "edits") {
         return println!("{}", edits::table());
     }
+    if std::env::var("BENCH").is_ok_and(|it| it == "review") {
+        return println!("{}", review::table());
+    }
     let quick = std::env::var("BENCH").is_ok_and(|it| it == "quick");
     let only = std::env::var("BENCH_ONLY").ok();
     let named = |name: &str| only.as_ref().map(|it| it.split(',').any(|part| part == name));
@@ -95,5 +99,6 @@ fn main() {
     if only.is_none() {
         println!("{}", decode::table());
         println!("{}", edits::table());
+        println!("{}", review::table());
     }
 }

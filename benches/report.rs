@@ -14,7 +14,7 @@ pub(crate) struct Report {
 }
 
 /// The most that Caliban may have.
-enum Target {
+pub(crate) enum Target {
     None,
     /// At most so much.
     Most(f64),
@@ -181,7 +181,7 @@ fn title(it: Scenario) -> String {
     format!("{} tokens {rate}, after {before}", it.tokens)
 }
 
-fn row(name: &str, values: [Option<f64>; 3], target: &Target) -> String {
+pub(crate) fn row(name: &str, values: [Option<f64>; 3], target: &Target) -> String {
     let [plain, marked, own] = values;
     let shown = |it: Option<f64>| {
         it.map_or(
@@ -210,7 +210,7 @@ fn row(name: &str, values: [Option<f64>; 3], target: &Target) -> String {
     )
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

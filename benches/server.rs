@@ -15,8 +15,8 @@ pub(crate) enum Reply {
         /// The silence before the first byte of the text.
         pause: Duration,
     },
-    /// A `read` of this file from this line on.
-    Read { path: &'static str, line: usize },
+    /// A call of this tool.
+    Call { name: &'static str, input: serde_json::Value },
     /// This word, and then nothing until the other side closes the connection: that is its last.
     Open { word: String },
 }
@@ -109,13 +109,15 @@ fn answer(out: &mut TcpStream, reply: Reply) -> std::io::Result<(Instant, Instan
             let now = Instant::now();
             Ok((now, now))
         }
-        Reply::Read { path, line } => {
-            let start = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read","input":{}}}"#;
-            let input = format!(r#"{{"path":"{path}","offset":{line},"limit":1}}"#);
+        Reply::Call { name, input } => {
+            let start = format!(
+                r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"tool_use","id":"t","name":"{name}","input":{{}}}}}}"#
+            );
+            let input = input.to_string();
             let input = serde_json::json!({ "type": "input_json_delta", "partial_json": input });
             let delta =
                 serde_json::json!({ "type": "content_block_delta", "index": 0, "delta": input });
-            let text = event("content_block_start", start)
+            let text = event("content_block_start", &start)
                 + &event("content_block_delta", &delta.to_string())
                 + &end("tool_use");
             out.write_all(text.as_bytes())?;

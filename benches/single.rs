@@ -4,6 +4,7 @@ use super::editor::Editor;
 use super::server::{Reply, Server};
 use super::stream::{Turns, WARM, milliseconds, number, ranked};
 use super::{Subject, proc, text};
+use serde_json::json;
 use std::time::Duration;
 
 /// p50, p99 and largest in milliseconds; the latter two are the same for fewer than a hundred runs.
@@ -46,7 +47,8 @@ pub(crate) fn tool(count: usize) -> [f64; 3] {
     let mut turns = Turns::new(server, &mut editor);
     turns.fill(text::tokens(WARM, 1));
     for line in 1..=count {
-        turns.server.will(Reply::Read { path: "notes.txt", line });
+        let input = json!({ "path": "notes.txt", "offset": line, "limit": 1 });
+        turns.server.will(Reply::Call { name: "read", input });
     }
     let (_, last) = turns.submit(text::tokens(9, 1), 0, Duration::ZERO);
     turns.editor.wait(last);

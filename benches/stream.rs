@@ -87,7 +87,7 @@ pub(crate) fn ranked(mut values: Vec<f64>) -> [f64; 3] {
 
 /// Types one sign after the other, 3 to 10 ms apart, until it is over: how long each took to the screen. Faster than
 /// anybody types, so that a 99th percentile is of hundreds of keys.
-fn typing(editor: &mut Editor, over: impl Fn(&mut Editor) -> bool) -> Vec<Duration> {
+pub(crate) fn typing(editor: &mut Editor, over: impl Fn(&mut Editor) -> bool) -> Vec<Duration> {
     let mut times = Vec::new();
     for n in 0.. {
         times.push(editor.type_one());
@@ -124,6 +124,16 @@ impl<'a> Turns<'a> {
         self.server.will(Reply::Text { tokens, rate, pause });
         self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
         (first, last)
+    }
+
+    /// Sends a message that is answered with a call and, once that has its answer, with a sign: this one.
+    pub(crate) fn call(&mut self, name: &'static str, input: serde_json::Value) -> char {
+        let sign = self.sign();
+        self.server.will(Reply::Call { name, input });
+        let (tokens, pause) = (vec![format!("{sign} ")], Duration::ZERO);
+        self.server.will(Reply::Text { tokens, rate: 0, pause });
+        self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+        sign
     }
 
     /// Sends a message that is answered with one sign and no end, and stops when that is seen: the time from

@@ -10,6 +10,8 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Bytes that the editor hashes in one go (`CHUNK` in `entry.lua`).
+const PART: usize = 65_536;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -112,6 +114,18 @@ impl Text {
     /// SHA-256, lower-case hex, of `joined`.
     pub fn sha256_hex(&self) -> String {
         format!("{:x}", Sha256::digest(self.joined()))
+    }
+
+    /// The same of a short text; of a longer one that of its parts' hashes, one after the other. The editor makes it
+    /// part by part, between the user's keys.
+    pub fn hash_of_parts(&self) -> String {
+        let joined = self.joined();
+        if joined.len() <= PART {
+            return self.sha256_hex();
+        }
+        let hash = |part: &[u8]| format!("{:x}", Sha256::digest(part));
+        let parts: String = joined.as_bytes().chunks(PART).map(hash).collect();
+        hash(parts.as_bytes())
     }
 }
 

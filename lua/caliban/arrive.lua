@@ -2,18 +2,20 @@
 local M = {}
 
 local api = vim.api
+local slices = require('caliban.slices')
 
 ---@class caliban.Arriving
 ---@field proposal caliban.WireProposal
 ---@field session string
 ---@field turn integer
 ---@field waits? 'calm'|'review' for a quiet moment, or for another session's review of the file
+---@field created? boolean the buffer was made for it
 
 ---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
 
 local waiting = {} ---@type caliban.Arriving[]
 local stopped = {} ---@type table<string, boolean>
-local trying, scheduled = false, false
+local trying, scheduled, again = false, false, false
 local group ---@type integer?
 
 ---@param session string
@@ -42,26 +44,22 @@ function M.calm(buf)
     and vim.fn.pumvisible() == 0
 end
 
+--- Tries each that waits, one after the other.
 ---@param enter caliban.Enter
 local function try(enter)
-  if trying then
-    return
-  end
-  trying = true
-  local left, held = {}, {} ---@type caliban.Arriving[], table<string, 'calm'|'review'>
-  local now = waiting
-  waiting = {}
-  for _, item in ipairs(now) do
+  local held = {} ---@type table<string, 'calm'|'review'>
+  for _, item in ipairs(vim.list_slice(waiting)) do
     local path = item.proposal.path
     -- a file's proposals enter in their order
     item.waits = held[path] or enter(item)
-    if item.waits ~= nil then
-      held[path] = item.waits
-      left[#left + 1] = item
+    held[path] = item.waits
+    if item.waits == nil then
+      waiting = vim.tbl_filter(function(other)
+        return other ~= item
+      end, waiting)
     end
+    slices.rest()
   end
-  waiting = vim.list_extend(left, waiting)
-  trying = false
 end
 
 --- Whether a try could help: SafeState comes round again after each one.
@@ -79,36 +77,53 @@ local function hopeful()
   return false
 end
 
+local EVENTS =
+  { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
+
+--- Waits for what may be calm, or no more.
+---@param enter caliban.Enter
+local function watch(enter)
+  if #waiting > 0 and not group then
+    group = api.nvim_create_augroup('caliban.arrive', {})
+    api.nvim_create_autocmd(EVENTS, {
+      group = group,
+      callback = function()
+        if hopeful() then
+          M.retry(enter)
+        end
+      end,
+    })
+  elseif #waiting == 0 and group then
+    api.nvim_del_augroup_by_id(group)
+    group = nil
+  end
+end
+
 ---@param enter caliban.Enter
 function M.retry(enter)
-  if scheduled then
+  again = trying
+  if scheduled or trying then
     return
   end
   scheduled = true
   -- never within an autocommand
   vim.schedule(function()
-    scheduled = false
-    local before = #waiting > 0 and waiting[1].waits
-    try(enter)
-    if (#waiting > 0 and waiting[1].waits) ~= before then
-      require('caliban.status').held()
-    end
-    if #waiting > 0 and not group then
-      group = api.nvim_create_augroup('caliban.arrive', {})
-      local events =
-        { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
-      api.nvim_create_autocmd(events, {
-        group = group,
-        callback = function()
-          if hopeful() then
-            M.retry(enter)
-          end
-        end,
-      })
-    elseif #waiting == 0 and group then
-      api.nvim_del_augroup_by_id(group)
-      group = nil
-    end
+    scheduled, trying = false, true
+    slices.run(function()
+      local before = #waiting > 0 and waiting[1].waits
+      local ok, err = pcall(try, enter)
+      trying = false
+      if (#waiting > 0 and waiting[1].waits) ~= before then
+        require('caliban.status').held()
+      end
+      watch(enter)
+      if again then
+        M.retry(enter)
+      end
+      if not ok then
+        error(err, 0)
+      end
+    end)
   end)
 end
 

@@ -7,8 +7,10 @@ local deciding = require('caliban.decide')
 local entry = require('caliban.entry')
 local file = require('caliban.file')
 local guard = require('caliban.guard')
+local hunks = require('caliban.hunks')
 local overlay = require('caliban.overlay')
 local settling = require('caliban.settle')
+local slices = require('caliban.slices')
 local track = require('caliban.track')
 local whole = require('caliban.whole')
 
@@ -71,12 +73,8 @@ local function settle(r)
     whole.close(r)
   end
   r.reasons, r.dropped, r.accepted, r.rejected, r.clash, r.origin = {}, {}, 0, 0, nil, nil
-  r.deleted, r.was = nil, nil
-  if r.created and api.nvim_buf_is_valid(r.buf) and not vim.bo[r.buf].modified then
-    -- nobody has been in it: it is in the list no longer than there is something to see
-    local info = vim.fn.getbufinfo(r.buf)[1]
-    vim.bo[r.buf].buflisted = info.lastused ~= 0 or #info.windows > 0
-  end
+  r.deleted, r.was, r.lines = nil, nil, nil
+  settling.unlist(r)
   M.retry()
   return line
 end
@@ -113,8 +111,8 @@ local function protect(r)
   local set = r.stands == 'guard' and guard.set or guard.follow
   set(r.buf, {
     refusal = function()
-      local hunks = count(#r.hunks, 'hunk')
-      return ('%s has %s under review: %s'):format(file.short(r.path), hunks, ADVICE)
+      local pending = count(r.hunks.count, 'hunk')
+      return ('%s has %s under review: %s'):format(file.short(r.path), pending, ADVICE)
     end,
     written = function(past)
       local line = settling.written(r, past)
@@ -152,7 +150,7 @@ function M.look(r, decided)
       r.origin = r.origin or settling.origin(r.buf)
     end
     -- only text that waits must not be written
-    local stands = (r.auto or #r.hunks == 0) and 'by' or 'guard'
+    local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'
     if r.stands ~= stands then
       r.stands = stands
       protect(r)
@@ -189,7 +187,7 @@ end
 ---@param detached boolean
 local function reread(r, detached)
   local was_open = r.open
-  r.hunks, r.states, r.undoing = {}, {}, false
+  r.hunks, r.states, r.undoing = hunks.of({}), {}, nil
   r.lines, r.moved, r.far = nil, nil, nil
   vim.schedule(function()
     M.reloaded(r, detached, was_open)
@@ -199,16 +197,19 @@ end
 ---@param r caliban.Review
 local function listen(r)
   api.nvim_buf_attach(r.buf, false, {
-    on_lines = function(_, _, _, first, last, new_last)
+    on_lines = function(_, _, tick, first, last, new_last)
       if reviews[r.buf] ~= r then
         return true
       end
       if r.busy then
-        track.follow(r, first, last, new_last)
+        track.follow(r, tick, first, last, new_last)
       else
-        track.typed(r, first, last, new_last)
+        track.typed(r, tick, first, last, new_last)
         M.soon(r)
       end
+    end,
+    on_changedtick = function(_, _, tick)
+      r.tick = tick
     end,
     on_reload = function()
       reread(r, false)
@@ -248,18 +249,8 @@ end
 local function begin(item, buf, created)
   local r = reviews[buf]
   if not r then
-    r = {
-      buf = buf,
-      hunks = {},
-      states = {},
-      undoing = false,
-      burst = 0,
-      busy = false,
-      later = false,
-      from = {},
-    }
-    r.created, r.open = created, false
-    reviews[buf], r.seq = r, track.seq(r)
+    r = track.new(buf, created)
+    reviews[buf] = r
     listen(r)
   end
   if not r.open then
@@ -279,21 +270,12 @@ end
 
 ---@param item caliban.Arriving
 ---@param buf integer
----@param created boolean
-local function enter_into(item, buf, created)
-  local why = whole.refusal(item.proposal, buf, reviews[buf])
-  if why then
-    return entry.refuse(item, why)
-  end
-  local edits, lines = entry.fit(item, buf, reviews[buf] ~= nil and reviews[buf].open)
-  if not edits or not lines then
-    return
-  end
+---@param plan caliban.Plan
+local function enter_into(item, buf, plan)
   local p = item.proposal
-  local r = begin(item, buf, created)
-  track.sync(r)
+  local r = begin(item, buf, item.created == true)
   if not r.open then
-    r.origin = settling.origin(buf)
+    r.origin = settling.origin(buf, plan.text)
   end
   if p.whole then
     local failed = whole.enter(r, p)
@@ -302,15 +284,15 @@ local function enter_into(item, buf, created)
       return entry.refuse(item, failed)
     end
   else
-    r.before = r.before or require('caliban.lsp.check').before(buf, lines)
+    r.before = r.before or require('caliban.lsp.check').before(buf, plan.lines)
     local ok, err = track.edit(r, function()
-      entry.apply(r, edits)
-    end)
+      entry.apply(r, plan)
+    end, plan.after)
     if not ok then
       error(err, 0)
     end
   end
-  entry.entered(r, item, edits, lines)
+  entry.entered(r, item, plan)
   if p.whole then
     entry.told(item, buf, 1, r.auto and '' or nil)
   else
@@ -319,44 +301,69 @@ local function enter_into(item, buf, created)
     if unsaved then
       settling.check(r)
     end
-    entry.told(item, buf, #edits, unsaved, text or nil)
+    entry.told(item, buf, #plan.edits, unsaved, text or nil)
   end
   r.open = r.open or track.count(r) == 0
   local line = M.look(r, true)
-  settling.fire('CalibanProposal', { buf = buf, path = p.path, hunks = #edits })
+  settling.fire('CalibanProposal', { buf = buf, path = p.path, hunks = #plan.edits })
   say(line)
+end
+
+--- One try. What is long of it comes first, and may have been in vain: then it is begun again.
+---@param item caliban.Arriving
+---@return boolean? again
+local function attempt(item)
+  local buf, why, created = file.open(item.proposal.path)
+  if not buf then
+    return entry.refuse(item, why or 'it could not be loaded')
+  end
+  local r = M.of(buf)
+  item.created = item.created or created
+  if not vim.bo[buf].modified and not (r and r.open) then
+    -- nothing of the user's is in it, and the program read the disk
+    file.refresh(buf)
+  end
+  why = whole.refusal(item.proposal, buf, r)
+  if why then
+    return entry.refuse(item, why)
+  end
+  local plan, again = entry.plan(item, buf, r and r.open and r or nil)
+  if not plan then
+    return again
+  end
+  local holds = entry.holds(plan, buf, M.of(buf)) and not arrive.stopped(item)
+  if not holds or not arrive.calm(buf) then
+    return true
+  end
+  enter_into(item, buf, plan)
 end
 
 ---@param item caliban.Arriving
 ---@return 'calm'|'review'|nil
 local function enter(item)
-  if arrive.stopped(item) then
-    return entry.answer(item, 'stopped')
-  end
   local path = item.proposal.path
-  local known = file.find(path)
-  local r = known and reviews[known]
-  if r and r.open and r.session ~= item.session then
-    return 'review'
-  elseif not arrive.calm(known) then
-    return 'calm'
-  end
-  local ok, err = pcall(function()
-    local buf, why, created = file.open(path)
-    if not buf then
-      return entry.refuse(item, why or 'it could not be loaded')
+  while true do
+    if arrive.stopped(item) then
+      return entry.answer(item, 'stopped')
     end
-    if not vim.bo[buf].modified and not (r and r.open) then
-      -- nothing of the user's is in it, and the program read the disk
-      file.refresh(buf)
-    end
-    enter_into(item, buf, created == true)
-  end)
-  if not ok then
-    if tostring(err):find('E565', 1, true) or tostring(err):find('E11:', 1, true) then
+    local known = file.find(path)
+    local r = known and reviews[known]
+    if r and r.open and r.session ~= item.session then
+      return 'review'
+    elseif not arrive.calm(known) then
       return 'calm'
     end
-    entry.refuse(item, (tostring(err):match('E%d+: [^\n]*') or tostring(err)))
+    local ok, result = pcall(attempt, item)
+    if not ok then
+      local err = tostring(result)
+      if err:find('E565', 1, true) or err:find('E11:', 1, true) then
+        return 'calm'
+      end
+      return entry.refuse(item, (err:match('E%d+: [^\n]*') or err))
+    elseif not result then
+      return nil
+    end
+    slices.rest()
   end
 end
 
@@ -465,12 +472,9 @@ function M.reviews()
 end
 
 --- Proposals that have not entered yet, and what each waits for.
----@return { id: integer, path: string, session: string, turn: integer, waits: 'calm'|'review' }[]
+---@return caliban.Waiting[]
 function M.waiting()
-  return vim.tbl_map(function(item)
-    local p, waits = item.proposal, item.waits or 'calm'
-    return { id = p.id, path = p.path, session = item.session, turn = item.turn, waits = waits }
-  end, arrive.waiting())
+  return require('caliban.pending').waiting(arrive.waiting())
 end
 
 function M.next()

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.file')
+local hunks = require('caliban.hunks')
 local review = require('caliban.review')
 local track = require('caliban.track')
 local whole = require('caliban.whole')
@@ -22,11 +23,11 @@ local whole = require('caliban.whole')
 ---@param reason? string
 ---@return integer? decided absent: the buffer cannot be changed, and the user was told
 function M.decide(r, verdict, first, last, reason)
-  local taken, rest, after = review.take(r.hunks, first, last)
+  local taken, rest, after = review.take(hunks.list(r.hunks), first, last)
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
-    r.hunks, r.accepted = rest, r.accepted + #taken
+    r.hunks, r.accepted = hunks.of(rest), r.accepted + #taken
     require('caliban.chat.review').accepted(r, taken)
     return #taken
   end
@@ -42,7 +43,7 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  r.hunks, r.rejected = after, r.rejected + #taken
+  r.hunks, r.rejected = hunks.of(after), r.rejected + #taken
   vim.list_extend(r.dropped, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
     r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason or '' }
@@ -68,8 +69,8 @@ function M.rows(r, opts)
   elseif opts.scope == 'file' or opts.scope == 'all' then
     return 0, api.nvim_buf_line_count(r.buf)
   end
-  local hunk = r.hunks[review.at(r.hunks, opts.row or cursor(r.buf)) or 0]
-  if hunk ~= nil then
+  local _, hunk = hunks.at(r.hunks, opts.row or cursor(r.buf))
+  if hunk then
     return hunk.start, hunk.start + #hunk.new
   end
 end
@@ -85,7 +86,7 @@ function M.choose(verdict, opts, chosen, look)
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
     local all = opts.scope == 'file' or opts.scope == 'all'
-    if r.whole and (all or #r.hunks == 0) then
+    if r.whole and (all or r.hunks.count == 0) then
       first, last = 0, api.nvim_buf_line_count(r.buf)
       local done = whole.decide(r, verdict, opts.reason)
       decided, failed = decided + (done and 1 or 0), failed or not done

@@ -3,7 +3,24 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.file')
+local hunks = require('caliban.hunks')
 local review = require('caliban.review')
+local rope = require('caliban.rope')
+local slices = require('caliban.slices')
+
+--- Lines that are read in one go, and hunks between two rests.
+local PART, SOME = 4000, 64
+--- Bytes that are hashed in one go; the program does the same (`Text::hash_of_parts`).
+local CHUNK = 65536
+
+---@class caliban.Plan what a proposal makes of a buffer
+---@field tick integer the buffer's, for which it holds
+---@field lines string[] the buffer's
+---@field text string the same, joined
+---@field edits caliban.Edit[]
+---@field was? caliban.Hunks pending already
+---@field hunks caliban.Hunks pending then
+---@field after caliban.Rope the lines then
 
 --- The edits of a proposal, in rows of the text it was made from, without the lines they leave alone.
 ---@param p caliban.WireProposal
@@ -11,7 +28,7 @@ local review = require('caliban.review')
 ---@return caliban.Edit[]? edits absent: they do not fit the text
 function M.edits(p, lines)
   local edits, row = {}, 0
-  for _, h in ipairs(p.hunks) do
+  for i, h in ipairs(p.hunks) do
     local new = h.n == 0 and {} or vim.split(h.text, '\n', { plain = true })
     if h.start < row or h.start + h.count > #lines or #new ~= h.n then
       return nil
@@ -25,27 +42,34 @@ function M.edits(p, lines)
         new = vim.list_slice(new, d[3] + 1, d[3] + d[4]),
       }
     end
+    if i % SOME == 0 then
+      slices.rest()
+    end
   end
   return edits
 end
 
+--- Whether nothing has changed since it was made.
+---@param plan caliban.Plan
+---@param buf integer
+---@param r? caliban.Review
+---@return boolean
+function M.holds(plan, buf, r)
+  local was = r and r.open and r.hunks or nil
+  return api.nvim_buf_is_loaded(buf)
+    and plan.tick == api.nvim_buf_get_changedtick(buf)
+    and plan.was == was
+end
+
+--- Puts it into the buffer, of which nothing has changed since.
 ---@param r caliban.Review
----@param edits caliban.Edit[]
-function M.apply(r, edits)
-  if #r.hunks > 0 then
-    for i = #edits, 1, -1 do
-      local e = edits[i]
-      r.hunks = review.propose(r.hunks, e.start, #e.old, e.new, function(first, last)
-        return first < last and api.nvim_buf_get_lines(r.buf, first, last, false) or {}
-      end)
-      file.put(r.buf, e.start, #e.old, e.new)
-    end
-    return
+---@param plan caliban.Plan
+function M.apply(r, plan)
+  for i = #plan.edits, 1, -1 do
+    local e = plan.edits[i]
+    file.put(r.buf, e.start, #e.old, e.new)
   end
-  for i = #edits, 1, -1 do
-    file.put(r.buf, edits[i].start, #edits[i].old, edits[i].new)
-  end
-  r.hunks = review.proposed(edits)
+  r.hunks = plan.hunks
 end
 
 ---@param r caliban.Review
@@ -89,37 +113,108 @@ local function moved(item, buf)
   M.answer(item, 'moved', now)
 end
 
+---@param buf integer
+---@return string[] lines
+---@return string text
+local function read(buf)
+  local lines, parts = {}, {}
+  for row = 0, file.empty(buf) and -1 or api.nvim_buf_line_count(buf) - 1, PART do
+    local part = api.nvim_buf_get_lines(buf, row, row + PART, false)
+    parts[#parts + 1] = table.concat(part, '\n')
+    vim.list_extend(lines, part)
+    if row > 0 then
+      slices.rest()
+    end
+    if not api.nvim_buf_is_loaded(buf) then
+      break
+    end
+  end
+  return lines, table.concat(parts, '\n')
+end
+
+--- The hash by which a text is known to the program: of a long one that of its parts' hashes.
+---@param text string
+---@return string
+local function hash(text)
+  if #text <= CHUNK then
+    return vim.fn.sha256(text)
+  end
+  local parts = {} ---@type string[]
+  for at = 1, #text, CHUNK do
+    parts[#parts + 1] = vim.fn.sha256(text:sub(at, at + CHUNK - 1))
+    slices.rest()
+  end
+  return vim.fn.sha256(table.concat(parts))
+end
+
 --- Whether the text a proposal was made from is the buffer's.
 ---@param p caliban.WireProposal
 ---@param buf integer
+---@param text string the buffer's
 ---@param open boolean
 ---@return boolean
-local function current(p, buf, open)
+local function current(p, buf, text, open)
   if p.create then
     return file.empty(buf) and (open or not vim.uv.fs_stat(p.path))
   end
-  return vim.fn.sha256(file.text(buf)) == p.sha
+  return hash(text) == p.sha
 end
 
---- The edits a proposal asks of a buffer.
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@return string[] lines after them
+local function after(lines, edits)
+  local out, row = {}, 0
+  for i, e in ipairs(edits) do
+    vim.list_extend(out, lines, row + 1, e.start)
+    vim.list_extend(out, e.new)
+    row = e.start + #e.old
+    if i % SOME == 0 then
+      slices.rest()
+    end
+  end
+  return vim.list_extend(out, lines, row + 1)
+end
+
+--- What is pending then.
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@param was? caliban.Hunks
+---@return caliban.Hunks
+local function pending(lines, edits, was)
+  if not was or was.count == 0 then
+    return hunks.of(review.proposed(edits))
+  end
+  local asked = 0
+  local function get(first, last)
+    asked = asked + 1
+    if asked % SOME == 0 then
+      slices.rest()
+    end
+    return vim.list_slice(lines, first + 1, last)
+  end
+  return hunks.of(review.stacked(hunks.list(was), edits, get))
+end
+
+--- What a proposal asks of a buffer. Takes its time: the buffer may have changed since.
 ---@param item caliban.Arriving
 ---@param buf integer
----@param open boolean a review of it is open
----@return caliban.Edit[]? edits absent: they cannot enter, and the program was told
----@return string[]? lines the buffer's
-function M.fit(item, buf, open)
-  local p = item.proposal
-  if not current(p, buf, open) then
+---@param r? caliban.Review its review, if it is open
+---@return caliban.Plan? plan absent: it cannot enter, and the program was told
+---@return boolean? again it has changed meanwhile, and nobody was told anything
+function M.plan(item, buf, r)
+  local p, tick, was = item.proposal, api.nvim_buf_get_changedtick(buf), r and r.hunks
+  local lines, text = read(buf)
+  local edits = current(p, buf, text, r ~= nil) and M.edits(p, lines) or nil
+  if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
+    return nil, true
+  elseif not edits then
     return moved(item, buf)
   end
-  local lines = file.lines(buf)
-  local edits = M.edits(p, lines)
-  local text = table.concat(vim.tbl_map(function(h)
+  local new = table.concat(vim.tbl_map(function(h)
     return h.text
   end, p.hunks))
-  if not edits then
-    return moved(item, buf)
-  elseif not file.encodes(buf, text) then
+  if not file.encodes(buf, new) then
     return M.refuse(
       item,
       ('its encoding (%s) cannot hold the new text'):format(vim.bo[buf].fileencoding)
@@ -127,23 +222,30 @@ function M.fit(item, buf, open)
   elseif #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
     return M.refuse(item, 'a change of nothing but the last newline cannot be reviewed')
   end
-  return edits, lines
+  return {
+    tick = tick,
+    lines = lines,
+    text = text,
+    edits = edits,
+    was = was,
+    hunks = pending(lines, edits, was),
+    after = rope.of(after(lines, edits)),
+  }
 end
 
 --- A proposal has entered: what must be known of it at the end.
 ---@param r caliban.Review
 ---@param item caliban.Arriving
----@param edits caliban.Edit[]
----@param lines string[] the buffer's before it
-function M.entered(r, item, edits, lines)
+---@param plan caliban.Plan
+function M.entered(r, item, plan)
   local p, eol = item.proposal, file.eol(r.buf)
   M.set_eol(r, p.eol)
   vim.bo[r.buf].buflisted = true
   r.proposals[#r.proposals + 1] = {
     id = p.id,
     program = require('caliban.rpc').program(),
-    lines = lines,
-    edits = edits,
+    lines = plan.lines,
+    edits = plan.edits,
     eol = { eol, p.eol },
     whole = p.whole,
   }
@@ -163,18 +265,6 @@ function M.told(item, buf, hunks, unsaved, text)
   M.answer(item, 'entered', fields)
 end
 
----@param it caliban.Entered
----@return string[] lines the buffer's after it
-local function after(it)
-  local out, row = {}, 0
-  for _, e in ipairs(it.edits) do
-    vim.list_extend(out, it.lines, row + 1, e.start)
-    vim.list_extend(out, e.new)
-    row = e.start + #e.old
-  end
-  return vim.list_extend(out, it.lines, row + 1)
-end
-
 --- The texts of the proposals whose program has ended: the next one knows nothing of them.
 ---@param r caliban.Review
 ---@return caliban.ProposedText[]
@@ -186,7 +276,7 @@ function M.orphans(r)
         id = it.id,
         before = table.concat(it.lines, '\n'),
         before_eol = it.eol[1],
-        after = it.whole == 'delete' and '' or table.concat(after(it), '\n'),
+        after = it.whole == 'delete' and '' or table.concat(after(it.lines, it.edits), '\n'),
         after_eol = it.eol[2],
       }
     end

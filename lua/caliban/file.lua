@@ -105,17 +105,26 @@ end
 ---@return string? text absent where there is no such file
 ---@return boolean? eol
 function M.disk(buf)
-  local handle = io.open(api.nvim_buf_get_name(buf), 'rb')
-  local text = handle and handle:read('*a')
-  if not handle or not text then
+  local name = api.nvim_buf_get_name(buf)
+  local stat, handle = vim.uv.fs_stat(name), io.open(name, 'rb')
+  if not handle then
     return nil
   end
+  -- in one piece: what grows as it is read is copied again and again
+  local head = stat and stat.type == 'file' and handle:read(stat.size) or ''
+  local rest = handle:read('*a')
   handle:close()
+  if not rest then
+    return nil
+  end
+  local text = head .. rest
   local encoding = vim.bo[buf].fileencoding
   if encoding ~= '' and encoding ~= 'utf-8' then
     text = vim.iconv(text, encoding, 'utf-8') or text
   end
-  text = text:gsub('^\239\187\191', '')
+  if text:sub(1, 3) == '\239\187\191' then
+    text = text:sub(4)
+  end
   if vim.bo[buf].fileformat == 'dos' then
     text = text:gsub('\r\n', '\n')
   elseif vim.bo[buf].fileformat == 'mac' then
@@ -229,7 +238,7 @@ end
 function M.write(buf, force)
   local keep, path = vim.bo[buf].fixendofline, api.nvim_buf_get_name(buf)
   local before = stamp(path)
-  if not M.encodes(buf, M.text(buf)) then
+  if not M.is_utf8(buf) and not M.encodes(buf, M.text(buf)) then
     -- with a bang Neovim would write other characters in their place
     return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
   elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
@@ -251,10 +260,9 @@ function M.write(buf, force)
   if vim.bo[buf].fixendofline ~= keep then
     vim.bo[buf].fixendofline = keep
   end
-  local text, disk = M.text(buf), M.disk(buf)
-  if vim.bo[buf].modified or (not ok and disk ~= text) then
+  if vim.bo[buf].modified or (not ok and M.disk(buf) ~= M.text(buf)) then
     return ok and 'the write did not go through' or M.reason(err)
-  elseif not disk then
+  elseif not vim.uv.fs_stat(path) then
     return 'it is not on disk after the write'
   end
 end

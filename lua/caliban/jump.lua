@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local hunks = require('caliban.hunks')
 
 ---@param win integer
 ---@return boolean whether another buffer may be shown in it
@@ -34,13 +35,12 @@ local function show(r)
 end
 
 ---@param r caliban.Review
----@param hunk caliban.Hunk
-local function land(r, hunk)
+---@param row integer
+local function land(r, row)
   vim.cmd("normal! m'")
   if r.buf ~= api.nvim_get_current_buf() then
     show(r)
   end
-  local row = math.min(hunk.start, api.nvim_buf_line_count(r.buf) - 1)
   api.nvim_win_set_cursor(0, { row + 1, 0 })
   vim.cmd('normal! zv')
 end
@@ -51,20 +51,25 @@ end
 function M.to(r, hunk)
   local first = hunk or require('caliban.pending').list(r)[1] ---@as caliban.Hunk?
   if first then
-    return land(r, first)
+    return land(r, math.min(first.start, api.nvim_buf_line_count(r.buf) - 1))
   end
   vim.cmd("normal! m'")
   show(r)
 end
 
---- A review's hunks; a file to be deleted or renamed stands for one at its top.
+--- Where a review's next hunk begins beyond a row; a file to be deleted or renamed stands for one at its top.
 ---@param r caliban.Review
----@return caliban.Hunk[]
-local function places(r)
-  if not r.whole then
-    return r.hunks
+---@param row integer
+---@param step 1|-1
+---@return integer? row
+local function beyond(r, row, step)
+  local hunk = hunks.beyond(r.hunks, row, step)
+  if step == 1 and row < 0 and r.whole or step == -1 and not hunk and row > 0 and r.whole then
+    return 0
   end
-  return vim.list_extend({ { start = 0, new = {}, old = {} } }, r.hunks)
+  -- one that is hung below the last line is shown on it
+  local start = hunk and math.min(hunk.start, api.nvim_buf_line_count(r.buf) - 1)
+  return start and (start - row) * step > 0 and start or nil
 end
 
 --- The next hunk of this buffer, else of the next file, else of this one from its other end.
@@ -75,22 +80,17 @@ function M.go(open, step)
     return require('caliban.notify').show('Nothing is under review.')
   end
   local here, at = api.nvim_get_current_buf(), step == 1 and 0 or #open + 1
-  local row, line = api.nvim_win_get_cursor(0)[1] - 1, api.nvim_buf_line_count(0) - 1
   for i, r in ipairs(open) do
     if r.buf == here then
       at = i
-      local hunks = places(r)
-      for k = step == 1 and 1 or #hunks, step == 1 and #hunks or 1, step do
-        local start = math.min(hunks[k].start, line)
-        if (start - row) * step > 0 then
-          return land(r, hunks[k])
-        end
+      local row = beyond(r, api.nvim_win_get_cursor(0)[1] - 1, step)
+      if row then
+        return land(r, row)
       end
     end
   end
   local r = open[(at - 1 + step) % #open + 1]
-  local hunks = places(r)
-  land(r, hunks[step == 1 and 1 or #hunks])
+  land(r, beyond(r, step == 1 and -1 or api.nvim_buf_line_count(r.buf) + 1, step) or 0)
 end
 
 ---@param open caliban.Review[]
@@ -101,7 +101,7 @@ function M.quickfix(open)
     if r.whole then
       items[#items + 1] = { bufnr = r.buf, lnum = 1, text = require('caliban.whole').line(r) }
     end
-    for _, h in ipairs(r.hunks) do
+    for _, h in ipairs(hunks.list(r.hunks)) do
       local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))
       items[#items + 1] = { bufnr = r.buf, lnum = math.min(h.start + 1, last), text = text }
     end

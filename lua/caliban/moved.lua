@@ -2,6 +2,9 @@
 --- Neovim tells of a move as lines that go and lines that come; a line that comes again keeps its owner.
 local M = {}
 
+local hunks = require('caliban.hunks')
+local review = require('caliban.review')
+
 ---@class caliban.Moved
 ---@field users table<string, integer> the user's lines that went, how often
 ---@field agents table<string, integer> lines of hunks that went
@@ -12,28 +15,28 @@ function M.new()
   return { users = {}, agents = {}, fresh = {} }
 end
 
----@param hunks caliban.Hunk[]
+---@param list caliban.Hunk[]
 ---@param rows integer[] ascending
 ---@return table<integer, boolean> those in a hunk
-local function within(hunks, rows)
+local function within(list, rows)
   local out = {} ---@type table<integer, boolean>
   local k = 1
   for _, row in ipairs(rows) do
-    while hunks[k] and hunks[k].start + #hunks[k].new <= row do
+    while list[k] and list[k].start + #list[k].new <= row do
       k = k + 1
     end
-    out[row] = hunks[k] ~= nil and hunks[k].start <= row
+    out[row] = list[k] ~= nil and list[k].start <= row
   end
   return out
 end
 
 --- The lines `old` at row `first` became `new`.
 ---@param moved caliban.Moved
----@param hunks caliban.Hunk[] as they were before it
+---@param near caliban.Hunk[] as they were before it, at least those in these rows
 ---@param first integer
 ---@param old string[]
 ---@param new string[]
-function M.note(moved, hunks, first, old, new)
+function M.note(moved, near, first, old, new)
   local last, fresh = first + #old, {}
   local came = {} ---@type table<integer, boolean>
   for _, it in ipairs(moved.fresh) do
@@ -48,7 +51,7 @@ function M.note(moved, hunks, first, old, new)
   for n = 1, #old do
     rows[n] = first + n - 1
   end
-  local theirs = within(hunks, rows)
+  local theirs = within(near, rows)
   for n, line in ipairs(old) do
     if not came[rows[n]] then
       local went = theirs[rows[n]] and moved.agents or moved.users
@@ -66,23 +69,21 @@ end
 ---@field theirs integer[] rows in them
 
 ---@param moved caliban.Moved
----@param hunks caliban.Hunk[]
+---@param all caliban.Hunks
 ---@return table<string, caliban.Came>
-local function came(moved, hunks)
+local function came(moved, all)
   table.sort(moved.fresh, function(a, b)
     return a.row < b.row
   end)
-  local theirs = within(
-    hunks,
-    vim.tbl_map(function(it)
-      return it.row
-    end, moved.fresh)
-  )
+  local rows = vim.tbl_map(function(it)
+    return it.row
+  end, moved.fresh) ---@type integer[]
+  local theirs = within(hunks.near(all, rows[1], rows[#rows]), rows)
   local out = {} ---@type table<string, caliban.Came>
   for _, it in ipairs(moved.fresh) do
-    local rows = out[it.line] or { mine = {}, theirs = {} }
-    out[it.line] = rows
-    table.insert(theirs[it.row] and rows.theirs or rows.mine, it.row)
+    local at = out[it.line] or { mine = {}, theirs = {} }
+    out[it.line] = at
+    table.insert(theirs[it.row] and at.theirs or at.mine, it.row)
   end
   return out
 end
@@ -124,13 +125,13 @@ local function flowed(moved, lines)
 end
 
 --- Gives rows of hunks to the user, and rows of the user's to hunks.
----@param hunks caliban.Hunk[]
+---@param list caliban.Hunk[]
 ---@param to_user table<integer, boolean>
 ---@param to_agent { row: integer, line: string }[]
 ---@return caliban.Hunk[]
-local function given(hunks, to_user, to_agent)
+local function given(list, to_user, to_agent)
   local out = {} ---@type caliban.Hunk[]
-  for _, hunk in ipairs(hunks) do
+  for _, hunk in ipairs(list) do
     local part = { start = hunk.start, new = {}, old = hunk.old, loose = hunk.loose }
     for n, line in ipairs(hunk.new) do
       local row = hunk.start + n - 1
@@ -149,19 +150,19 @@ local function given(hunks, to_user, to_agent)
   table.sort(out, function(a, b)
     return a.start < b.start or (a.start == b.start and #a.new < #b.new)
   end)
-  return require('caliban.review').fused(out)
+  return review.fused(out)
 end
 
 --- The command is over: each line that is there again goes back to its owner, the user's first. Where it brought no
 --- line that was not there before, the agent's do too.
 ---@param moved caliban.Moved
----@param hunks caliban.Hunk[]
----@return caliban.Hunk[]
-function M.settled(moved, hunks)
+---@param all caliban.Hunks
+---@return caliban.Hunks
+function M.settled(moved, all)
   if #moved.fresh == 0 or next(moved.users) == nil and next(moved.agents) == nil then
-    return hunks
+    return all
   end
-  local lines, pure = came(moved, hunks), true
+  local lines, pure = came(moved, all), true
   for line, rows in pairs(lines) do
     local had = (moved.users[line] or 0) + (moved.agents[line] or 0)
     pure = pure and #rows.mine + #rows.theirs <= had
@@ -180,9 +181,9 @@ function M.settled(moved, hunks)
     to_user[row] = true
   end
   if next(to_user) == nil and #to_agent == 0 then
-    return hunks
+    return all
   end
-  return given(hunks, to_user, to_agent)
+  return hunks.of(given(hunks.list(all), to_user, to_agent))
 end
 
 return M

@@ -1,23 +1,31 @@
---- What a file under review looks like: added and removed lines, signs, hints, and the keys that decide.
+--- What a file under review looks like: the hunks in its windows, what stands above them, and the keys that decide.
 local M = {}
 
 local api = vim.api
+local drawing = require('caliban.drawing')
+local hunks = require('caliban.hunks')
 local maps = require('caliban.maps')
-local review = require('caliban.review')
 
-local space = api.nvim_create_namespace('caliban.review')
 local hints = api.nvim_create_namespace('caliban.review.hint')
+local struck = api.nvim_create_namespace('caliban.review.struck')
 local group = api.nvim_create_augroup('caliban.overlay', {})
 
---- Lines above and below what windows show that are drawn too.
-local MARGIN = 200
---- Beyond these, changed words are not looked for.
-local MOST_LINES, MOST_BYTES = 60, 800
+--- Lines above and below what windows show whose hunks are drawn too.
+local MARGIN = 50
 
 ---@class caliban.Shown
 ---@field review caliban.Review
 ---@field keys caliban.Mapped[]
+---@field drawn table<string[], caliban.Drawn> by the `new` of their hunks
+---@field style string what it depends on besides
+---@field top? caliban.Top
 ---@field above integer virtual lines above row 0
+---@field hint? string
+
+---@class caliban.Top what stands above row 0
+---@field mark integer
+---@field text string
+---@field drawn? caliban.Drawn
 
 local shown = {} ---@type table<integer, caliban.Shown>
 
@@ -57,110 +65,10 @@ end
 
 --------------------------------------------------------------------------------------------- drawing
 
----@param line string
----@return string[] words and what is between them
-local function words(line)
-  local out = {}
-  for space_, word, other in line:gmatch('(%s*)([%w_\128-\255]*)([^%w%s_\128-\255]?)') do
-    for _, part in ipairs({ space_, word, other }) do
-      if part ~= '' then
-        out[#out + 1] = part
-      end
-    end
-  end
-  return out
-end
-
---- Byte ranges of the words that differ.
----@param old string
----@param new string
----@return integer[][] old, integer[][] new
-local function differing(old, new)
-  if #old > MOST_BYTES or #new > MOST_BYTES then
-    return {}, {}
-  end
-  local a, b = words(old), words(new)
-  local function ranges(list, at, size, out)
-    local from = #table.concat(list, '', 1, at)
-    if size > 0 then
-      out[#out + 1] = { from, from + #table.concat(list, '', at + 1, at + size) }
-    end
-  end
-  local left, right = {}, {}
-  local runs = review.runs(a, b)
-  -- lines that have little in common are not compared word by word
-  local changed = 0
-  for _, d in ipairs(runs) do
-    changed = changed + math.max(d[2], d[4])
-    ranges(a, d[1], d[2], left)
-    ranges(b, d[3], d[4], right)
-  end
-  if changed * 2 > math.max(#a, #b) + 2 then
-    return {}, {}
-  end
-  return left, right
-end
-
----@param line string
----@param ranges integer[][]
----@return [string, string][] chunks
-local function removed(line, ranges)
-  line = line:gsub('\t', (' '):rep(vim.bo.tabstop)):gsub('%c', '?')
-  local out, at = {}, 0
-  for _, range in ipairs(ranges) do
-    out[#out + 1] = { line:sub(at + 1, range[1]), 'CalibanDelete' }
-    out[#out + 1] = { line:sub(range[1] + 1, range[2]), 'CalibanDeleteWord' }
-    at = range[2]
-  end
-  out[#out + 1] = { line:sub(at + 1), 'CalibanDelete' }
-  -- to the right edge, as a changed line is shown
-  out[#out + 1] =
-    { (' '):rep(math.max(0, vim.o.columns - vim.fn.strdisplaywidth(line))), 'CalibanDelete' }
-  return out
-end
-
----@param buf integer
----@param hunk caliban.Hunk
----@param from integer rows to draw
----@param to integer
----@return [string, string][][] above the removed lines, to be put above its first row
-local function draw_hunk(buf, hunk, from, to)
-  local above = {}
-  local compare = math.min(#hunk.old, #hunk.new) <= MOST_LINES
-  for i, line in ipairs(hunk.old) do
-    local left, right = {}, {}
-    if compare and hunk.new[i] then
-      left, right = differing(line, hunk.new[i])
-    end
-    above[i] = removed(line, line:find('[%c]') and {} or left)
-    for _, range in ipairs(right) do
-      local opts =
-        { end_col = range[2], hl_group = 'CalibanAddWord', priority = 210, strict = false }
-      api.nvim_buf_set_extmark(buf, space, hunk.start + i - 1, range[1], opts)
-    end
-  end
-  local first, last = math.max(hunk.start, from), math.min(hunk.start + #hunk.new, to)
-  if first < last then
-    local line =
-      { end_row = last, hl_group = 'CalibanAdd', hl_eol = true, priority = 100, strict = false }
-    api.nvim_buf_set_extmark(buf, space, first, 0, line)
-  end
-  for row = first, last - 1 do
-    api.nvim_buf_set_extmark(
-      buf,
-      space,
-      row,
-      0,
-      { sign_text = '▎', sign_hl_group = 'CalibanSign' }
-    )
-  end
-  return above
-end
-
 ---@param r caliban.Review
 ---@return [string, string][]
 local function header(r)
-  local key, n = maps.leader(), #r.hunks
+  local key, n = maps.leader(), r.hunks.count
   local what = ('%d change%s by Caliban%s'):format(
     n,
     n == 1 and '' or 's',
@@ -176,14 +84,12 @@ end
 
 --- The rows to draw: those in windows and some around.
 ---@param buf integer
----@return integer first, integer last
+---@return [integer, integer][]
 local function visible(buf)
-  local first, last = nil, -1 ---@type integer?, integer
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    first = math.min(first or math.huge, vim.fn.line('w0', win) - 1) --[[@as integer]]
-    last = math.max(last, vim.fn.line('w$', win))
-  end
-  return math.max(0, (first or 0) - MARGIN), last + MARGIN
+  return vim.tbl_map(function(win)
+    local first, last = vim.fn.line('w0', win), vim.fn.line('w$', win)
+    return { math.max(0, first - 1 - MARGIN), last + MARGIN }
+  end, vim.fn.win_findbuf(buf))
 end
 
 --- Virtual lines above row 0 show only where a window leaves room, and drawing them anew takes it.
@@ -210,82 +116,93 @@ local function make_room(buf, before, all)
   end
 end
 
----@param buf integer
----@param row integer
----@param lines [string, string][][]
-local function put_above(buf, row, lines)
-  local rows = api.nvim_buf_line_count(buf)
-  local opts = { virt_lines = lines, virt_lines_above = row < rows, sign_text = nil }
-  api.nvim_buf_set_extmark(buf, space, math.min(row, rows - 1), 0, opts)
-end
-
 --- All lines go.
 ---@param buf integer
----@param first integer
----@param last integer
-local function strike(buf, first, last)
+---@param rows [integer, integer][]
+local function strike(buf, rows)
   local opts = { hl_group = 'CalibanDelete', hl_eol = true, priority = 90, strict = false }
-  opts.end_row = math.min(last + 1, api.nvim_buf_line_count(buf))
-  api.nvim_buf_set_extmark(buf, space, first, 0, opts)
+  for _, range in ipairs(rows) do
+    opts.end_row = math.min(range[2] + 1, api.nvim_buf_line_count(buf))
+    api.nvim_buf_set_extmark(buf, struck, range[1], 0, opts)
+  end
 end
 
 --- The keys, on the hunk under the cursor.
 ---@param buf integer
 local function hint(buf)
-  api.nvim_buf_clear_namespace(buf, hints, 0, -1)
-  local state = shown[buf]
-  if not state or buf ~= api.nvim_get_current_buf() then
+  local state = shown[buf] ---@as caliban.Shown?
+  if not state or state.review.undoing then
     return
   end
-  local row, hunks, key = api.nvim_win_get_cursor(0)[1] - 1, state.review.hunks, maps.leader()
-  local i = review.at(hunks, row)
-  if i then
-    local text = ('  [%d/%d] %sa accept  %sr reject  ]h next'):format(i, #hunks, key, key)
-    api.nvim_buf_set_extmark(
-      buf,
-      hints,
-      row,
-      0,
-      { virt_text = { { text, 'CalibanDim' } }, strict = false }
-    )
+  local text, row ---@type string?, integer
+  if buf == api.nvim_get_current_buf() then
+    row = api.nvim_win_get_cursor(0)[1] - 1
+    local all, key = state.review.hunks, maps.leader()
+    local i = hunks.at(all, row)
+    text = i and ('  [%d/%d] %sa accept  %sr reject  ]h next'):format(i, all.count, key, key)
   end
+  if not text then
+    api.nvim_buf_del_extmark(buf, hints, 1)
+  elseif
+    state.hint ~= text
+    or not vim.deep_equal(api.nvim_buf_get_extmark_by_id(buf, hints, 1, {}), { row, 0 })
+  then
+    local opts = { id = 1, virt_text = { { text, 'CalibanDim' } }, strict = false }
+    api.nvim_buf_set_extmark(buf, hints, row, 0, opts)
+  end
+  state.hint = text
 end
 
+--- What stands above row 0.
+---@param r caliban.Review
+---@param drawn? caliban.Drawn a hunk there
+---@param back boolean a window came to the top
+---@param marks table<integer, integer>
+local function crown(r, drawn, back, marks)
+  local buf, state = r.buf, shown[r.buf]
+  local head, top = header(r), state.top
+  local stays = top and marks[top.mark] == 0 and top.text == head[1][1] and top.drawn == drawn
+  if stays and not back then
+    return
+  end
+  local before = room(buf)
+  local lines = vim.list_extend({ head }, drawn and drawn.above or {})
+  local grown = #lines > state.above
+  if not stays then
+    local mark = drawing.above(buf, 0, lines, top and top.mark)
+    state.top, state.above = { mark = mark, text = head[1][1], drawn = drawn }, #lines
+  end
+  make_room(buf, before, grown or back)
+end
+
+--- Draws what is not drawn yet, and takes away what is no more.
 ---@param r caliban.Review
 ---@param back boolean a window came to the top
 local function paint(r, back)
-  local buf = r.buf
-  local before = room(buf)
-  local state = shown[buf]
-  api.nvim_buf_clear_namespace(buf, space, 0, -1)
-  local first, last = visible(buf)
-  local top = { header(r) }
-  for _, hunk in ipairs(r.hunks) do
-    if hunk.start > last then
-      break
-    elseif hunk.start + #hunk.new >= first then
-      local above = draw_hunk(buf, hunk, first, last)
-      if
-        hunk.start == 0 and not (#hunk.new == 0 and hunk.start >= api.nvim_buf_line_count(buf))
-      then
-        vim.list_extend(top, above)
-      elseif #above > 0 then
-        put_above(buf, hunk.start, above)
-      end
-      if #hunk.new == 0 then
-        local row = math.min(hunk.start, api.nvim_buf_line_count(buf) - 1)
-        local opts = { sign_text = '▎', sign_hl_group = 'CalibanSign' }
-        api.nvim_buf_set_extmark(buf, space, row, 0, opts)
-      end
+  local buf, state = r.buf, shown[r.buf]
+  local style = vim.o.columns .. ' ' .. vim.bo.tabstop
+  if style ~= state.style then
+    drawing.clear(buf)
+    state.drawn, state.style = {}, style
+  end
+  local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
+  local marks, ranges = drawing.marks(buf), visible(buf)
+  for _, rows in ipairs(ranges) do
+    for _, hunk in ipairs(hunks.near(r.hunks, rows[1], rows[2])) do
+      local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new])
+      before[hunk.new], after[hunk.new] = nil, it
+      top = hunk.start == 0 and it or top
     end
   end
-  if r.whole and r.whole.kind == 'delete' then
-    strike(buf, first, last)
+  for _, it in pairs(before) do
+    drawing.erase(buf, it)
   end
-  put_above(buf, 0, top)
-  local grown = #top > state.above
-  state.above = #top
-  make_room(buf, before, grown or back)
+  state.drawn = after
+  api.nvim_buf_clear_namespace(buf, struck, 0, -1)
+  if r.whole and r.whole.kind == 'delete' then
+    strike(buf, ranges)
+  end
+  crown(r, top, back, marks)
   hint(buf)
 end
 
@@ -303,7 +220,7 @@ local function listen(buf)
     buffer = buf,
     callback = function(event)
       local state = shown[buf]
-      if not state then
+      if not state or state.review.undoing then
         return
       end
       local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil --[[@as { topline: integer }?]]
@@ -317,7 +234,8 @@ end
 ---@param r caliban.Review
 function M.draw(r)
   if not shown[r.buf] then
-    shown[r.buf] = { review = r, keys = maps.set(r.buf, bindings()), above = 0 }
+    local keys = maps.set(r.buf, bindings())
+    shown[r.buf] = { review = r, keys = keys, drawn = {}, style = '', above = 0 }
     listen(r.buf)
   end
   paint(r, false)
@@ -332,8 +250,9 @@ function M.clear(buf)
     return
   end
   api.nvim_clear_autocmds({ group = group, buffer = buf })
-  api.nvim_buf_clear_namespace(buf, space, 0, -1)
+  drawing.clear(buf)
   api.nvim_buf_clear_namespace(buf, hints, 0, -1)
+  api.nvim_buf_clear_namespace(buf, struck, 0, -1)
   maps.clear(buf, state.keys)
 end
 

@@ -2,6 +2,7 @@
 local M = {}
 
 local file = require('caliban.file')
+local hunks = require('caliban.hunks')
 local track = require('caliban.track')
 
 ---@class caliban.Pending
@@ -21,11 +22,18 @@ local track = require('caliban.track')
 ---@field hunks integer
 ---@field proposals integer[]
 
+---@class caliban.Waiting
+---@field id integer
+---@field path string
+---@field session string
+---@field turn integer
+---@field waits 'calm'|'review'
+
 --- The hunks of a review, in the order of their rows.
 ---@param r caliban.Review
 ---@return caliban.Hunk[]
 function M.list(r)
-  return r.hunks
+  return hunks.list(r.hunks)
 end
 
 ---@param r caliban.Review
@@ -54,7 +62,7 @@ function M.hunks(open, buf)
     if wanted and r.whole then
       out[#out + 1] = of_file(r, r.whole)
     end
-    for _, h in ipairs(wanted and r.hunks or {}) do
+    for _, h in ipairs(wanted and M.list(r) or {}) do
       out[#out + 1] = {
         buf = r.buf,
         path = r.path,
@@ -82,6 +90,15 @@ function M.files(open)
       end, r.proposals),
     }
   end, open)
+end
+
+---@param items caliban.Arriving[]
+---@return caliban.Waiting[]
+function M.waiting(items)
+  return vim.tbl_map(function(item)
+    local p, waits = item.proposal, item.waits or 'calm'
+    return { id = p.id, path = p.path, session = item.session, turn = item.turn, waits = waits }
+  end, items)
 end
 
 return M

@@ -51,6 +51,8 @@ end
 function M.runs(old, new)
   if #old == 0 or #new == 0 then
     return (#old + #new > 0) and { { 0, #old, 0, #new } } or {}
+  elseif #old == 1 and #new == 1 then
+    return old[1] ~= new[1] and { { 0, 1, 0, 1 } } or {}
   end
   -- `histogram` takes seconds where thousands of hunks meet
   local opts = { result_type = 'indices', algorithm = 'patience' }
@@ -348,33 +350,44 @@ function M.change(hunks, first, last, new)
   return M.fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
 end
 
---- A proposal replaces `count` rows from `start` by `new`; the base stays.
+--- A proposal's edits on a text with hunks; the base stays. Where they touch, one hunk comes of both.
 ---@param hunks caliban.Hunk[]
----@param start integer
----@param count integer
----@param new string[]
----@param get fun(first: integer, last: integer): string[] the buffer's lines before it
+---@param edits caliban.Edit[] ascending
+---@param get fun(first: integer, last: integer): string[] the text's lines before them
 ---@return caliban.Hunk[]
-function M.propose(hunks, start, count, new, get)
-  local i = 1
-  while hunks[i] and stop(hunks[i]) < start do
-    i = i + 1
+function M.stacked(hunks, edits, get)
+  local out, delta, i, k = {}, 0, 1, 1 ---@type caliban.Hunk[], integer, integer, integer
+  while hunks[i] or edits[k] do
+    local edit, hunk = edits[k], hunks[i]
+    if not edit or (hunk and stop(hunk) < edit.start) then
+      out[#out + 1], i = moved(hunk, delta), i + 1
+    else
+      local from = hunk and math.min(hunk.start, edit.start) or edit.start
+      local old, now, to = {}, {}, from ---@type string[], string[], integer
+      local upto = { from, from } -- how far `old` and `now` have come
+      local first = k
+      while true do
+        hunk, edit = hunks[i], edits[k]
+        if hunk and hunk.start <= to then
+          vim.list_extend(vim.list_extend(old, get(upto[1], hunk.start)), hunk.old)
+          upto[1], i = stop(hunk), i + 1
+        elseif edit and edit.start <= to then
+          vim.list_extend(vim.list_extend(now, get(upto[2], edit.start)), edit.new)
+          upto[2], k = edit.start + #edit.old, k + 1
+        else
+          break
+        end
+        to = math.max(to, upto[1], upto[2])
+      end
+      vim.list_extend(old, get(upto[1], to))
+      vim.list_extend(now, get(upto[2], to))
+      vim.list_extend(out, M.diff(old, now, from + delta))
+      for n = first, k - 1 do
+        delta = delta + #edits[n].new - #edits[n].old
+      end
+    end
   end
-  local j = i - 1
-  while hunks[j + 1] and hunks[j + 1].start <= start + count do
-    j = j + 1
-  end
-  local from = j >= i and math.min(start, hunks[i].start) or start
-  local to = j >= i and math.max(start + count, stop(hunks[j])) or start + count
-  local old, row = {}, from
-  for k = i, j do
-    vim.list_extend(old, get(row, hunks[k].start))
-    vim.list_extend(old, hunks[k].old)
-    row = stop(hunks[k])
-  end
-  vim.list_extend(old, get(row, to))
-  local now = join(get(from, start), new, get(start + count, to))
-  return replaced(hunks, i, j, M.diff(old, now, from), #new - count)
+  return out
 end
 
 --- The part of a hunk on rows [first, last): its n-th new line stands for the n-th old one, and the last new line

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.file')
+local hunks = require('caliban.hunks')
 local review = require('caliban.review')
 local track = require('caliban.track')
 
@@ -13,17 +14,18 @@ end
 
 --- The text on disk that the buffer is known to go back to.
 ---@param buf integer
+---@param text? string the buffer's, where it is known
 ---@return string? text absent where the file changed unseen, or is not there
-function M.origin(buf)
+function M.origin(buf, text)
   if file.stale(buf) then
     return nil
   end
   local there = vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
   if there and not vim.bo[buf].modified then
-    return file.text(buf)
+    return text or file.text(buf)
   end
-  local text = file.disk(buf)
-  return text
+  local disk = file.disk(buf)
+  return disk
 end
 
 --- What is shown was written, hunks and all.
@@ -31,13 +33,15 @@ end
 ---@param past boolean it seems so, past the guard
 ---@return string? line for the user
 function M.written(r, past)
-  local text = file.text(r.buf)
+  local text = track.text(r)
   if past and (text == r.origin or text ~= file.disk(r.buf)) then
     return nil
   end
   r.own, r.clash, r.origin = false, nil, text
-  local hunks = ('%d hunk%s'):format(#r.hunks, #r.hunks == 1 and '' or 's')
-  return past and ('%s was written with %s under review.'):format(file.short(r.path), hunks) or nil
+  local n = r.hunks.count
+  local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
+  return past and ('%s was written with %s under review.'):format(file.short(r.path), pending)
+    or nil
 end
 
 ---@param text string
@@ -89,7 +93,7 @@ function M.merge(r, why)
     for i = #edits, 1, -1 do
       local e = edits[i]
       file.put(r.buf, e.start, e.count, e.lines)
-      r.hunks = review.change(r.hunks, e.start, e.start + e.count, e.lines)
+      r.hunks = hunks.change(r.hunks, e.start, e.start + e.count, e.lines)
     end
   end)
   if clashes > 0 then
@@ -130,9 +134,9 @@ local function compare(r)
 end
 
 ---@param r caliban.Review
+---@param disk? string the disk's text now
 ---@return string why it was not written; '' where it was
-local function write(r)
-  local disk = file.disk(r.buf)
+local function write(r, disk)
   if disk and disk ~= r.origin then
     M.merge(r, 'changed')
   end
@@ -141,7 +145,7 @@ local function write(r)
   elseif r.own then
     return 'it has unsaved changes of yours'
   end
-  r.text = file.text(r.buf)
+  r.text = track.text(r)
   return file.write(r.buf, disk ~= nil) or ''
 end
 
@@ -150,7 +154,8 @@ end
 ---@return string why it was not written; '' where it was
 function M.through(r)
   compare(r)
-  local why = write(r)
+  local disk = file.disk(r.buf)
+  local why = write(r, disk)
   if why == '' and api.nvim_buf_is_loaded(r.buf) then
     r.own, r.origin = false, file.text(r.buf)
   end
@@ -177,7 +182,7 @@ function M.save(r)
     vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
   end
   local disk, eol = file.disk(r.buf)
-  if disk and disk == file.text(r.buf) and eol == file.eol(r.buf) then
+  if disk and disk == track.text(r) and eol == file.eol(r.buf) then
     vim.bo[r.buf].modified = false
     return false, ''
   elseif unwanted(r, disk) then
@@ -189,8 +194,18 @@ function M.save(r)
     -- `u` past what was saved is not a wish to write
     return false, 'you undid it'
   end
-  local failed = write(r)
+  local failed = write(r, disk)
   return failed == '', failed
+end
+
+--- A buffer that was made for the review, and nobody has been in, is in the list no longer than there is something
+--- to see.
+---@param r caliban.Review
+function M.unlist(r)
+  if r.created and api.nvim_buf_is_valid(r.buf) and not vim.bo[r.buf].modified then
+    local info = vim.fn.getbufinfo(r.buf)[1]
+    vim.bo[r.buf].buflisted = info.lastused ~= 0 or #info.windows > 0
+  end
 end
 
 ---@param r caliban.Review

@@ -2,11 +2,16 @@
 local M = {}
 
 local api = vim.api
+local file = require('caliban.file')
+local hunks = require('caliban.hunks')
 local moved = require('caliban.moved')
-local review = require('caliban.review')
+local rope = require('caliban.rope')
+local slices = require('caliban.slices')
 
---- Changes of one command that are followed one by one.
+--- Changes of one command whose moves are followed one by one.
 local MOST = 50
+--- Lines that are read in one go.
+local PART = 4000
 
 ---@class caliban.Entered a proposal in a buffer
 ---@field id integer
@@ -20,7 +25,7 @@ local MOST = 50
 ---@field buf integer
 ---@field path string as the program named it
 ---@field session string
----@field hunks caliban.Hunk[]
+---@field hunks caliban.Hunks
 ---@field open boolean something has been pending since it was last settled
 ---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
@@ -41,15 +46,22 @@ local MOST = 50
 ---@field before? caliban.Before the diagnostics before an edit that is not settled yet
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field seq integer the undo state `hunks` belong to
----@field states table<integer, { hunks: caliban.Hunk[], own: boolean }> other undo states
----@field undoing boolean an undo or redo was seen and not looked up yet
+---@field states table<integer, { hunks: caliban.Hunks, own: boolean }> other undo states
+---@field undoing? caliban.Change[] an undo or redo was seen and not looked up yet; what it changed
 ---@field burst integer changes since the last look
----@field lines? string[] the buffer's, while something is pending
+---@field lines? caliban.Rope the buffer's, while something is pending
+---@field reading? boolean they are being read
+---@field tick integer the buffer's changedtick that `lines` are of
 ---@field moved? caliban.Moved what the running command has moved
----@field far? { hunks: caliban.Hunk[], lines: string[] } before the first change of it not followed
+---@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the first change of it not followed
 ---@field busy boolean the buffer is being changed from here
 ---@field later boolean a look is scheduled
 ---@field from table<integer, integer> windows `next` put it in, and what they showed
+
+---@class caliban.Change rows [first, last) became `new`
+---@field first integer
+---@field last integer
+---@field new string[]
 
 --- Ends the running undo block.
 ---@param buf integer
@@ -61,13 +73,24 @@ end
 ---@param r caliban.Review
 ---@return integer
 function M.count(r)
-  return #r.hunks + (r.whole and 1 or 0)
+  return r.hunks.count + (r.whole and 1 or 0)
 end
 
 ---@param r caliban.Review
 ---@return integer
 function M.seq(r)
   return vim.fn.undotree(r.buf).seq_cur
+end
+
+---@param buf integer
+---@param created boolean it was made for the review
+---@return caliban.Review
+function M.new(buf, created)
+  ---@diagnostic disable-next-line: missing-fields
+  local r = { buf = buf, created = created, hunks = hunks.of({}), states = {}, from = {} } ---@type caliban.Review
+  r.open, r.busy, r.later, r.burst, r.tick = false, false, false, 0, 0
+  r.seq = M.seq(r)
+  return r
 end
 
 --- Keeps the hunks of the undo state that is about to be left.
@@ -77,10 +100,13 @@ local function remember(r)
 end
 
 ---@param r caliban.Review
----@param hunks caliban.Hunk[]
+---@param list caliban.Hunk[]
 ---@return boolean whether they are in the buffer
-local function fits(r, hunks)
-  for _, hunk in ipairs(hunks) do
+local function fits(r, list)
+  if r.lines then
+    return rope.hold(r.lines, list)
+  end
+  for _, hunk in ipairs(list) do
     local there = api.nvim_buf_get_lines(r.buf, hunk.start, hunk.start + #hunk.new, false)
     if not vim.deep_equal(there, hunk.new) then
       return false
@@ -95,66 +121,114 @@ end
 ---@param check boolean the buffer still is what it was there
 local function land(r, at, check)
   local state = r.states[at]
-  if state and (not check or fits(r, state.hunks)) then
+  if state and (not check or fits(r, hunks.list(state.hunks))) then
     r.hunks, r.own = state.hunks, state.own
+  else
+    for _, it in ipairs(r.undoing or {}) do
+      local own
+      r.hunks, own = hunks.change(r.hunks, it.first, it.last, it.new)
+      r.own = r.own or own
+    end
   end
-  r.seq, r.undoing = at, false
+  r.seq, r.undoing = at, nil
 end
 
---- Replaces rows of a list, in place.
----@param list string[]
----@param first integer
----@param last integer
----@param new string[]
----@return string[] old
-local function splice(list, first, last, new)
-  local old, count = vim.list_slice(list, first + 1, last), #list
-  local delta = #new - #old
-  for k = delta > 0 and count or last + 1, delta > 0 and last + 1 or count, delta > 0 and -1 or 1 do
-    list[k + delta] = list[k]
-  end
-  for k = count, count + delta + 1, -1 do
-    list[k] = nil
-  end
-  for k, line in ipairs(new) do
-    list[first + k] = line
-  end
-  return old
-end
-
---- Keeps `lines` what the buffer's are. Where it cannot, they are read again at the next look.
+--- Keeps `lines` what the buffer's are.
 ---@param r caliban.Review
+---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
----@return string[]? old absent: not known any more
+---@return string[]? old absent: not known, or not to be followed
 ---@return string[] new
-function M.follow(r, first, last, new_last)
-  r.burst = r.burst + 1
-  local new = (r.lines or #r.hunks > 0) and api.nvim_buf_get_lines(r.buf, first, new_last, false)
-    or {}
-  if r.lines and (r.burst > MOST or last > #r.lines) then
-    if not r.busy then
-      r.far = { hunks = r.hunks, lines = r.lines }
-    end
-    r.lines = nil
+function M.follow(r, tick, first, last, new_last)
+  local lines = r.lines
+  if not lines and r.hunks.count == 0 then
+    return nil, {}
   end
-  return r.lines and splice(r.lines, first, last, new), new
+  local new = api.nvim_buf_get_lines(r.buf, first, new_last, false)
+  if not lines or last > lines.count then
+    r.lines = nil
+    return nil, new
+  end
+  r.lines, r.tick = rope.splice(lines, first, last, new), tick
+  if r.busy then
+    return nil, new
+  elseif r.burst > MOST then
+    r.far = r.far or { hunks = r.hunks, lines = lines }
+    return nil, new
+  end
+  return rope.lines(lines, first, last), new
+end
+
+--- A command of many changes, looked at as one: what stands where another thing stood.
+---@param r caliban.Review
+---@param it caliban.Moved
+local function leap(r, it)
+  local far = r.far --[[@as { hunks: caliban.Hunks, lines: caliban.Rope }]]
+  local first, last, new_last = rope.differing(far.lines, r.lines or M.read(r))
+  local old = rope.lines(far.lines, first, last)
+  local new = api.nvim_buf_get_lines(r.buf, first, new_last, false)
+  moved.note(it, hunks.near(far.hunks, first, last), first, old, new)
 end
 
 --- A command is over: what it moved keeps its owner.
 ---@param r caliban.Review
 local function conclude(r)
-  local it, far = r.moved or moved.new(), r.far
+  local it = r.moved or moved.new()
+  if r.far and not r.undoing then
+    leap(r, it)
+  end
   r.moved, r.far = nil, nil
-  if r.undoing then
+  if not r.undoing then
+    r.hunks = moved.settled(it, r.hunks)
+  end
+end
+
+--- The buffer's lines, read in parts.
+---@param r caliban.Review
+---@return caliban.Rope
+function M.read(r)
+  local lines = {} ---@type string[]
+  for row = 0, api.nvim_buf_line_count(r.buf) - 1, PART do
+    vim.list_extend(lines, api.nvim_buf_get_lines(r.buf, row, row + PART, false))
+    if row > 0 then
+      slices.rest()
+    end
+  end
+  return rope.of(lines)
+end
+
+--- Reads `lines`; those of a long text are there later.
+---@param r caliban.Review
+local function copy(r)
+  r.lines = nil
+  if r.reading then
     return
   end
-  if far then
-    local now = api.nvim_buf_get_lines(r.buf, 0, -1, false)
-    moved.note(it, far.hunks, 0, far.lines, now)
+  r.reading = true
+  slices.run(function()
+    local tick, lines
+    repeat
+      tick = api.nvim_buf_get_changedtick(r.buf)
+      local ok, read = pcall(M.read, r)
+      lines = ok and read or nil
+    until not lines or tick == api.nvim_buf_get_changedtick(r.buf)
+    r.reading = false
+    if lines and r.hunks.count > 0 then
+      r.lines, r.tick = lines, tick
+    end
+  end)
+end
+
+--- The buffer's text, lines joined by '\n'.
+---@param r caliban.Review
+---@return string
+function M.text(r)
+  if r.lines and r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf) then
+    return rope.text(r.lines)
   end
-  r.hunks = moved.settled(it, r.hunks)
+  return file.text(r.buf)
 end
 
 --- Brings the hunks up to date with the buffer.
@@ -165,62 +239,83 @@ function M.sync(r)
   if r.undoing then
     land(r, M.seq(r), true)
   end
-  r.hunks = review.tighten(r.hunks)
-  if #r.hunks == 0 then
-    r.lines = nil
-  elseif not r.lines or #r.lines ~= api.nvim_buf_line_count(r.buf) then
-    r.lines = api.nvim_buf_get_lines(r.buf, 0, -1, false)
+  r.hunks = hunks.tighten(r.hunks)
+  if r.hunks.count == 0 then
+    r.lines = r.open and r.lines or nil
+  elseif not r.lines or r.lines.count ~= api.nvim_buf_line_count(r.buf) then
+    copy(r)
   end
 end
 
 --- Changes the buffer in one undo step of its own.
 ---@param r caliban.Review
 ---@param change fun()
+---@param after? caliban.Rope its lines then, if they are known already
 ---@return boolean ok, any err
-function M.edit(r, change)
+function M.edit(r, change, after)
   remember(r)
+  if after then
+    r.lines = nil
+  end
   r.busy = true
   cut_undo(r.buf)
   local ok, err = pcall(change)
   pcall(cut_undo, r.buf)
   r.busy = false
   r.seq = M.seq(r)
+  if ok and after then
+    r.lines, r.tick = after, api.nvim_buf_get_changedtick(r.buf)
+  end
   return ok, err
 end
 
 --- `synced` is what tells undo and redo from typing: a new change has an open undo block.
 ---@param r caliban.Review
----@param first integer
----@param last integer
----@param new_last integer
-function M.typed(r, first, last, new_last)
-  -- one command's many changes are of one kind, and the tree grows with the history
-  local tree = r.burst < MOST and vim.fn.undotree(r.buf) or nil
-  if tree and tree.synced == 1 then
+local function step(r)
+  local tree = vim.fn.undotree(r.buf)
+  if tree.synced == 1 then
     if not r.undoing then
       conclude(r)
       remember(r)
     end
-    r.undoing = true
-  elseif tree then
-    if r.undoing then
-      local parent = tree.entries[#tree.entries - 1]
-      land(r, parent and parent.seq or 0, false)
-    end
-    if tree.seq_cur ~= r.seq then
-      conclude(r)
-      remember(r)
-      r.seq = tree.seq_cur
-    end
+    r.undoing = r.undoing or {}
+    return
   end
-  local hunks, own = r.hunks, true
-  local old, new = M.follow(r, first, last, new_last)
-  if #hunks > 0 then
-    r.hunks, own = review.change(hunks, first, last, new)
+  if r.undoing then
+    local parent = tree.entries[#tree.entries - 1]
+    land(r, parent and parent.seq or 0, false)
   end
-  if old and not r.undoing then
+  if tree.seq_cur ~= r.seq then
+    conclude(r)
+    remember(r)
+    r.seq = tree.seq_cur
+  end
+end
+
+---@param r caliban.Review
+---@param tick integer
+---@param first integer
+---@param last integer
+---@param new_last integer
+function M.typed(r, tick, first, last, new_last)
+  -- one command's many changes are of one kind, and the tree grows with the history
+  if r.burst < MOST then
+    step(r)
+  end
+  r.burst = r.burst + 1
+  local was = r.hunks
+  local old, new = M.follow(r, tick, first, last, new_last)
+  if r.undoing then
+    table.insert(r.undoing, { first = first, last = last, new = new })
+    return
+  end
+  local own = true
+  if was.count > 0 then
+    r.hunks, own = hunks.change(was, first, last, new)
+  end
+  if old then
     r.moved = r.moved or moved.new()
-    moved.note(r.moved, hunks, first, old, new)
+    moved.note(r.moved, hunks.near(was, first, last), first, old, new)
   end
   r.own = r.own or own
 end

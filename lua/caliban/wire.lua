@@ -307,7 +307,7 @@
 ---@field id integer
 ---@field path string absolute
 ---@field create boolean the file is new
----@field sha string SHA-256, hex, of the text it was made from ('' for a new file)
+---@field sha string hash of the text it was made from (`Text::hash_of_parts`; '' for a new file)
 ---@field hunks caliban.WireHunk[] ascending
 ---@field eol boolean whether the proposed text's last line ends in a newline
 ---@field at_once boolean it is written as soon as it is in the buffer

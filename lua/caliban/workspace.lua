@@ -9,7 +9,7 @@ local file = require('caliban.file')
 ---@return integer
 local function pending(buf)
   local r = require('caliban.buffers').of(buf)
-  return r and not r.auto and #r.hunks or 0
+  return r and not r.auto and r.hunks.count or 0
 end
 
 --- Whether the model has deleted the file of a buffer, which is kept for the user to look at.

@@ -19,7 +19,7 @@ mod tests;
 
 pub use chunk::Chunk;
 pub use ladder::Rung;
-pub use outcome::{concerns, elsewhere, outcome, outcome_among};
+pub use outcome::{elsewhere, outcome, outcome_among, reasons};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;

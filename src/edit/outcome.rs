@@ -2,6 +2,7 @@
 
 use super::{Decided, Fate, Outcome, Part};
 use crate::text::{Hunk, Text, diff, diff_lines, distance};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Lines around a hunk that are compared with it.
@@ -112,18 +113,35 @@ fn besides(part: &Part, settled: &Text) -> Vec<Vec<String>> {
     hunks.into_iter().map(said).collect()
 }
 
-/// Whether `lines` (as they were proposed) are about a hunk of this part.
-pub fn concerns(part: &Part, lines: &[String]) -> bool {
+/// Those of the user's reasons that are about hunks of this part, each once. A reason comes with the hunk's lines as
+/// they were proposed.
+pub fn reasons<'a>(
+    part: &Part,
+    given: impl Iterator<Item = (&'a [String], &'a str)>,
+) -> Vec<String> {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (part.before.lines().collect(), part.after.lines().collect());
-    diff(&part.before, &part.after).iter().any(|hunk| {
-        let new = &after[span(&hunk.new)];
-        if new.is_empty() {
-            let gone = &before[span(&hunk.old)];
-            return lines.is_empty() || lines.iter().any(|line| gone.contains(&line.as_str()));
+    let (mut come, mut gone): (HashSet<&str>, HashSet<&str>) = Default::default();
+    let mut removes = false;
+    for hunk in diff(&part.before, &part.after) {
+        if hunk.new.is_empty() {
+            removes = true;
+            gone.extend(before[span(&hunk.old)].iter().copied());
+        } else {
+            let lines = after[span(&hunk.new)].iter().copied();
+            come.extend(lines.filter(|line| !line.trim().is_empty()));
         }
-        lines.iter().any(|line| !line.trim().is_empty() && new.contains(&line.as_str()))
-    })
+    }
+    let mut told = Vec::new();
+    let mut known = HashSet::new();
+    for (lines, reason) in given {
+        let meant = removes && lines.is_empty()
+            || lines.iter().any(|it| come.contains(&**it) || gone.contains(&**it));
+        if meant && known.insert(reason) {
+            told.push(reason.to_owned());
+        }
+    }
+    told
 }
 
 struct Sides<'a> {
@@ -191,11 +209,13 @@ impl<'a> Sides<'a> {
 
     /// Lines of `after`, and those that stand for them now, cut where both texts agree.
     fn widened(&self, mut lines: Range<u32>) -> (Range<usize>, Range<usize>) {
-        for hunk in &self.later {
-            if hunk.old.start <= lines.end && lines.start <= hunk.old.end {
-                lines.start = lines.start.min(hunk.old.start);
-                lines.end = lines.end.max(hunk.old.end);
+        let from = self.later.partition_point(|hunk| hunk.old.end < lines.start);
+        for hunk in &self.later[from..] {
+            if hunk.old.start > lines.end {
+                break;
             }
+            lines.start = lines.start.min(hunk.old.start);
+            lines.end = lines.end.max(hunk.old.end);
         }
         let now = self.now(lines.start, false)..self.now(lines.end, true);
         (span(&lines), now)
@@ -203,13 +223,10 @@ impl<'a> Sides<'a> {
 
     /// Where the line `at` of `after` is in the settled text; `past` what was put in right before it, or not.
     fn now(&self, at: u32, past: bool) -> usize {
-        let before = |hunk: &&Hunk| hunk.old.end < at || (past && hunk.old.end == at);
-        let (from, to) = self
-            .later
-            .iter()
-            .take_while(before)
-            .last()
-            .map_or((0, 0), |hunk| (hunk.old.end, hunk.new.end));
+        let before = |hunk: &Hunk| hunk.old.end < at || (past && hunk.old.end == at);
+        let count = self.later.partition_point(before);
+        let (from, to) =
+            self.later[..count].last().map_or((0, 0), |hunk| (hunk.old.end, hunk.new.end));
         (to + (at - from)) as usize
     }
 

@@ -5,6 +5,7 @@ use super::ladder::{self, Found, Place, Rung};
 use super::nearest::nearest;
 use super::{Change, Fit, Misfit, Replacement};
 use crate::text::{Newline, Text};
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// How many places of an ambiguous `old` are looked for.
@@ -133,9 +134,10 @@ pub(super) fn places<'a>(
     most: usize,
 ) -> impl Iterator<Item = usize> + 'a {
     let step = old.chars().next().map_or(1, char::len_utf8);
+    let finder = memmem::Finder::new(old);
     let mut from = 0;
     let next = move || {
-        let at = from + content.get(from..)?.find(old)?;
+        let at = from + finder.find(content.as_bytes().get(from..)?)?;
         from = at + step;
         Some(at)
     };

@@ -234,7 +234,14 @@ fn of_overlapping_edits_each_hears_of_its_own() {
 
 #[test]
 fn reasons_find_their_part() {
-    let part = part("a\nb\nc\n", "a\nB\n");
-    assert!(concerns(&part, &["B".to_owned()]));
-    assert!(!concerns(&part, &["a".to_owned()]));
+    let told = |before, after, lines: &[&str]| {
+        let lines: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
+        let given = [(&lines[..], "why"), (&lines[..], "why"), (&lines[..], "what for")];
+        reasons(&part(before, after), given.into_iter()).join(", ")
+    };
+    assert_eq!(told("a\nb\nc\n", "a\nB\n", &["B"]), "why, what for");
+    assert_eq!(told("a\nb\nc\n", "a\nB\n", &["a"]), "");
+    assert_eq!(told("a\nb\nc\n", "a\nc\n", &[]), "why, what for");
+    assert_eq!(told("a\nb\nc\n", "a\nc\n", &["b"]), "why, what for");
+    assert_eq!(told("a\nb\nc\n", "a\n\nc\n", &[""]), "");
 }

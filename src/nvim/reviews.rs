@@ -201,7 +201,7 @@ pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
         id,
         path: proposal.path.clone(),
         create: proposal.before.is_none(),
-        sha: proposal.before.as_ref().map(Text::sha256_hex).unwrap_or_default(),
+        sha: proposal.before.as_ref().map(Text::hash_of_parts).unwrap_or_default(),
         hunks,
         eol: after.eol(),
         at_once: proposal.at_once,
@@ -304,12 +304,8 @@ fn answer(
 ) -> ToolAnswer {
     let part = parts[at];
     let outcome = edit::outcome_among(parts, at, settled);
-    let reasons: Vec<String> = reviewed
-        .reasons
-        .iter()
-        .filter(|it| edit::concerns(part, &it.lines))
-        .map(|it| it.reason.clone())
-        .collect();
+    let given = reviewed.reasons.iter().map(|it| (&it.lines[..], &it.reason[..]));
+    let reasons = edit::reasons(part, given);
     let mut text = outcome.say(shown, &reasons);
     text.push_str(&unsaved(reviewed, shown));
     if !part.note.is_empty() {

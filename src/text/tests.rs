@@ -107,3 +107,13 @@ proptest! {
         }
     }
 }
+
+/// The editor's test has the same text and hash (`tests/lua/long_test.lua`).
+#[test]
+fn hashes_a_long_text_by_its_parts() {
+    let long = Text::new("a line of text\n".repeat(10_000));
+    expect!["5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f"]
+        .assert_eq(&long.hash_of_parts());
+    let short = Text::new("a line of text\n");
+    assert_eq!(short.hash_of_parts(), short.sha256_hex());
+}

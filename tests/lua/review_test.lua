@@ -39,6 +39,16 @@ function T.diff()
   end
 end
 
+--- Each hunk's lines are the buffer's, and no two touch.
+local function stands(buffer, hunks)
+  local row = -1
+  for _, h in ipairs(hunks) do
+    assert(h.start > row, 'ascending and apart: ' .. show(hunks))
+    row = h.start + #h.new
+    eq(h.new, vim.list_slice(buffer, h.start + 1, row), 'a hunk is what stands there')
+  end
+end
+
 --- base, buffer, the user's change {first, last, new}, hunks then, base then
 function T.typing()
   local rows = {
@@ -146,10 +156,20 @@ function T.laws()
       if math.random() < 0.4 then
         local new = rnd(3)
         local now = buffer
-        hunks = R.propose(hunks, first, last - first, new, function(a, b)
+        local edits = { { start = first, old = vim.list_slice(now, first + 1, last), new = new } }
+        local next_ = last + math.random(0, 4)
+        if next_ <= #now then
+          local gone = vim.list_slice(now, next_ + 1, next_ + math.random(0, 2))
+          edits[2] = { start = next_, old = gone, new = rnd(2) }
+        end
+        hunks = R.stacked(hunks, edits, function(a, b)
           return vim.list_slice(now, a + 1, b)
         end)
-        buffer = splice(buffer, first, last, new)
+        for k = #edits, 1, -1 do
+          local e = edits[k]
+          buffer = splice(buffer, e.start, e.start + #e.old, e.new)
+        end
+        stands(buffer, hunks)
         eq(base, R.base(buffer, hunks), 'a proposal moves the base')
         for word in pairs(typed) do
           typed[word] = vim.list_contains(buffer, word) or nil

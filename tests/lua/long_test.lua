@@ -1,0 +1,334 @@
+--- What is kept of long texts and many hunks, against the plain lists; work in slices.
+local H = require('bench')
+local hunks = require('caliban.hunks')
+local review = require('caliban.review')
+local rope = require('caliban.rope')
+local T = {}
+local eq = H.eq
+
+---@param n integer
+---@return string[]
+local function words(n)
+  local out = {}
+  for i = 1, n do
+    out[i] = 'w' .. math.random(9)
+  end
+  return out
+end
+
+---@param list string[]
+---@param first integer
+---@param last integer
+---@param new string[]
+---@return string[]
+local function splice(list, first, last, new)
+  local out = vim.list_slice(list, 1, first)
+  vim.list_extend(out, new)
+  return vim.list_extend(out, list, last + 1, #list)
+end
+
+--- A random place in a text, mostly a small one.
+---@param count integer
+---@return integer first, integer last, string[] new
+local function edit(count)
+  local first = math.random(0, count)
+  local most = math.random() < 0.1 and 900 or 3
+  return first, math.min(count, first + math.random(0, most)), words(math.random(0, most))
+end
+
+function T.a_rope_is_its_lines()
+  math.randomseed(3)
+  for _ = 1, 60 do
+    local plain = words(math.random(0, 2000))
+    local it = rope.of(plain)
+    for _ = 1, 25 do
+      local first, last, new = edit(#plain)
+      local was, before = it, plain
+      it, plain = rope.splice(it, first, last, new), splice(plain, first, last, new)
+      eq({ #plain, plain }, { it.count, rope.lines(it, 0, it.count) })
+      eq(before, rope.lines(was, 0, was.count), 'the version before stays')
+      eq(table.concat(plain, '\n'), rope.text(it))
+      eq(vim.list_slice(plain, first + 1, last), rope.lines(it, first, math.min(last, #plain)))
+      local from, upto, now = rope.differing(was, it)
+      eq(plain, splice(before, from, upto, vim.list_slice(plain, from + 1, now)), 'differing')
+    end
+  end
+end
+
+function T.a_rope_shares_what_did_not_change()
+  local plain = words(100000)
+  local it = rope.of(plain)
+  local after = rope.splice(it, 50000, 50001, { 'x', 'y' })
+  local shared = 0
+  for _, piece in ipairs(after.pieces) do
+    shared = shared + (vim.list_contains(it.pieces, piece) and 1 or 0)
+  end
+  eq(#it.pieces - 1, shared)
+  eq({ 50000, 50001, 50002 }, { rope.differing(it, after) })
+end
+
+--- A random list of hunks in a text of about that many rows.
+---@param rows integer
+---@return caliban.Hunk[]
+local function random_hunks(rows)
+  local out, row = {}, 0
+  while row < rows do
+    local hunk = { start = row, new = words(math.random(0, 3)), old = words(math.random(0, 2)) }
+    if #hunk.new + #hunk.old > 0 and math.random() < 0.7 then
+      out[#out + 1] = hunk
+      row = row + #hunk.new
+    end
+    row = row + math.random(1, 5)
+  end
+  return out
+end
+
+---@param list caliban.Hunk[]
+---@param row integer
+---@param step 1|-1
+---@return caliban.Hunk?
+local function beyond(list, row, step)
+  for k = step == 1 and 1 or #list, step == 1 and #list or 1, step do
+    if (list[k].start - row) * step > 0 then
+      return list[k]
+    end
+  end
+end
+
+function T.hunks_in_blocks_are_their_list()
+  math.randomseed(4)
+  for _ = 1, 40 do
+    local rows = math.random(1, 1500)
+    local plain = random_hunks(rows)
+    local it = hunks.of(plain)
+    for _ = 1, 40 do
+      local first, last, new = edit(rows)
+      local own, was = {}, hunks.list(it)
+      local before = vim.deepcopy(was)
+      plain, own[1] = review.change(plain, first, last, new)
+      it, own[2] = hunks.change(it, first, last, new)
+      eq(own[1], own[2])
+      eq(before, was, 'the version before stays')
+      rows = rows + #new - (last - first)
+      if math.random() < 0.5 then
+        plain, it = review.tighten(plain), hunks.tighten(it)
+      end
+      eq({ #plain, plain }, { it.count, hunks.list(it) })
+      local row = math.random(0, rows)
+      local k = review.at(plain, row)
+      eq({ k, plain[k or 0] }, { hunks.at(it, row) })
+      eq(beyond(plain, row, 1), hunks.beyond(it, row, 1))
+      eq(beyond(plain, row, -1), hunks.beyond(it, row, -1))
+      local upto = row + math.random(0, 60)
+      local near = vim.tbl_filter(function(h)
+        return h.start <= upto and h.start + #h.new >= row
+      end, plain)
+      eq(near, hunks.near(it, row, upto))
+    end
+  end
+end
+
+function T.a_line_more_leaves_the_blocks_of_other_hunks_alone()
+  local list = {}
+  for n = 1, 2000 do
+    list[n] = { start = 50 * n, new = { 'new' }, old = { 'old' } }
+  end
+  local it = hunks.of(list)
+  local after = hunks.change(it, 50010, 50010, { 'typed' })
+  eq({ 50000, 50051 }, { hunks.list(after)[1000].start, hunks.list(after)[1001].start })
+  local shared, known = 0, {}
+  for _, block in ipairs(it.blocks) do
+    known[block.list] = true
+  end
+  for _, block in ipairs(after.blocks) do
+    shared = shared + (known[block.list] and 1 or 0)
+  end
+  assert(shared >= #it.blocks - 2, 'all blocks but those beside it are the same')
+end
+
+function T.work_longer_than_a_slice_lets_others_in()
+  local order = {}
+  local slices = require('caliban.slices')
+  slices.run(function()
+    for n = 1, 3 do
+      local began = vim.uv.hrtime()
+      while vim.uv.hrtime() - began < 1e7 do
+      end
+      order[#order + 1] = n
+      H.rest()
+    end
+  end)
+  vim.schedule(function()
+    order[#order + 1] = 'other'
+  end)
+  H.settle()
+  eq({ 1, 2, 'other', 3 }, order)
+  slices.run(function()
+    order = {}
+  end)
+  eq({}, order, 'what does not rest is done at once')
+end
+
+--- The program's test has the same text and hash.
+local LONG = ('a line of text\n'):rep(10000)
+local HASH = '5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f'
+
+---@param path string
+---@return table proposal of one more line at the end
+local function proposal(path)
+  local p = H.proposal(path, {}, {})
+  p.sha, p.hunks = HASH, { { start = 10000, count = 0, text = 'more', n = 1 } }
+  return p
+end
+
+--- A file of many lines in a window, and a proposal that rests: `meanwhile` comes at the first rest.
+---@param meanwhile fun(buf: integer)
+---@param turn? integer
+---@return table[] sent
+local function rested(meanwhile, turn)
+  H.fresh()
+  local path = H.write('long.txt', LONG)
+  vim.cmd.edit(path)
+  local buf = vim.api.nvim_get_current_buf()
+  local slices = require('caliban.slices')
+  local rest, rests = slices.rest, 0
+  slices.rest = function()
+    rests = rests + 1
+    if rests == 1 then
+      meanwhile(buf)
+    end
+  end
+  H.propose({ proposal(path) }, 's', turn)
+  slices.rest = rest
+  assert(rests > 0, 'a long text lets others in')
+  return H.sent()
+end
+
+function T.a_long_text_is_known_by_its_parts_hashes()
+  local sent = rested(function() end)
+  eq('entered', sent[1].state)
+  eq('10000:-+more', H.pending())
+end
+
+function T.what_changes_while_a_long_text_is_read_is_not_overwritten()
+  local sent = rested(function(buf)
+    vim.api.nvim_buf_set_lines(buf, 0, 1, false, { 'typed' })
+  end)
+  eq({ 1, 'moved' }, { #sent, sent[1].state })
+  eq('typed', sent[1].text:match('^[^\n]*'))
+  eq('', H.pending())
+end
+
+function T.a_turn_stopped_while_a_long_text_is_read_changes_nothing()
+  local sent = rested(function()
+    require('caliban.buffers').stopped('s', 2)
+  end, 2)
+  eq({ 1, 'stopped' }, { #sent, sent[1].state })
+  eq({ 10000, '' }, { vim.api.nvim_buf_line_count(0), H.pending() })
+end
+
+function T.a_proposal_waits_where_calm_ends_while_a_long_text_is_read()
+  local sent = rested(function()
+    H.calm = false
+  end)
+  eq({ 0, 'calm' }, { #sent, require('caliban.buffers').waiting()[1].waits })
+  H.calm = true
+  require('caliban.buffers').retry()
+  eq('entered', H.sent()[1].state)
+end
+
+function T.a_buffer_closed_while_it_is_read_is_loaded_again()
+  local sent = rested(function(buf)
+    vim.cmd('enew')
+    vim.api.nvim_buf_delete(buf, { force = true })
+  end)
+  eq('entered', sent[1].state)
+  eq('10000:-+more', H.pending())
+end
+
+--- What a buffer under review shows.
+---@param buf integer
+---@return string[]
+local function shown(buf)
+  local out = {}
+  for _, name in ipairs({ 'caliban.review', 'caliban.review.hint' }) do
+    local space = vim.api.nvim_create_namespace(name)
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
+      mark[4].ns_id = nil
+      local details = vim.inspect(mark[4], { newline = '', indent = '' })
+      out[#out + 1] = ('%s %d,%d %s'):format(name, mark[2], mark[3], details)
+    end
+  end
+  table.sort(out)
+  return out
+end
+
+local KEYS = {
+  'ihere <Esc>',
+  'ox<Esc>',
+  'Ox<Esc>',
+  'dd',
+  '3dd',
+  'yyP',
+  'ddp',
+  'J',
+  '>>',
+  'u',
+  '<C-r>',
+  'G',
+  'gg',
+  ':sort<CR>',
+  ':2,5m$<CR>',
+  ':%s/a/b/<CR>',
+  ':%d|undo<CR>',
+}
+
+--- What is drawn bit by bit is what would be drawn at once.
+function T.drawing_goes_on_from_what_stands()
+  math.randomseed(6)
+  local overlay, buffers = require('caliban.overlay'), require('caliban.buffers')
+  for round = 1, 150 do
+    local words_ = words(math.random(1, 14))
+    local after = vim.list_slice(words_)
+    for _ = 1, math.random(3) do
+      local at = math.random(0, #after)
+      after = splice(after, at, math.min(#after, at + math.random(0, 2)), words(math.random(0, 2)))
+    end
+    local buf = H.review(table.concat(words_, ' '), table.concat(after, ' '))
+    local done = {}
+    for n = 1, math.random(8) do
+      done[n] = KEYS[math.random(#KEYS)]
+      vim.api.nvim_win_set_cursor(0, { math.random(vim.api.nvim_buf_line_count(0)), 0 })
+      if math.random() < 0.15 then
+        done[n] = 'accept'
+        buffers.accept({ scope = 'hunk' })
+      elseif math.random() < 0.15 then
+        done[n] = 'reject'
+        buffers.reject({ scope = 'hunk' })
+      else
+        H.keys(done[n])
+      end
+      H.settle()
+    end
+    local r = buffers.of(buf)
+    if r and r.hunks.count > 0 then
+      vim.api.nvim_exec_autocmds('CursorMoved', { buffer = buf })
+      local bit_by_bit = shown(buf)
+      overlay.clear(buf)
+      overlay.draw(r)
+      local want = shown(buf)
+      local function less(a, b)
+        return vim.tbl_filter(function(it)
+          return not vim.list_contains(b, it)
+        end, a)
+      end
+      eq(
+        { less(want, bit_by_bit), #want },
+        { less(bit_by_bit, want), #bit_by_bit },
+        round .. ': ' .. table.concat(done, ' ')
+      )
+    end
+  end
+end
+
+return T
