@@ -62,18 +62,13 @@ impl Bench<'_> {
         Felt { pause, keys }
     }
 
-    /// How far it has come, for who waits.
-    fn at(&self, phase: &str) {
-        eprintln!("review, {phase}");
-    }
-
     fn count(&mut self, field: &str) -> f64 {
         number(&self.editor().lua(&format!("return Review.{field}"), &[]))
     }
 
     /// Lets edits arrive while a user types in another window; how long that took.
     fn arrive(&mut self, edits: &serde_json::Value, files: usize) -> (Felt, Duration, char) {
-        self.at("arrival");
+        eprintln!("review, arrival");
         let want = self.count("entered") + files as f64;
         self.editor().done(":split notes.txt<CR>A");
         let mut took = Duration::ZERO;
@@ -93,7 +88,7 @@ impl Bench<'_> {
 
     /// Types signs and new lines at a line; then all of that is undone.
     fn type_at(&mut self, line: usize, how: &str) -> [Felt; 2] {
-        self.at("typing");
+        eprintln!("review, typing");
         let state = self.editor().lua("return vim.fn.changenr()", &[]);
         self.editor().done(&format!(":{line}<CR>{how}"));
         let each = |it: &mut Self, before: &'static str| {
@@ -120,7 +115,7 @@ impl Bench<'_> {
 
     /// The same keys again and again, each until all is drawn.
     fn press(&mut self, keys: &str, times: usize) -> Felt {
-        self.at(keys);
+        eprintln!("review, {keys}");
         self.felt(|it| {
             (0..times)
                 .map(|_| {
@@ -134,7 +129,7 @@ impl Bench<'_> {
 
     /// Decides all that is pending, until the model hears of it and answers with the sign.
     fn decide(&mut self, keys: &str, sign: char) -> f64 {
-        self.at(keys);
+        eprintln!("review, {keys}");
         let files = self.count("settled");
         let time = self.editor().done(keys).as_secs_f64() * 1000.0;
         assert!(self.count("settled") > files, "{keys} settled nothing");

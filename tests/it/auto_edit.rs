@@ -84,7 +84,6 @@ fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
         <notice>
         The user rejected 2 changes in a.txt: they are undone.
         The user's reason: not so
-        The user's reason: not so
         </notice>
         and?"#]]
     .assert_eq(&told(&scene));
