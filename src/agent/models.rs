@@ -1,7 +1,7 @@
 //! Which model answers: the choice by name, and the provider behind it.
 
 use crate::event::{Failure, Tuning};
-use crate::message::{Request, Thinking, Usage};
+use crate::message::{Effort, Request, Thinking, Usage};
 use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider};
 use crate::provider::facts::{ThinkingKind, UserModel};
@@ -101,16 +101,22 @@ impl Models {
     /// What of a tuning a model does not take, in a sentence.
     pub fn ignored(chosen: &Chosen, tuning: Tuning) -> Option<String> {
         let facts = &chosen.facts;
+        let name = full_name(chosen);
         let thinks = facts.thinking != ThinkingKind::Unasked;
+        let always = facts.thinking == ThinkingKind::Always;
+        let thinks_on = (always && tuning.thinking == Some(Effort::Off)).then(|| {
+            format!("{name} cannot be kept from thinking: it thinks as little as it can.")
+        });
         let without = [
             (tuning.thinking.is_some() && !thinks).then_some("thinking"),
             (tuning.temperature.is_some() && !facts.temperature).then_some("temperature"),
         ];
         let without: Vec<_> = without.into_iter().flatten().collect();
-        (!without.is_empty()).then(|| {
-            let name = full_name(chosen);
+        let unsent = (!without.is_empty()).then(|| {
             format!("{name} is not known to take {}: it is not sent.", without.join(" or "))
-        })
+        });
+        let said: Vec<_> = thinks_on.into_iter().chain(unsent).collect();
+        (!said.is_empty()).then(|| said.join(" "))
     }
 
     /// A text with none of the keys in it that are known without running anything: those that have been used, those

@@ -12,11 +12,16 @@ impl Facts {
     pub fn thinking(&self, effort: Option<Effort>, max_tokens: u32) -> Option<Thinking> {
         match (self.thinking, effort) {
             (ThinkingKind::Unasked, _) | (ThinkingKind::Budget | ThinkingKind::Named, None) => None,
+            (ThinkingKind::Always, Some(Effort::Off)) => Some(Thinking::Adaptive(Effort::Low)),
             (_, Some(Effort::Off)) => Some(Thinking::Off),
             (ThinkingKind::Budget, Some(effort)) => budget(effort, max_tokens),
             // The vendor's own default.
-            (ThinkingKind::Adaptive, None) => Some(Thinking::Adaptive(Effort::High)),
-            (ThinkingKind::Adaptive, Some(effort)) => Some(Thinking::Adaptive(effort)),
+            (ThinkingKind::Adaptive | ThinkingKind::Always, None) => {
+                Some(Thinking::Adaptive(Effort::High))
+            }
+            (ThinkingKind::Adaptive | ThinkingKind::Always, Some(effort)) => {
+                Some(Thinking::Adaptive(effort))
+            }
             (ThinkingKind::Named, Some(effort)) => Some(Thinking::Named(effort)),
         }
     }
@@ -52,6 +57,7 @@ mod tests {
             ThinkingKind::Unasked,
             ThinkingKind::Budget,
             ThinkingKind::Adaptive,
+            ThinkingKind::Always,
             ThinkingKind::Named,
         ];
         for thinking in kinds {
@@ -80,6 +86,12 @@ mod tests {
             Adaptive Some(Medium): Some(Adaptive(Medium))
             Adaptive Some(High): Some(Adaptive(High))
             Adaptive Some(Max): Some(Adaptive(Max))
+            Always None: Some(Adaptive(High))
+            Always Some(Off): Some(Adaptive(Low))
+            Always Some(Low): Some(Adaptive(Low))
+            Always Some(Medium): Some(Adaptive(Medium))
+            Always Some(High): Some(Adaptive(High))
+            Always Some(Max): Some(Adaptive(Max))
             Named None: None
             Named Some(Off): Some(Off)
             Named Some(Low): Some(Named(Low))

@@ -37,6 +37,8 @@ pub enum ThinkingKind {
     Budget,
     /// As much as it sees fit, within a named effort (Claude from 4.6).
     Adaptive,
+    /// The same, and it cannot be kept from it (Claude from 5.5, Fable).
+    Always,
     /// With a named effort (GPT-5, o-series, Gemini 3, gpt-oss).
     Named,
 }

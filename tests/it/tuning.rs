@@ -108,6 +108,19 @@ fn what_the_user_says_of_a_model_counts() {
 }
 
 #[test]
+fn a_model_that_cannot_be_kept_from_thinking_thinks_little_and_the_user_is_told() {
+    let server = Server::start();
+    server.reply(Reply::said("One."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>:Caliban model anthropic/claude-sonnet-5-5 thinking=off<CR>");
+    nvim.wait_transcript("anthropic/claude-sonnet-5-5 cannot be kept from thinking");
+    nvim.ask("one", "One.");
+    let body = &server.requests()[0].json;
+    assert_eq!(body["thinking"]["type"], "adaptive");
+    assert_eq!(body["output_config"]["effort"], "low");
+}
+
+#[test]
 fn a_tuning_outlives_the_program() {
     let server = Server::start();
     server.reply(Reply::said("One."));

@@ -7,7 +7,7 @@ const M: u32 = 1_000_000;
 /// The window of GPT from 5.4 on.
 const GPT: u32 = 1_050_000;
 
-use ThinkingKind::{Adaptive, Budget, Named, Unasked};
+use ThinkingKind::{Adaptive, Always, Budget, Named, Unasked};
 
 const fn model(window: u32, max_output: u32) -> Facts {
     Facts { window, max_output, ..UNKNOWN }
@@ -22,6 +22,11 @@ const fn seeing(window: u32, max_output: u32, thinking: ThinkingKind, sampled: b
 const fn adaptive(least: u32, price: Price) -> Facts {
     let facts = seeing(M, 128_000, Adaptive, false);
     Facts { cache_minimum: least, price: Some(price), ..facts }
+}
+
+/// One that refuses not to.
+const fn always(least: u32, price: Price) -> Facts {
+    Facts { thinking: Always, ..adaptive(least, price) }
 }
 
 /// A Claude that thinks within a budget, if it is told to.
@@ -74,9 +79,9 @@ pub(super) const PATCHING: [&str; 4] = ["gpt-5", "gpt-6", "codex", "gpt-codex"];
 
 /// Beginning of the model's name (behind the last `/`) and what is known of it; of a line of models the newest first.
 pub(super) const MODELS: [(&str, Facts); 73] = [
-    ("claude-fable-5-1", adaptive(4096, usd(10.0, 50.0, 0.25, 12.5))),
-    ("claude-fable-5", adaptive(512, usd(10.0, 50.0, 1.0, 12.5))),
-    ("claude-opus-5-5", adaptive(4096, usd(4.0, 20.0, 0.2, 5.0))),
+    ("claude-fable-5-1", always(4096, usd(10.0, 50.0, 0.25, 12.5))),
+    ("claude-fable-5", always(512, usd(10.0, 50.0, 1.0, 12.5))),
+    ("claude-opus-5-5", always(4096, usd(4.0, 20.0, 0.2, 5.0))),
     ("claude-opus-5", adaptive(512, OPUS_4_5)),
     ("claude-opus-4-8", adaptive(1024, OPUS_4_5)),
     ("claude-opus-4-7", adaptive(2048, OPUS_4_5)),
@@ -85,13 +90,13 @@ pub(super) const MODELS: [(&str, Facts); 73] = [
     ("claude-opus-4-1", budget(32_000, 1024, OPUS_4)),
     ("claude-opus-4-2", budget(32_000, 1024, OPUS_4)),
     ("claude-opus-4-0", budget(32_000, 1024, OPUS_4)),
-    ("claude-sonnet-5-5", adaptive(4096, usd(2.0, 10.0, 0.1, 2.5))),
+    ("claude-sonnet-5-5", always(512, usd(2.0, 10.0, 0.1, 2.5))),
     ("claude-sonnet-5", adaptive(1024, usd(2.0, 10.0, 0.2, 2.5))),
     ("claude-sonnet-4-6", Facts { temperature: true, ..adaptive(1024, SONNET_4) }),
     ("claude-sonnet-4-5", budget(64_000, 1024, SONNET_4)),
     ("claude-sonnet-4-2", budget(64_000, 1024, SONNET_4)),
     ("claude-sonnet-4-0", budget(64_000, 1024, SONNET_4)),
-    ("claude-haiku-5-5", adaptive(4096, long(usd(0.1, 0.5, 0.01, 0.125), 100_000, 5.0, 5.0))),
+    ("claude-haiku-5-5", always(4096, long(usd(0.1, 0.5, 0.01, 0.125), 100_000, 5.0, 5.0))),
     ("claude-haiku-4-5", budget(64_000, 4096, usd(1.0, 5.0, 0.1, 1.25))),
     ("claude-3-7-sonnet", budget(64_000, 1024, SONNET_4)),
     ("claude-3-5-sonnet", Facts { thinking: Unasked, ..budget(8192, 1024, SONNET_4) }),

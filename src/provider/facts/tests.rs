@@ -34,7 +34,7 @@ fn the_longest_beginning_wins() {
         claude-opus-4-20250514: 200000 32000 Budget temperature 1024 Some((15.0, 75.0, 1.5, 18.75))
         claude-opus-4-5: 200000 64000 Budget temperature 4096 Some((5.0, 25.0, 0.5, 6.25))
         claude-opus-4-6: 1000000 128000 Adaptive temperature 4096 Some((5.0, 25.0, 0.5, 6.25))
-        claude-opus-5-5: 1000000 128000 Adaptive 4096 Some((4.0, 20.0, 0.2, 5.0))
+        claude-opus-5-5: 1000000 128000 Always 4096 Some((4.0, 20.0, 0.2, 5.0))
         claude-sonnet-7: 200000 32000 Unasked temperature 0 None
         anthropic/claude-3-5-haiku-latest: 200000 8192 Unasked temperature 2048 Some((0.8, 4.0, 0.08, 1.0))
         gpt-5-mini-2025-08-07: 400000 128000 Named 1024 Some((0.25, 2.0, 0.025, 0.25))

@@ -100,6 +100,8 @@ fn anthropics_top_level() {
 fn anthropics_asking_for_thoughts() {
     let asked = |thinking: Value, why| check(ANTHROPIC, json!({"thinking": thinking}), why);
     asked(json!({"type": "disabled"}), "");
+    let off = json!({"model": "claude-opus-5-5", "thinking": {"type": "disabled"}});
+    check(ANTHROPIC, off, "not supported for this model");
     asked(json!({"type": "adaptive", "display": "summarized"}), "");
     asked(json!({"type": "on"}), "does not match");
     asked(json!({"budget_tokens": 2000}), "thinking.type");

@@ -20,6 +20,13 @@ pub(super) fn check(body: &Object, messages: &[Value]) -> Checked {
     let asked = body.get("thinking");
     match asked.and_then(|asked| asked["type"].as_str()) {
         None if asked.is_some() => return Err("thinking.type: Field required".into()),
+        Some("disabled") if thinks_always(body) => {
+            return Err(
+                "\"thinking.type.disabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \
+                 \"output_config.effort\" to control thinking behavior."
+                    .into(),
+            );
+        }
         None | Some("disabled") => {}
         Some("adaptive") => only_warm(body)?,
         Some("enabled") => {
@@ -30,6 +37,11 @@ pub(super) fn check(body: &Object, messages: &[Value]) -> Checked {
         Some(other) => return Err(format!("thinking: Input tag '{other}' does not match")),
     }
     server_tools(messages)
+}
+
+fn thinks_always(body: &Object) -> bool {
+    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+    model.contains("-5-5") || model.contains("fable")
 }
 
 fn only_warm(body: &Object) -> Checked {
