@@ -84,6 +84,8 @@ local function send(session, text, context)
     return
   elseif chat == chats.current then
     chats.show(false)
+  else
+    require('caliban.notify').show(('The comment goes to the conversation `%s`.'):format(session))
   end
   local message = { kind = 'send', text = text, context = context, steer = true }
   if not chats.send(chat, message) then

@@ -157,7 +157,8 @@ end
 local function line(hunk)
   local text = (hunk.new[1] or hunk.old[1] or ''):gsub('^%s+', '')
   if #text > WIDE then
-    local short = vim.fn.strcharpart(text:sub(1, 8 * WIDE), 0, WIDE)
+    local plain = not text:find('[\128-\255]')
+    local short = plain and text:sub(1, WIDE) or vim.fn.strcharpart(text:sub(1, 8 * WIDE), 0, WIDE)
     text = short == text and text or short .. '…'
   end
   return ('    %5d  -%d +%d  %s'):format(hunk.start + 1, #hunk.old, #hunk.new, clean(text))
@@ -232,7 +233,8 @@ local function compose(chat, listing)
   end
   for _, it in ipairs(listing.files) do
     local open = is_open(it, changes)
-    local mark = waiting(it) == 0 and ' ' or open and '▾' or '▸'
+    local hunks = waiting(it) - (it.r.whole and 1 or 0)
+    local mark = hunks <= 0 and ' ' or open and '▾' or '▸'
     add(('  %s %s'):format(mark, label(it)), { acts = true, r = it.r, listed = it })
     if open then
       list_hunks(it, add)
@@ -356,18 +358,24 @@ end
 
 local stale = {} ---@type table<caliban.Chat, true>
 local timer ---@type uv.uv_timer_t?
+local soon ---@type fun(chat: caliban.Chat, now: boolean)
 
 local function flush()
   local chats = vim.tbl_keys(stale)
   stale = {}
   for _, chat in ipairs(chats) do
-    M.refresh(chat)
+    local ok, err = pcall(M.refresh, chat)
+    if not ok and tostring(err):find('E565', 1, true) then
+      soon(chat, false)
+    elseif not ok then
+      error(err, 0)
+    end
   end
 end
 
 ---@param chat caliban.Chat
 ---@param now boolean
-local function soon(chat, now)
+function soon(chat, now)
   stale[chat] = true
   timer = timer or assert(vim.uv.new_timer())
   timer:start(now and 0 or CALM, 0, vim.schedule_wrap(flush))

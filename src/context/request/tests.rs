@@ -60,6 +60,8 @@ fn excerpts_are_fenced_and_notices_marked() {
         filetype: "rust".into(),
         ..excerpt("a \"b\" & c\nd.rs", Some((3, 4)), "let x;\n\n")
     };
+    let hunk =
+        Excerpt { kind: ExcerptKind::Hunk, ..excerpt("a.rs", Some((7, 7)), "-old\n+</hunk>") };
     let folder = Excerpt { kind: ExcerptKind::Folder, ..excerpt("src/", None, "a.rs") };
     check(
         vec![
@@ -70,6 +72,7 @@ fn excerpts_are_fenced_and_notices_marked() {
                     Block::Notice { text: "1 hunk was kept.".into() },
                     Block::Excerpt(selection),
                     Block::Excerpt(folder),
+                    Block::Excerpt(hunk),
                     text("what?"),
                 ],
             ),
@@ -86,6 +89,10 @@ fn excerpts_are_fenced_and_notices_marked() {
               <context kind="folder" path="src/">
               a.rs
               </context>
+              <hunk-2 kind="pending" path="a.rs" lines="7-7">
+              -old
+              +</hunk>
+              </hunk-2>
               what?
         "#]],
     );

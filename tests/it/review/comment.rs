@@ -230,3 +230,21 @@ fn the_other_dialect_hears_the_comment_too() {
     let told = server.wait_requests(2)[1].last_user_text();
     assert!(told.contains("-l2\n+L2\n</hunk>\n") && told.ends_with("why?"), "{told}");
 }
+
+#[test]
+fn a_comment_goes_to_the_conversation_whose_hunk_it_is() {
+    let scene = Scene::two_hunks(|it| it);
+    let nvim = &scene.nvim;
+    nvim.keys(":Caliban new<CR>");
+    nvim.wait_screen("caliban://main-2/prompt");
+    nvim.keys(":1wincmd w<CR>");
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys("2G\\cfor main<CR>");
+    nvim.wait_screen("The comment goes to the conversation `main`.");
+    assert_eq!(scene.answer(2, "e1"), UNDECIDED);
+    assert!(scene.request(2).last_user_text().ends_with("for main"));
+    assert!(!nvim.transcript().contains("for main"));
+    nvim.keys(":Caliban resume main<CR>");
+    scene.wait_idle("I see.");
+    scene.wait_chat("2 changes in 1 file to review");
+}
