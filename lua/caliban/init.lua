@@ -83,31 +83,40 @@ end
 ---@field visual? boolean the range is the selection
 
 ---@param opts? caliban.ReviewOpts
----@return caliban.ReviewOpts
-local function selected(opts)
+---@return caliban.Choice? absent: it means nothing, and the user was told
+local function chosen(opts)
   opts = vim.deepcopy(opts or {})
   if opts.visual then
     local a, b = vim.fn.line('v'), vim.fn.line('.')
     opts.range, opts.visual = { math.min(a, b), math.max(a, b) }, nil
   end
-  return opts
+  return require('caliban.chat.decide').resolve(opts)
 end
 
 ---@param opts? caliban.ReviewOpts
 function M.accept(opts)
-  require('caliban.buffers').accept(selected(opts))
+  local choice = chosen(opts)
+  if choice then
+    require('caliban.buffers').accept(choice)
+  end
 end
 
 ---@param opts? caliban.ReviewOpts
 function M.reject(opts)
-  require('caliban.buffers').reject(selected(opts))
+  local choice = chosen(opts)
+  if choice then
+    require('caliban.buffers').reject(choice)
+  end
 end
 
 --- Tells the model something about a hunk, which stays pending. Without a text it is asked for.
 ---@param text? string
 ---@param opts? caliban.ReviewOpts
 function M.comment(text, opts)
-  require('caliban.comment').comment(text, selected(opts))
+  local choice = chosen(opts)
+  if choice then
+    require('caliban.comment').comment(text, choice)
+  end
 end
 
 function M.next()

@@ -46,44 +46,49 @@ local function choice(it, whole, reason)
   return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }
 end
 
----@param chat caliban.Chat
----@param act 'accept'|'reject'
----@param whole boolean
----@return fun()
-local function decide(chat, act, whole)
-  return function()
-    local it = item(chat)
-    local chosen = it and choice(it, whole)
-    if chosen then
-      require('caliban.buffers')[act](chosen)
-    end
+--- What a choice means: where it names nothing and the cursor is on a list, what its line is.
+---@param opts caliban.Choice
+---@return caliban.Choice? absent: it means nothing, and the user was told
+function M.resolve(opts)
+  local named = opts.buf or opts.range or opts.scope == 'all'
+  local buf = api.nvim_get_current_buf()
+  local chat = not named and require('caliban.chat').of(buf)
+  local it = chat and chat.listing and chat.transcript == buf and item(chat)
+  if not it then
+    return opts
+  elseif opts.scope == 'hunk' and not it.hunk then
+    require('caliban.notify').show('No hunk here.')
+    return nil
   end
+  return choice(it, opts.scope == 'file', opts.reason)
 end
 
 --- The keys that are there while the cursor is on the list.
----@param chat caliban.Chat
 ---@return caliban.Mapping[]
-function M.mappings(chat)
+function M.mappings()
   ---@param lhs string
-  ---@param rhs fun()
+  ---@param name 'accept'|'reject'|'comment'|'next'|'prev' of the API
   ---@param desc string
-  local function map(lhs, rhs, desc)
+  ---@param opts? caliban.ReviewOpts
+  local function map(lhs, name, desc, opts)
+    local rhs = function()
+      if name == 'comment' then
+        require('caliban').comment()
+      else
+        require('caliban')[name](opts)
+      end
+    end
     return { mode = 'n', lhs = lhs, rhs = rhs, desc = 'on a change: ' .. desc }
   end
+  local file = { scope = 'file' }
   return {
-    map('<localleader>a', decide(chat, 'accept', false), 'accept it'),
-    map('<localleader>r', decide(chat, 'reject', false), 'reject it'),
-    map('<localleader>A', decide(chat, 'accept', true), 'accept its file'),
-    map('<localleader>R', decide(chat, 'reject', true), 'reject its file'),
-    map('<localleader>c', function()
-      local it = item(chat)
-      local chosen = it and choice(it, false)
-      if chosen then
-        require('caliban').comment(nil, chosen)
-      end
-    end, 'comment on it'),
-    map(']h', require('caliban').next, 'go to the next hunk'),
-    map('[h', require('caliban').prev, 'go to the previous hunk'),
+    map('<localleader>a', 'accept', 'accept it'),
+    map('<localleader>r', 'reject', 'reject it'),
+    map('<localleader>A', 'accept', 'accept its file', file),
+    map('<localleader>R', 'reject', 'reject its file', file),
+    map('<localleader>c', 'comment', 'comment on it'),
+    map(']h', 'next', 'go to the next hunk'),
+    map('[h', 'prev', 'go to the previous hunk'),
   }
 end
 

@@ -353,13 +353,12 @@ local keys = {
 }
 
 --- Shows the keys of the buffer in a small window.
----@param chat caliban.Chat
 ---@param part 'transcript'|'composer'
-local function help(chat, part)
+local function help(part)
   local lines, seen = {}, {}
   local all = vim.list_slice(keys[part])
   if part == 'transcript' then
-    vim.list_extend(all, require('caliban.chat.decide').mappings(chat))
+    vim.list_extend(all, require('caliban.chat.decide').mappings())
   end
   local leader = require('caliban.maps').leader():gsub('%%', '%%%%')
   for _, key in ipairs(all) do
@@ -428,7 +427,7 @@ function M.attach(chat, buf, part)
     map(chat, buf, key)
   end
   vim.keymap.set('n', 'g?', function()
-    help(chat, part)
+    help(part)
   end, { buffer = buf, desc = 'Caliban: keys', nowait = true })
 end
 

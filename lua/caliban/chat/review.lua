@@ -27,6 +27,7 @@ local CALM = 100
 ---@class caliban.Listing
 ---@field files caliban.Listed[]
 ---@field folded? boolean as the user wants it
+---@field spread? boolean more than its first line is shown
 ---@field items caliban.Item[] what each line of the block is
 
 ---@class caliban.Item a line of the list
@@ -164,15 +165,19 @@ local function line(hunk)
   return ('    %5d  -%d +%d  %s'):format(hunk.start + 1, #hunk.old, #hunk.new, clean(text))
 end
 
---- Whether more than one line is shown: while the model is at work, what it says is to be seen.
+--- Whether more than the first line is to be shown: while the model is at work, what it says is to be seen. Nothing
+--- folds under the cursor.
 ---@param chat caliban.Chat
+---@param listing caliban.Listing
 ---@return boolean
-local function spread(chat)
-  local listing, phase = chat.listing, chat.status and chat.status.phase or 'idle'
-  if listing and listing.folded ~= nil then
+local function spread(chat, listing)
+  if listing.folded ~= nil then
     return not listing.folded
   end
+  local phase = chat.status and chat.status.phase or 'idle'
+  local here = api.nvim_get_current_buf() == chat.transcript and M.under(chat) ~= nil
   return vim.tbl_contains({ 'idle', 'offline', 'reviewing' }, phase)
+    or listing.spread == true and here
 end
 
 --- Whether a file's hunks are listed.
@@ -222,7 +227,8 @@ local function compose(chat, listing)
   else
     local all = { acts = true, session = listing.files[1].r.session }
     local head = ('? %s in %s to review'):format(count(changes, 'change'), count(files, 'file'))
-    if not spread(chat) then
+    listing.spread = spread(chat, listing)
+    if not listing.spread then
       add(head .. '  (za lists them)', all)
       return lines, items, waits
     end
@@ -284,7 +290,7 @@ local function map(chat)
   local waits = chat.listing and total(chat.listing) > 0
   local on = waits and api.nvim_get_current_buf() == buf and M.under(chat)
   if on and not mapped[buf] then
-    mapped[buf] = require('caliban.maps').set(buf, require('caliban.chat.decide').mappings(chat))
+    mapped[buf] = require('caliban.maps').set(buf, require('caliban.chat.decide').mappings())
   elseif not on and mapped[buf] then
     require('caliban.maps').clear(buf, mapped[buf])
     mapped[buf] = nil
@@ -343,7 +349,7 @@ function M.toggle(chat, item)
   if it then
     it.open = not is_open(it, (total(listing)))
   else
-    listing.folded = spread(chat)
+    listing.folded = listing.spread
   end
   M.refresh(chat, false)
   local _, top = require('caliban.chat.paint').at(chat, api.nvim_win_get_cursor(0)[1] - 1)

@@ -161,7 +161,7 @@ fn the_head_decides_on_everything_and_a_file_key_on_the_file() {
 #[test]
 fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
     let scene = three_files(|it| it);
-    scene.server.reply(Reply::said("I will."));
+    let gate = scene.server.reply(Reply::new().text("Hm. ").gate().text("I will."));
     scene.nvim.go_to_transcript("-2 +0  l5");
     scene.nvim.keys("\\cleave them<CR>");
     expect![[r#"
@@ -171,6 +171,10 @@ fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
         </hunk>
         leave them"#]]
     .assert_eq(&scene.request(2).last_user_text());
+    scene.wait_chat("Hm.");
+    let here = "return vim.api.nvim_get_current_line()";
+    assert!(scene.nvim.lua_str(here).contains("-2 +0  l5"), "it does not fold under the cursor");
+    gate.finish();
     scene.wait_idle("I will.");
     assert_eq!(scene.pending(), 4);
     // the list stands below what was said since
@@ -417,4 +421,23 @@ fn files_deleted_and_renamed_are_decided_on_their_lines() {
     nvim.go_to_transcript("  a.txt");
     nvim.keys("<CR>");
     assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban", "there is nowhere to go");
+}
+
+#[test]
+fn commands_and_plug_maps_mean_the_line_too() {
+    let map = "vim.keymap.set('n', 'gA', '<Plug>(caliban-accept)')";
+    let scene = three_files(|it| it.before(map));
+    let nvim = &scene.nvim;
+    nvim.go_to_transcript("-1 +1  L2");
+    nvim.keys("gA");
+    wait_row(nvim, &["a.txt", "1 hunk · 1 kept"]);
+    nvim.go_to_transcript("▾ b.txt");
+    nvim.keys(":Caliban reject hunk<CR>");
+    expect!["No hunk here."].assert_eq(scene.said().lines().last().unwrap());
+    nvim.keys(":Caliban reject file they are needed<CR>");
+    wait_row(nvim, &["b.txt", "1 undone"]);
+    nvim.go_to_transcript("Three files.");
+    nvim.keys("gA");
+    expect!["Nothing is under review here."].assert_eq(scene.said().lines().last().unwrap());
+    assert_eq!(scene.pending(), 2);
 }
