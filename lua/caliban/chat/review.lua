@@ -9,7 +9,7 @@ local track = require('caliban.track')
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
 
---- Hunks in all that are listed unasked; of one file that are listed at all; characters of a hunk's line.
+--- Hunks in all that are listed unasked; of one file that are listed at all; cells of a hunk's line.
 local FEW, MOST, WIDE = 30, 2000, 40
 --- Milliseconds without a change until typing is followed.
 local CALM = 100
@@ -158,8 +158,12 @@ end
 local function line(hunk)
   local text = (hunk.new[1] or hunk.old[1] or ''):gsub('^%s+', '')
   if #text > WIDE then
-    local plain = not text:find('[\128-\255]')
-    local short = plain and text:sub(1, WIDE) or vim.fn.strcharpart(text:sub(1, 8 * WIDE), 0, WIDE)
+    local short = text:sub(1, WIDE)
+    if text:find('[\128-\255]') then
+      short = vim.fn.strcharpart(text:sub(1, 8 * WIDE), 0, WIDE)
+      -- a character of two cells is the widest
+      short = api.nvim_strwidth(short) > WIDE and vim.fn.strcharpart(short, 0, WIDE / 2) or short
+    end
     text = short == text and text or short .. '…'
   end
   return ('    %5d  -%d +%d  %s'):format(hunk.start + 1, #hunk.old, #hunk.new, clean(text))

@@ -441,3 +441,34 @@ fn commands_and_plug_maps_mean_the_line_too() {
     expect!["Nothing is under review here."].assert_eq(scene.said().lines().last().unwrap());
     assert_eq!(scene.pending(), 2);
 }
+
+#[test]
+fn whatever_a_hunk_holds_its_line_is_one_line() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    let nvim = &scene.nvim;
+    nvim.keys(":edit a.txt<CR>");
+    let wide = "日本語".repeat(30);
+    let long = "x".repeat(100_000);
+    scene.ask(Reply::new().call(
+        "e1",
+        "edit",
+        edit(
+            "a.txt",
+            &[("l2", "\t\u{1b}[31mred\u{7} \\end"), ("l5", &wide), ("l8", &long), ("l9\n", "\n")],
+        ),
+    ));
+    scene.wait_pending(3);
+    wait_row(nvim, &["a.txt", "3 hunks"]);
+    let rows: Vec<String> = nvim
+        .transcript()
+        .lines()
+        .skip_while(|it| !it.contains("▾ a.txt"))
+        .skip(1)
+        .map(|it| format!("|{it}"))
+        .collect();
+    expect![[r#"
+        |        2  -1 +1   [31mred  \end
+        |        5  -1 +1  日本語日本語日本語日本語日本語日本語日本…
+        |        8  -2 +2  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"#]]
+    .assert_eq(&rows.join("\n"));
+}
