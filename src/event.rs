@@ -121,6 +121,10 @@ pub enum Event {
         path: PathBuf,
         hash: Option<String>,
     },
+    /// The user gave the conversation a title.
+    Titled {
+        title: String,
+    },
     /// Something the model is to be told with the next request.
     Noted {
         text: String,

@@ -1,6 +1,7 @@
 //! The whole: what the editor says goes to the session it is about, sessions are opened as they are asked for,
 //! and everything is on disk when the editor goes.
 
+mod chats;
 mod connect;
 mod places;
 mod settings;
@@ -183,6 +184,7 @@ impl Program {
             FromNvim::Connect { provider } => self.ask_for_key(provider),
             FromNvim::Key { provider, key } => self.connect(provider, key),
             FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
+            FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
             FromNvim::Checked(checked) => {
@@ -446,6 +448,7 @@ impl Program {
 
     async fn wish(&mut self, session: SessionId, wish: Wish) {
         match wish {
+            Wish::Sessions { text } => self.list_sessions(text),
             Wish::Models => self.offer_models(session),
             Wish::Connect { provider } => self.ask_for_key(provider),
             Wish::New { name } => {

@@ -128,6 +128,11 @@ local subcommands = {
     end,
     complete = sessions,
   },
+  sessions = {
+    run = function(call)
+      require('caliban.sessions').ask(call.rest)
+    end,
+  },
   stop = {
     run = function()
       api().stop()

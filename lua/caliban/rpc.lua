@@ -248,6 +248,9 @@ local handlers = {
   models = vim.schedule_wrap(function(message)
     require('caliban.models').offer(message)
   end),
+  sessions = vim.schedule_wrap(function(message)
+    require('caliban.sessions').offer(message)
+  end),
   connect = vim.schedule_wrap(function(message)
     require('caliban.models').want(message)
   end),

@@ -77,6 +77,11 @@
 ---@field kind 'look'
 ---@field session string
 
+--- Asks for the sessions of the project, the newest first.
+---@class (exact) caliban.ListSessions
+---@field kind 'list_sessions'
+---@field text string only those in which it stands; '' for all
+
 --- A new conversation; the old one stays. Without a name one is made.
 ---@class (exact) caliban.New
 ---@field kind 'new'
@@ -390,6 +395,21 @@
 ---@field kind 'connect'
 ---@field provider? string
 ---@field providers caliban.Offer[]
+
+---@class (exact) caliban.Sessions
+---@field kind 'sessions'
+---@field text string what was looked for; '' for all
+---@field sessions caliban.SessionRow[]
+
+---@class (exact) caliban.SessionRow
+---@field name string
+---@field title string
+---@field age integer seconds since it was saved
+---@field bytes integer
+---@field turns integer
+---@field open 'here'|'elsewhere'|'nowhere'
+---@field problem? string why it cannot be opened
+---@field line? string the first line that holds what was looked for
 
 --- The request that went out last.
 ---@class (exact) caliban.SentRequest

@@ -92,6 +92,10 @@ pub enum Wish {
     New {
         name: Option<String>,
     },
+    /// The user wants to choose a session, of those in which this stands.
+    Sessions {
+        text: String,
+    },
     /// The user wants to choose a model from all there are.
     Models,
     /// The user wants to give a key.

@@ -143,6 +143,10 @@ impl Agent {
                 let name = (!rest.is_empty()).then(|| rest.to_owned());
                 let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::New { name }));
             }
+            Slash::Sessions => {
+                let text = rest.to_owned();
+                let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::Sessions { text }));
+            }
             Slash::Clear => self.clear(),
             Slash::Models if rest.is_empty() => {
                 let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::Models));

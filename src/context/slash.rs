@@ -7,6 +7,7 @@ pub enum Slash {
     Help,
     System,
     New,
+    Sessions,
     Clear,
     Models,
     Connect,
@@ -34,6 +35,11 @@ pub const TABLE: &[Row] = &[
         name: "new",
         slash: Slash::New,
         help: "a new conversation, the old one stays: `/new [name]`",
+    },
+    Row {
+        name: "sessions",
+        slash: Slash::Sessions,
+        help: "lists the conversations of this project, to choose one; `/sessions text` searches them",
     },
     Row {
         name: "clear",

@@ -1,8 +1,10 @@
 //! What crosses between the editor and the program; the twin of `lua/caliban/wire.lua`, which says what
 //! each field means. A test keeps the two equal.
 
+mod chats;
 mod servers;
 
+pub use chats::{ListSessions, SessionRow, Sessions, WhereOpen};
 pub use servers::{CheckState, Checked, Found};
 
 use crate::edit::Format;
@@ -87,6 +89,7 @@ pub enum FromNvim {
     Request {
         session: SessionId,
     },
+    ListSessions(ListSessions),
     Arrived(Arrived),
     Reviewed(Reviewed),
     Found(Found),
@@ -324,6 +327,7 @@ pub enum ToNvim {
         provider: Option<String>,
         providers: Vec<Offer>,
     },
+    Sessions(Sessions),
     Request {
         session: SessionId,
         about: String,

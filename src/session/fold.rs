@@ -1,6 +1,6 @@
 //! The fold: how each event changes the state, for a live session and a replayed one alike.
 
-use super::{Message, Open, Phase, Role, Session, State, say};
+use super::{Message, Open, Phase, Role, Session, State, say, title};
 use crate::event::{End, Event, Mode, Plan, PlanStep, Queued, Ruling, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Stop};
 use std::path::Path;
@@ -30,6 +30,9 @@ impl Session {
             Event::Unqueued { id } => self.queue.retain(|it| it.id != *id),
             Event::Prompted { turn, message } => {
                 self.turns = turn.0;
+                if self.title.is_empty() {
+                    self.title = title(&message.text);
+                }
                 self.say_user(message);
                 self.phase = Phase::Sampling { turn: *turn, requests: 1, tries: 1 };
             }
@@ -54,6 +57,7 @@ impl Session {
             Event::Unsaved { paths } => self.unsaved.clone_from(paths),
             Event::Instructed { files } => self.instructions.extend_from_slice(files),
             Event::Knew { path, hash } => self.set_known(path, hash.as_deref()),
+            Event::Titled { title } => self.title.clone_from(title),
             Event::Noted { text } => self.notes.push(text.clone()),
             Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
             Event::Retried { .. } => self.rest(),

@@ -106,6 +106,10 @@ pub enum Input {
         path: PathBuf,
         hash: Option<String>,
     },
+    /// The user's own title.
+    Title {
+        title: String,
+    },
     /// Something the model is to be told with the next request.
     Note {
         text: String,

@@ -6,10 +6,12 @@ mod failing;
 mod fold;
 mod input;
 mod say;
+mod title;
 #[cfg(test)]
 mod tests;
 
 pub use input::{Effect, Input, Step};
+pub use title::title;
 
 use crate::event::{End, Event, Failure, Mode, Plan, PlanStep, Queued, Tuning, TurnId};
 use crate::message::{
@@ -28,6 +30,8 @@ const LOOP_END: usize = 5;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
+    /// Of the first prompt, until the user gives one.
+    pub title: String,
     /// The system prompt first (unless there is none), then the conversation, notes for the user included.
     pub messages: Vec<Message>,
     pub queue: Vec<Queued>,
@@ -152,6 +156,7 @@ impl Session {
             Input::Instruct { files } => self.record(Event::Instructed { files }, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             Input::Note { text } => self.record(Event::Noted { text }, &mut step),
+            Input::Title { title } => self.record(Event::Titled { title }, &mut step),
             Input::Unqueue { .. }
             | Input::Replied { .. }
             | Input::Failed { .. }

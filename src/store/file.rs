@@ -3,7 +3,7 @@
 use super::Barred;
 use crate::event::{Mode, Queued, Tuning};
 use crate::message::{Excerpt, Message, Usage};
-use crate::session::Session;
+use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -32,6 +32,8 @@ impl Draft {
 pub(super) struct SessionFile {
     schema: u32,
     pub(super) name: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    title: String,
     #[serde(default)]
     root: PathBuf,
     #[serde(default)]
@@ -90,6 +92,7 @@ impl SessionFile {
         SessionFile {
             schema: SCHEMA,
             name: name.to_owned(),
+            title: String::new(),
             root: root.to_owned(),
             model: String::new(),
             tuning: Tuning::default(),
@@ -127,6 +130,7 @@ impl SessionFile {
             instructions: header.instructions.clone(),
             known: header.known.clone(),
             reviewing: header.reviewing.clone(),
+            title: title(&header.title),
             model: header.model.clone(),
             tuning: header.tuning,
             mode: header.mode,
@@ -144,6 +148,7 @@ impl SessionFile {
 
     pub(super) fn render(&mut self, session: &Session) -> serde_json::Result<Vec<u8>> {
         self.updated = now();
+        self.title.clone_from(&session.title);
         self.model.clone_from(&session.model);
         self.tuning = session.tuning;
         self.mode = session.mode;

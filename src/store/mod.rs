@@ -3,11 +3,13 @@
 
 mod file;
 mod journal;
+mod listing;
 pub mod tally;
 #[cfg(test)]
 mod tests;
 
 pub use file::{Draft, SCHEMA};
+pub use listing::Listed;
 
 use crate::event::{Event, SessionId};
 use crate::session::Session;

@@ -3,6 +3,7 @@
 mod file;
 mod journal;
 mod laws;
+mod listing;
 mod tally;
 
 use super::*;

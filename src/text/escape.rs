@@ -64,13 +64,15 @@ fn next_if(chars: &mut Chars<'_>, wanted: impl Fn(char) -> bool) -> Option<char>
     Some(c)
 }
 
+/// A character that no reader sees: a tag, a turn of direction, a blank without width.
+pub fn is_hidden(c: char) -> bool {
+    matches!(c, '\u{e0000}'..='\u{e007f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{200b}' | '\u{2060}'..='\u{2064}')
+}
+
 /// The text with what no reader sees (tags, turns of direction, blanks without width) spelt out; and how many
 /// characters that were.
 pub fn spelt_out(text: String) -> (String, usize) {
-    let is_hidden = |c: char| {
-        matches!(c, '\u{e0000}'..='\u{e007f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{200b}' | '\u{2060}'..='\u{2064}')
-    };
     let hidden = text.chars().filter(|it| is_hidden(*it)).count();
     if hidden == 0 {
         return (text, 0);

@@ -171,6 +171,7 @@ impl View {
             }
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
+            | Event::Titled { .. }
             | Event::Spent { .. }
             | Event::Unsaved { .. }
             | Event::Reviewed { .. }

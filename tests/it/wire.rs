@@ -241,8 +241,9 @@ fn read(path: &str) -> String {
 }
 
 /// Where the Rust side is written down.
-const TYPES: [&str; 5] = [
+const TYPES: [&str; 6] = [
     "src/nvim/wire.rs",
+    "src/nvim/wire/chats.rs",
     "src/nvim/wire/servers.rs",
     "src/message.rs",
     "src/view/paint.rs",

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn say(nvim: &Nvim, server: &Server, text: &str, reply: &str) {
+pub(super) fn say(nvim: &Nvim, server: &Server, text: &str, reply: &str) {
     server.reply(Reply::said(reply));
     nvim.lua("require('caliban').ask(...)", &[text.into()]);
     nvim.wait_screen(reply);

@@ -1,0 +1,105 @@
+--- The conversations of this project, to choose from.
+local M = {}
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  require('caliban.notify').say(text, level)
+end
+
+--- Asks for the list; it is offered when it comes.
+---@param text? string only those in which it stands
+function M.ask(text)
+  require('caliban.rpc').ask({ kind = 'list_sessions', text = text or '' })
+end
+
+---@param seconds integer
+---@return string
+local function ago(seconds)
+  for _, unit in ipairs({ { 86400, 'd' }, { 3600, 'h' }, { 60, 'min' } }) do
+    if seconds >= unit[1] then
+      return ('%d %s ago'):format(seconds / unit[1], unit[2])
+    end
+  end
+  return 'now'
+end
+
+---@param bytes integer
+---@return string
+local function size(bytes)
+  return bytes < 1e6 and ('%d kB'):format(math.ceil(bytes / 1e3)) or ('%.1f MB'):format(bytes / 1e6)
+end
+
+local open = { here = 'open here', elsewhere = 'open in another Neovim' }
+
+---@param item caliban.SessionRow
+---@return string
+local function line(item)
+  if item.problem then
+    return '! ' .. item.problem
+  end
+  local about = { ago(item.age) }
+  if item.turns > 0 then
+    table.insert(about, ('%d turn%s'):format(item.turns, item.turns == 1 and '' or 's'))
+  end
+  vim.list_extend(about, { size(item.bytes), open[item.open] })
+  local title = item.title ~= '' and '  ' .. item.title or ''
+  local found = item.line and '  › ' .. item.line or ''
+  return ('%s%s  (%s)%s'):format(item.name, title, table.concat(about, ' · '), found)
+end
+
+---@class caliban.SessionChoice
+---@field name string
+---@field text string
+---@field problem? string
+
+--- The chats here that are not on disk: never saved, or nothing said in them yet.
+---@param sessions caliban.SessionRow[]
+---@return caliban.SessionChoice[]
+local function unsaved(sessions)
+  local listed = {} ---@type table<string, boolean>
+  for _, item in ipairs(sessions) do
+    listed[item.name] = true
+  end
+  local choices = {} ---@type caliban.SessionChoice[]
+  for _, chat in ipairs(require('caliban.chat').all) do
+    local name = chat.session
+    if name and not listed[name] then
+      local what = chat.ephemeral and 'never saved' or 'new'
+      table.insert(choices, { name = name, text = ('%s  (%s · open here)'):format(name, what) })
+    end
+  end
+  return choices
+end
+
+---@param message caliban.Sessions
+function M.offer(message)
+  local items = {} ---@type caliban.SessionChoice[]
+  for _, item in ipairs(message.sessions) do
+    table.insert(items, { name = item.name, text = line(item), problem = item.problem })
+  end
+  if message.text == '' then
+    vim.list_extend(items, unsaved(message.sessions))
+  end
+  if #items == 0 then
+    local what = message.text == '' and 'This project has no conversations yet.'
+      or ('In no conversation of this project stands "%s".'):format(message.text)
+    return say(what, vim.log.levels.INFO)
+  end
+  local with = message.text == '' and '' or (' with "%s"'):format(message.text)
+  local opts = {
+    prompt = 'Conversation' .. with,
+    format_item = function(item)
+      return item.text
+    end,
+  }
+  vim.ui.select(items, opts, function(item)
+    if item and item.problem then
+      say(item.problem)
+    elseif item then
+      require('caliban.chat').switch({ kind = 'open', session = item.name })
+    end
+  end)
+end
+
+return M

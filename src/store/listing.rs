@@ -1,0 +1,192 @@
+//! The sessions of a project as a picker shows them: of each file only the head is read, unless a text is
+//! looked for in all of them.
+
+use super::file::{SCHEMA, SessionFile};
+use super::{Barred, Project, is_name};
+use crate::event::Event;
+use crate::message::{Block, Role};
+use crate::session::{Session, title};
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Characters of a line that was found, and those of them before what was looked for.
+const HIT: usize = 120;
+const BEFORE_HIT: usize = 30;
+
+/// One session on disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listed {
+    pub name: String,
+    pub title: String,
+    /// Since it was saved last.
+    pub age: Duration,
+    pub bytes: u64,
+    pub turns: u32,
+    /// Somebody has it open.
+    pub held: bool,
+    /// One sentence: why it cannot be opened.
+    pub problem: Option<String>,
+    /// The first line that holds the text that was looked for.
+    pub line: Option<String>,
+}
+
+impl Project {
+    /// All sessions, the one that was saved last first.
+    pub fn list(&self) -> Vec<Listed> {
+        let mut list: Vec<Listed> =
+            self.started().into_iter().filter_map(|name| self.look_at(name)).collect();
+        list.sort_by(|a, b| a.age.cmp(&b.age).then_with(|| a.name.cmp(&b.name)));
+        list
+    }
+
+    /// Those in which `text` stands, in any case: in their name, their title, or what was said.
+    pub fn find(&self, text: &str) -> Vec<Listed> {
+        let text = text.to_lowercase();
+        let mut found = self.list();
+        found.retain_mut(|it| {
+            let path = self.dir().join(format!("{}.json", it.name));
+            let session = fs::read(path).ok().and_then(|it| SessionFile::parse(&it).ok());
+            it.line = session.and_then(|(_, session)| line_with(&session, &text));
+            let is_named = [&it.name, &it.title].iter().any(|it| it.to_lowercase().contains(&text));
+            is_named || it.line.is_some()
+        });
+        found
+    }
+
+    /// Names of all that have a file or a journal.
+    fn started(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|it| {
+                let name = it.file_name().into_string().ok()?;
+                let (name, ending) = name.split_once('.')?;
+                (is_name(name) && ["json", "journal"].contains(&ending)).then(|| name.to_owned())
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// `None`: nothing was said in it yet.
+    fn look_at(&self, name: String) -> Option<Listed> {
+        let held = self.is_held(&name);
+        let path = self.dir().join(format!("{name}.json"));
+        let (path, head) = match head(&path) {
+            Err(Barred::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                let journal = self.dir().join(format!("{name}.journal"));
+                let title = begun(&journal)?;
+                (journal, Ok(Head { title, turns: 1, ..Head::default() }))
+            }
+            head => (path, head),
+        };
+        let about = fs::metadata(path).ok();
+        let saved = about.as_ref().and_then(|it| it.modified().ok());
+        let age = saved.and_then(|it| SystemTime::now().duration_since(it).ok());
+        let problem = head.as_ref().err().map(|it| it.say(&name));
+        let Head { title: given, turns, .. } = head.unwrap_or_default();
+        let bytes = about.map_or(0, |it| it.len());
+        let (title, age) = (title(&given), age.unwrap_or_default());
+        Some(Listed { name, title, age, bytes, turns, held, problem, line: None })
+    }
+
+    fn is_held(&self, name: &str) -> bool {
+        let lock = File::open(self.dir().join(format!("{name}.lock")));
+        lock.is_ok_and(|it| matches!(it.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+/// What a picker shows of a file.
+#[derive(Debug, Default)]
+struct Head {
+    schema: u64,
+    title: String,
+    turns: u32,
+    /// The messages have been reached, or the end.
+    whole: bool,
+}
+
+impl<'de> Visitor<'de> for &mut Head {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a session")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut is_counted = false;
+        while let Some(key) = map.next_key::<String>()? {
+            match &*key {
+                "schema" => self.schema = map.next_value()?,
+                "title" => self.title = map.next_value()?,
+                "turns" => {
+                    self.turns = map.next_value()?;
+                    is_counted = true;
+                }
+                "messages" if is_counted => break,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        self.whole = true;
+        Ok(())
+    }
+}
+
+/// Reads a file to where its messages begin, and looks whether it ends as it should.
+fn head(path: &Path) -> Result<Head, Barred> {
+    let mut file = File::open(path).map_err(Barred::Io)?;
+    let mut head = Head::default();
+    let read =
+        serde_json::Deserializer::from_reader(BufReader::new(&file)).deserialize_map(&mut head);
+    match read {
+        // Left in the middle, as soon as all is known.
+        Err(error) if !head.whole => return Err(Barred::Damaged(error.to_string())),
+        _ => (),
+    }
+    if head.schema > u64::from(SCHEMA) {
+        return Err(Barred::Newer(u32::try_from(head.schema).unwrap_or(u32::MAX)));
+    }
+    if !ends_whole(&mut file).map_err(Barred::Io)? {
+        return Err(Barred::Damaged("it breaks off".to_owned()));
+    }
+    Ok(head)
+}
+
+fn ends_whole(file: &mut File) -> io::Result<bool> {
+    let len = file.metadata()?.len();
+    file.seek(SeekFrom::Start(len.saturating_sub(64)))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    Ok(end.trim_ascii_end().ends_with(b"}"))
+}
+
+/// The title of a session whose first turn has not ended.
+fn begun(journal: &Path) -> Option<String> {
+    let lines = BufReader::new(File::open(journal).ok()?).split(b'\n').map_while(Result::ok);
+    let mut events = lines.filter_map(|it| serde_json::from_slice::<Event>(&it).ok());
+    events.find_map(|it| match it {
+        Event::Prompted { message, .. } => Some(title(&message.text)),
+        _ => None,
+    })
+}
+
+/// The first line of the conversation that holds `text`, which is in lower case.
+fn line_with(session: &Session, text: &str) -> Option<String> {
+    let said = session.messages.iter().filter(|it| matches!(it.role, Role::User | Role::Assistant));
+    let texts = said.flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Text { text } => Some(text),
+        _ => None,
+    });
+    texts.flat_map(|it| it.lines()).find_map(|line| {
+        let at = line.to_lowercase().find(text)?;
+        let before = line.to_lowercase()[..at].chars().count();
+        let shown: String =
+            line.chars().skip(before.saturating_sub(BEFORE_HIT)).take(HIT).collect();
+        Some(shown.trim().to_owned())
+    })
+}

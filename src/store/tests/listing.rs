@@ -1,0 +1,98 @@
+//! What a picker is told of the files, whatever stands in them.
+
+use super::*;
+use crate::store::Listed;
+use expect_test::Expect;
+
+fn shown(list: Vec<Listed>) -> String {
+    let row = |it: Listed| {
+        let line = it.line.map(|it| format!(" › {it}")).unwrap_or_default();
+        let held = if it.held { " held" } else { "" };
+        let problem = it.problem.unwrap_or_default();
+        format!("{}: {:?} {} turns{held}{line}{problem}\n", it.name, it.title, it.turns)
+    };
+    list.into_iter().map(row).collect()
+}
+
+/// One file, as the list has it.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(name: &str, text: &str, expected: Expect) {
+    let place = place();
+    place.write(name, text);
+    expected.assert_eq(&shown(place.project.list()));
+}
+
+#[test]
+fn each_file_is_listed_as_what_it_is() {
+    check(
+        "a.json",
+        r#"{"schema":1,"title":"T","turns":3,"messages":[]}"#,
+        expect![[r#"
+        a: "T" 3 turns
+    "#]],
+    );
+    check(
+        "a.json",
+        r#"{"messages":[{"x":"}"}],"schema":1,"turns":3,"title":"after"}"#,
+        expect![[r#"
+        a: "after" 3 turns
+    "#]],
+    );
+    check(
+        "a.json",
+        r#"{"schema":1,"turns":3,"messages":[{"role":"#,
+        expect![[r#"
+        a: "" 0 turnsThe file of the conversation `a` is damaged (it breaks off) and was left as it is.
+    "#]],
+    );
+    check(
+        "a.json",
+        r#"{"schema":2,"turns":3,"messages":[]}"#,
+        expect![[r#"
+        a: "" 0 turnsThe conversation `a` was written by a newer Caliban (format 2) and was left as it is.
+    "#]],
+    );
+    check(
+        "a.json",
+        "[]",
+        expect![[r#"
+        a: "" 0 turnsThe file of the conversation `a` is damaged (invalid type: sequence, expected a session at line 1 column 1) and was left as it is.
+    "#]],
+    );
+    check(
+        "a.json",
+        "",
+        expect![[r#"
+        a: "" 0 turnsThe file of the conversation `a` is damaged (EOF while parsing a value at line 1 column 0) and was left as it is.
+    "#]],
+    );
+    for not_ours in ["a b.json", "..json", ".a.json.tmp", "a.draft", "a.lock", "last", "a.journal"]
+    {
+        check(not_ours, "{}", expect![""]);
+    }
+}
+
+#[test]
+fn a_first_turn_is_listed_and_what_is_open_is_known() {
+    let place = place();
+    let mut store = place.open().store;
+    let mut session = opened();
+    let step = session.step(send("the first\nprompt"));
+    store.append(&step.events, false).unwrap();
+    assert_eq!(shown(place.project.list()), "main: \"the first\" 1 turns held\n");
+    drop(store);
+    assert_eq!(shown(place.project.list()), "main: \"the first\" 1 turns\n");
+}
+
+#[test]
+fn a_text_is_found_in_any_case_with_its_line() {
+    let place = place();
+    let mut store = place.open().store;
+    let mut session = opened();
+    session.step(send("one\nThe ÜBER Needle here"));
+    store.save(&session).unwrap();
+    let found = |text: &str| shown(place.project.find(text));
+    assert_eq!(found("über needle"), "main: \"one\" 1 turns held › The ÜBER Needle here\n");
+    assert_eq!(found("MAIN"), "main: \"one\" 1 turns held\n");
+    assert_eq!(found("nowhere"), "");
+}

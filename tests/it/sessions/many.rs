@@ -1,0 +1,107 @@
+//! Many conversations: the picker, the search in all of them.
+
+use super::names::say;
+use super::*;
+use serde_json::json;
+
+/// Opens the picker and waits until it stands.
+fn pick(nvim: &Nvim, text: &str) {
+    nvim.keys(&format!(":Caliban sessions {text}<CR>"));
+    nvim.wait_screen("Type number and <Enter>");
+}
+
+/// The picker's rows as they stand on the screen, ages and sizes taken out.
+fn rows(nvim: &Nvim) -> Vec<String> {
+    let screen = nvim.screen();
+    let (_, list) = screen.rsplit_once("Conversation").unwrap();
+    let rows = list.lines().filter(|it| it.split_once(": ").is_some_and(|it| it.0.len() == 1));
+    let plain = |row: &str| {
+        let words = row.split(" · ").filter(|it| !it.contains(" kB") && !it.contains(" min ago"));
+        words.collect::<Vec<_>>().join(" · ")
+    };
+    rows.map(plain).collect()
+}
+
+#[test]
+fn the_picker_shows_titles_and_opens_what_is_chosen() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban new plan<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "Fix the parser\nand its tests", "Fixed.");
+    nvim.keys(":Caliban new<CR>");
+    nvim.wait_gone("Fixed.");
+    say(&nvim, &server, "Write a poem", "Roses.");
+    assert_eq!(session(&setup, "plan")["title"], "Fix the parser");
+    nvim.keys(":Caliban new! hidden<CR>");
+    nvim.wait_gone("Roses.");
+    pick(&nvim, "");
+    nvim.wait_screen("1: main  Write a poem  (now · 1 turn · ");
+    nvim.wait_screen("2: plan  Fix the parser  (now · 1 turn · ");
+    nvim.wait_screen("3: hidden  (never saved · open here)");
+    nvim.keys("2<CR>");
+    nvim.wait_screen("Fixed.");
+    assert_eq!(nvim.lua_str("return require('caliban').state().session"), "plan");
+    nvim.lua("require('caliban').ask('/sessions')", &[]);
+    nvim.wait_screen("1: main  Write a poem");
+    nvim.keys("<CR>");
+    nvim.quit_with(":qa<CR>");
+
+    let nvim = Nvim::start(&setup);
+    pick(&nvim, "");
+    nvim.wait_screen("2: plan  Fix the parser");
+    assert!(!nvim.screen().contains("open here"), "{}", nvim.screen());
+    nvim.keys("2<CR>");
+    nvim.wait_screen("Fixed.");
+}
+
+#[test]
+fn a_text_is_found_in_all_conversations() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "hello", "The Needle is in the haystack.");
+    nvim.keys(":Caliban new other<CR>");
+    nvim.wait_gone("The Needle");
+    say(&nvim, &server, "nothing here", "Nothing.");
+    pick(&nvim, "needle");
+    nvim.wait_screen("1: main  hello");
+    nvim.wait_screen("› The Needle is in the haystack.");
+    assert!(!nvim.screen().contains("2: "), "{}", nvim.screen());
+    nvim.keys("1<CR>");
+    nvim.wait_gone("Nothing.");
+    nvim.wait_screen("The Needle is in the haystack.");
+    nvim.keys(":Caliban sessions no such words<CR>");
+    nvim.wait_screen("In no conversation of this project stands \"no such words\".");
+}
+
+#[test]
+fn what_cannot_be_opened_is_listed_as_what_it_is() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let first = Nvim::start(&setup);
+    first.keys(":Caliban<CR>");
+    first.wait_screen("Project");
+    say(&first, &server, "mine", "Yours.");
+    let folder = folder(&setup);
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    write("half.json", "{\"schema\": 1, \"name\": \"half\", \"tit");
+    write("newer.json", &json!({"schema": 99, "turns": 1, "messages": []}).to_string());
+    write("..json", "{}");
+    write(&format!("{}.json", "x".repeat(200)), "{}");
+    let title = "\u{1b}]0;owned\u{7}a\nb\u{1b}[2J";
+    let hostile = json!({"messages": [], "schema": 1, "title": title, "turns": 2});
+    write("hostile.json", &hostile.to_string());
+    let nvim = Nvim::start(&setup);
+    pick(&nvim, "");
+    nvim.wait_screen("hostile  a  (now · 2 turns");
+    nvim.wait_screen("main  mine  (now · 1 turn · ");
+    nvim.wait_screen("open in another Neovim)");
+    nvim.wait_screen("! The conversation `newer` was written by a newer Caliban (format 99)");
+    nvim.wait_screen("! The file of the conversation `half` is damaged");
+    assert_eq!(rows(&nvim).len(), 4, "{}", nvim.screen());
+    nvim.keys("<CR>");
+}
