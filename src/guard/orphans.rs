@@ -9,6 +9,7 @@ pub(super) use elsewhere::{adopt, kill_children};
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use rustix::io::Errno;
     use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
     use std::{fs, io};
 
@@ -19,11 +20,12 @@ mod linux {
     }
 
     /// Kills this process's children; what they leave are its children next time. Their ids cannot be anybody
-    /// else's before it reaps them. False where there is nothing left that can be killed.
+    /// else's before it reaps them. False where there is nothing left that may be killed. One that is reaped
+    /// meanwhile has perhaps just left its own children to this process.
     pub(in super::super) fn kill_children() -> bool {
         let Ok(children) = children() else { return false };
-        let kill = |pid: &Pid| kill_process(*pid, Signal::KILL).is_ok();
-        children.is_empty() || children.iter().filter(|it| kill(it)).count() > 0
+        let may = |pid: &Pid| kill_process(*pid, Signal::KILL) != Err(Errno::PERM);
+        children.is_empty() || children.iter().filter(|it| may(it)).count() > 0
     }
 
     fn children() -> io::Result<Vec<Pid>> {

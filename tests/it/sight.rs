@@ -71,10 +71,12 @@ fn the_figures_of_a_session_are_above_its_transcript() {
     let nvim = Nvim::start(&setup);
     let bar = || nvim.lua_str("return require('caliban').status(200)");
     nvim.ask("one", "One.");
+    nvim.wait(|_| bar().contains("11%"), "the figures of the first turn");
     // 0.01 × 3 + 0.001 × 15 + 0.01 × 3.75
     expect!["anthropic/claude-sonnet-4-5 · ask · ○ idle  21k/200k  11% · in 20k · out 1k · $0.08"]
         .assert_eq(&bar());
     nvim.ask("two", "Two.");
+    nvim.wait(|_| bar().contains("cached 95%"), "the figures of the second turn");
     expect!["anthropic/claude-sonnet-4-5 · ask · ○ idle  20.5k/200k  10% · in 40k · out 1.5k · cached 95% · $0.10"].assert_eq(&bar());
     let cost = nvim.lua_str("return ('%.4f'):format(require('caliban').state().usage.cost)");
     assert_eq!(cost, "0.0987");
