@@ -144,7 +144,7 @@ local function draw(buf, hunk, from, to)
     if compare and hunk.new[i] then
       left, right = differing(line, hunk.new[i])
     end
-    above[i] = removed(line, line:find('[%c]') and {} or left)
+    above[i] = removed(line, #left > 0 and line:find('[%c]') and {} or left)
     for _, range in ipairs(right) do
       local opts =
         { end_col = range[2], hl_group = 'CalibanAddWord', priority = 210, strict = false }

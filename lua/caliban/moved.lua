@@ -107,9 +107,13 @@ end
 ---@param lines table<string, caliban.Came>
 ---@return integer[]
 local function flowed(moved, lines)
-  local kept = {}
+  local kept, taken = {}, false
   for line, rows in pairs(lines) do
-    kept[line] = #rows.mine
+    kept[line], taken = #rows.mine, taken or #rows.theirs > 0
+  end
+  -- words are counted only where there may be some: a line may be long
+  if not taken or next(moved.users) == nil then
+    return {}
   end
   local lost = words(kept, -1, words(moved.users, 1, {}))
   local had = table.concat(vim.tbl_keys(moved.agents), '\n')

@@ -1,8 +1,8 @@
 --- Long work in slices, so that what the user types comes in between.
 local M = {}
 
---- How long one slice takes, in ns: half a frame at 60 Hz.
-local SLICE = 8e6
+--- How long one slice takes, in ns: what is left of a frame is for a key and its redraw.
+local SLICE = 6e6
 
 local running ---@type thread?
 local began = 0 ---@type number
