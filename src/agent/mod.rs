@@ -376,15 +376,8 @@ impl Agent {
         if events.is_empty() {
             return;
         }
-        let rests = self.setup.session.phase == Phase::Idle && !self.setup.session.is_blank();
-        let saved = if rests {
-            let saved = store.save(&self.setup.session);
-            saved.inspect_err(|_| drop(store.append(events, sync)))
-        } else {
-            store.append(events, sync)
-        };
-        match saved {
-            Ok(()) => self.disk_warned &= !rests,
+        match store.record(&self.setup.session, events, sync) {
+            Ok(()) => self.disk_warned &= self.setup.session.phase != Phase::Idle,
             Err(error) => self.warn_of_disk(&error),
         }
     }

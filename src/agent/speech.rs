@@ -290,8 +290,8 @@ impl Agent {
             return;
         }
         self.setup.draft = draft;
-        if let Some(store) = &self.setup.store
-            && let Err(error) = store.save_draft(&self.setup.draft)
+        if let Some(store) = &mut self.setup.store
+            && let Err(error) = store.save_draft(self.setup.draft.clone())
         {
             self.warn_of_disk(&error);
         }

@@ -231,8 +231,8 @@ impl Partial {
     /// Gives the journal what it does not have.
     pub(super) fn save(&mut self, store: &mut Store) -> io::Result<()> {
         if self.saved < self.text.len() {
-            store.append_piece(&self.text[self.saved..])?;
-            self.saved = self.text.len();
+            let saved = std::mem::replace(&mut self.saved, self.text.len());
+            store.append_piece(&self.text[saved..])?;
         }
         Ok(())
     }

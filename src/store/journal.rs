@@ -1,19 +1,23 @@
 //! The journal: one JSON line per event since the last save, and per piece of a reply that is arriving. A line
 //! that a crash tore is set aside, never glued to the next and never deleted.
 
+use super::disk::Disk;
 use crate::event::Event;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug)]
 pub(super) struct Journal {
-    pub(super) file: File,
-    /// Bytes of whole lines.
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    /// Bytes of whole lines that are its own.
     len: u64,
+    /// What stands behind them is to be cut off before anything is added.
+    has_rest: bool,
+    /// Its name in the folder is durable.
+    is_named: bool,
     /// The save that its events follow.
     saves: u64,
 }
@@ -24,10 +28,17 @@ struct Header {
     after_save: u64,
 }
 
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Line {
+    Event(Event),
+    Piece(Piece),
+}
+
 /// Text of a reply between events. It is no fact yet: the event that ends the request takes its place.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Piece<'a> {
-    pub(super) piece: Cow<'a, str>,
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Piece {
+    pub(super) piece: String,
 }
 
 /// What a journal has beyond a save.
@@ -53,55 +64,54 @@ impl Tail {
                 }
                 self.events.push(event);
             }
-            Line::Piece(piece) => self.partial.push_str(&piece),
+            Line::Piece(Piece { piece }) => self.partial.push_str(&piece),
         }
     }
 }
 
-enum Line {
-    Event(Event),
-    Piece(String),
-}
-
 impl Line {
     fn parse(line: &[u8]) -> Option<Line> {
-        if let Ok(event) = serde_json::from_slice(line) {
-            return Some(Line::Event(event));
-        }
-        let Piece { piece } = serde_json::from_slice(line).ok()?;
-        Some(Line::Piece(piece.into_owned()))
+        let event = serde_json::from_slice(line).map(Line::Event);
+        event.or_else(|_| serde_json::from_slice(line).map(Line::Piece)).ok()
     }
 }
 
 impl Journal {
     /// Opens the journal and gives what it has beyond save number `saves`.
     pub(super) fn open(
+        disk: Arc<dyn Disk>,
         path: &Path,
         saves: u64,
         warnings: &mut Vec<String>,
     ) -> io::Result<(Journal, Tail)> {
-        let mut bytes = Vec::new();
-        let mut file =
-            File::options().create(true).read(true).append(true).mode(0o600).open(path)?;
-        file.read_to_end(&mut bytes)?;
+        let bytes = match disk.read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // The name is taken from here on.
+                disk.append(path, &[])?;
+                Vec::new()
+            }
+            bytes => bytes?,
+        };
         let (tail, good) = read(&bytes, saves);
-        let mut journal = Journal { file, len: u64::try_from(good).unwrap_or(0), saves };
         if good < bytes.len() {
-            let torn = set_aside(path, &bytes[good..])?;
-            journal.file.set_len(journal.len)?;
+            let torn = set_aside(&*disk, path, &bytes[good..])?;
             warnings.push(format!(
                 "The end of the journal could not be read and was set aside as {}.",
                 torn.display()
             ));
         }
-        if tail.events.is_empty() {
-            journal.restart(saves)?;
-        }
+        let is_old = tail.events.is_empty();
+        let len = if is_old { 0 } else { u64::try_from(good).unwrap_or(0) };
+        let has_rest = usize::try_from(len).unwrap_or(0) < bytes.len();
+        let path = path.to_owned();
+        let mut journal = Journal { disk, path, len, has_rest, is_named: false, saves };
+        journal.cut()?;
         Ok((journal, tail))
     }
 
-    /// Adds events or pieces, all or none: what a full disk took of them is cut off again.
-    pub(super) fn append<T: Serialize>(&mut self, added: &[T], sync: bool) -> io::Result<()> {
+    /// Adds lines, all or none: what a full disk took of them is cut off again.
+    pub(super) fn append(&mut self, added: &[Line], sync: bool) -> io::Result<()> {
+        self.cut()?;
         let mut lines = Vec::new();
         if self.len == 0 {
             write_line(&mut lines, &Header { after_save: self.saves })?;
@@ -109,23 +119,41 @@ impl Journal {
         for it in added {
             write_line(&mut lines, it)?;
         }
-        let mut written = self.file.write_all(&lines);
+        let mut written = self.disk.append(&self.path, &lines);
         if sync && written.is_ok() {
-            written = self.file.sync_data();
+            written = self.sync();
         }
-        match &written {
-            Ok(()) => self.len += u64::try_from(lines.len()).unwrap_or(0),
-            Err(_) => drop(self.file.set_len(self.len)),
+        if written.is_ok() {
+            self.len += u64::try_from(lines.len()).unwrap_or(0);
+        } else {
+            self.has_rest = true;
+            // Else it is done before the next.
+            let _ = self.cut();
         }
         written
     }
 
     /// Begins anew after a save.
     pub(super) fn restart(&mut self, saves: u64) -> io::Result<()> {
-        self.file.set_len(0)?;
-        self.len = 0;
-        self.saves = saves;
-        self.append::<Event>(&[], false)
+        (self.len, self.saves, self.has_rest) = (0, saves, true);
+        self.cut()
+    }
+
+    fn cut(&mut self) -> io::Result<()> {
+        if self.has_rest {
+            self.disk.truncate(&self.path, self.len)?;
+            self.has_rest = false;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.disk.sync(&self.path)?;
+        if !self.is_named {
+            self.disk.sync_dir(self.path.parent().unwrap_or(Path::new(".")))?;
+            self.is_named = true;
+        }
+        Ok(())
     }
 }
 
@@ -160,13 +188,15 @@ fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     (tail, good)
 }
 
-fn set_aside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+/// Keeps the bytes in a file of their own, for good, before they are cut off.
+fn set_aside(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let mut n = 1;
     loop {
         let torn = path.with_extension(format!("journal.torn-{n}"));
-        match File::options().write(true).create_new(true).open(&torn) {
-            Ok(mut file) => {
-                file.write_all(bytes)?;
+        match disk.create(&torn, bytes) {
+            Ok(()) => {
+                disk.sync(&torn)?;
+                disk.sync_dir(torn.parent().unwrap_or(Path::new(".")))?;
                 return Ok(torn);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,

@@ -1,6 +1,7 @@
 //! Sessions on disk: one pretty-printed JSON file each, a journal of events beside it while a turn runs,
 //! and what stands unsent in the composer. Everything is written whole to a temporary file and renamed.
 
+mod disk;
 mod file;
 mod journal;
 mod listing;
@@ -8,18 +9,20 @@ pub mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;
 
 use crate::event::{Event, SessionId};
-use crate::session::Session;
+use crate::session::{Phase, Session};
 use file::SessionFile;
-use journal::{Journal, Piece};
+use journal::{Journal, Line, Piece};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Whether this may name a session: `[A-Za-z0-9_-]{1,64}`.
 pub fn is_name(name: &str) -> bool {
@@ -30,6 +33,7 @@ pub fn is_name(name: &str) -> bool {
 /// The sessions of one project.
 #[derive(Debug, Clone)]
 pub struct Project {
+    disk: Arc<dyn Disk>,
     dir: PathBuf,
     root: PathBuf,
 }
@@ -37,12 +41,15 @@ pub struct Project {
 /// An opened session's place on disk. Holds the lock for as long as it lives.
 #[derive(Debug)]
 pub struct Store {
+    disk: Arc<dyn Disk>,
     dir: PathBuf,
     name: String,
     header: SessionFile,
     journal: Journal,
-    /// Events that a failing disk has not taken yet.
-    backlog: Vec<Event>,
+    /// Lines that a failing disk has not taken yet.
+    backlog: Vec<Line>,
+    /// The same of a draft.
+    draft: Option<Draft>,
     _lock: File,
 }
 
@@ -92,6 +99,11 @@ impl Barred {
 impl Project {
     /// `data` is the folder of all sessions: `$XDG_DATA_HOME/caliban/sessions`. `root` is canonical.
     pub fn new(data: &Path, root: &Path) -> Project {
+        Project::on(Arc::new(RealDisk), data, root)
+    }
+
+    /// All that is written of its sessions goes through `disk`.
+    pub fn on(disk: Arc<dyn Disk>, data: &Path, root: &Path) -> Project {
         let slug: String = root
             .file_name()
             .map(|it| it.to_string_lossy().to_lowercase())
@@ -104,7 +116,7 @@ impl Project {
         let [a, b, c, d] = [digest[0], digest[1], digest[2], digest[3]];
         let slug = slug.trim_matches('-');
         let dir = data.join(format!("{slug}-{a:02x}{b:02x}{c:02x}{d:02x}"));
-        Project { dir, root: root.to_owned() }
+        Project { disk, dir, root: root.to_owned() }
     }
 
     pub fn dir(&self) -> &Path {
@@ -119,7 +131,7 @@ impl Project {
     }
 
     pub fn set_last(&self, id: &SessionId) -> io::Result<()> {
-        write_whole(&self.dir, "last", id.0.as_bytes())
+        self.disk.replace_now(&self.dir, "last", id.0.as_bytes())
     }
 
     /// Names of the sessions there are, in order.
@@ -151,10 +163,10 @@ impl Project {
 
     /// Opens a session and takes its lock: the saved state, and what the journal has beyond it.
     pub fn open(&self, id: &SessionId) -> Result<Opened, Barred> {
-        create_private(&self.dir).map_err(Barred::Io)?;
+        self.disk.create_dir(&self.dir).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
         let path = self.dir.join(format!("{id}.json"));
-        let (header, mut session) = match fs::read(&path) {
+        let (header, mut session) = match self.disk.read(&path) {
             Ok(bytes) => {
                 let (mut header, session) = SessionFile::parse(&bytes)?;
                 header.name.clone_from(&id.0);
@@ -168,7 +180,8 @@ impl Project {
         let mut warnings = Vec::new();
         let journal_path = self.dir.join(format!("{id}.journal"));
         let (journal, tail) =
-            Journal::open(&journal_path, header.saves, &mut warnings).map_err(Barred::Io)?;
+            Journal::open(self.disk.clone(), &journal_path, header.saves, &mut warnings)
+                .map_err(Barred::Io)?;
         let replayed = !tail.events.is_empty();
         if replayed {
             let session = session.get_or_insert_default();
@@ -177,8 +190,9 @@ impl Project {
             }
         }
         let draft = self.draft(id);
-        let (dir, name, backlog) = (self.dir.clone(), id.0.clone(), Vec::new());
-        let store = Store { dir, name, header, journal, backlog, _lock: lock };
+        let (disk, dir) = (self.disk.clone(), self.dir.clone());
+        let (name, backlog) = (id.0.clone(), Vec::new());
+        let store = Store { disk, dir, name, header, journal, backlog, draft: None, _lock: lock };
         Ok(Opened { store, session, replayed, partial: tail.partial, draft, warnings })
     }
 
@@ -194,7 +208,8 @@ impl Project {
     }
 
     fn draft(&self, id: &SessionId) -> Draft {
-        fs::read(self.dir.join(format!("{id}.draft")))
+        self.disk
+            .read(&self.dir.join(format!("{id}.draft")))
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default()
@@ -202,73 +217,87 @@ impl Project {
 }
 
 impl Store {
+    /// Keeps what has happened: where no turn runs the whole session is written, else the events go to the
+    /// journal. What the disk does not take is kept and goes before the next.
+    pub fn record(&mut self, session: &Session, events: &[Event], sync: bool) -> io::Result<()> {
+        self.wait_for_disk(events);
+        let kept = if session.phase == Phase::Idle && !session.is_blank() {
+            self.save(session)
+        } else {
+            self.flush(sync)
+        };
+        kept.and_then(|()| self.flush_draft())
+    }
+
     /// Adds events to the journal. They reach the system before this returns; `sync` makes them survive
     /// a loss of power too, as they must before a side effect.
-    /// What the disk does not take is kept and goes before the next.
     pub fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
-        self.backlog.extend_from_slice(events);
+        self.wait_for_disk(events);
+        self.flush(sync)
+    }
+
+    /// Adds a piece of a reply that is arriving, until the reply itself takes the place of all its pieces.
+    pub fn append_piece(&mut self, text: &str) -> io::Result<()> {
+        self.backlog.push(Line::Piece(Piece { piece: text.to_owned() }));
+        self.flush(false)
+    }
+
+    fn wait_for_disk(&mut self, events: &[Event]) {
+        self.backlog.extend(events.iter().cloned().map(Line::Event));
+    }
+
+    fn flush(&mut self, sync: bool) -> io::Result<()> {
         self.journal.append(&self.backlog, sync)?;
         self.backlog.clear();
         Ok(())
     }
 
-    /// Adds a piece of a reply that is arriving, until the reply itself takes the place of all its pieces.
-    pub fn append_piece(&mut self, text: &str) -> io::Result<()> {
-        self.append(&[], false)?;
-        self.journal.append(&[Piece { piece: text.into() }], false)
-    }
-
-    /// Writes the whole session and empties the journal.
+    /// Writes the whole session and empties the journal; where it cannot be written, the journal goes on.
     pub fn save(&mut self, session: &Session) -> io::Result<()> {
         self.header.saves += 1;
         let json = self.header.render(session).map_err(io::Error::other)?;
-        write_whole(&self.dir, &format!("{}.json", self.name), &json)?;
+        if let Err(error) = self.disk.replace(&self.dir, &format!("{}.json", self.name), &json) {
+            self.header.saves -= 1;
+            // What fails here waits for the next.
+            let _ = self.flush(true);
+            return Err(error);
+        }
         self.backlog.clear();
-        self.journal.restart(self.header.saves)
+        let is_durable = self.disk.sync_dir(&self.dir);
+        self.journal.restart(self.header.saves).and(is_durable)
     }
 
     /// Takes away what was written of a session in which nothing was said.
     pub fn discard(&self) -> io::Result<()> {
-        fs::remove_file(self.dir.join(format!("{}.journal", self.name)))
+        self.disk.remove_if_there(&self.dir.join(format!("{}.journal", self.name)))
     }
 
     /// Keeps the session's last state in the project's trash folder; the session goes on under its name.
     pub fn trash(&mut self, session: &Session) -> io::Result<()> {
         let json = self.header.render(session).map_err(io::Error::other)?;
         let trash = self.dir.join("trash");
-        create_private(&trash)?;
+        self.disk.create_dir(&trash)?;
         let taken = |n: &u32| !trash.join(format!("{}-{n}.json", self.name)).exists();
         let n = (1..=u32::MAX).find(taken).unwrap_or(u32::MAX);
-        write_whole(&trash, &format!("{}-{n}.json", self.name), &json)
+        self.disk.replace_now(&trash, &format!("{}-{n}.json", self.name), &json)
     }
 
-    pub fn save_draft(&self, draft: &Draft) -> io::Result<()> {
+    /// What the disk does not take of it goes with what is recorded next.
+    pub fn save_draft(&mut self, draft: Draft) -> io::Result<()> {
+        self.draft = Some(draft);
+        self.flush_draft()
+    }
+
+    fn flush_draft(&mut self) -> io::Result<()> {
+        let Some(draft) = &self.draft else { return Ok(()) };
         let name = format!("{}.draft", self.name);
         if draft.is_empty() {
-            return match fs::remove_file(self.dir.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            };
+            self.disk.remove_if_there(&self.dir.join(name))?;
+        } else {
+            let json = serde_json::to_vec_pretty(draft).map_err(io::Error::other)?;
+            self.disk.replace_now(&self.dir, &name, &json)?;
         }
-        let json = serde_json::to_vec_pretty(draft).map_err(io::Error::other)?;
-        write_whole(&self.dir, &name, &json)
+        self.draft = None;
+        Ok(())
     }
-}
-
-/// Conversations are nobody else's.
-fn create_private(dir: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
-}
-
-/// Replaces a file's content at once: readers see the old or the new, also after a loss of power. The
-/// temporary file has one name, so that a crash leaves no more than one behind.
-fn write_whole(dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    create_private(dir)?;
-    let temporary = dir.join(format!(".{name}.tmp"));
-    let mut file =
-        File::options().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, dir.join(name))?;
-    File::open(dir)?.sync_all()
 }

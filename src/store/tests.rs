@@ -216,11 +216,11 @@ fn drafts_go_around_and_empty_ones_leave_nothing() {
         text: "x".into(),
     };
     let draft = Draft { text: "half a\nthought — ".into(), context: vec![excerpt] };
-    place.open().store.save_draft(&draft).unwrap();
-    let again = place.open();
+    place.open().store.save_draft(draft.clone()).unwrap();
+    let mut again = place.open();
     assert_eq!(again.draft, draft);
-    again.store.save_draft(&Draft { text: " \n".into(), context: Vec::new() }).unwrap();
-    again.store.save_draft(&Draft::default()).unwrap();
+    again.store.save_draft(Draft { text: " \n".into(), context: Vec::new() }).unwrap();
+    again.store.save_draft(Draft::default()).unwrap();
     assert_eq!(place.files(), ["main.journal"]);
     again.store.discard().unwrap();
     assert_eq!(place.files(), [""; 0]);

@@ -11,6 +11,7 @@ mod changes;
 mod chat;
 mod context;
 mod dialects;
+mod durable;
 mod edits;
 mod ends;
 mod evil;

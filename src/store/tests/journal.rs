@@ -4,7 +4,6 @@ use super::*;
 use crate::event::Failure;
 use crate::message::Role;
 use crate::session::Phase;
-use crate::store::journal::Journal;
 
 #[test]
 fn the_journal_has_what_the_last_save_has_not() {
@@ -129,29 +128,6 @@ fn the_journal_of_a_newer_save_is_set_aside() {
     assert_eq!(place.read("main.journal.torn-1"), journal);
 }
 
-#[test]
-fn a_failing_disk_loses_nothing_once_it_is_well() {
-    let place = place();
-    let (mut live, _) = in_mid_turn(&place);
-    let mut opened = place.open();
-    opened.store.append_piece("half ").unwrap();
-    let well = std::mem::replace(
-        &mut opened.store.journal.file,
-        File::options().append(true).open("/dev/full").unwrap(),
-    );
-    let turn = live.turn().unwrap();
-    let events = live.step(Input::Answered { turn, answer: answer("c1") }).events;
-    assert!(opened.store.append(&events, true).is_err());
-    opened.store.journal.file = well;
-    let reply = replied(&live, vec![text("done")]);
-    let events = live.step(reply).events;
-    fs::create_dir(place.path(".main.json.tmp")).unwrap();
-    assert!(opened.store.save(&live).is_err());
-    opened.store.append(&events, false).unwrap();
-    drop(opened);
-    assert_eq!(place.open().session, Some(live));
-}
-
 /// The beginning of a retry is no event, so that its session is read back as resting.
 #[test]
 fn a_retry_takes_back_what_had_arrived_and_keeps_its_own() {
@@ -175,22 +151,4 @@ fn a_retry_takes_back_what_had_arrived_and_keeps_its_own() {
     let said = session.messages.iter().rfind(|it| it.role == Role::Assistant).unwrap();
     assert_eq!(said.blocks, [text("at the second try")]);
     assert_eq!(session.phase, Phase::Idle);
-}
-
-#[test]
-fn a_journal_that_lost_its_head_gets_a_new_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("j");
-    let (mut journal, _) = Journal::open(&path, 3, &mut Vec::new()).unwrap();
-    let well = std::mem::replace(
-        &mut journal.file,
-        File::options().append(true).open("/dev/full").unwrap(),
-    );
-    assert!(journal.restart(4).is_err());
-    journal.file = well;
-    journal.file.set_len(0).unwrap();
-    journal.restart(4).unwrap();
-    journal.append(&[Event::Noted { text: "n".into() }], true).unwrap();
-    let (_, tail) = Journal::open(&path, 4, &mut Vec::new()).unwrap();
-    assert_eq!(tail.events, [Event::Noted { text: "n".into() }]);
 }

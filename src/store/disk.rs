@@ -1,0 +1,100 @@
+//! What the store does to a disk, a method for each call of the system, so that a test can stand between any two.
+
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Files are the user's alone. Nothing is durable before it is synced, no name before its folder is.
+pub trait Disk: Debug + Send + Sync {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Makes a folder and those above it.
+    fn create_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Gives a file this content and no other.
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Writes a file that is not there yet: an error if it is.
+    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// Cuts a file to its first `len` bytes; one that is not there is made.
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn sync(&self, path: &Path) -> io::Result<()>;
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+}
+
+impl dyn Disk {
+    /// Replaces a file's content at once: readers see the old or the new, also after a loss of power; the new one
+    /// is sure once the folder is synced. The temporary file has one name, so that a crash leaves no more than one.
+    pub(super) fn replace(&self, dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.create_dir(dir)?;
+        let temporary = dir.join(format!(".{name}.tmp"));
+        self.write(&temporary, bytes)?;
+        self.sync(&temporary)?;
+        self.rename(&temporary, &dir.join(name))
+    }
+
+    pub(super) fn remove_if_there(&self, path: &Path) -> io::Result<()> {
+        match self.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn replace_now(&self, dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.replace(dir, name, bytes)?;
+        self.sync_dir(dir)
+    }
+}
+
+/// The machine's own.
+#[derive(Debug)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn create_dir(&self, dir: &Path) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let options = &mut File::options();
+        let options = options.create(true).write(true).truncate(true).mode(0o600);
+        options.open(path)?.write_all(bytes)
+    }
+
+    fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let options = &mut File::options();
+        options.create_new(true).write(true).mode(0o600).open(path)?.write_all(bytes)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let options = &mut File::options();
+        options.create(true).append(true).mode(0o600).open(path)?.write_all(bytes)
+    }
+
+    fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        let options = &mut File::options();
+        options.create(true).truncate(false).write(true).mode(0o600).open(path)?.set_len(len)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_data()
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+}

@@ -1,0 +1,196 @@
+//! A conversation as an agent has it kept, and what of it was on disk when.
+
+use super::machine::{FakeDisk, Fault, Machine};
+use crate::kit::rules::anthropic::signature;
+use caliban::event::{Event, Plan, PlanStep, Ruling, SessionId};
+use caliban::message::{
+    Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
+};
+use caliban::session::{Input, Session};
+use caliban::store::{Draft, Opened, Project, Store};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What can come back: a session, and what has come of a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct State {
+    pub session: Session,
+    pub partial: String,
+    pub draft: Draft,
+}
+
+/// Which state was told to be kept when the disk had taken so many calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    pub calls: usize,
+    pub state: usize,
+    /// Also after a loss of power.
+    pub is_durable: bool,
+    /// The store said that all is on disk.
+    pub is_kept: bool,
+}
+
+pub(super) struct Live {
+    pub disk: Arc<FakeDisk>,
+    pub now: State,
+    /// One for each event and piece.
+    pub states: Vec<State>,
+    pub told: Vec<Told>,
+    store: Store,
+    /// Disks at the moments when a failing one had taken everything again.
+    pub healed: Vec<(Machine, State)>,
+}
+
+pub(super) fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Opened {
+    let project = Project::on(disk.clone(), dir, Path::new("/home/me/it"));
+    project.open(&SessionId("main".into())).unwrap()
+}
+
+/// What a saved session does not have: rights, and the numbers given to messages that are gone.
+pub(super) fn as_saved(session: &Session) -> Session {
+    let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
+    Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
+}
+
+/// What had come of a reply, as the agent keeps it when the turn breaks off.
+pub(super) fn broken_off(partial: &str, session: &Session) -> Option<Reply> {
+    (!partial.is_empty()).then(|| Reply {
+        blocks: vec![Block::Text { text: partial.to_owned() }],
+        stop: Stop::Cancelled,
+        usage: Usage::default(),
+        model: String::new(),
+        by: session.model.clone(),
+    })
+}
+
+impl Live {
+    fn new(dir: &Path, fault: Option<Fault>) -> Live {
+        let disk = FakeDisk::new(Machine::default(), dir, fault);
+        let opened = open(&disk, dir);
+        let now =
+            State { session: Session::default(), partial: String::new(), draft: Draft::default() };
+        Live {
+            disk,
+            states: vec![now.clone()],
+            now,
+            told: Vec::new(),
+            store: opened.store,
+            healed: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, is_durable: bool, is_kept: bool) {
+        let (calls, state) = (self.disk.count(), self.states.len() - 1);
+        if is_kept && self.told.last().is_some_and(|it| !it.is_kept) {
+            self.healed.push((self.disk.machine(), self.now.clone()));
+        }
+        self.told.push(Told { calls, state, is_durable, is_kept });
+    }
+
+    fn take(&mut self, input: Input, sync: bool) {
+        let step = self.now.session.clone().step(input);
+        for event in &step.events {
+            self.now.session.apply(event);
+            if matches!(event, Event::Replied { .. } | Event::Ended { .. }) {
+                self.now.partial.clear();
+            }
+            self.states.push(self.now.clone());
+        }
+        let kept = self.store.record(&self.now.session, &step.events, sync).is_ok();
+        let is_whole = self.now.session.turn().is_none() && !self.now.session.is_blank();
+        self.note(sync || is_whole, kept);
+    }
+
+    fn piece(&mut self, text: &str) {
+        self.now.partial.push_str(text);
+        self.states.push(self.now.clone());
+        let kept = self.store.append_piece(text).is_ok();
+        self.note(false, kept && self.told.last().is_none_or(|it| it.is_kept));
+    }
+
+    fn draft(&mut self, text: &str) {
+        self.now.draft = Draft { text: text.to_owned(), context: Vec::new() };
+        self.states.push(self.now.clone());
+        let kept = self.store.save_draft(self.now.draft.clone()).is_ok();
+        self.note(false, kept && self.told.last().is_none_or(|it| it.is_kept));
+    }
+
+    fn send(&mut self, text: &str) {
+        self.take(Input::Send { text: text.into(), context: Vec::new(), steer: false }, false);
+    }
+
+    fn reply(&mut self, text: &str, calls: &[(&str, PlanStep)]) {
+        let thought = "Let me see.".to_owned();
+        let signature = Some(signature(&thought));
+        let mut blocks = vec![Block::Thinking { text: thought, signature }];
+        blocks.push(Block::Text { text: text.to_owned() });
+        let call = |id: &str| {
+            let input = Arguments::Json(json!({"path": "a.txt\n\"\u{2028}"}));
+            Block::Call(ToolCall { id: CallId(id.into()), tool: "read".into(), input })
+        };
+        blocks.extend(calls.iter().map(|(id, _)| call(id)));
+        let plan =
+            |(id, step): &(&str, PlanStep)| Plan { call: CallId((*id).into()), step: step.clone() };
+        let reply = Reply {
+            blocks,
+            stop: if calls.is_empty() { Stop::EndTurn } else { Stop::ToolUse },
+            usage: Usage { input: 10, output: 5, cache_read: 1, cache_write: 2 },
+            model: String::new(),
+            by: self.now.session.model.clone(),
+        };
+        let turn = self.now.session.turn().unwrap();
+        let plans = calls.iter().map(plan).collect();
+        self.take(Input::Replied { turn, reply, plans }, true);
+    }
+
+    fn answer(&mut self, id: &str) {
+        let turn = self.now.session.turn().unwrap();
+        let text = format!("{id} says\nthis");
+        let answer =
+            ToolAnswer { id: CallId(id.into()), text, failed: false, summary: String::new() };
+        self.take(Input::Answered { turn, answer }, false);
+    }
+}
+
+/// Two turns with all that is kept of one: pieces, calls of each kind, consent, what was queued, a draft, a stop.
+pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
+    let mut live = Live::new(dir, fault);
+    let act = |question: &str| PlanStep::Act { question: question.into(), grant: "it".into() };
+    live.take(
+        Input::Open {
+            system: "You are Caliban.".into(),
+            instructions: Vec::new(),
+            model: "mine/m".into(),
+            root: "/p".into(),
+        },
+        false,
+    );
+    live.draft("what is\nthis");
+    live.send("What is this?");
+    live.draft("");
+    live.piece("I ");
+    live.piece("look \"here\"\n");
+    live.reply(
+        "I look.",
+        &[("c1", PlanStep::Read), ("c2", act("run it?")), ("c3", PlanStep::Edit)],
+    );
+    live.answer("c1");
+    live.send("and the tests?");
+    let turn = live.now.session.turn().unwrap();
+    let entered = Input::Entered { turn, call: CallId("c3".into()), path: "/p/a".into(), hunks: 2 };
+    live.take(entered, false);
+    live.answer("c3");
+    live.take(Input::Reviewed { path: "/p/a".into(), answers: Vec::new() }, false);
+    live.take(Input::Rule { call: CallId("c2".into()), ruling: Ruling::Once }, true);
+    live.answer("c2");
+    live.piece("So ");
+    live.reply("So it is.", &[]);
+    live.piece("The tests");
+    live.draft("half a thought");
+    let partial = broken_off(&live.now.partial, &live.now.session);
+    live.take(Input::Cancel { partial }, false);
+    live.send("again");
+    live.reply("Once more.", &[]);
+    live
+}
