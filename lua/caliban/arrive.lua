@@ -4,12 +4,12 @@ local M = {}
 local api = vim.api
 local slices = require('caliban.slices')
 
----@class caliban.Arriving
----@field proposal caliban.WireProposal
+---@class caliban.Arriving proposals that enter together
+---@field proposals caliban.WireProposal[]
 ---@field session string
 ---@field turn integer
 ---@field waits? 'calm'|'review' for a quiet moment, or for another session's review of the file
----@field created? boolean the buffer was made for it
+---@field created? table<integer, true> buffers that were made for it
 
 ---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
 
@@ -19,7 +19,7 @@ local trying, scheduled, again = false, false, false
 local group ---@type integer?
 
 ---@param session string
----@param turn integer
+---@param turn integer|''
 ---@return string
 local function key(session, turn)
   return session .. '\0' .. turn
@@ -49,10 +49,15 @@ end
 local function try(enter)
   local held = {} ---@type table<string, 'calm'|'review'>
   for _, item in ipairs(vim.list_slice(waiting)) do
-    local path = item.proposal.path
+    local waits ---@type 'calm'|'review'|nil
     -- a file's proposals enter in their order
-    item.waits = held[path] or enter(item)
-    held[path] = item.waits
+    for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
+      waits = waits or held[p.path]
+    end
+    item.waits = waits or enter(item)
+    for _, p in ipairs(item.proposals) do
+      held[p.path] = item.waits
+    end
     if item.waits == nil then
       waiting = vim.tbl_filter(function(other)
         return other ~= item
@@ -139,10 +144,21 @@ function M.waiting()
   return waiting
 end
 
+--- Lets nothing of a turn in any more.
 ---@param session string
 ---@param turn integer
 function M.stop(session, turn)
   stopped[key(session, turn)] = true
+end
+
+--- No turn of a session runs: the next may have the number of one that was stopped.
+---@param session string
+function M.rest(session)
+  for it in pairs(stopped) do
+    if vim.startswith(it, key(session, '')) then
+      stopped[it] = nil
+    end
+  end
 end
 
 ---@param item caliban.Arriving

@@ -51,7 +51,7 @@ local function settle(r)
   overlay.clear(r.buf)
   guard.clear(r.buf)
   local written, unsaved = false, ''
-  if not r.deleted then
+  if not r.deleted and not r.binary then
     written, unsaved = settling.save(r)
   end
   local there = api.nvim_buf_is_valid(r.buf)
@@ -243,124 +243,69 @@ end
 --------------------------------------------------------------------------------------------- entry
 
 ---@param item caliban.Arriving
+---@param p caliban.WireProposal
 ---@param buf integer
----@param created boolean
 ---@return caliban.Review
-local function begin(item, buf, created)
+local function begin(item, p, buf)
   local r = reviews[buf]
   if not r then
-    r = track.new(buf, created)
+    r = track.new(buf, (item.created or {})[buf] == true)
     reviews[buf] = r
     listen(r)
   end
   if not r.open then
-    r.path, r.session, r.create = item.proposal.path, item.session, item.proposal.create
+    r.path, r.session, r.create = p.path, item.session, p.create
     r.proposals, r.reasons, r.dropped, r.accepted, r.rejected = {}, {}, {}, 0, 0
     r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
-    r.auto = item.proposal.at_once
+    r.auto, r.binary = p.at_once, p.binary
     order = vim.tbl_filter(function(other)
       return other ~= buf
     end, order)
     order[#order + 1] = buf
-  elseif r.auto and not item.proposal.at_once then
+  elseif r.auto and not p.at_once then
     r.auto = false
   end
   return r
 end
 
 ---@param item caliban.Arriving
----@param buf integer
----@param plan caliban.Plan
-local function enter_into(item, buf, plan)
-  local p = item.proposal
-  local r = begin(item, buf, item.created == true)
-  if not r.open then
-    r.origin = settling.origin(buf, plan.text)
-  end
-  if p.whole then
-    local failed = whole.enter(r, p)
-    if failed then
-      M.look(r)
-      return entry.refuse(item, failed)
-    end
-  else
-    r.before = r.before or require('caliban.lsp.check').before(buf, plan.lines)
-    local ok, err = track.edit(r, function()
-      entry.apply(r, plan)
-    end, plan.after)
-    if not ok then
-      error(err, 0)
-    end
-  end
-  entry.entered(r, item, plan)
-  if p.whole then
-    entry.told(item, buf, 1, r.auto and '' or nil)
-  else
-    local text = r.auto and file.text(buf)
-    local unsaved = r.auto and persist(r) or nil
-    if unsaved then
-      settling.check(r)
-    end
-    entry.told(item, buf, #plan.edits, unsaved, text or nil)
-  end
-  r.open = r.open or track.count(r) == 0
-  local line = M.look(r, true)
-  settling.fire('CalibanProposal', { buf = buf, path = p.path, hunks = #plan.edits })
-  say(line)
-end
-
---- One try. What is long of it comes first, and may have been in vain: then it is begun again.
----@param item caliban.Arriving
----@return boolean? again
-local function attempt(item)
-  local buf, why, created = file.open(item.proposal.path)
-  if not buf then
-    return entry.refuse(item, why or 'it could not be loaded')
-  end
-  local r = M.of(buf)
-  item.created = item.created or created
-  if not vim.bo[buf].modified and not (r and r.open) then
-    -- nothing of the user's is in it, and the program read the disk
-    file.refresh(buf)
-  end
-  why = whole.refusal(item.proposal, buf, r)
-  if why then
-    return entry.refuse(item, why)
-  end
-  local plan, again = entry.plan(item, buf, r and r.open and r or nil)
-  if not plan then
-    return again
-  end
-  local holds = entry.holds(plan, buf, M.of(buf)) and not arrive.stopped(item)
-  if not holds or not arrive.calm(buf) then
-    return true
-  end
-  enter_into(item, buf, plan)
-end
-
----@param item caliban.Arriving
 ---@return 'calm'|'review'|nil
-local function enter(item)
-  local path = item.proposal.path
-  while true do
-    if arrive.stopped(item) then
-      return entry.answer(item, 'stopped')
-    end
-    local known = file.find(path)
+local function waits(item)
+  for _, p in ipairs(item.proposals) do
+    local known = file.find(p.path)
     local r = known and reviews[known]
     if r and r.open and r.session ~= item.session then
       return 'review'
     elseif not arrive.calm(known) then
       return 'calm'
     end
-    local ok, result = pcall(attempt, item)
+  end
+end
+
+---@param item caliban.Arriving
+---@return 'calm'|'review'|nil
+local function enter(item)
+  local host = { begin = begin, persist = persist, look = M.look, of = M.of, say = say }
+  while true do
+    if arrive.stopped(item) then
+      for _, p in ipairs(item.proposals) do
+        entry.answer(p, 'stopped')
+      end
+      return nil
+    end
+    local waiting = waits(item)
+    if waiting then
+      return waiting
+    end
+    local ok, again = pcall(require('caliban.admit').enter, host, item)
     if not ok then
-      local err = tostring(result)
+      local err = tostring(again)
       if err:find('E565', 1, true) or err:find('E11:', 1, true) then
         return 'calm'
       end
-      return entry.refuse(item, (err:match('E%d+: [^\n]*') or err))
-    elseif not result then
+      local why = err:match('E%d+: [^\n]*') or err
+      return entry.turn_away(item, item.proposals[1], entry.refused(why))
+    elseif not again then
       return nil
     end
     slices.rest()
@@ -374,12 +319,16 @@ end
 --- Puts proposals before the user; returns at once.
 ---@param message caliban.Propose
 function M.propose(message)
-  arrive.push(
-    vim.tbl_map(function(p)
-      return { proposal = p, session = message.session, turn = message.turn }
-    end, message.proposals),
-    enter
-  )
+  local items, groups = {}, {} ---@type caliban.Arriving[], table<integer, caliban.Arriving>
+  for _, p in ipairs(message.proposals) do
+    local item = groups[p.group]
+    if not item then
+      item = { proposals = {}, session = message.session, turn = message.turn }
+      groups[p.group], items[#items + 1] = item, item
+    end
+    table.insert(item.proposals, p)
+  end
+  arrive.push(items, enter)
 end
 
 --- The user stopped a turn: what has not entered a buffer must not.

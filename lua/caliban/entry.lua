@@ -84,33 +84,44 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and r.eol[2]
 end
 
----@param item caliban.Arriving
+---@param p caliban.WireProposal
 ---@param state string
 ---@param fields? table
-function M.answer(item, state, fields)
+function M.answer(p, state, fields)
   require('caliban.rpc').notify(
-    vim.tbl_extend(
-      'force',
-      { kind = 'arrived', id = item.proposal.id, state = state, hunks = 0 },
-      fields or {}
-    )
+    vim.tbl_extend('force', { kind = 'arrived', id = p.id, state = state, hunks = 0 }, fields or {})
   )
 end
 
+---@class caliban.Unfit
+---@field [1] 'moved'|'refused'
+---@field [2] table
+
+--- Tells of all that are to enter together that one of them cannot, and so none does.
 ---@param item caliban.Arriving
----@param why string the end of a sentence
-function M.refuse(item, why)
-  M.answer(item, 'refused', { why = why })
+---@param one caliban.WireProposal
+---@param unfit caliban.Unfit
+function M.turn_away(item, one, unfit)
+  for _, p in ipairs(item.proposals) do
+    M.answer(p, p == one and unfit[1] or 'withheld', p == one and unfit[2] or nil)
+  end
 end
 
----@param item caliban.Arriving
+---@param why string the end of a sentence
+---@return caliban.Unfit
+function M.refused(why)
+  return { 'refused', { why = why } }
+end
+
+---@param p caliban.WireProposal
 ---@param buf integer
-local function moved(item, buf)
+---@return caliban.Unfit
+local function moved(p, buf)
   local now = file.snapshot(buf)
-  if file.empty(buf) and not vim.uv.fs_stat(item.proposal.path) then
+  if file.empty(buf) and not vim.uv.fs_stat(p.path) then
     now.text = nil
   end
-  M.answer(item, 'moved', now)
+  return { 'moved', now }
 end
 
 ---@param buf integer
@@ -197,30 +208,29 @@ local function pending(lines, edits, was)
 end
 
 --- What a proposal asks of a buffer. Takes its time: the buffer may have changed since.
----@param item caliban.Arriving
+---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r? caliban.Review its review, if it is open
----@return caliban.Plan? plan absent: it cannot enter, and the program was told
----@return boolean? again it has changed meanwhile, and nobody was told anything
-function M.plan(item, buf, r)
-  local p, tick, was = item.proposal, api.nvim_buf_get_changedtick(buf), r and r.hunks
+---@return caliban.Plan? plan absent: it cannot enter
+---@return caliban.Unfit? unfit why not; absent too: it has changed meanwhile
+function M.plan(p, buf, r)
+  local tick, was = api.nvim_buf_get_changedtick(buf), r and r.hunks
   local lines, text = read(buf)
-  local edits = current(p, buf, text, r ~= nil) and M.edits(p, lines) or nil
+  local fits = p.binary or current(p, buf, text, r ~= nil)
+  local edits = fits and M.edits(p, lines) or nil
   if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
-    return nil, true
+    return nil
   elseif not edits then
-    return moved(item, buf)
+    return nil, moved(p, buf)
   end
   local new = table.concat(vim.tbl_map(function(h)
     return h.text
   end, p.hunks))
   if not file.encodes(buf, new) then
-    return M.refuse(
-      item,
-      ('its encoding (%s) cannot hold the new text'):format(vim.bo[buf].fileencoding)
-    )
+    local why = 'its encoding (%s) cannot hold the new text'
+    return nil, M.refused(why:format(vim.bo[buf].fileencoding))
   elseif #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
-    return M.refuse(item, 'a change of nothing but the last newline cannot be reviewed')
+    return nil, M.refused('a change of nothing but the last newline cannot be reviewed')
   end
   return {
     tick = tick,
@@ -235,10 +245,10 @@ end
 
 --- A proposal has entered: what must be known of it at the end.
 ---@param r caliban.Review
----@param item caliban.Arriving
+---@param p caliban.WireProposal
 ---@param plan caliban.Plan
-function M.entered(r, item, plan)
-  local p, eol = item.proposal, file.eol(r.buf)
+function M.entered(r, p, plan)
+  local eol = file.eol(r.buf)
   M.set_eol(r, p.eol)
   vim.bo[r.buf].buflisted = true
   r.proposals[#r.proposals + 1] = {
@@ -252,17 +262,17 @@ function M.entered(r, item, plan)
 end
 
 --- The program's answer: it waits to be decided, or was written at once.
----@param item caliban.Arriving
+---@param p caliban.WireProposal
 ---@param buf integer
 ---@param hunks integer
 ---@param unsaved? string why it was not written, '' where it was; absent: it waits
 ---@param text? string the buffer's before it was written
-function M.told(item, buf, hunks, unsaved, text)
+function M.told(p, buf, hunks, unsaved, text)
   local fields = { hunks = hunks, unsaved = unsaved }
   if text and api.nvim_buf_is_loaded(buf) and file.text(buf) ~= text then
     fields = vim.tbl_extend('error', fields, file.snapshot(buf))
   end
-  M.answer(item, 'entered', fields)
+  M.answer(p, 'entered', fields)
 end
 
 --- The texts of the proposals whose program has ended: the next one knows nothing of them.

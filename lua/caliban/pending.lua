@@ -95,10 +95,14 @@ end
 ---@param items caliban.Arriving[]
 ---@return caliban.Waiting[]
 function M.waiting(items)
-  return vim.tbl_map(function(item)
-    local p, waits = item.proposal, item.waits or 'calm'
-    return { id = p.id, path = p.path, session = item.session, turn = item.turn, waits = waits }
-  end, items)
+  local out = {}
+  for _, item in ipairs(items) do
+    local session, turn, waits = item.session, item.turn, item.waits or 'calm'
+    for _, p in ipairs(item.proposals) do
+      out[#out + 1] = { id = p.id, path = p.path, session = session, turn = turn, waits = waits }
+    end
+  end
+  return out
 end
 
 return M

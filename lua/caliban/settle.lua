@@ -260,7 +260,9 @@ end
 function M.report(r, gone, unsaved)
   require('caliban.chat.review').settled(r, unsaved)
   local there = api.nvim_buf_is_loaded(r.buf)
-  local odd = there and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
+  local odd = there
+    and not r.binary
+    and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
   ---@type caliban.Reviewed
   local message = {
     kind = 'reviewed',

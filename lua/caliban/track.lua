@@ -38,6 +38,7 @@ local PART = 4000
 ---@field deleted? boolean the user has agreed that it goes
 ---@field was? string its path before the user agreed to another
 ---@field auto boolean its hunks are on disk already: they entered in auto-edit mode
+---@field binary boolean the buffer does not tell what the file holds
 ---@field created boolean the buffer was made for it
 ---@field own boolean the user has unsaved changes outside the hunks
 ---@field origin? string the disk's text at entry; absent where the buffer was modified then

@@ -90,7 +90,8 @@ end
 
 ---@param buf integer
 ---@param to string
-local function move_buffer(buf, to)
+---@param binary boolean
+local function move_buffer(buf, to, binary)
   local from = api.nvim_buf_get_name(buf)
   free(to)
   api.nvim_buf_call(buf, function()
@@ -103,7 +104,7 @@ local function move_buffer(buf, to)
   end)
   free(from)
   -- Neovim takes the file under its new name for another's, and asks for a bang until it has written it
-  if not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
+  if not binary and not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
     file.restore(buf)
   end
   local filetype = vim.filetype.match({ buf = buf, filename = to })
@@ -152,7 +153,7 @@ local function move(r, from, to)
     return failed
   end
   as_ordinary(r.buf, function()
-    move_buffer(r.buf, to)
+    move_buffer(r.buf, to, r.binary)
   end)
   r.path = to
 end
@@ -163,8 +164,8 @@ end
 function M.apply(r)
   local whole = r.whole --[[@as caliban.Whole]]
   if whole.kind == 'delete' then
-    local disk = file.disk(r.buf)
-    if disk and r.origin and disk ~= r.origin then
+    local disk = not r.binary and file.disk(r.buf)
+    if disk and r.origin and disk ~= r.origin or r.binary and file.stale(r.buf) then
       return 'it changed on disk'
     end
     local ok, err = os.remove(r.path)
@@ -216,6 +217,13 @@ local function revert(r)
     failed = file.restore(r.buf)
   end)
   return failed
+end
+
+--- It has not come to be after all: another that belongs to it could not enter.
+---@param r caliban.Review
+function M.withdraw(r)
+  revert(r)
+  r.whole = nil
 end
 
 --- Decides it.

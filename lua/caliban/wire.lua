@@ -164,7 +164,7 @@
 ---@class (exact) caliban.Arrived
 ---@field kind 'arrived'
 ---@field id integer
----@field state 'entered'|'moved'|'refused'|'stopped'
+---@field state 'entered'|'moved'|'refused'|'withheld'|'stopped' withheld: another of its group could not enter
 ---@field hunks integer pending hunks of this proposal (state `entered`)
 ---@field unsaved? string why it was not written, '' where it was (state `entered`; absent: it waits to be decided)
 ---@field text? string the text as it is now (state `moved`; absent: there is no such file; state `entered`: what
@@ -310,12 +310,14 @@
 
 ---@class (exact) caliban.WireProposal
 ---@field id integer
+---@field group integer those of one group enter together, or none does
 ---@field path string absolute
 ---@field create boolean the file is new
 ---@field sha string hash of the text it was made from (`Text::hash_of_parts`; '' for a new file)
 ---@field hunks caliban.WireHunk[] ascending
 ---@field eol boolean whether the proposed text's last line ends in a newline
 ---@field at_once boolean it is written as soon as it is in the buffer
+---@field binary boolean it is no text: only the file as a whole is proposed about
 ---@field whole? 'delete'|'rename' what is proposed for the file as a whole: then there are no hunks
 ---@field to? string absolute: its new path
 

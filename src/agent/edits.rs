@@ -1,7 +1,7 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
 use super::known::News;
-use super::whole::{self, Asked};
+use super::whole;
 use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
 use crate::event::TurnId;
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 /// How often an edit is matched anew on a text that moved (DESIGN §5).
-pub(super) const TRIES: u32 = 5;
+const TRIES: u32 = 5;
 
 pub(super) struct Job {
     pub(super) desk: Desk,
@@ -48,48 +48,50 @@ pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, St
 }
 
 /// A call and what of it is not in the buffers yet.
-struct Open {
-    call: CallId,
-    edits: Vec<Edit>,
+pub(super) struct Open {
+    pub(super) call: CallId,
+    pub(super) edits: Vec<Edit>,
     /// Some of it waits for the user's decision.
     waits: bool,
     /// Files written at once, and whether each really was.
     files: Vec<(PathBuf, bool)>,
     hunks: u32,
-    /// What is to be told of these.
+    /// What is to be told of these; in a few words what was done to whole ones.
     said: Vec<String>,
+    done: Vec<&'static str>,
 }
 
 impl Open {
     fn new(call: CallId, edits: Vec<Edit>) -> Open {
-        Open { call, edits, waits: false, files: Vec::new(), hunks: 0, said: Vec::new() }
+        Open {
+            call,
+            edits,
+            waits: false,
+            files: Vec::new(),
+            hunks: 0,
+            said: Vec::new(),
+            done: Vec::new(),
+        }
     }
 }
 
 /// Texts that the editor gave back, newer than what was read (`None`: there is no such file).
 type Given = BTreeMap<PathBuf, Option<Text>>;
 
-/// Every call ends in an `Answered` (a misfit, at once) or an `Entered` for each file (its verdict comes later).
+/// Every call ends in an `Answered` (a misfit, at once), or in an `Entered` for each file (its verdict comes later) and an
+/// `Applied` where all of it is written at once. Of a turn that is stopped what has not entered has no answer.
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
-    let (mut open, mut asked) = (Vec::new(), Vec::new());
+    let mut open = Vec::new();
     for call in calls {
-        let edits = || tool::edits_of(&job.desk, &call, &job.kept);
-        match tool::whole_of(&job.desk, &call).ok_or_else(edits) {
-            Ok(Ok((path, whole))) => asked.push(Asked { call: call.id, path, whole }),
-            Err(Ok(edits)) => open.push(Open::new(call.id, edits)),
-            Ok(Err(text)) | Err(Err(text)) => job.refuse(turn, &call.id, text),
+        match tool::edits_of(&job.desk, &call, &job.kept) {
+            Ok(edits) => open.push(Open::new(call.id, edits)),
+            Err(text) => job.refuse(turn, &call.id, text),
         }
     }
-    let edited: Vec<&Path> =
-        open.iter().flat_map(|it| &it.edits).map(|it| it.path.as_path()).collect();
-    let asked = whole::apart(&job, turn, asked, &edited);
-    futures::join!(edit_all(&job, turn, open), whole::propose(&job, turn, asked));
-}
-
-async fn edit_all(job: &Job, turn: TurnId, mut open: Vec<Open>) {
+    let mut open = whole::apart(&job, turn, open);
     let mut given = Given::new();
     for attempt in 0..TRIES {
-        let sent = open.len();
+        let sent = open.iter().filter(|it| whole::has_text(&it.edits)).count();
         let (proposals, missed) = job.resolve(turn, &mut open, &mut given).await;
         if attempt == 0 {
             job.count(sent, missed).await;
@@ -98,27 +100,28 @@ async fn edit_all(job: &Job, turn: TurnId, mut open: Vec<Open>) {
             return;
         }
         let arrivals = job.desk.workspace.propose(turn, proposals.clone()).await;
+        let mut over = BTreeSet::new();
         for (proposal, arrival) in proposals.into_iter().zip(arrivals) {
             match arrival {
+                Arrival::Moved(text) => drop(given.insert(proposal.path, text)),
+                Arrival::Withheld => (),
+                Arrival::Refused(misfit) => job.turned_away(turn, &mut open, &proposal, &misfit),
+                Arrival::Stopped => drop(over.insert(proposal.path)),
                 Arrival::Entered { hunks } => {
                     job.entered(turn, &proposal, &proposal.after, hunks);
                     of(&mut open, &proposal).for_each(|it| it.waits = true);
+                    over.insert(proposal.path);
                 }
                 Arrival::Written { hunks, unsaved, text } => {
                     let text = text.as_ref().unwrap_or(&proposal.after);
                     job.entered(turn, &proposal, text, hunks);
                     job.written(&mut open, &proposal, text, hunks, &unsaved);
+                    over.insert(proposal.path);
                 }
-                Arrival::Refused(misfit) => job.turned_away(turn, &mut open, &proposal, &misfit),
-                Arrival::Moved(text) => {
-                    given.insert(proposal.path, text);
-                    continue;
-                }
-                Arrival::Stopped => (),
             }
-            for it in &mut open {
-                it.edits.retain(|it| it.path != proposal.path);
-            }
+        }
+        for it in &mut open {
+            it.edits.retain(|it| !over.contains(&it.path));
         }
         for it in open.extract_if(.., |it| it.edits.is_empty()) {
             job.applied(it);
@@ -139,32 +142,15 @@ impl Job {
         open: &mut Vec<Open>,
         given: &mut Given,
     ) -> (Vec<Proposal>, usize) {
-        let mut texts = Texts::new();
-        let mut unreadable = BTreeMap::new();
-        let paths: BTreeSet<PathBuf> =
-            open.iter().flat_map(|it| &it.edits).map(|it| it.path.clone()).collect();
-        for path in paths {
-            let text = match given.remove(&path) {
-                Some(text) => text,
-                None => match self.desk.workspace.read(&path).await {
-                    Ok(source) => Some(source.text),
-                    Err(Unreadable::Absent) => None,
-                    Err(why) => {
-                        let why = format!("it {}", why.say());
-                        unreadable.insert(path, why);
-                        continue;
-                    }
-                },
-            };
-            texts.insert(path, text);
-        }
+        let (mut texts, unreadable) = self.texts(open, given).await;
         let mut proposals: Vec<Proposal> = Vec::new();
         let mut missed = 0;
         open.retain(|Open { call, edits, .. }| {
             let may = |path: &Path, now: Option<&Text>, change: &edit::Change| {
                 let first = !proposals.iter().any(|it| it.path == *path);
                 match unreadable.get(path) {
-                    Some(why) => Err(Misfit::Refused(why.clone())),
+                    Some(why) if whole::needs_no_text(change, why) => Ok(()),
+                    Some(why) => Err(Misfit::Refused(format!("it {}", why.say()))),
                     None if first => self.may_write(path, now, change),
                     None => Ok(()),
                 }
@@ -173,7 +159,8 @@ impl Job {
                 Ok(files) => {
                     for it in files {
                         texts.insert(it.path.clone(), Some(it.after.clone()));
-                        self.join(&mut proposals, call, it);
+                        let is_binary = unreadable.contains_key(&it.path);
+                        self.join(&mut proposals, call, it, is_binary);
                     }
                     true
                 }
@@ -194,6 +181,32 @@ impl Job {
         (proposals, missed)
     }
 
+    /// The texts of all files that are to be changed; of those that cannot be read an empty one, and why.
+    async fn texts(
+        &self,
+        open: &[Open],
+        given: &mut Given,
+    ) -> (Texts, BTreeMap<PathBuf, Unreadable>) {
+        let (mut texts, mut unreadable) = (Texts::new(), BTreeMap::new());
+        let paths: BTreeSet<&PathBuf> =
+            open.iter().flat_map(|it| &it.edits).map(|it| &it.path).collect();
+        for path in paths {
+            let text = match given.remove(path) {
+                Some(text) => text,
+                None => match self.desk.workspace.read(path).await {
+                    Ok(source) => Some(source.text),
+                    Err(Unreadable::Absent) => None,
+                    Err(why) => {
+                        unreadable.insert(path.clone(), why);
+                        Some(Text::default())
+                    }
+                },
+            };
+            texts.insert(path.clone(), text);
+        }
+        (texts, unreadable)
+    }
+
     async fn count(&self, sent: usize, missed: usize) {
         let number = |count: usize| u64::try_from(count).unwrap_or(0);
         let count = Count { fitted: number(sent - missed), missed: number(missed) };
@@ -205,7 +218,7 @@ impl Job {
         tool::path::show(&self.desk.root, path)
     }
 
-    /// The editor does not take a file. What other files of these calls are in their buffers stays there.
+    /// The editor does not take a file, and so nothing of these calls.
     fn turned_away(&self, turn: TurnId, open: &mut Vec<Open>, proposal: &Proposal, why: &Misfit) {
         let text = why.say(&self.shown(&proposal.path), None);
         for part in &proposal.parts {
@@ -235,8 +248,10 @@ impl Job {
     }
 
     fn entered(&self, turn: TurnId, proposal: &Proposal, text: &Text, hunks: u32) {
-        let (path, stood) = (proposal.path.clone(), proposal.before.clone());
-        let _ = self.knowing.send(News::Learnt { path, stood, text: text.clone() });
+        if proposal.whole.is_none() {
+            let (path, stood) = (proposal.path.clone(), proposal.before.clone());
+            let _ = self.knowing.send(News::Learnt { path, stood, text: text.clone() });
+        }
         for part in &proposal.parts {
             let (call, path) = (part.call.clone(), proposal.path.clone());
             let _ = self.results.send(Input::Entered { turn, call, path, hunks });
@@ -253,6 +268,15 @@ impl Job {
         unsaved: &str,
     ) {
         let Proposal { path, parts, after, .. } = proposal;
+        if let Some(whole) = &proposal.whole {
+            let (said, done) = self.done(path, whole);
+            for it in of(open, proposal) {
+                it.said.push(said.clone());
+                it.done.push(done);
+                it.files.push((path.clone(), true));
+            }
+            return;
+        }
         for (n, part) in parts.iter().enumerate() {
             let Some(it) = open.iter_mut().find(|it| it.call == part.call) else { continue };
             let mut said = edit::written(&self.shown(path), unsaved);
@@ -270,13 +294,15 @@ impl Job {
 
     /// Answers a call of which nothing waits for the user.
     fn applied(&self, it: Open) {
-        let Open { call, waits, files, hunks, said, .. } = it;
+        let Open { call, waits, files, hunks, said, done, .. } = it;
         if waits || said.is_empty() {
             return;
         }
         let what = if hunks == 1 { "1 hunk".to_owned() } else { format!("{hunks} hunks") };
         let all = files.iter().all(|(_, saved)| *saved);
-        let summary = format!("{what} {}", if all { "written" } else { "not written" });
+        let written = format!("{what} {}", if all { "written" } else { "not written" });
+        let written = (hunks > 0).then_some(written.as_str());
+        let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
         let answer = ToolAnswer { id: call, text: said.join("\n"), failed: false, summary };
         let _ = self.results.send(Input::Applied { files, answer });
     }
@@ -287,18 +313,44 @@ impl Job {
         let _ = self.results.send(Input::Answered { turn, answer });
     }
 
-    /// Adds what a call makes of a file to the file's proposal.
-    fn join(&self, proposals: &mut Vec<Proposal>, call: &CallId, changed: Changed) {
-        let Changed { path, before, after, note } = changed;
-        let from = before.clone().unwrap_or_default();
-        let part = Part { call: call.clone(), before: from, after: after.clone(), note };
-        if let Some(proposal) = proposals.iter_mut().find(|it| it.path == path) {
-            proposal.parts.push(part);
-            proposal.after = after;
-        } else {
-            let at_once = self.at_once && !tool::path::runs_code(&path);
-            let parts = vec![part];
-            proposals.push(Proposal { parts, path, before, after, at_once, whole: None });
+    /// Adds what a call makes of a file to the file's proposals: one of its text, one of the file as a whole.
+    fn join(
+        &self,
+        proposals: &mut Vec<Proposal>,
+        call: &CallId,
+        changed: Changed,
+        is_binary: bool,
+    ) {
+        let has_new_text = changed.has_new_text();
+        let Changed { path, before, after, note, whole } = changed;
+        let at_once = self.at_once && !is_binary && whole::may_be_done(&path, whole.as_ref());
+        let part = |from: &Text, note| Part {
+            call: call.clone(),
+            before: from.clone(),
+            after: after.clone(),
+            note,
+        };
+        let text = |parts, whole| Proposal {
+            parts: vec![parts],
+            path: path.clone(),
+            before: before.clone(),
+            after: after.clone(),
+            at_once,
+            whole,
+            is_binary,
+        };
+        if has_new_text {
+            let part = part(before.as_ref().unwrap_or(&Text::default()), note);
+            match proposals.iter_mut().find(|it| it.path == path) {
+                Some(proposal) => {
+                    proposal.parts.push(part);
+                    proposal.after.clone_from(&after);
+                }
+                None => proposals.push(text(part, None)),
+            }
+        }
+        if whole.is_some() {
+            proposals.push(text(part(&after, String::new()), whole));
         }
     }
 }

@@ -11,6 +11,7 @@ mod sampling;
 mod skills;
 mod speech;
 mod status;
+mod stop;
 mod whole;
 mod work;
 
@@ -146,6 +147,10 @@ pub struct Agent {
     results: mpsc::UnboundedSender<Input>,
     samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
     sampling: Option<AbortHandle>,
+    /// Edits on their way into the buffers.
+    proposing: Option<AbortHandle>,
+    /// The user has stopped the turn meanwhile: results that came since.
+    landed: Option<Vec<Input>>,
     resting: Option<AbortHandle>,
     /// Prompts whose mentions are being read, in the order in which they were sent.
     prompts: mpsc::UnboundedSender<work::Prompt>,
@@ -211,7 +216,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 agent.show(Show::Delta(Delta::Output { call, text }));
             }
             Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
-            Some(_) = agent.work.join_next(), if !agent.work.is_empty() => (),
+            Some(_) = agent.work.join_next(), if !agent.work.is_empty() => agent.joined(),
             () = sleep_until(silence.unwrap_or_else(Instant::now)), if silence.is_some() => {
                 agent.fell_silent();
             }
@@ -239,6 +244,8 @@ impl Agent {
             results,
             samples,
             sampling: None,
+            proposing: None,
+            landed: None,
             resting: None,
             prompts,
             preparing: 0,
@@ -294,11 +301,7 @@ impl Agent {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
             Command::Unqueue(id) => self.take(Input::Unqueue { id }),
             Command::Draft(draft) => self.keep_draft(draft),
-            Command::Stop => {
-                self.withdrawn = self.preparing;
-                let partial = self.partial.take();
-                self.take(Input::Cancel { partial });
-            }
+            Command::Stop => self.stop(),
             Command::Rule { call, ruling } => self.take(Input::Rule { call, ruling }),
             Command::Toggle(block) => self.show(Show::Toggle(block)),
             Command::Retry => {
@@ -322,16 +325,6 @@ impl Agent {
             Command::Present => self.present(Show::Repaint),
             Command::Quit(_) => (),
         }
-    }
-
-    fn result(&mut self, input: Input) {
-        if let Input::Applied { files, .. } = &input {
-            for (path, saved) in files {
-                self.note_saved(path, *saved);
-            }
-            return self.judged(input);
-        }
-        self.take(input);
     }
 
     /// Whether the agreed text of a file is on disk.
@@ -439,7 +432,7 @@ impl Agent {
                     kept: edits::kept(&self.setup.session, &calls),
                     tally: self.tally(),
                 };
-                self.work.spawn(edits::propose(job, turn, calls));
+                self.proposing = Some(self.work.spawn(edits::propose(job, turn, calls)));
             }
             Effect::Rest { turn, time } => {
                 let results = self.results.clone();
@@ -449,34 +442,6 @@ impl Agent {
                 }));
             }
             Effect::Abort { turn } => self.abort(turn),
-        }
-    }
-
-    /// Ends all work of the turn: connections close, children are killed, the editor lets nothing more in.
-    fn abort(&mut self, turn: TurnId) {
-        self.work.abort_all();
-        self.sampling = None;
-        self.resting = None;
-        self.retry_ms = None;
-        let session = self.setup.id.clone();
-        self.setup.editor.tell(ToNvim::Halt { session, turn: turn.0 });
-    }
-
-    /// The editor is going: everything is on disk when this returns. An interrupted turn stays in the journal,
-    /// where the next start finds it.
-    fn quit(&mut self) {
-        self.release();
-        let partial = self.partial.take();
-        let step = self.setup.session.step(Input::Leave { partial });
-        self.work.abort_all();
-        let Some(store) = &mut self.setup.store else { return };
-        let saved = if self.setup.session.is_blank() {
-            store.discard()
-        } else {
-            store.append(&step.events, true)
-        };
-        if let Err(error) = saved {
-            tracing::error!("the session could not be saved: {error}");
         }
     }
 }

@@ -23,7 +23,7 @@ pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     let text = |edit: &Edit| match &edit.change {
         Change::Replace(one) => Some(("new_from", one.new.clone())),
         Change::Write { text } => Some(("text_from", text.clone())),
-        Change::Create { .. } | Change::Patch(_) => None,
+        Change::Create { .. } | Change::Patch(_) | Change::Whole(_) => None,
     };
     let long = edits.iter().enumerate().filter_map(|(at, edit)| Some((at, text(edit)?)));
     let long: Vec<_> = long.filter(|(_, (_, text))| text.len() >= LONG && !useless).collect();
@@ -33,7 +33,8 @@ pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
             format!("\nThe new text is kept: send `{argument}`: \"{}\" in its place.", name(text))
         }
         many => {
-            let each = many.iter().map(|(at, (_, text))| format!("edits[{at}] \"{}\"", name(text)));
+            let each =
+                many.iter().map(|(at, (_, text))| format!("$.edits[{at}] \"{}\"", name(text)));
             let each = each.collect::<Vec<_>>().join(", ");
             format!("\nNew texts are kept, to be sent as `new_from` in place of `new`: {each}.")
         }

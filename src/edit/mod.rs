@@ -30,7 +30,7 @@ use crate::message::CallId;
 use crate::text::Text;
 use serde::Deserialize;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How a model writes its edits: by what it was trained on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -63,6 +63,17 @@ pub struct Edit {
     pub change: Change,
 }
 
+impl Edit {
+    /// The file, and the path it is to have, if another.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let to = match &self.change {
+            Change::Whole(Whole::Rename { to }) => Some(to.as_path()),
+            _ => None,
+        };
+        [self.path.as_path()].into_iter().chain(to)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     Replace(Replacement),
@@ -76,6 +87,8 @@ pub enum Change {
     },
     /// Each chunk at its one place; all of them, or none.
     Patch(Vec<Chunk>),
+    /// The text stays as it is.
+    Whole(Whole),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,13 +149,15 @@ pub struct Proposal {
     /// Written as soon as it is in the buffer, and reviewed afterwards.
     pub at_once: bool,
     pub whole: Option<Whole>,
+    /// It is no text: `before` and `after` say nothing of it.
+    pub is_binary: bool,
 }
 
 /// What is proposed for a file as a whole, its text left alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whole {
     Delete,
-    /// Absolute; nothing is there.
+    /// Absolute, or as the model gave it until it is resolved; nothing is there.
     Rename {
         to: PathBuf,
     },

@@ -1,6 +1,6 @@
 //! The grammar of `apply_patch`, which some models were trained on: what a patch asks of which files.
 
-use super::{Change, Chunk, Edit};
+use super::{Change, Chunk, Edit, Whole};
 use std::path::PathBuf;
 
 const ADD: &str = "*** Add File:";
@@ -16,7 +16,7 @@ pub fn parse(patch: &str) -> Result<Vec<Edit>, String> {
     let mut reader = Reader { lines: &lines[..to], at: from };
     let mut edits = Vec::new();
     while let Some(line) = reader.next_full() {
-        edits.push(reader.file(line.trim())?);
+        edits.extend(reader.file(line.trim())?);
     }
     if edits.is_empty() {
         return Err("The patch changes no file, so nothing was done.".to_owned());
@@ -63,35 +63,32 @@ impl<'a> Reader<'a> {
         Some(line)
     }
 
-    fn file(&mut self, header: &str) -> Result<Edit, String> {
+    fn file(&mut self, header: &str) -> Result<Vec<Edit>, String> {
         let path = |mark: &str| header.strip_prefix(mark).map(|it| PathBuf::from(it.trim()));
         if let Some(path) = path(ADD) {
-            return Ok(Edit { path, change: Change::Create { text: self.added()? } });
+            return Ok(vec![Edit { path, change: Change::Create { text: self.added()? } }]);
         }
         if let Some(path) = path(DELETE) {
-            let path = path.display();
-            return Err(format!(
-                "`{DELETE} {path}`: a patch deletes no file here, `delete` does. Nothing was done."
-            ));
+            return Ok(vec![Edit { path, change: Change::Whole(Whole::Delete) }]);
         }
         let Some(path) = path(UPDATE) else {
             let wanted = format!("`{ADD}`, `{UPDATE}` or `{DELETE}` and a path");
             return Err(self.fault(&wanted, header));
         };
-        if self.peek().is_some_and(|line| line.trim().starts_with(MOVE)) {
-            let path = path.display();
-            return Err(format!(
-                "`{MOVE}` of {path}: a patch moves no file here, `rename` does. Nothing was done."
-            ));
-        }
+        let to = self.peek().and_then(|line| line.trim().strip_prefix(MOVE));
+        let to = to.map(|it| PathBuf::from(it.trim())).filter(|it| *it != path);
+        self.at += usize::from(self.peek().is_some_and(|line| line.trim().starts_with(MOVE)));
         let mut chunks = Vec::new();
         while self.peek().is_some_and(|line| !is_header(line)) {
             chunks.extend(self.chunk(chunks.is_empty())?);
         }
-        if chunks.is_empty() {
+        if chunks.is_empty() && to.is_none() {
             return Err(self.fault("lines to change", self.peek().unwrap_or("*** End Patch")));
         }
-        Ok(Edit { path, change: Change::Patch(chunks) })
+        let update = (!chunks.is_empty()).then_some(Change::Patch(chunks));
+        let rename = to.map(|to| Change::Whole(Whole::Rename { to }));
+        let edit = |change| Edit { path: path.clone(), change };
+        Ok(update.into_iter().chain(rename).map(edit).collect())
     }
 
     fn added(&mut self) -> Result<String, String> {

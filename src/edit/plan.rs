@@ -1,6 +1,6 @@
 //! One call's edits, over one file or several: all of them, or none.
 
-use super::{Change, Edit, Misfit, resolve};
+use super::{Change, Edit, Misfit, Whole, resolve};
 use crate::text::Text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,40 @@ pub struct Changed {
     pub after: Text,
     /// What was tolerated, for the model; a line for each edit.
     pub note: String,
+    /// What becomes of the file besides.
+    pub whole: Option<Whole>,
+}
+
+impl Changed {
+    pub fn has_new_text(&self) -> bool {
+        self.before.as_ref() != Some(&self.after)
+    }
+
+    fn goes_on(&mut self, text: Text, note: &str, whole: Option<Whole>) {
+        self.after = text;
+        self.whole = whole;
+        if !self.note.is_empty() && !note.is_empty() {
+            self.note.push('\n');
+        }
+        self.note.push_str(note);
+    }
+
+    /// Whether a further change has no place beside what the call does to this file.
+    fn excludes(&self, path: &Path, change: &Change) -> bool {
+        let target = |whole: &Whole| match whole {
+            Whole::Rename { to } => Some(to.clone()),
+            Whole::Delete => None,
+        };
+        let own = self.whole.as_ref().and_then(target);
+        let Change::Whole(whole) = change else {
+            return self.whole.is_some() && self.path == path || own.is_some_and(|it| it == path);
+        };
+        let other = target(whole);
+        let may_follow = self.whole.is_none() && self.before.is_some() && other.is_some();
+        self.path == path && !may_follow
+            || own.as_deref() == Some(path)
+            || other.is_some_and(|it| it == self.path || Some(it) == own)
+    }
 }
 
 /// The first edit that does not fit.
@@ -25,6 +59,8 @@ pub struct Refusal {
     pub at: usize,
     pub of: usize,
     pub is_patch: bool,
+    /// The change is to the file as a whole.
+    pub is_whole: bool,
     pub path: PathBuf,
     /// What it was matched against, if there is such a file.
     pub text: Option<Text>,
@@ -38,15 +74,26 @@ pub fn apply(
     may: impl Fn(&Path, Option<&Text>, &Change) -> Result<(), Misfit>,
 ) -> Result<Vec<Changed>, Box<Refusal>> {
     let mut files: Vec<Changed> = Vec::new();
+    // one change of a whole file may be another tool's
+    let is_patched = |it: &Edit| match it.change {
+        Change::Patch(_) | Change::Create { .. } => true,
+        Change::Whole(_) => edits.len() > 1,
+        _ => false,
+    };
+    let is_patch = edits.iter().any(is_patched);
     for (at, Edit { path, change }) in edits.iter().enumerate() {
         let known = files.iter().position(|it| it.path == *path);
         let before = texts.get(path).and_then(Option::as_ref);
         let now = known.map_or(before, |it| Some(&files[it].after));
         let refuse = |misfit| {
-            let is_patch = matches!(change, Change::Patch(_) | Change::Create { .. });
+            let is_whole = matches!(change, Change::Whole(_));
             let (path, text) = (path.clone(), now.cloned());
-            Box::new(Refusal { at, of: edits.len(), is_patch, path, text, misfit })
+            Box::new(Refusal { at, of: edits.len(), is_patch, is_whole, path, text, misfit })
         };
+        if files.iter().any(|it| it.excludes(path, change)) {
+            let why = "the same call deletes or renames it, or changes what that would meet";
+            return Err(refuse(Misfit::Refused(why.to_owned())));
+        }
         if known.is_none() {
             may(path, now, change).map_err(refuse)?;
         }
@@ -55,26 +102,25 @@ pub fn apply(
         let note = if fit.note.is_empty() || is_only {
             fit.note
         } else {
-            format!("edits[{at}]: {}", fit.note)
+            format!("$.edits[{at}]: {}", fit.note)
+        };
+        let whole = match change {
+            Change::Whole(whole) => Some(whole.clone()),
+            _ => None,
         };
         if let Some(known) = known {
-            let file = &mut files[known];
-            file.after = fit.text;
-            file.note = [&file.note[..], &note]
-                .into_iter()
-                .filter(|it| !it.is_empty())
-                .collect::<Vec<_>>()
-                .join("\n");
+            files[known].goes_on(fit.text, &note, whole);
         } else {
             let (path, before) = (path.clone(), before.cloned());
-            files.push(Changed { path, before, after: fit.text, note });
+            files.push(Changed { path, before, after: fit.text, note, whole });
         }
     }
-    files.retain(|it| it.before.as_ref() != Some(&it.after));
+    files.retain(|it| it.has_new_text() || it.whole.is_some());
     if let (true, Some(Edit { path, .. })) = (files.is_empty(), edits.first()) {
         let (path, text) = (path.clone(), texts.get(path).cloned().flatten());
         let misfit = Misfit::Unchanged;
-        return Err(Box::new(Refusal { at: 0, of: 1, is_patch: false, path, text, misfit }));
+        let (at, of, is_patch, is_whole) = (0, 1, false, false);
+        return Err(Box::new(Refusal { at, of, is_patch, is_whole, path, text, misfit }));
     }
     Ok(files)
 }
@@ -105,11 +151,12 @@ impl Refusal {
 
     /// For the model. `path` as the user would write it.
     pub fn say(&self, path: &str) -> String {
-        let said = self.misfit.say(path, self.text.as_ref()) + self.misfit.advice(self.is_patch);
+        let advice = if self.is_whole { "" } else { self.misfit.advice(self.is_patch) };
+        let said = self.misfit.say(path, self.text.as_ref()) + advice;
         match (self.of, self.is_patch) {
             (_, true) => format!("Nothing of the patch was applied. {said}"),
             (1, _) => said,
-            _ => format!("edits[{}] does not fit, so none was applied. {said}", self.at),
+            _ => format!("$.edits[{}] does not fit, so none was applied. {said}", self.at),
         }
     }
 }

@@ -24,8 +24,9 @@ pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
         (Change::Create { .. }, Some(_)) => Err(Misfit::Exists),
         (Change::Create { text }, None) => fresh(None, text).map(exact),
         (Change::Patch(chunks), Some(text)) => chunk::patched(text, chunks),
+        (Change::Whole(_), Some(text)) => Ok(exact(text.clone())),
         (Change::Replace(one), None) if one.old.is_empty() => fresh(None, &one.new).map(exact),
-        (Change::Replace(_) | Change::Patch(_), None) => Err(Misfit::NoFile),
+        (Change::Replace(_) | Change::Patch(_) | Change::Whole(_), None) => Err(Misfit::NoFile),
         (Change::Replace(one), Some(text)) if !one.old.is_empty() => replaced(text, one),
         (Change::Replace(one), Some(text)) if text.content.is_empty() => {
             fresh(Some(text), &one.new).map(exact)

@@ -3,7 +3,7 @@
 
 use super::link::Editor;
 use super::lsp;
-use super::reviews::{Order, on_wire};
+use super::reviews::{Order, groups, on_wire};
 use super::wire::{BufferText, ToNvim};
 use crate::edit::{Misfit, Proposal};
 use crate::event::{SessionId, TurnId};
@@ -57,7 +57,8 @@ impl Workspace for Buffers {
         Box::pin(async move {
             let mut waiters = Vec::new();
             let mut sent = Vec::new();
-            for proposal in proposals {
+            let groups = groups(&proposals);
+            for (proposal, group) in proposals.into_iter().zip(groups) {
                 let (id, given) = oneshot::channel();
                 let (waiter, arrival) = oneshot::channel();
                 let session = self.session.clone();
@@ -65,7 +66,7 @@ impl Workspace for Buffers {
                     Order::Register { session, proposal: Box::new(proposal.clone()), id, waiter };
                 let _ = self.reviews.send(order);
                 if let Ok(id) = given.await {
-                    sent.push(on_wire(id, &proposal));
+                    sent.push(on_wire(id, group, &proposal));
                 }
                 waiters.push(arrival);
             }

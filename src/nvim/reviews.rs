@@ -132,7 +132,7 @@ impl Held {
             let of = |it: &Entry| it.session == verdict.session && it.concerns(call);
             entries.values().any(|it| !it.is_settled && of(it))
         };
-        for answer in std::mem::take(&mut verdict.answers) {
+        for answer in one_a_call(std::mem::take(&mut verdict.answers)) {
             let call = answer.id.clone();
             if waits(&call) {
                 self.0.entry(call).or_default().insert(verdict.path.clone(), answer);
@@ -143,6 +143,19 @@ impl Held {
             verdict.answers.push(joined(call, files.into_values().collect()));
         }
     }
+}
+
+/// What a call asks of a file's text and of the file as a whole is one answer.
+fn one_a_call(answers: Vec<ToolAnswer>) -> Vec<ToolAnswer> {
+    let mut calls: Vec<(CallId, Vec<ToolAnswer>)> = Vec::new();
+    for it in answers {
+        // one of a dead program's has no name, and stands for itself
+        match calls.iter_mut().find(|(call, _)| *call == it.id && !call.0.is_empty()) {
+            Some((_, all)) => all.push(it),
+            None => calls.push((it.id.clone(), vec![it])),
+        }
+    }
+    calls.into_iter().map(|(call, all)| joined(call, all)).collect()
 }
 
 fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
@@ -178,12 +191,13 @@ fn arrival(it: Arrived) -> Arrival {
         (ArrivedState::Entered, None) => Arrival::Entered { hunks: it.hunks },
         (ArrivedState::Moved, _) => Arrival::Moved(text),
         (ArrivedState::Refused, _) => Arrival::Refused(Misfit::Refused(it.why)),
+        (ArrivedState::Withheld, _) => Arrival::Withheld,
         (ArrivedState::Stopped, _) => Arrival::Stopped,
     }
 }
 
 /// A proposal as the editor needs it: the hunks, and the hash of what they were made from.
-pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
+pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
     let empty = Text::default();
     let before = proposal.before.as_ref().unwrap_or(&empty);
     let after = if proposal.whole.is_some() { before } else { &proposal.after };
@@ -199,12 +213,14 @@ pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
         .collect();
     WireProposal {
         id,
+        group,
         path: proposal.path.clone(),
         create: proposal.before.is_none(),
         sha: proposal.before.as_ref().map(Text::hash_of_parts).unwrap_or_default(),
         hunks,
         eol: after.eol(),
         at_once: proposal.at_once,
+        binary: proposal.is_binary,
         whole: proposal.whole.as_ref().map(|it| match it {
             Whole::Delete => WireWhole::Delete,
             Whole::Rename { .. } => WireWhole::Rename,
@@ -216,10 +232,32 @@ pub fn on_wire(id: u32, proposal: &Proposal) -> WireProposal {
     }
 }
 
+/// Of each proposal the group it is of: those that a call is a part of enter together, or none does.
+pub fn groups(proposals: &[Proposal]) -> Vec<u32> {
+    let mut groups: Vec<u32> = (0..).take(proposals.len()).collect();
+    let calls = |it: &Proposal| it.parts.iter().map(|part| part.call.clone()).collect::<Vec<_>>();
+    for (at, one) in proposals.iter().enumerate() {
+        let own = calls(one);
+        let met = proposals[..at].iter().enumerate();
+        let met: Vec<usize> = met
+            .filter(|it| calls(it.1).iter().any(|call| own.contains(call)))
+            .map(|it| it.0)
+            .collect();
+        for other in met {
+            let (from, to) = (groups[at], groups[other]);
+            groups.iter_mut().filter(|it| **it == from).for_each(|it| *it = to);
+        }
+    }
+    groups
+}
+
 /// The lines as the editor counts them in a review: the empty file has none.
 fn editor_lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
+
+/// A proposal that is judged, as far as this program knows it, and its parts.
+type Judged<'a> = (&'a SessionId, Option<&'a Proposal>, Cow<'a, [Part]>);
 
 async fn judge(
     entries: &mut BTreeMap<u32, Entry>,
@@ -228,29 +266,38 @@ async fn judge(
 ) -> Vec<Verdict> {
     let shown = tool::path::show(root, &reviewed.path);
     let settled = settled(&reviewed).await;
-    let proposals: Vec<(&SessionId, Cow<'_, [Part]>)> =
+    let text = if reviewed.gone { on_disk(&reviewed.path).await } else { settled.clone() };
+    let mut verdicts: Vec<Verdict> = Vec::new();
+    let proposals: Vec<Judged<'_>> =
         reviewed.proposals.iter().filter_map(|id| find(entries, &reviewed, *id)).collect();
-    let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.1.iter()).collect();
-    let untaken = reviewed.proposals.iter().find_map(|id| match &entries.get(id)?.proposal.whole {
-        Some(Whole::Rename { to }) if *to != reviewed.path => Some(to.clone()),
-        _ => None,
-    });
-    let mut verdicts = Vec::new();
+    let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.2.iter()).collect();
     let mut at = 0;
-    for (session, own) in &proposals {
-        let until = at + own.len();
-        let answers =
-            (at..until).map(|it| answer(&parts, it, settled.as_ref(), &reviewed, &shown)).collect();
-        let (path, was) = (reviewed.path.clone(), reviewed.was.clone().or(untaken.clone()));
-        let saved = reviewed.saved || reviewed.gone;
-        let text = if reviewed.gone { on_disk(&reviewed.path).await } else { settled.clone() };
-        let text = text.filter(|_| !reviewed.deleted);
-        verdicts.push(Verdict { session: (*session).clone(), answers, path, was, saved, text });
-        at = until;
+    for (session, whole, own) in &proposals {
+        let from = at;
+        at += own.len();
+        let answers = match whole.and_then(|it| Some((it, it.whole.as_ref()?))) {
+            Some((proposal, whole)) => vec![decided(proposal, whole, &reviewed, root)],
+            None => (from..at)
+                .map(|it| answer(&parts, it, settled.as_ref(), &reviewed, &shown))
+                .collect(),
+        };
+        let Some(verdict) = verdicts.iter_mut().find(|it| it.session == **session) else {
+            verdicts.push(Verdict {
+                session: (*session).clone(),
+                answers,
+                path: reviewed.path.clone(),
+                was: was(entries, &reviewed),
+                saved: reviewed.saved || reviewed.gone,
+                text: text.clone().filter(|_| !reviewed.deleted),
+            });
+            continue;
+        };
+        verdict.answers.extend(answers);
     }
     // The user's own changes are told once, with the last answer.
     if let ([first, .., last] | [first @ last], Some(settled)) = (&parts[..], &settled)
         && let Some(answer) = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back()
+        && !reviewed.deleted
     {
         let whole = Part { after: last.after.clone(), ..(*first).clone() };
         let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_ref());
@@ -261,17 +308,20 @@ async fn judge(
         }
     }
     for id in &reviewed.proposals {
-        let Some(entry) = entries.get_mut(id) else { continue };
-        entry.is_settled = true;
-        let answers = verdicts.iter_mut().flat_map(|it| &mut it.answers);
-        if let Some(it) = &entry.proposal.whole
-            && let Some(answer) =
-                answers.into_iter().find(|it| entry.proposal.parts[0].call == it.id)
-        {
-            *answer = decided(&entry.proposal, it, &reviewed, root);
+        if let Some(entry) = entries.get_mut(id) {
+            entry.is_settled = true;
         }
     }
     verdicts
+}
+
+/// A path at which the file is no more, or never came to be.
+fn was(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<PathBuf> {
+    let untaken = |id| match &entries.get(id)?.proposal.whole {
+        Some(Whole::Rename { to }) if *to != reviewed.path => Some(to.clone()),
+        _ => None,
+    };
+    reviewed.was.clone().or_else(|| reviewed.proposals.iter().find_map(untaken))
 }
 
 /// A proposal's parts; of one whose program has ended what the editor kept of it, as one part of no call.
@@ -279,9 +329,10 @@ fn find<'a>(
     entries: &'a BTreeMap<u32, Entry>,
     reviewed: &'a Reviewed,
     id: u32,
-) -> Option<(&'a SessionId, Cow<'a, [Part]>)> {
+) -> Option<Judged<'a>> {
     if let Some(entry) = entries.get(&id) {
-        return Some((&entry.session, Cow::Borrowed(&entry.proposal.parts)));
+        let proposal = &*entry.proposal;
+        return Some((&entry.session, Some(proposal), Cow::Borrowed(&proposal.parts)));
     }
     let ProposedText { before, before_eol, after, after_eol, .. } =
         reviewed.texts.iter().find(|it| it.id == id)?;
@@ -291,7 +342,7 @@ fn find<'a>(
         after: Text::from_lines_joined(after, *after_eol, false, false),
         note: String::new(),
     };
-    Some((&reviewed.session, Cow::Owned(vec![part])))
+    Some((&reviewed.session, None, Cow::Owned(vec![part])))
 }
 
 /// What one call hears of its part, the one at `at`.

@@ -218,6 +218,7 @@ pub enum ArrivedState {
     Entered,
     Moved,
     Refused,
+    Withheld,
     Stopped,
 }
 
@@ -404,15 +405,18 @@ impl From<&Queued> for WireQueued {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WireProposal {
     pub id: u32,
+    pub group: u32,
     pub path: PathBuf,
     pub create: bool,
     pub sha: String,
     pub hunks: Vec<WireHunk>,
     pub eol: bool,
     pub at_once: bool,
+    pub binary: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WireWhole>,
     #[serde(skip_serializing_if = "Option::is_none")]

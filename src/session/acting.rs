@@ -1,7 +1,8 @@
 //! The answering of a reply's calls: reads together, edits together, commands in order after both.
 
 use super::{
-    Effect, Event, LOOP_END, LOOP_REFUSED, MAX_REQUESTS, Open, Phase, Session, State, Step, say,
+    Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_REQUESTS, Open, Phase, Session, State, Step,
+    say,
 };
 use crate::event::{End, Mode, Plan, PlanStep, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
@@ -130,6 +131,26 @@ impl Session {
     pub(super) fn take_steered(&mut self, turn: TurnId, step: &mut Step) {
         for message in self.queue.iter().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
+        }
+    }
+
+    /// Takes the result of a call in a turn that is about to end.
+    pub(super) fn land(&mut self, input: Input, step: &mut Step) {
+        match input {
+            Input::Entered { turn, call, path, hunks } => {
+                self.entered(turn, call, path, hunks, step);
+            }
+            Input::Applied { answer, .. } | Input::Answered { answer, .. } => {
+                let is_open = |it: &Open| {
+                    it.call.id == answer.id
+                        && matches!(it.state, State::Running | State::Reviewing { .. })
+                };
+                match self.turn().filter(|_| self.open().iter().any(is_open)) {
+                    Some(turn) => self.record(Event::Answered { turn, answer }, step),
+                    None => self.record(Event::Noted { text: answer.text }, step),
+                }
+            }
+            _ => (),
         }
     }
 

@@ -26,6 +26,10 @@ pub enum Input {
     Cancel {
         partial: Option<Reply>,
     },
+    /// The user stops the turn while edits were on their way; what has become of the calls since. Nothing begins anew.
+    Stop {
+        landed: Vec<Input>,
+    },
     /// The editor or the program goes, or went, in mid-turn; what had arrived of a reply.
     Leave {
         partial: Option<Reply>,

@@ -1,14 +1,16 @@
 //! `delete`: a file goes.
 
-use super::{Named, Tool, Work};
+use super::{Tool, Work};
+use crate::edit::{Change, Edit, Format, Whole};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 pub(super) const TOOL: Tool = Tool {
     name: "delete",
-    purpose: "Deletes a text file. The user decides on it, and the answer tells what they decided.",
+    purpose: "Deletes a file. The user decides on it, and the answer tells what they decided.",
     schema,
-    work: Work::Whole { parse },
+    work: Work::Edit { parse, formats: &[Format::Replace, Format::Patch, Format::Whole] },
 };
 
 fn schema() -> Value {
@@ -19,6 +21,12 @@ fn schema() -> Value {
     })
 }
 
-fn parse(args: &Value) -> Result<Named, String> {
-    Named::deserialize(args).map_err(|fault| fault.to_string())
+#[derive(Deserialize)]
+struct Args {
+    path: PathBuf,
+}
+
+fn parse(args: &Value) -> Result<Vec<Edit>, String> {
+    let Args { path } = Args::deserialize(args).map_err(|fault| fault.to_string())?;
+    Ok(vec![Edit { path, change: Change::Whole(Whole::Delete) }])
 }

@@ -63,11 +63,11 @@ fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let edit = |(at, one): (usize, One)| {
         let path = one.path.or_else(|| args.path.clone());
         let path = path.ok_or_else(|| {
-            format!("edits[{at}].path: expected the file's path, here or in `path`.")
+            format!("$.edits[{at}].path: expected the file's path, here or in `path`.")
         })?;
         // a name stands for its text until that is filled in
         let new = one.new.or(one.new_from);
-        let new = new.ok_or_else(|| format!("edits[{at}].new: expected string, got nothing"))?;
+        let new = new.ok_or_else(|| format!("$.edits[{at}].new: expected string, got nothing"))?;
         let change = Change::Replace(Replacement { old: one.old, new, everywhere: one.everywhere });
         Ok(Edit { path: PathBuf::from(path), change })
     };

@@ -31,7 +31,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{edits_of, is_malformed_edit, plan, run, touched, whole_of};
+pub use plan::{edits_of, is_malformed_edit, plan, run, touched};
 pub use read::shows_all;
 pub use table::{find, specs, table};
 
@@ -40,7 +40,6 @@ use crate::event::TurnId;
 use crate::message::CallId;
 use crate::text::Text;
 use futures::future::BoxFuture;
-use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,19 +65,10 @@ pub enum Work {
     /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written. Offered to the models
     /// that write their edits in one of `formats`.
     Edit { parse: fn(&Value) -> Result<Vec<Edit>, String>, formats: &'static [Format] },
-    /// Edits too, but a file as a whole: deletes it, or gives it another path.
-    Whole { parse: fn(&Value) -> Result<Named, String> },
     /// Keeps something of Caliban's own: run as reads are, and nothing of the user's is touched.
     Own { run: Run },
     /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.
     Act { about: fn(&Desk, &Value) -> (String, String), run: Run },
-}
-
-/// A file as the model names it, and the path it is to have, if another.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Named {
-    pub path: String,
-    pub to: Option<String>,
 }
 
 /// Runs with arguments that fit the schema. An `Err` is text for the model: which argument, why, what is
@@ -171,6 +161,8 @@ pub enum Arrival {
     /// The text is no longer the one the proposal was made from; here is what it is. Match again.
     Moved(Option<Text>),
     Refused(Misfit),
+    /// Another of its group was not fit to enter, so none did. Match again.
+    Withheld,
     /// The turn was stopped before it could enter.
     Stopped,
 }
@@ -192,7 +184,8 @@ pub enum Stamp {
 /// disk. The only way of file content to and from a tool.
 pub trait Workspace: Send + Sync {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>>;
-    /// Puts proposals before the user, all at once; answers in the same order once each has arrived.
+    /// Puts proposals before the user, all at once; answers in the same order once each has arrived. Those of one call
+    /// enter together, or none does.
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
     /// Paths of loaded buffers within the root whose text differs from the disk: for searches, which walk the disk.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;

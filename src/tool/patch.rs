@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 pub(super) const TOOL: Tool = Tool {
     name: "apply_patch",
-    purpose: "Changes and creates files by a patch. It begins with the line `*** Begin Patch` and ends with \
+    purpose: "Changes, creates, deletes and moves files by a patch. It begins with the line `*** Begin Patch` and ends with \
         `*** End Patch`; between them stand one or more of `*** Add File: path` with every line of the new file behind \
-        `+`, and `*** Update File: path` with chunks. A chunk is a line `@@`, or `@@ ` and a line of the file \
+        `+`, `*** Delete File: path`, and `*** Update File: path` with chunks (before them `*** Move to: path`, with or \
+        without chunks, where it is to have another path). A chunk is a line `@@`, or `@@ ` and a line of the file \
         (a class, a function) that it stands below, then the lines around the change, about three on each side, \
         with a blank before them, those that go with `-`, those that come with `+`. Paths are relative. Each \
         chunk must stand at exactly one place. All changes apply, or none. The user reviews every hunk; the answer \

@@ -42,20 +42,47 @@ pub fn inside(root: &Path, path: &Path) -> bool {
     path.starts_with(root)
 }
 
-/// Whether a file is run when a folder is entered or opened: nobody should find such a change afterwards.
-pub fn runs_code(path: &Path) -> bool {
-    const NAMES: [&str; 9] = [
-        ".nvim.lua",
-        ".nvimrc",
-        ".exrc",
-        ".vimrc",
-        ".envrc",
-        ".lazy.lua",
-        ".vscode",
-        ".idea",
-        ".githooks",
-    ];
-    path.components().any(|part| NAMES.iter().any(|it| part.as_os_str().eq_ignore_ascii_case(it)))
+/// Names of files and folders whose text is run when a folder is entered or opened.
+const RUN: [&str; 11] = [
+    ".nvim.lua",
+    ".nvimrc",
+    ".exrc",
+    ".vimrc",
+    ".envrc",
+    ".lazy.lua",
+    ".vscode",
+    ".idea",
+    ".githooks",
+    ".husky",
+    ".pre-commit-config.yaml",
+];
+
+/// And of those from which an agent takes its instructions, its skills or its tools.
+const FOLLOWED: [&str; 16] = [
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    "SKILL.md",
+    "copilot-instructions.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
+    ".mcp.json",
+    ".caliban",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".gemini",
+];
+
+/// Whether a file runs code by itself, or tells an agent what to do: nobody should find such a change afterwards.
+pub fn steers(path: &Path) -> bool {
+    let is_of = |part: Component, names: &[&str]| {
+        names.iter().any(|it| part.as_os_str().eq_ignore_ascii_case(it))
+    };
+    path.components().any(|it| is_of(it, &RUN) || is_of(it, &FOLLOWED))
 }
 
 /// Whether `path` may be read without a question though it is not in the project: the rest of a clipped output,

@@ -1,7 +1,7 @@
 //! A model's call, checked before anything of it is done, and the running of one that may.
 
-use super::{Desk, Named, Tool, Work, path, schema, table};
-use crate::edit::{Edit, Whole, kept};
+use super::{Desk, Tool, Work, path, schema, table};
+use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
 use serde_json::{Map, Value};
@@ -35,12 +35,8 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
         }
         Work::Edit { parse, .. } => {
             for edit in parse(&args)? {
-                editable(desk, &edit.path.to_string_lossy())?;
+                resolved(desk, edit)?;
             }
-            Ok(PlanStep::Edit)
-        }
-        Work::Whole { parse } => {
-            whole(desk, parse(&args)?)?;
             Ok(PlanStep::Edit)
         }
         Work::Own { .. } => Ok(PlanStep::Read),
@@ -51,7 +47,7 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
     }
 }
 
-fn editable(desk: &Desk, written: &str) -> Result<(), String> {
+fn editable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     let found = path::resolve(desk, written)?;
     let Ok(within) = found.strip_prefix(&desk.root) else {
         return Err(format!(
@@ -66,7 +62,34 @@ fn editable(desk: &Desk, written: &str) -> Result<(), String> {
     if found.is_dir() {
         return Err(format!("path: `{written}` is a folder. Name a file."));
     }
-    Ok(())
+    Ok(found)
+}
+
+/// An edit with its paths as they really are, where it may be made.
+fn resolved(desk: &Desk, edit: Edit) -> Result<Edit, String> {
+    let written = edit.path.to_string_lossy();
+    let path = editable(desk, &written)?;
+    let Change::Whole(whole) = &edit.change else { return Ok(Edit { path, ..edit }) };
+    if path::is_link(desk, &written)? {
+        return Err(format!(
+            "path: `{written}` is a symbolic link, which is neither deleted nor renamed here."
+        ));
+    }
+    let Whole::Rename { to } = whole else { return Ok(Edit { path, ..edit }) };
+    let to = free(desk, &to.to_string_lossy())?;
+    Ok(Edit { path, change: Change::Whole(Whole::Rename { to }) })
+}
+
+/// A path where there is nothing.
+fn free(desk: &Desk, to: &str) -> Result<PathBuf, String> {
+    let new = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
+    if path::is_link(desk, to)? || new.exists() {
+        return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));
+    }
+    if let Some(file) = new.ancestors().find(|it| it.exists()).filter(|it| !it.is_dir()) {
+        return Err(format!("to: `{}` is a file, not a folder.", path::show(&desk.root, file)));
+    }
+    Ok(new)
 }
 
 /// Runs a call that reads or acts. Whatever goes wrong is in the answer.
@@ -77,9 +100,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
             Work::Read { run, .. } | Work::Own { run } | Work::Act { run, .. } => {
                 run(desk, call.id.clone(), args).await
             }
-            Work::Edit { .. } | Work::Whole { .. } => {
-                Err(format!("{} proposes; it does not run.", tool.name))
-            }
+            Work::Edit { .. } => Err(format!("{} proposes; it does not run.", tool.name)),
         },
     };
     let (text, summary, failed) = match done {
@@ -108,39 +129,7 @@ pub fn edits_of(
     let Work::Edit { parse, .. } = &tool.work else {
         return Err(format!("{} is no edit.", tool.name));
     };
-    let resolved = |edit: Edit| {
-        let path = path::resolve(desk, &edit.path.to_string_lossy())?;
-        Ok(Edit { path, ..edit })
-    };
-    parse(&args)?.into_iter().map(resolved).collect()
-}
-
-/// What a call asks for a file as a whole, if it is of that kind; the path is resolved.
-pub fn whole_of(desk: &Desk, call: &ToolCall) -> Option<Result<(PathBuf, Whole), String>> {
-    let (tool, args) = fitted(call).ok()?;
-    let Work::Whole { parse } = &tool.work else { return None };
-    Some(parse(&args).and_then(|written| whole(desk, written)))
-}
-
-fn whole(desk: &Desk, named: Named) -> Result<(PathBuf, Whole), String> {
-    let Named { path: written, to } = named;
-    editable(desk, &written)?;
-    if path::is_link(desk, &written)? {
-        return Err(format!(
-            "path: `{written}` is a symbolic link, which is neither deleted nor renamed here."
-        ));
-    }
-    let path = path::resolve(desk, &written)?;
-    let Some(to) = to else { return Ok((path, Whole::Delete)) };
-    editable(desk, &to).map_err(|said| said.replacen("path:", "to:", 1))?;
-    let new = path::resolve(desk, &to)?;
-    if path::is_link(desk, &to)? || new.exists() {
-        return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));
-    }
-    if let Some(file) = new.ancestors().find(|it| it.exists()).filter(|it| !it.is_dir()) {
-        return Err(format!("to: `{}` is a file, not a folder.", path::show(&desk.root, file)));
-    }
-    Ok((path, Whole::Rename { to: new }))
+    parse(&args)?.into_iter().map(|it| resolved(desk, it)).collect()
 }
 
 /// Where the files and folders are that a call names.
@@ -148,12 +137,9 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     let written = match fitted(call).map(|(tool, args)| (&tool.work, args)) {
         Ok((Work::Read { paths, .. }, args)) => paths(&args),
         Ok((Work::Edit { parse, .. }, args)) => {
-            let edits = parse(&args).unwrap_or_default().into_iter();
-            edits.map(|it| it.path.to_string_lossy().into_owned()).collect()
-        }
-        Ok((Work::Whole { parse }, args)) => {
-            let named = parse(&args).into_iter();
-            named.flat_map(|it| [it.path].into_iter().chain(it.to)).collect()
+            let edits = parse(&args).unwrap_or_default();
+            let named = edits.iter().flat_map(Edit::paths);
+            named.map(|it| it.to_string_lossy().into_owned()).collect()
         }
         Ok((Work::Own { .. } | Work::Act { .. }, _)) | Err(_) => Vec::new(),
     };

@@ -1,15 +1,17 @@
 //! `rename`: a file gets another path.
 
-use super::{Named, Tool, Work};
+use super::{Tool, Work};
+use crate::edit::{Change, Edit, Format, Whole};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 pub(super) const TOOL: Tool = Tool {
     name: "rename",
-    purpose: "Gives a text file another path, in a new folder too. What refers to it in other files stays as \
+    purpose: "Gives a file another path, in a new folder too. What refers to it in other files stays as \
         it is: edit that yourself. The user decides on it, and the answer tells what they decided.",
     schema,
-    work: Work::Whole { parse },
+    work: Work::Edit { parse, formats: &[Format::Replace, Format::Patch, Format::Whole] },
 };
 
 fn schema() -> Value {
@@ -23,6 +25,13 @@ fn schema() -> Value {
     })
 }
 
-fn parse(args: &Value) -> Result<Named, String> {
-    Named::deserialize(args).map_err(|fault| fault.to_string())
+#[derive(Deserialize)]
+struct Args {
+    path: PathBuf,
+    to: PathBuf,
+}
+
+fn parse(args: &Value) -> Result<Vec<Edit>, String> {
+    let Args { path, to } = Args::deserialize(args).map_err(|fault| fault.to_string())?;
+    Ok(vec![Edit { path, change: Change::Whole(Whole::Rename { to }) }])
 }

@@ -173,7 +173,7 @@ fn calls_that_do_not_fit() {
         $.edits: expected at least 1, got 0
         Required: edits. Known: path, edits.
         > edit {"edits":[{"path":"a.rs","old":"","new":""},{"old":"","new":""}]}
-        Refused: edits[1].path: expected the file's path, here or in `path`.
+        Refused: $.edits[1].path: expected the file's path, here or in `path`.
         > shell {"command":"x","timeout_s":9999}
         Refused: The arguments do not fit shell, so nothing was done.
         $.timeout_s: expected at most 600, got 9999

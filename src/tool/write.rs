@@ -36,7 +36,7 @@ struct Args {
 fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
     // a name stands for its text until that is filled in
-    let text = args.text.or(args.text_from).ok_or("text: expected string, got nothing")?;
+    let text = args.text.or(args.text_from).ok_or("$.text: expected string, got nothing")?;
     let change = Change::Write { text };
     Ok(vec![Edit { path: PathBuf::from(args.path), change }])
 }

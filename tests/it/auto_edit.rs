@@ -325,7 +325,7 @@ fn a_call_over_two_files_is_answered_once() {
     expect![[r#"
         Applied and written to a.txt; the user may still review it.
         Applied and written to b.txt; the user may still review it.
-        edits[1]: `old` is not there exactly; it was matched at line 3 ignoring blanks at line ends."#]].assert_eq(&scene.answer(2, "e1"));
+        $.edits[1]: `old` is not there exactly; it was matched at line 3 ignoring blanks at line ends."#]].assert_eq(&scene.answer(2, "e1"));
     scene.nvim.wait_screen("3 hunks written");
     scene.nvim.keys(":Caliban reject all<CR>");
     scene.wait_hunks(0);

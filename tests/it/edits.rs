@@ -414,7 +414,7 @@ fn an_edit_that_fits_in_one_of_two_files_changes_neither() {
         "",
         "edit",
         both(("l2", "L2"), ("two", "2")),
-        "edits[1] does not fit, so none was applied. \
+        "$.edits[1] does not fit, so none was applied. \
          `old` is not in b.txt. Nothing in it is like it: read the file again.",
     );
 }

@@ -64,7 +64,8 @@ fn a_patch_that_fits_in_part_changes_nothing() {
     let twice =
         "*** Update File: a.txt\n@@\n-l2\n+L2\n*** Update File: a.txt\n@@\n+l2\n@@\n-l\n+L\n";
     scene.server.reply(Reply::new().call("e2", "apply_patch", patch(twice)));
-    scene.server.reply(Reply::new().call("e3", "apply_patch", patch("*** Delete File: a.txt\n")));
+    let meets = "*** Delete File: a.txt\n*** Add File: a.txt\n+y\n";
+    scene.server.reply(Reply::new().call("e3", "apply_patch", patch(meets)));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.wait_idle("I see.");
@@ -75,7 +76,7 @@ fn a_patch_that_fits_in_part_changes_nothing() {
         --
         Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). `old` is not in a.txt. Nothing in it is like it: read the file again.
         --
-        `*** Delete File: a.txt`: a patch deletes no file here, `delete` does. Nothing was done."#]].assert_eq(&told.join("\n--\n"));
+        Nothing of the patch was applied. a.txt was not changed: the same call deletes or renames it, or changes what that would meet."#]].assert_eq(&told.join("\n--\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }

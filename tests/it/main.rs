@@ -44,6 +44,7 @@ mod stops;
 mod thoughts;
 mod tidy;
 mod todo;
+mod together;
 mod tools;
 mod tour;
 mod tuning;

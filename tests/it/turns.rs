@@ -182,7 +182,7 @@ fn a_call_that_cannot_be_understood_is_not_run_and_the_model_is_told_where_and_w
         "{\"path\": \"a.txt\", \"edits\": [{\"old\": \"alpha\"}]}",
         expect![[r#"
             ▸ edit  a.txt
-            edits[0].new: expected string, got nothing"#]],
+            $.edits[0].new: expected string, got nothing"#]],
     );
     check_call(
         "read",

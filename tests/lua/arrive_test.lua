@@ -26,7 +26,7 @@ local SETUP = [[
       local new = vim.list_slice(after, d[3] + 1, d[3] + d[4])
       hunks[#hunks + 1] = { start = d[1], count = d[2], text = table.concat(new, '\n'), n = #new }
     end
-    local p = { id = 1, path = path, create = false, eol = true, hunks = hunks }
+    local p = { id = 1, group = 1, path = path, create = false, eol = true, hunks = hunks }
     p.sha = vim.fn.sha256(table.concat(before, '\n'))
     B.propose({ kind = 'propose', session = 's', turn = 1, proposals = { p } })
   end

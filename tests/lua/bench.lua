@@ -122,7 +122,7 @@ function M.proposal(path, before, after, opts)
   local sha = create and '' or vim.fn.sha256(table.concat(before, '\n'))
   return vim.tbl_extend(
     'force',
-    { id = id, path = path, create = create, sha = sha, hunks = hunks, eol = true },
+    { id = id, group = id, path = path, create = create, sha = sha, hunks = hunks, eol = true },
     opts or {}
   )
 end

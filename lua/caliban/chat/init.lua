@@ -208,6 +208,10 @@ function M.status(message)
   end
   local before = chat.status
   chat.status = message
+  if message.phase == 'idle' then
+    local arrive = package.loaded['caliban.arrive'] ---@type table?
+    local _ = arrive and arrive.rest(message.session)
+  end
   local now = vim.uv.hrtime() / 1e6
   local retries = message.phase == 'retrying'
   chat.retry_at = retries and (chat.retry_at or now + (message.retry_ms or 0)) or nil

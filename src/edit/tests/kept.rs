@@ -27,7 +27,7 @@ fn long_texts_get_a_name_where_it_helps() {
 
         The new text is kept: send `new_from`: "k09ecb6eb" in its place.
         --
-        New texts are kept, to be sent as `new_from` in place of `new`: edits[0] "k09ecb6eb", edits[2] "k56846f2d".
+        New texts are kept, to be sent as `new_from` in place of `new`: $.edits[0] "k09ecb6eb", $.edits[2] "k56846f2d".
         --
         --
         --

@@ -16,7 +16,12 @@ fn told(files: &[(&str, &str)], patch: &str) -> String {
         Ok(files) => {
             let one = |it: Changed| {
                 let bytes = String::from_utf8(it.after.encode()).unwrap();
-                format!("{}: {bytes:?} {}", it.path.display(), it.note).trim_end().to_owned()
+                let whole = match &it.whole {
+                    Some(Whole::Delete) => "deleted".to_owned(),
+                    Some(Whole::Rename { to }) => format!("-> {}", to.display()),
+                    None => String::new(),
+                };
+                format!("{}: {bytes:?} {}{whole}", it.path.display(), it.note).trim_end().to_owned()
             };
             files.into_iter().map(one).collect::<Vec<_>>().join("\n")
         }
@@ -288,23 +293,67 @@ fn chunks_that_do_not_fit_teach() {
 }
 
 #[test]
-fn what_would_overwrite_or_delete_is_refused() {
+fn what_would_overwrite_is_refused() {
     let add = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
     expect![
         "Nothing of the patch was applied. a exists already. Use `*** Update File:` to change it."
     ]
     .assert_eq(&told(&[("a", "y\n")], add));
-    let delete = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
-    expect!["`*** Delete File: a`: a patch deletes no file here, `delete` does. Nothing was done."]
-        .assert_eq(&told(&[("a", "y\n")], delete));
-    let rename = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-y\n+z\n*** End Patch";
-    expect!["`*** Move to:` of a: a patch moves no file here, `rename` does. Nothing was done."]
-        .assert_eq(&told(&[("a", "y\n")], rename));
     let absent = "*** Begin Patch\n*** Update File: none\n@@\n-y\n+z\n*** End Patch";
     expect![
         "Nothing of the patch was applied. none does not exist. Use `*** Add File:` to create it."
     ]
     .assert_eq(&told(&[], absent));
+}
+
+#[test]
+fn files_are_deleted_and_moved_with_their_changes() {
+    let patch = |body: &str| {
+        let files = [("a", "y\n"), ("b", "x\n")];
+        told(&files, &format!("*** Begin Patch\n{body}*** End Patch"))
+    };
+    let all = [
+        "*** Delete File: a\n*** Update File: b\n@@\n-x\n+X\n",
+        "*** Update File: a\n*** Move to: dir/c\n@@\n-y\n+z\n",
+        "*** Update File: a\n*** Move to: c\n",
+        "*** Update File: a\n*** Move to: a\n@@\n-y\n+z\n",
+        "*** Delete File: none\n",
+        "*** Delete File: a\n*** Delete File: a\n",
+        "*** Delete File: a\n*** Add File: a\n+new\n",
+        "*** Update File: a\n@@\n-y\n+z\n*** Delete File: a\n",
+        "*** Update File: a\n*** Move to: c\n*** Update File: b\n*** Move to: c\n",
+        "*** Update File: a\n*** Move to: c\n*** Add File: c\n+new\n",
+        "*** Add File: c\n+new\n*** Update File: a\n*** Move to: c\n",
+        "*** Update File: a\n*** Move to: c\n@@\n-nothing like it\n+z\n*** Delete File: b\n",
+        "*** Move to: c\n",
+    ];
+    expect![[r#"
+        a: "y\n" deleted
+        b: "X\n"
+        --
+        a: "z\n" -> dir/c
+        --
+        a: "y\n" -> c
+        --
+        a: "z\n"
+        --
+        none does not exist.
+        --
+        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        --
+        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        --
+        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        --
+        Nothing of the patch was applied. b was not changed: the same call deletes or renames it, or changes what that would meet.
+        --
+        Nothing of the patch was applied. c was not changed: the same call deletes or renames it, or changes what that would meet.
+        --
+        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        --
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. Nothing in it is like it: read the file again.
+        --
+        Line 2 of the patch: expected `*** Add File:`, `*** Update File:` or `*** Delete File:` and a path, got `*** Move to: c`. Nothing was done."#]].assert_eq(&all.map(patch).join("\n--\n"));
 }
 
 #[test]

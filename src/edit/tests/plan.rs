@@ -34,16 +34,16 @@ fn all_files_of_a_call_change_or_none() {
         [("a", "one", "1"), ("b", "one\n", "uno\n"), ("a", "1\ntwo", "2"), ("c", "", "new\n")];
     expect![[r#"
         a Some("one\ntwo\n") -> "2\n" 
-        b Some("one \n") -> "uno \n" edits[1]: `old` is not there exactly; it was matched at line 1 ignoring blanks at line ends.
+        b Some("one \n") -> "uno \n" $.edits[1]: `old` is not there exactly; it was matched at line 1 ignoring blanks at line ends.
         c None -> "new\n" 
     "#]]
     .assert_eq(&told(over(&files, &edits)));
     let last = [&edits[..], &[("b", "two", "2")]].concat();
-    expect!["edits[4] does not fit, so none was applied. `old` is not in b. Nothing in it is like it: read the file again."]
+    expect!["$.edits[4] does not fit, so none was applied. `old` is not in b. Nothing in it is like it: read the file again."]
         .assert_eq(&told(over(&files, &last)));
     let absent = [("a", "one", "1"), ("c", "one", "1")];
     expect![
-        "edits[1] does not fit, so none was applied. c does not exist. Use write to create it."
+        "$.edits[1] does not fit, so none was applied. c does not exist. Use write to create it."
     ]
     .assert_eq(&told(over(&files, &absent)));
 }

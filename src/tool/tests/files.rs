@@ -347,6 +347,7 @@ async fn edits_go_through_the_workspace() {
         after: after.clone(),
         at_once: false,
         whole: None,
+        is_binary: false,
     };
     let propose = || room.desk.workspace.propose(TurnId(1), vec![proposal.clone()]);
     assert_eq!(propose().await, [Arrival::Entered { hunks: 1 }]);

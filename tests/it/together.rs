@@ -1,0 +1,321 @@
+//! What one call asks of several files enters whole or not at all; and what a turn that is stopped leaves of it.
+
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine, two_hunks};
+use expect_test::expect;
+use serde_json::{Value, json};
+use std::fs;
+
+const AUTO: &str = "{ mode = 'auto-edit' }";
+const PATCHING: &str = "{ models = { ['anthropic/claude-sonnet-4-5'] = { edits = 'patch' } } }";
+const BOTH: &str =
+    "{ mode = 'auto-edit', models = { ['anthropic/claude-sonnet-4-5'] = { edits = 'patch' } } }";
+
+/// One call that changes the second line of each of these files.
+fn edits(files: &[&str]) -> Value {
+    let one = |path: &&str| json!({"path": path, "old": "l2", "new": "L2"});
+    json!({ "edits": files.iter().map(one).collect::<Vec<_>>() })
+}
+
+fn patch(body: &str) -> Value {
+    json!({ "input": format!("*** Begin Patch\n{body}*** End Patch") })
+}
+
+fn three(setup: Setup) -> Setup {
+    setup.file("a.txt", nine()).file("b.txt", nine()).file("c.txt", nine())
+}
+
+/// The call is refused, and no file has anything of it.
+#[track_caller]
+fn refused(scene: &Scene, call: Reply) -> String {
+    scene.server.reply(call);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_idle("I see.");
+    assert_eq!(scene.pending(), 0);
+    for file in ["a.txt", "b.txt", "c.txt"] {
+        assert_eq!(scene.on_disk(file), Some(nine()), "{file}");
+        let buffer = format!("return vim.fn.bufloaded('{file}')");
+        if scene.nvim.lua_str(&buffer) == "1" {
+            assert_eq!(scene.nvim.buffer(file) + "\n", nine(), "{file}");
+        }
+    }
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+    scene.answer(2, "e1")
+}
+
+#[test]
+fn where_one_file_is_turned_away_none_of_the_call_enters() {
+    let all = ["a.txt", "b.txt", "c.txt"];
+    for mode in ["{}", AUTO] {
+        let scene = Scene::start(|it| three(it).mode("c.txt", 0o444).config(mode));
+        scene.nvim.keys(":edit a.txt<CR>");
+        let told = refused(&scene, Reply::new().call("e1", "edit", edits(&all)));
+        assert_eq!(told, "c.txt was not changed: it is read-only.");
+        let scene = Scene::start(|it| three(it).config(mode));
+        scene.nvim.keys(":edit b.txt<CR>:setlocal noma<CR>:edit a.txt<CR>");
+        let told = refused(&scene, Reply::new().call("e1", "edit", edits(&all)));
+        assert_eq!(told, "b.txt was not changed: its buffer is 'nomodifiable'.");
+    }
+}
+
+/// Calls that have nothing to do with it enter; those that build on it are matched anew, without it.
+#[test]
+fn other_calls_of_the_reply_are_not_held_back() {
+    let scene = Scene::start(|it| three(it).file("d.txt", nine()).mode("c.txt", 0o444));
+    let reply = Reply::new()
+        .call("e1", "edit", edits(&["a.txt", "c.txt"]))
+        .call("e2", "edit", edit("a.txt", &[("l5", "L5")]))
+        .call("e3", "edit", edit("a.txt", &[("L2", "no such line")]))
+        .call("e4", "edit", edits(&["b.txt", "d.txt"]));
+    scene.ask(reply);
+    scene.wait_pending(3);
+    assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine().replace("l5", "L5"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.answer(2, "e1"), "c.txt was not changed: it is read-only.");
+    assert_eq!(scene.answer(2, "e2"), "The user accepted the change in a.txt.");
+    assert!(scene.answer(2, "e3").starts_with("`old` is not in a.txt."));
+    assert_eq!(scene.on_disk("d.txt"), Some(nine().replace("l2", "L2")));
+}
+
+/// While the user is in the middle of something in one of them, the others wait with it.
+#[test]
+fn they_wait_for_each_other() {
+    let scene = Scene::start(three);
+    scene.nvim.keys(":edit a.txt<CR>");
+    let call = Reply::new().gate().call("e1", "edit", edits(&["b.txt", "a.txt"]));
+    let gate = scene.server.reply(call);
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.server.wait_requests(1);
+    scene.nvim.keys("5Gi");
+    gate.finish();
+    let waiting = "return #require('caliban.buffers').waiting()";
+    scene.nvim.wait(|nvim| nvim.lua_str(waiting) == "2", "both at the door");
+    assert_eq!(scene.pending(), 0);
+    scene.nvim.keys("mine<Esc>");
+    scene.wait_pending(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l2", "L2")));
+}
+
+/// A text that moved in one of them has all of them matched anew.
+#[test]
+fn a_text_that_moved_holds_all_of_them_back_until_it_fits() {
+    let scene = Scene::start(three);
+    scene.nvim.keys(":edit a.txt<CR>");
+    let moving = "local once = true
+        local propose = require('caliban.buffers').propose
+        require('caliban.buffers').propose = function(message)
+          if once then
+            once = false
+            vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 0, 0, true, { 'mine' })
+          end
+          return propose(message)
+        end";
+    scene.nvim.lua(moving, &[]);
+    scene.ask(Reply::new().call("e1", "edit", edits(&["b.txt", "a.txt"])));
+    scene.wait_pending(2);
+    let wanted = "mine\n".to_owned() + &nine().replace("l2", "L2");
+    assert_eq!(scene.nvim.buffer("/a.txt") + "\n", wanted);
+    assert_eq!(scene.nvim.buffer("/b.txt") + "\n", nine().replace("l2", "L2"));
+}
+
+#[test]
+fn a_patch_deletes_moves_and_changes_in_one_call() {
+    let scene = Scene::start(|it| three(it).config(PATCHING));
+    let body = "*** Delete File: a.txt\n*** Update File: b.txt\n*** Move to: dir/b2.txt\n@@\n-l2\n+L2\n\
+        *** Update File: c.txt\n@@\n-l8\n+L8\n";
+    scene.ask(Reply::new().call("e1", "apply_patch", patch(body)));
+    scene.wait_pending(4);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (None, None));
+    assert_eq!(scene.on_disk("dir/b2.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(scene.on_disk("c.txt"), Some(nine().replace("l8", "L8")));
+    let answer = scene.answer(2, "e1");
+    for told in [
+        "The user accepted it: a.txt is deleted.",
+        "The user accepted the change in dir/b2.txt.",
+        "The user accepted it: b.txt is now dir/b2.txt.",
+        "The user accepted the change in c.txt.",
+    ] {
+        assert_eq!(answer.matches(told).count(), 1, "{answer}");
+    }
+}
+
+#[test]
+fn what_a_patch_would_move_and_change_is_rejected_as_a_whole() {
+    let scene = Scene::start(|it| three(it).config(PATCHING));
+    let body = "*** Update File: b.txt\n*** Move to: b2.txt\n@@\n-l2\n+L2\n";
+    scene.ask(Reply::new().call("e1", "apply_patch", patch(body)));
+    scene.wait_pending(2);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban reject all leave it<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!((scene.on_disk("b.txt"), scene.on_disk("b2.txt")), (Some(nine()), None));
+    let answer = scene.answer(2, "e1");
+    assert!(answer.contains("rejected the change in b.txt"), "{answer}");
+    assert!(answer.contains("rejected it: b.txt is not renamed"), "{answer}");
+}
+
+#[test]
+fn in_auto_edit_a_patch_is_done_at_once_and_taken_back() {
+    let scene = Scene::start(|it| three(it).config(BOTH));
+    let body =
+        "*** Delete File: a.txt\n*** Update File: b.txt\n*** Move to: dir/b2.txt\n@@\n-l2\n+L2\n";
+    scene.server.reply(Reply::new().call("e1", "apply_patch", patch(body)));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(3);
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (None, None));
+    assert_eq!(scene.on_disk("dir/b2.txt"), Some(nine().replace("l2", "L2")));
+    scene.nvim.wait_screen("1 hunk written, deleted");
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("b.txt")), (Some(nine()), Some(nine())));
+    assert_eq!(scene.on_disk("dir/b2.txt"), None);
+}
+
+/// What fails on the disk itself takes back what had been done.
+#[test]
+fn in_auto_edit_what_cannot_be_moved_takes_back_the_rest() {
+    let body = "*** Update File: c.txt\n@@\n-l2\n+L2\n*** Delete File: a.txt\n\
+        *** Update File: b.txt\n*** Move to: closed/b2.txt\n";
+    let scene = Scene::start(|it| three(it).config(BOTH).file("closed/x.txt", "x\n"));
+    let closed = scene.nvim.setup.path("closed");
+    fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+    let told = refused(&scene, Reply::new().call("e1", "apply_patch", patch(body)));
+    fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    assert!(told.starts_with("b.txt was not changed: "), "{told}");
+}
+
+#[test]
+fn binary_files_are_deleted_and_renamed_once_the_user_agrees() {
+    let bytes = b"\0\x01a\r\n\xff\n\0".as_slice();
+    for mode in ["{}", AUTO] {
+        let scene = Scene::start(|it| it.file("a.bin", bytes).file("b.bin", bytes).config(mode));
+        let calls = Reply::new().call("e1", "delete", json!({"path": "a.bin"})).call(
+            "e2",
+            "rename",
+            json!({"path": "b.bin", "to": "c.bin"}),
+        );
+        scene.ask(calls);
+        scene.wait_pending(2);
+        assert!(scene.nvim.setup.path("a.bin").exists());
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_idle("I see.");
+        assert!(!scene.nvim.setup.path("a.bin").exists());
+        assert!(!scene.nvim.setup.path("b.bin").exists());
+        assert_eq!(fs::read(scene.nvim.setup.path("c.bin")).unwrap(), bytes);
+        assert_eq!(scene.answer(2, "e1"), "The user accepted it: a.bin is deleted.");
+        assert_eq!(scene.answer(2, "e2"), "The user accepted it: b.bin is now c.bin.");
+    }
+}
+
+#[test]
+fn what_steers_agents_waits_in_auto_edit_too() {
+    for path in ["AGENTS.md", "sub/CLAUDE.md", ".caliban/skills/x/SKILL.md", ".nvim.lua"] {
+        let scene = Scene::start(|it| it.file(path, nine()).config(AUTO));
+        scene.ask(Reply::new().call("e1", "edit", edit(path, &[("l2", "L2")])));
+        scene.wait_pending(1);
+        assert_eq!(scene.on_disk(path), Some(nine()), "{path}");
+    }
+}
+
+/// What the model hears of the call in the next request.
+fn next(scene: &Scene, call: &str) -> String {
+    scene.wait_idle("Stopped.");
+    let n = scene.server.requests().len();
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.lua("require('caliban').ask('and?')", &[]);
+    scene.wait_idle("So it is.");
+    scene.answer(n + 1, call)
+}
+
+/// The stop comes while the file is being written, before the program hears of it.
+#[test]
+fn a_stop_in_the_middle_of_the_write_does_not_hide_it() {
+    let hook = "vim.api.nvim_create_autocmd('BufWritePost', {
+          pattern = '*.txt',
+          once = true,
+          callback = function() require('caliban').stop() end,
+        })";
+    let scene = Scene::start(|it| three(it).config(AUTO).before(hook));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(two_hunks());
+    expect!["Applied and written to a.txt; the user may still review it."]
+        .assert_eq(&next(&scene, "e1"));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8\nL8b")));
+    assert_eq!(scene.pending(), 2);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn of_what_was_stopped_each_call_hears_its_own() {
+    let scene = Scene::start(|it| three(it).config(AUTO));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let reply = Reply::new().gate().call("e1", "edit", edit("b.txt", &[("l2", "L2")])).call(
+        "e2",
+        "edit",
+        edit("a.txt", &[("l2", "L2")]),
+    );
+    let gate = scene.server.reply(reply);
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.server.wait_requests(1);
+    scene.nvim.keys("5Gi");
+    gate.finish();
+    scene.wait_hunks(1);
+    scene.nvim.lua("require('caliban').stop()", &[]);
+    scene.wait_idle("Stopped.");
+    scene.nvim.keys("<Esc>");
+    expect!["Not applied: the user stopped the turn before it was in the user's buffer. Nothing has changed."]
+        .assert_eq(&next(&scene, "e2"));
+    expect!["Applied and written to b.txt; the user may still review it."]
+        .assert_eq(&scene.answer(2, "e1"));
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+/// In ask mode what is in the buffer is there, whenever the stop came.
+#[test]
+fn a_stop_while_hunks_enter_leaves_them_under_review() {
+    let scene = Scene::start(three);
+    scene.nvim.keys(":edit a.txt<CR>");
+    let hook = "local once = true
+        vim.api.nvim_buf_attach(0, false, { on_lines = function()
+          if once then
+            once = false
+            require('caliban').stop()
+          end
+        end })";
+    scene.nvim.lua(hook, &[]);
+    scene.ask(two_hunks());
+    expect!["2 hunks are still under the user's review: the user stopped the turn. Their verdict follows."]
+        .assert_eq(&next(&scene, "e1"));
+    assert_eq!(scene.pending(), 2);
+}
+
+/// The turns of a conversation that is begun anew have the numbers of the old one's.
+#[test]
+fn after_clear_a_turn_is_not_taken_for_one_that_was_stopped() {
+    let scene = Scene::start(three);
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(two_hunks());
+    scene.wait_pending(2);
+    scene.nvim.lua("require('caliban').stop()", &[]);
+    scene.wait_idle("Stopped.");
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.nvim.lua("require('caliban').ask('/clear')", &[]);
+    scene.nvim.wait(|nvim| !nvim.transcript().contains("Stopped."), "an empty transcript");
+    scene.ask(two_hunks());
+    scene.wait_pending(2);
+}
