@@ -209,6 +209,7 @@
 ---@field findings caliban.Finding[]
 ---@field more integer findings beyond those
 ---@field notes string[] sentences on servers that did not answer
+---@field rewrites caliban.Rewrite[] what another name changes
 ---@field why? string for the model: why nobody could be asked
 
 --- What an edit did to a file's diagnostics. First it is awaited: the verdict on the edit waits for it. It is told
@@ -228,6 +229,20 @@
 ---@field remain integer
 ---@field known boolean what was there before is known; where not, `added` is what stands on changed lines
 ---@field fresh boolean some server has reported on the new text
+
+--- What a renaming asks of one file.
+---@class (exact) caliban.Rewrite
+---@field path string absolute
+---@field sha string SHA-256, hex, of its text, lines joined by '\n'; '' where that stays
+---@field splices caliban.Splice[] ascending
+---@field deleted boolean
+---@field to? string its new path
+
+--- Bytes of that text, and what stands there instead.
+---@class (exact) caliban.Splice
+---@field from integer
+---@field to integer
+---@field text string
 
 ---@class (exact) caliban.Finding
 ---@field path string absolute, or a URI
@@ -367,11 +382,12 @@
 ---@field kind 'consult'
 ---@field id integer
 ---@field session string
----@field aspect 'diagnostics'|'definition'|'references'|'hover'|'symbols'
+---@field aspect 'diagnostics'|'definition'|'references'|'hover'|'symbols'|'rename'
 ---@field path? string absolute
 ---@field line integer the symbol's
 ---@field symbol string as it stands on that line
 ---@field query? string of symbols of the project: a part of their names
+---@field name? string that the symbol is to have
 
 --- A message came back unsent: its text belongs in the composer again.
 ---@class (exact) caliban.Bounce

@@ -1,7 +1,7 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
 use super::known::News;
-use super::whole;
+use super::{refactor, whole};
 use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
 use crate::event::TurnId;
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
@@ -83,7 +83,11 @@ type Given = BTreeMap<PathBuf, Option<Text>>;
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
     let mut open = Vec::new();
     for call in calls {
-        match tool::edits_of(&job.desk, &call, &job.kept) {
+        let edits = match tool::question_of(&job.desk, &call) {
+            Some(question) => refactor::edits(&job.desk, question).await,
+            None => tool::edits_of(&job.desk, &call, &job.kept),
+        };
+        match edits {
             Ok(edits) => open.push(Open::new(call.id, edits)),
             Err(text) => job.refuse(turn, &call.id, text),
         }

@@ -7,6 +7,7 @@ mod checks;
 mod edits;
 mod instructions;
 mod known;
+mod refactor;
 mod sampling;
 mod skills;
 mod speech;

@@ -23,7 +23,7 @@ pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     let text = |edit: &Edit| match &edit.change {
         Change::Replace(one) => Some(("new_from", one.new.clone())),
         Change::Write { text } => Some(("text_from", text.clone())),
-        Change::Create { .. } | Change::Patch(_) | Change::Whole(_) => None,
+        Change::Create { .. } | Change::Patch(_) | Change::Become { .. } | Change::Whole(_) => None,
     };
     let long = edits.iter().enumerate().filter_map(|(at, edit)| Some((at, text(edit)?)));
     let long: Vec<_> = long.filter(|(_, (_, text))| text.len() >= LONG && !useless).collect();

@@ -87,6 +87,11 @@ pub enum Change {
     },
     /// Each chunk at its one place; all of them, or none.
     Patch(Vec<Chunk>),
+    /// The very text that another was made to, which was known by its hash (`Text::sha256_hex`).
+    Become {
+        from: String,
+        content: String,
+    },
     /// The text stays as it is.
     Whole(Whole),
 }

@@ -24,6 +24,13 @@ pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
         (Change::Create { .. }, Some(_)) => Err(Misfit::Exists),
         (Change::Create { text }, None) => fresh(None, text).map(exact),
         (Change::Patch(chunks), Some(text)) => chunk::patched(text, chunks),
+        (Change::Become { from, content }, Some(text)) if text.sha256_hex() == *from => {
+            Ok(exact(Text { content: content.clone(), ..*text }))
+        }
+        (Change::Become { .. }, _) => {
+            let why = "its text is no longer the one that the language server knew; call it again";
+            Err(Misfit::Refused(why.to_owned()))
+        }
         (Change::Whole(_), Some(text)) => Ok(exact(text.clone())),
         (Change::Replace(one), None) if one.old.is_empty() => fresh(None, &one.new).map(exact),
         (Change::Replace(_) | Change::Patch(_) | Change::Whole(_), None) => Err(Misfit::NoFile),

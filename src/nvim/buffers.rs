@@ -124,8 +124,8 @@ impl Workspace for Buffers {
             let gone = || "The editor could not ask its language servers.".to_owned();
             let id = given.await.map_err(|_| gone())?;
             let session = self.session.clone();
-            let Question { aspect, path, line, symbol, query } = question;
-            let message = ToNvim::Consult { id, session, aspect, path, line, symbol, query };
+            let Question { aspect, path, line, symbol, query, name } = question;
+            let message = ToNvim::Consult { id, session, aspect, path, line, symbol, query, name };
             self.editor.call(message).await.ok_or_else(gone)?;
             found.await.map_err(|_| gone())?
         })

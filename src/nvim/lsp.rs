@@ -32,9 +32,10 @@ pub async fn run(first_id: u32, mut inbox: mpsc::UnboundedReceiver<Order>) {
                 waiting.insert(next, waiter);
                 let _ = id.send(next);
             }
-            Order::Found(Found { id, findings, more, notes, why }) => {
+            Order::Found(Found { id, findings, more, notes, rewrites, why }) => {
                 if let Some(waiter) = waiting.remove(&id) {
-                    let _ = waiter.send(why.map_or(Ok(Findings { findings, more, notes }), Err));
+                    let found = Findings { findings, more, notes, rewrites };
+                    let _ = waiter.send(why.map_or(Ok(found), Err));
                 }
             }
         }

@@ -311,6 +311,8 @@ pub enum ToNvim {
         symbol: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         query: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
     },
     Bounce {
         session: SessionId,

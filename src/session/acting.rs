@@ -134,8 +134,15 @@ impl Session {
         }
     }
 
+    pub(super) fn stop(&mut self, landed: Vec<Input>, step: &mut Step) {
+        for it in landed {
+            self.land(it, step);
+        }
+        self.break_off(None, End::Cancelled, step);
+    }
+
     /// Takes the result of a call in a turn that is about to end.
-    pub(super) fn land(&mut self, input: Input, step: &mut Step) {
+    fn land(&mut self, input: Input, step: &mut Step) {
         match input {
             Input::Entered { turn, call, path, hunks } => {
                 self.entered(turn, call, path, hunks, step);

@@ -117,12 +117,7 @@ impl Session {
             Input::Unqueue { id } if self.queue.iter().any(|it| it.id == id) => {
                 self.record(Event::Unqueued { id }, &mut step);
             }
-            Input::Stop { landed } => {
-                for it in landed {
-                    self.land(it, &mut step);
-                }
-                self.break_off(None, End::Cancelled, &mut step);
-            }
+            Input::Stop { landed } => self.stop(landed, &mut step),
             Input::Cancel { partial } => self.break_off(partial, End::Cancelled, &mut step),
             Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
             Input::Rule { call, ruling } => self.rule(&call, ruling, &mut step),

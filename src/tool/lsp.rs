@@ -18,6 +18,8 @@ pub enum Aspect {
     References,
     Hover,
     Symbols,
+    /// What another name of a symbol changes.
+    Rename,
 }
 
 /// A question to the language servers.
@@ -32,6 +34,30 @@ pub struct Question {
     pub symbol: String,
     /// Of symbols of the project: a part of their names.
     pub query: Option<String>,
+    /// The name that a symbol is to have.
+    pub name: Option<String>,
+}
+
+/// What a renaming asks of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Rewrite {
+    /// Absolute.
+    pub path: PathBuf,
+    /// Of the text that it was made from (`Text::sha256_hex`); empty where the text stays.
+    pub sha: String,
+    /// Ascending, none overlapping the one before.
+    pub splices: Vec<Splice>,
+    pub deleted: bool,
+    /// Its new path.
+    pub to: Option<PathBuf>,
+}
+
+/// Bytes of a text's joined lines, and what stands there instead.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Splice {
+    pub from: u32,
+    pub to: u32,
+    pub text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -53,6 +79,8 @@ pub struct Findings {
     pub more: u32,
     /// Sentences on servers that did not answer, and why.
     pub notes: Vec<String>,
+    /// Of a renaming.
+    pub rewrites: Vec<Rewrite>,
 }
 
 /// The schema of the tools that ask about a symbol at a place.
@@ -81,8 +109,9 @@ pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Ques
     }
     let line = u32::try_from(args["line"].as_u64().unwrap_or(1)).unwrap_or(u32::MAX);
     let text = |name: &str| args[name].as_str().map(str::to_owned);
-    let (symbol, query) = (text("symbol").unwrap_or_default(), text("query"));
-    Ok(Question { aspect, path, line: line.saturating_sub(1), symbol, query })
+    let symbol = text("symbol").unwrap_or_default();
+    let (query, name) = (text("query"), text("name"));
+    Ok(Question { aspect, path, line: line.saturating_sub(1), symbol, query, name })
 }
 
 /// Asks, and gives what was found as lines; `none` is said where there is nothing.

@@ -20,6 +20,7 @@ mod plan;
 mod read;
 mod references;
 mod rename;
+mod rename_symbol;
 mod schema;
 mod shell;
 mod skill;
@@ -31,7 +32,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{edits_of, is_malformed_edit, plan, run, touched};
+pub use plan::{edits_of, is_malformed_edit, plan, question_of, resolved, run, touched};
 pub use read::shows_all;
 pub use table::{find, specs, table};
 
@@ -65,6 +66,8 @@ pub enum Work {
     /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written. Offered to the models
     /// that write their edits in one of `formats`.
     Edit { parse: fn(&Value) -> Result<Vec<Edit>, String>, formats: &'static [Format] },
+    /// Edits too, as a language server makes them: what is asked of it is asked first.
+    Refactor { ask: fn(&Desk, &Value) -> Result<lsp::Question, String> },
     /// Keeps something of Caliban's own: run as reads are, and nothing of the user's is touched.
     Own { run: Run },
     /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.

@@ -1,5 +1,6 @@
 //! A model's call, checked before anything of it is done, and the running of one that may.
 
+use super::lsp::{self, Question};
 use super::{Desk, Tool, Work, path, schema, table};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::PlanStep;
@@ -39,6 +40,11 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
             }
             Ok(PlanStep::Edit)
         }
+        Work::Refactor { ask } => {
+            let path = ask(desk, &args)?.path.unwrap_or_default();
+            editable(desk, &path.to_string_lossy())?;
+            Ok(PlanStep::Edit)
+        }
         Work::Own { .. } => Ok(PlanStep::Read),
         Work::Act { about, .. } => {
             let (question, grant) = about(desk, &args);
@@ -66,7 +72,7 @@ fn editable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
 }
 
 /// An edit with its paths as they really are, where it may be made.
-fn resolved(desk: &Desk, edit: Edit) -> Result<Edit, String> {
+pub fn resolved(desk: &Desk, edit: Edit) -> Result<Edit, String> {
     let written = edit.path.to_string_lossy();
     let path = editable(desk, &written)?;
     let Change::Whole(whole) = &edit.change else { return Ok(Edit { path, ..edit }) };
@@ -100,7 +106,9 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
             Work::Read { run, .. } | Work::Own { run } | Work::Act { run, .. } => {
                 run(desk, call.id.clone(), args).await
             }
-            Work::Edit { .. } => Err(format!("{} proposes; it does not run.", tool.name)),
+            Work::Edit { .. } | Work::Refactor { .. } => {
+                Err(format!("{} proposes; it does not run.", tool.name))
+            }
         },
     };
     let (text, summary, failed) = match done {
@@ -132,6 +140,13 @@ pub fn edits_of(
     parse(&args)?.into_iter().map(|it| resolved(desk, it)).collect()
 }
 
+/// What a call would have a language server asked before there are edits, if it is of that kind.
+pub fn question_of(desk: &Desk, call: &ToolCall) -> Option<Result<Question, String>> {
+    let (tool, args) = fitted(call).ok()?;
+    let Work::Refactor { ask } = &tool.work else { return None };
+    Some(ask(desk, &args))
+}
+
 /// Where the files and folders are that a call names.
 pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     let written = match fitted(call).map(|(tool, args)| (&tool.work, args)) {
@@ -141,6 +156,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
             let named = edits.iter().flat_map(Edit::paths);
             named.map(|it| it.to_string_lossy().into_owned()).collect()
         }
+        Ok((Work::Refactor { .. }, args)) => lsp::paths(&args),
         Ok((Work::Own { .. } | Work::Act { .. }, _)) | Err(_) => Vec::new(),
     };
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()

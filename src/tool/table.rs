@@ -2,7 +2,7 @@
 
 use super::{
     Tool, Work, definition, delete, diagnostics, edit, glob, grep, hover, list, patch, read,
-    references, rename, shell, skill, symbols, todo, write,
+    references, rename, rename_symbol, shell, skill, symbols, todo, write,
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
@@ -22,6 +22,7 @@ const TABLE: &[Tool] = &[
     patch::TOOL,
     delete::TOOL,
     rename::TOOL,
+    rename_symbol::TOOL,
     shell::TOOL,
     todo::TOOL,
     skill::TOOL,
@@ -37,6 +38,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("edit", &["replace", "patch"]),
     ("delete", &["remove", "unlink"]),
     ("rename", &["move"]),
+    ("rename_symbol", &["refactor"]),
     ("read", &["cat", "view", "open"]),
     ("diagnostics", &["lint", "errors", "problems"]),
     ("references", &["usages"]),

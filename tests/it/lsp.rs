@@ -3,4 +3,5 @@
 mod asked;
 mod edited;
 mod real;
+mod renamed;
 mod scene;

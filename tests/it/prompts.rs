@@ -19,7 +19,7 @@ fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
         nvim.ask("hello", "Yes.");
         let request = &server.requests()[0];
         let system = request.system_text();
-        assert_eq!(request.tools().len(), 16);
+        assert_eq!(request.tools().len(), 17);
         for tool in request.tools() {
             assert!(system.contains(&format!("\n- {tool}: ")), "{tool} is not in: {system}");
         }
@@ -44,8 +44,9 @@ fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
         - symbols: Lists a file's symbols, or with `query` those of the whole project, by the user's language server.
         - edit: Replaces text in existing files.
         - write: Creates a file, or replaces the whole text of one you have read.
-        - delete: Deletes a text file.
-        - rename: Gives a text file another path, in a new folder too.
+        - delete: Deletes a file.
+        - rename: Gives a file another path, in a new folder too.
+        - rename_symbol: Renames a symbol wherever it is used, by the user's language server.
         - shell: Runs a command with bash in the project's root and gives its output, stdout and stderr together.
         - todo: Keeps the list of what is to be done, which the user sees.
         - skill: Loads a skill: how the user or the project wants a particular kind of work done.

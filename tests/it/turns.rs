@@ -175,7 +175,7 @@ fn a_call_that_cannot_be_understood_is_not_run_and_the_model_is_told_where_and_w
         "{\"command\": \"ls\"}",
         expect![[r#"
             ▸ bash  command="ls"
-            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, shell, todo, skill."#]],
+            There is no tool `bash`. Did you mean `shell`? The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols, edit, write, apply_patch, delete, rename, rename_symbol, shell, todo, skill."#]],
     );
     check_call(
         "edit",

@@ -36,6 +36,7 @@ local function answer(it, fields)
     findings = vim.list_slice(findings, 1, MOST),
     more = math.max(#findings - MOST, 0),
     notes = fields.notes or {},
+    rewrites = fields.rewrites or {},
     why = fields.why,
   })
 end
@@ -61,7 +62,7 @@ end
 ---@class caliban.Reply
 ---@field client vim.lsp.Client
 ---@field request? integer
----@field findings? caliban.Finding[]
+---@field findings? caliban.Finding[]|caliban.Rewrite[]
 ---@field note? string
 
 ---@param found caliban.Finding[]
@@ -105,9 +106,9 @@ local function request(reply, method, params, buf)
       reply.note = ('%s: %s'):format(reply.client.name, tostring(err.message))
       return
     end
-    local read, found = pcall(method.read, result or {}, params)
+    local read, found, why = pcall(method.read, result or {}, params, reply.client)
     reply.findings = read and found or nil
-    reply.note = not read and ('%s: its answer makes no sense'):format(reply.client.name) or nil
+    reply.note = not read and ('%s: its answer makes no sense'):format(reply.client.name) or why
   end, buf)
   reply.request = id
   reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
@@ -156,6 +157,9 @@ local function put(it, clients, method, params, buf)
           local late = ('%s did not answer in %g s'):format(reply.client.name, ms / 1000)
           notes[#notes + 1] = reply.note or late
         end
+      end
+      if it.message.aspect == 'rename' then
+        return answer(it, { rewrites = found, notes = notes })
       end
       answer(it, { findings = distinct(found), notes = notes })
     end)
@@ -272,10 +276,14 @@ local function ask(it, buf)
   if not col then
     return answer(it, { why = missing })
   end
+  -- several servers would rename the same places
+  clients = message.aspect == 'rename' and { clients[1] } or clients
   put(it, clients, method, function(client)
     local params = place.params(buf, message.line, col, client)
     if message.aspect == 'references' then
       params = vim.tbl_extend('error', params, { context = { includeDeclaration = true } })
+    elseif message.aspect == 'rename' then
+      params = vim.tbl_extend('error', params, { newName = message.name })
     end
     return params
   end, buf)
@@ -377,7 +385,7 @@ end
 function M.halt(session)
   for id, it in pairs(asked) do
     if it.message.session == session then
-      asked[id] = nil
+      answer(it, { why = 'The user stopped the turn.' })
       if it.stop then
         it.stop()
       end

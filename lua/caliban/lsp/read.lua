@@ -70,7 +70,7 @@ end
 ---@class caliban.Method
 ---@field name string
 ---@field what string
----@field read fun(result: any, params: table): caliban.Finding[]
+---@field read fun(result: any, params: table, client: vim.lsp.Client): caliban.Finding[]|caliban.Rewrite[]?, string?
 
 ---@type table<string, caliban.Method>
 M.methods = {
@@ -83,6 +83,13 @@ M.methods = {
     read = symbols,
   },
   query = { name = 'workspace/symbol', what = 'the symbols of a project', read = symbols },
+  rename = {
+    name = 'textDocument/rename',
+    what = 'what another name would change',
+    read = function(result, _, client)
+      return require('caliban.lsp.rename').read(result, client)
+    end,
+  },
 }
 
 return M

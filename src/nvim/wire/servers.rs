@@ -1,7 +1,7 @@
 //! What the editor says of its language servers.
 
 use crate::event::SessionId;
-use crate::tool::lsp::Finding;
+use crate::tool::lsp::{Finding, Rewrite};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -14,6 +14,8 @@ pub struct Found {
     pub more: u32,
     #[serde(default)]
     pub notes: Vec<String>,
+    #[serde(default)]
+    pub rewrites: Vec<Rewrite>,
     pub why: Option<String>,
 }
 

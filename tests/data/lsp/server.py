@@ -5,7 +5,7 @@ root: `def NAME` defines one, BAD is an error, ODD a warning, and
 Its one argument is JSON: `name`; `encoding` (utf-8, utf-16, utf-32); `push` (versioned; bare: without versions; held: not
 by itself; never); `pull`; `lacks` (methods it does not offer); `silent` (methods it does not answer);
 `dies` (the method it dies of); `many` (errors on the first line); `stale` (the version before is published first);
-`outside` (where everything is defined); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
+`outside` (where everything is defined); `renames` (what else a renaming does); `log` (a file for the methods that came). Notifications change it while it runs: `test/set` with some of these, and
 `test/publish` publishes for all open files, `test/old` for the version before.
 """
 
@@ -21,6 +21,7 @@ METHODS = {
     "hover": "textDocument/hover",
     "documentSymbol": "textDocument/documentSymbol",
     "workspaceSymbol": "workspace/symbol",
+    "rename": "textDocument/rename",
 }
 set_up = {"name": "scripted", "encoding": "utf-16", "push": "versioned", "pull": False, **json.loads(sys.argv[1])}
 documents = {}
@@ -83,6 +84,32 @@ def word_at(params):
     return "?"
 
 
+def renamed(params):
+    """A workspace edit; `renames` says how it is written, and what else is in it."""
+    kind, new = set_up.get("renames", ""), params["newName"]
+    edits = {}
+    for place in places(rf"\b{word_at(params)}\b"):
+        edits.setdefault(place["uri"], []).append({"range": place["range"], "newText": new})
+    if kind == "":
+        return {"changes": edits}
+    versions = {uri: it["version"] for uri, it in documents.items()}
+    documents_of = [
+        {"textDocument": {"uri": uri, "version": versions.get(uri, None)}, "edits": all} for uri, all in edits.items()
+    ]
+    old, other = f"file://{root}/shapes.py", f"file://{root}/{new}.py"
+    extra = {
+        "moves": [{"kind": "rename", "oldUri": old, "newUri": other}],
+        "deletes": [{"kind": "delete", "uri": f"file://{root}/old.py"}],
+        "creates": [{"kind": "create", "uri": other}],
+        "outside": [{"textDocument": {"uri": "file:///etc/hosts", "version": None}, "edits": documents_of[0]["edits"]}],
+        "stale": [],
+        "broken": [{"textDocument": {"uri": f"file://{root}/old.py", "version": None}, "edits": [{"range": span(999, "", 0, 0), "newText": ""}]}],
+    }
+    if kind == "stale":
+        documents_of[0]["textDocument"]["version"] = -1
+    return {"documentChanges": documents_of + extra[kind]}
+
+
 def symbols(text):
     for row, line in enumerate(text.split("\n")):
         for match in re.finditer(r"def (\w+)", line):
@@ -138,6 +165,8 @@ def answer(method, params):
         return list(places(rf"\b{word_at(params)}\b"))
     if method == "textDocument/hover":
         return {"contents": {"kind": "markdown", "value": f"the word **{word_at(params)}**"}}
+    if method == "textDocument/rename":
+        return renamed(params) if word_at(params) != "?" else None
     if method == "textDocument/documentSymbol":
         found = symbols(documents[params["textDocument"]["uri"]]["text"])
         return [{"name": name, "kind": 12, "range": at, "selectionRange": at} for name, at in found]

@@ -11,16 +11,40 @@ const SHAPES: &str =
     "def area(side: int) -> int:\n    \"\"\"How much it covers.\"\"\"\n    return side * side\n";
 const MAIN: &str = "from shapes import area\n\nsize = area(2)\nprint(= size)\n";
 
-#[test]
-fn jedi_answers_and_its_diagnostics_come_with_the_verdict() {
+fn jedi() -> String {
     let bin = root().join("target/tools/jedi/bin/jedi-language-server");
     assert!(bin.exists(), "no language server to test with: run scripts/tools.sh");
-    let config = format!(
-        "vim.lsp.config('jedi', {{ cmd = {{ {bin:?} }}, filetypes = {{ 'python' }}, root_markers = {{ '.git' }} }})
-        vim.lsp.enable('jedi')"
-    );
+    format!(
+        "vim.lsp.config('jedi', {{ cmd = {{ '{}' }}, filetypes = {{ 'python' }}, root_markers = {{ '.git' }} }})
+        vim.lsp.enable('jedi')",
+        bin.display()
+    )
+}
+
+#[test]
+fn jedi_renames_over_two_files() {
     let scene = Scene::start(|setup| {
-        setup.file("shapes.py", SHAPES).file("main.py", MAIN).config(PATIENT).before(&config)
+        let setup = setup
+            .file("shapes.py", SHAPES)
+            .file("main.py", "from shapes import area\n\nsize = area(2)\n");
+        setup.config(PATIENT).before(&jedi())
+    });
+    let call = json!({"path": "main.py", "line": 3, "symbol": "area", "name": "surface"});
+    scene.server.reply(Reply::new().call("c1", "rename_symbol", call));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("Well."));
+    scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
+    scene.wait_idle("Well.");
+    assert_eq!(scene.on_disk("shapes.py"), Some(SHAPES.replace("area", "surface")));
+    let main = "from shapes import surface\n\nsize = surface(2)\n";
+    assert_eq!(scene.on_disk("main.py").as_deref(), Some(main));
+}
+
+#[test]
+fn jedi_answers_and_its_diagnostics_come_with_the_verdict() {
+    let scene = Scene::start(|setup| {
+        setup.file("shapes.py", SHAPES).file("main.py", MAIN).config(PATIENT).before(&jedi())
     });
     let at = json!({"path": "main.py", "line": 3, "symbol": "area"});
     let asked = ["definition", "references", "hover"]

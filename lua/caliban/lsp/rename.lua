@@ -1,0 +1,134 @@
+--- What a language server would change for another name, file by file. Nothing is changed here.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.file')
+local place = require('caliban.lsp.place')
+
+--- Files of one renaming, and bytes of one that is not loaded.
+local MOST = 200
+local LARGEST = 5000000
+
+--- A file's text as the program knows it, lines joined by '\n'.
+---@param path string
+---@return string? text
+---@return integer? buf
+local function text_of(path)
+  local buf = file.find(path)
+  if buf and api.nvim_buf_is_loaded(buf) then
+    return file.text(buf), buf
+  end
+  local stat = vim.uv.fs_stat(path)
+  local handle = stat and stat.size <= LARGEST and io.open(path, 'rb')
+  local text = handle and handle:read('*a') --[[@as string?]]
+  if not handle or not text then
+    return nil
+  end
+  handle:close()
+  text = text:gsub('^\239\187\191', '')
+  local _, ends = text:gsub('\n', '')
+  local dos, both = text:gsub('\r\n', '\n')
+  return ((ends == both and dos or text):gsub('\n$', ''))
+end
+
+--- The byte of a text at a position.
+---@param lines string[]
+---@param starts integer[] of the lines, in bytes
+---@param position lsp.Position
+---@param encoding 'utf-8'|'utf-16'|'utf-32'
+---@return integer
+local function byte(lines, starts, position, encoding)
+  local line = lines[position.line + 1]
+  return starts[position.line + 1] + vim.str_byteindex(line, encoding, position.character, false)
+end
+
+---@param text string
+---@param edits lsp.TextEdit[]
+---@param encoding 'utf-8'|'utf-16'|'utf-32'
+---@return caliban.Splice[]
+local function splices(text, edits, encoding)
+  local lines, starts, at = vim.split(text, '\n', { plain = true }), {}, 0
+  for i, line in ipairs(lines) do
+    starts[i], at = at, at + #line + 1
+  end
+  local out = {} ---@type caliban.Splice[]
+  for _, edit in ipairs(edits) do
+    out[#out + 1] = {
+      from = byte(lines, starts, edit.range.start, encoding),
+      to = byte(lines, starts, edit.range['end'], encoding),
+      text = (edit.newText:gsub('\r\n', '\n')),
+    }
+  end
+  table.sort(out, function(a, b)
+    return a.from < b.from
+  end)
+  return out
+end
+
+--- The changes in the order in which they are to be made.
+---@param result table
+---@return table[]
+local function changes(result)
+  if type(result.documentChanges) == 'table' then
+    return result.documentChanges
+  end
+  local out = {}
+  for uri, edits in vim.spairs(type(result.changes) == 'table' and result.changes or {}) do
+    out[#out + 1] = { textDocument = { uri = uri }, edits = edits }
+  end
+  return out
+end
+
+---@param buf? integer
+---@param version any
+---@return boolean
+local function outdated(buf, version)
+  local known = buf and vim.lsp.util.buf_versions[buf]
+  return known ~= nil and type(version) == 'number' and version ~= known
+end
+
+--- What a server answered, as changes of files. What is malformed raises an error.
+---@param result table a workspace edit
+---@param client vim.lsp.Client
+---@return caliban.Rewrite[]? rewrites
+---@return string? why not
+function M.read(result, client)
+  local out, by_path = {}, {} ---@type caliban.Rewrite[], table<string, caliban.Rewrite>
+  local function of(path)
+    local it = by_path[path]
+    if not it then
+      it = { path = path, sha = '', splices = {}, deleted = false }
+      by_path[path], out[#out + 1] = it, it
+    end
+    return it
+  end
+  for _, change in ipairs(changes(result)) do
+    if change.kind == 'rename' then
+      local it, to = of(place.path(change.oldUri)), place.path(change.newUri)
+      it.to, by_path[to] = to, it
+    elseif change.kind == 'delete' then
+      of(place.path(change.uri)).deleted = true
+    elseif change.kind ~= nil then
+      return nil,
+        ('%s would %s files, which a renaming does not here'):format(client.name, change.kind)
+    elseif #change.edits > 0 then
+      local it = of(place.path(change.textDocument.uri))
+      local text, buf = text_of(it.path)
+      if not text then
+        return nil, ('%s cannot be read'):format(file.short(it.path))
+      elseif #it.splices > 0 then
+        return nil, ('%s names %s twice'):format(client.name, file.short(it.path))
+      elseif outdated(buf, change.textDocument.version) then
+        return nil, ('%s changed while it was asked'):format(file.short(it.path))
+      end
+      local encoding = client.offset_encoding --[[@as 'utf-8'|'utf-16'|'utf-32']]
+      it.sha, it.splices = vim.fn.sha256(text), splices(text, change.edits, encoding)
+    end
+  end
+  if #out > MOST then
+    return nil, ('%s would change %d files, more than %d'):format(client.name, #out, MOST)
+  end
+  return out
+end
+
+return M

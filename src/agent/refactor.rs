@@ -1,0 +1,75 @@
+//! What a language server would change, as edits like those of a model.
+
+use crate::edit::{Change, Edit, Whole};
+use crate::text::Text;
+use crate::tool::lsp::{Question, Rewrite, Splice};
+use crate::tool::{self, Desk};
+
+/// The edits that the server answers with, their paths resolved and checked. An `Err` is text for the model.
+pub(super) async fn edits(
+    desk: &Desk,
+    question: Result<Question, String>,
+) -> Result<Vec<Edit>, String> {
+    let found = desk.workspace.consult(question?).await?;
+    if found.rewrites.is_empty() {
+        return Err(if found.notes.is_empty() {
+            "The language server would change nothing: is there such a symbol?".to_owned()
+        } else {
+            format!("Nothing was changed. {}.", found.notes.join("; "))
+        });
+    }
+    let mut edits = Vec::new();
+    for Rewrite { path, sha, splices, deleted, to } in found.rewrites {
+        let shown = desk.shown(&path);
+        let mut changes = Vec::new();
+        if !splices.is_empty() {
+            let source = desk.workspace.read(&path).await;
+            let text =
+                source.map_err(|why| format!("Nothing was changed: {shown} {}.", why.say()))?.text;
+            let content = spliced(&text, &splices).ok_or_else(|| {
+                format!(
+                    "Nothing was changed: what the language server says of {shown} makes no sense."
+                )
+            })?;
+            changes.push(Change::Become { from: sha, content });
+        }
+        changes.extend(to.map(|to| Change::Whole(Whole::Rename { to })));
+        changes.extend(deleted.then_some(Change::Whole(Whole::Delete)));
+        for change in changes {
+            let edit = tool::resolved(desk, Edit { path: path.clone(), change });
+            edits.push(edit.map_err(|why| format!("Nothing was changed. {why}"))?);
+        }
+    }
+    Ok(edits)
+}
+
+fn spliced(text: &Text, splices: &[Splice]) -> Option<String> {
+    let (mut out, mut at) = (String::with_capacity(text.content.len()), 0);
+    for Splice { from, to, text: new } in splices {
+        let (from, to) = (*from as usize, *to as usize);
+        out.push_str(text.content.get(at..from)?);
+        text.content.get(from..to)?;
+        out.push_str(new);
+        at = to;
+    }
+    out.push_str(text.content.get(at..)?);
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_changes_nothing() {
+        let text = Text::new("aé b\n");
+        let one = |from, to| Splice { from, to, text: "X".to_owned() };
+        assert_eq!(spliced(&text, &[one(0, 1), one(4, 5)]).as_deref(), Some("Xé X\n"));
+        assert_eq!(spliced(&text, &[one(1, 1)]).as_deref(), Some("aXé b\n"));
+        for wrong in
+            [vec![one(0, 2)], vec![one(4, 99)], vec![one(3, 1)], vec![one(3, 5), one(0, 1)]]
+        {
+            assert_eq!(spliced(&text, &wrong), None);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! `rename_symbol`: another name, wherever a symbol is used, by the user's language server.
+
+use super::lsp::{self, Aspect, Question};
+use super::{Desk, Tool, Work};
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "rename_symbol",
+    purpose: "Renames a symbol wherever it is used, by the user's language server. Name a place where it \
+        stands. The user reviews every hunk; the answer tells what they kept.",
+    schema,
+    work: Work::Refactor { ask },
+};
+
+fn schema() -> Value {
+    let mut schema = lsp::at_symbol();
+    schema["properties"]["name"] = json!({ "type": "string", "description": "the new name" });
+    schema["required"] = json!(["path", "line", "symbol", "name"]);
+    schema
+}
+
+fn ask(desk: &Desk, args: &Value) -> Result<Question, String> {
+    match args["name"].as_str().map(str::trim) {
+        None | Some("") => Err("$.name: expected the new name.".to_owned()),
+        Some(_) => lsp::question(desk, Aspect::Rename, args),
+    }
+}

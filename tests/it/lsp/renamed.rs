@@ -1,0 +1,153 @@
+//! A symbol that is renamed by the user's language server: proposed over all files together.
+
+use super::scene::{PATIENT, project, wait_came};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use crate::review::scene::Scene;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+const SHAPES: &str = "def area(side):\n    return side * side\n";
+const MAIN: &str = "from shapes import area\n\nñé = '𝄞'; print(area(2))\n";
+
+fn files(setup: Setup) -> Setup {
+    setup.file("shapes.py", SHAPES).file("main.py", MAIN).file("old.py", "x = 1\n").config(PATIENT)
+}
+
+fn rename(name: &str) -> Value {
+    json!({"path": "main.py", "line": 3, "symbol": "area", "name": name})
+}
+
+fn started(server: &Value) -> Scene {
+    Scene::start(|it| project(files(it), std::slice::from_ref(server)))
+}
+
+/// What the model hears at once, with nothing changed.
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+#[track_caller]
+fn refused(server: Value, args: Value, expected: Expect) {
+    let scene = started(&server);
+    scene.server.reply(Reply::new().call("c1", "rename_symbol", args));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('go')", &[]);
+    scene.wait_idle("I see.");
+    assert_eq!(scene.pending(), 0);
+    assert_eq!(scene.on_disk("shapes.py").as_deref(), Some(SHAPES));
+    assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
+    let root = scene.nvim.setup.path("").display().to_string();
+    expected.assert_eq(&scene.answer(2, "c1").replace(&root, "ROOT"));
+}
+
+#[test]
+fn a_symbol_is_renamed_in_all_files_once_the_user_agrees() {
+    for encoding in ["utf-8", "utf-16", "utf-32"] {
+        let scene = started(&json!({"encoding": encoding, "renames": ""}));
+        scene.nvim.keys(":edit main.py<CR>Go# mine area<Esc>");
+        scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
+        scene.wait_pending(3);
+        assert_eq!(scene.on_disk("shapes.py").as_deref(), Some(SHAPES));
+        let main = MAIN.replace("area", "surface");
+        assert_eq!(scene.nvim.buffer("/main.py"), format!("{main}# mine surface"));
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_idle("I see.");
+        assert_eq!(scene.on_disk("shapes.py"), Some(SHAPES.replace("area", "surface")));
+        let answer = scene.answer(2, "c1");
+        assert!(answer.contains("The user accepted 2 changes in main.py."), "{answer}");
+        assert!(answer.contains("The user accepted the change in shapes.py."), "{answer}");
+    }
+}
+
+#[test]
+fn files_that_go_along_are_of_their_kinds() {
+    let scene = started(&json!({"renames": "moves"}));
+    scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
+    scene.wait_pending(4);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("shapes.py"), None);
+    assert_eq!(scene.on_disk("surface.py"), Some(SHAPES.replace("area", "surface")));
+    let scene = started(&json!({"renames": "deletes"}));
+    scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
+    scene.wait_pending(4);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban reject all no<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("old.py").as_deref(), Some("x = 1\n"));
+    assert_eq!(scene.on_disk("shapes.py").as_deref(), Some(SHAPES));
+}
+
+#[test]
+fn what_cannot_be_renamed_is_refused_with_the_reason() {
+    let lacks = json!({"lacks": ["textDocument/rename"]});
+    refused(lacks, rename("x"), expect!["scripted0 cannot tell what another name would change."]);
+    refused(
+        json!({"renames": "creates"}),
+        rename("x"),
+        expect![
+            "Nothing was changed. scripted0 would create files, which a renaming does not here."
+        ],
+    );
+    refused(
+        json!({"renames": "outside"}),
+        rename("x"),
+        expect![
+            "Nothing was changed. path: `/etc/hosts` is outside the project (ROOT), where nothing is edited."
+        ],
+    );
+    refused(
+        json!({"renames": "stale"}),
+        rename("x"),
+        expect!["Nothing was changed. main.py changed while it was asked."],
+    );
+    refused(
+        json!({"renames": "broken"}),
+        rename("x"),
+        expect!["Nothing was changed. scripted0: its answer makes no sense."],
+    );
+    let nowhere = json!({"path": "main.py", "line": 2, "symbol": "area", "name": "x"});
+    refused(
+        json!({}),
+        nowhere,
+        expect![[r#"
+        `area` is not on line 2, which is empty
+        It is on line 1, 3."#]],
+    );
+    let unnamed = json!({"path": "main.py", "line": 3, "symbol": "area", "name": " "});
+    refused(json!({}), unnamed, expect!["$.name: expected the new name."]);
+    refused(
+        json!({"dies": "textDocument/rename"}),
+        rename("x"),
+        expect!["Nothing was changed. scripted0 ended before it answered."],
+    );
+}
+
+/// One of the files cannot be changed: none is.
+#[test]
+fn where_one_file_is_read_only_none_is_renamed() {
+    let scene = Scene::start(|it| project(files(it).mode("shapes.py", 0o444), &[json!({})]));
+    scene.server.reply(Reply::new().call("c1", "rename_symbol", rename("surface")));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('go')", &[]);
+    scene.wait_idle("I see.");
+    assert_eq!(scene.answer(2, "c1"), "shapes.py was not changed: it is read-only.");
+    assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
+    assert_eq!(scene.pending(), 0);
+}
+
+#[test]
+fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
+    let server = json!({"name": "quiet", "silent": ["textDocument/rename"]});
+    let scene = started(&server);
+    scene.server.reply(Reply::new().call("c1", "rename_symbol", rename("surface")));
+    scene.nvim.lua("require('caliban').ask('go')", &[]);
+    wait_came(&scene.nvim, "quiet textDocument/rename");
+    scene.nvim.lua("require('caliban').stop()", &[]);
+    scene.wait_idle("Stopped.");
+    wait_came(&scene.nvim, "quiet $/cancelRequest");
+    let idle = |nvim: &Nvim| nvim.lua_str("return #require('caliban').pending()") == "0";
+    assert!(idle(&scene.nvim));
+    assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
+}
