@@ -229,7 +229,7 @@ function M.plan(p, buf, r)
   if not file.encodes(buf, new) then
     local why = 'its encoding (%s) cannot hold the new text'
     return nil, M.refused(why:format(vim.bo[buf].fileencoding))
-  elseif #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
+  elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
     return nil, M.refused('a change of nothing but the last newline cannot be reviewed')
   end
   return {

@@ -142,9 +142,7 @@ impl Session {
             }
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
-            Input::Unsaved { paths } if paths != self.unsaved => {
-                self.record(Event::Unsaved { paths }, &mut step);
-            }
+            Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
             Input::Tell { text } => self.record(Event::Told { text }, &mut step),
             Input::ChooseModel { model, tuning } => {
                 self.record(Event::ModelChosen { model, tuning }, &mut step);
@@ -162,7 +160,6 @@ impl Session {
             | Input::Replied { .. }
             | Input::Failed { .. }
             | Input::Answered { .. }
-            | Input::Unsaved { .. }
             | Input::ChooseMode { .. }
             | Input::ChooseSystem { .. } => (),
         }
@@ -327,6 +324,12 @@ impl Session {
         }
         if let Some(turn) = answered {
             self.advance(turn, step);
+        }
+    }
+
+    fn note_unsaved(&mut self, paths: Vec<String>, step: &mut Step) {
+        if paths != self.unsaved {
+            self.record(Event::Unsaved { paths }, step);
         }
     }
 
