@@ -13,7 +13,6 @@ use crate::context::prompt;
 use crate::event::{Ruling, SessionId};
 use crate::log;
 use crate::message::CallId;
-use crate::nvim::buffers::Buffers;
 use crate::nvim::link::{self, Editor};
 use crate::nvim::lsp;
 use crate::nvim::reviews::{self, Verdict};
@@ -27,7 +26,6 @@ use places::{cache_dir, config_dir, data_dir, own_file, project_root};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -74,6 +72,8 @@ struct Program {
     /// The model of new sessions, and where its key comes from; found when the first session opens.
     model: Option<(String, String)>,
     agents: HashMap<SessionId, mpsc::UnboundedSender<Command>>,
+    /// Former names of sessions that are open.
+    renamed: HashMap<SessionId, SessionId>,
     /// Files that were under review in the editor when it started us.
     live: Vec<PathBuf>,
     /// The next session to start is what the user asked for in a chat.
@@ -133,6 +133,7 @@ impl Program {
             models,
             model,
             agents,
+            renamed: HashMap::new(),
             live: hello.reviews,
             shows_next: false,
             current,
@@ -185,11 +186,14 @@ impl Program {
             FromNvim::Key { provider, key } => self.connect(provider, key),
             FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
             FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
+            FromNvim::RenameSession(asked) => self.rename(asked.session, &asked.name).await,
+            FromNvim::ForkSession(asked) => self.ask_for_fork(asked),
+            FromNvim::DeleteSession(asked) => self.delete(asked.session).await,
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
             FromNvim::Checked(checked) => {
                 // Of a session that is not open any more nobody waits for it.
-                if let Some(agent) = self.agents.get(&checked.session) {
+                if let Some(agent) = self.agents.get(self.now(&checked.session)) {
                     drop(agent.send(Command::Checked(Box::new(checked))));
                 }
             }
@@ -204,11 +208,11 @@ impl Program {
 
     /// Whether a session is open, and its task has not died of a fault of ours.
     fn runs(&self, session: &SessionId) -> bool {
-        self.agents.get(session).is_some_and(|agent| !agent.is_closed())
+        self.agents.get(self.now(session)).is_some_and(|agent| !agent.is_closed())
     }
 
     fn tell(&self, session: &SessionId, command: Command) {
-        match self.agents.get(session) {
+        match self.agents.get(self.now(session)) {
             Some(agent) if agent.send(command).is_ok() => (),
             Some(_) => self.notice(
                 Level::Error,
@@ -251,28 +255,6 @@ impl Program {
             let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
             self.notice(Level::Info, text);
         }
-    }
-
-    async fn new_session(&mut self, name: Option<String>, ephemeral: bool) {
-        let base = name.unwrap_or_else(|| "main".to_owned());
-        if !store::is_name(&base) {
-            return self.bad_name(&base);
-        }
-        let id = self.free_name(&base);
-        if ephemeral { self.start(id, None, None).await } else { self.load(id).await }
-    }
-
-    fn free_name(&self, base: &str) -> SessionId {
-        let open = |name: &str| self.agents.keys().any(|it| it.0 == name);
-        SessionId(self.project.free_name(base, open))
-    }
-
-    fn bad_name(&self, name: &str) {
-        let name: String = name.chars().take(20).collect();
-        let text = format!(
-            "`{name}` cannot name a conversation: 1 to 64 letters, digits, `-` and `_` can."
-        );
-        self.notice(Level::Error, text);
     }
 
     /// Opens a session from disk; where it is barred, a new one beside it.
@@ -374,17 +356,11 @@ impl Program {
     /// What the tools of a session work with.
     fn desk(&self, id: &SessionId, output: mpsc::UnboundedSender<(CallId, String)>) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
-        let workspace = Buffers {
-            editor: self.editor.clone(),
-            session: id.clone(),
-            reviews: self.reviews.clone(),
-            questions: self.questions.clone(),
-        };
         Desk {
             root: self.root.clone(),
             home: std::env::home_dir(),
             config: config_dir(),
-            workspace: Arc::new(workspace),
+            workspace: self.workspace(id),
             output,
             secrets: endpoint::key_variables(&self.models.users, &env),
             overflow: cache_dir().join("outputs"),
@@ -449,6 +425,8 @@ impl Program {
     async fn wish(&mut self, session: SessionId, wish: Wish) {
         match wish {
             Wish::Sessions { text } => self.list_sessions(text),
+            Wish::Rename { text } => self.rename(session, &text).await,
+            Wish::Copy(copy) => self.keep_copy(session, copy).await,
             Wish::Models => self.offer_models(session),
             Wish::Connect { provider } => self.ask_for_key(provider),
             Wish::New { name } => {

@@ -128,6 +128,31 @@ local subcommands = {
     end,
     complete = sessions,
   },
+  rename = {
+    run = function(call)
+      if call.rest == '' then
+        return say('Say how it is to be called: :Caliban rename {name}.')
+      end
+      require('caliban.sessions').rename(call.rest)
+    end,
+  },
+  fork = {
+    run = function()
+      require('caliban.sessions').fork()
+    end,
+  },
+  delete = {
+    run = function(call)
+      local chat = require('caliban.chat').current
+      local name = call.words[1] or chat and chat.session
+      if not name or not vim.tbl_contains(sessions(), name) then
+        local text = 'There is no conversation `%s` in this project; nothing was deleted.'
+        return say(text:format(name or 'main'))
+      end
+      require('caliban.sessions').delete(name)
+    end,
+    complete = sessions,
+  },
   sessions = {
     run = function(call)
       require('caliban.sessions').ask(call.rest)

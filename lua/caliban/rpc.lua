@@ -213,6 +213,12 @@ local handlers = {
   session = function(message)
     require('caliban.chat').opened(message)
   end,
+  renamed = function(message)
+    require('caliban.chat').renamed(message)
+  end,
+  deleted = function(message)
+    require('caliban.chat').deleted(message)
+  end,
   paint = function(message)
     require('caliban.chat').paint(message)
   end,

@@ -13,6 +13,68 @@ function M.ask(text)
   require('caliban.rpc').ask({ kind = 'list_sessions', text = text or '' })
 end
 
+--- Gives the chat in use another name, or a title.
+---@param name string
+function M.rename(name)
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat then
+    chats.send(chat, { kind = 'rename_session', name = name })
+  end
+end
+
+--- How many of the user's messages stand below the cursor in the transcript, and whether it is on one of them.
+---@param chat caliban.Chat
+---@return integer? after
+---@return boolean is_prompt
+local function below_cursor(chat)
+  local paint = require('caliban.chat.paint')
+  local under = paint.at(chat, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  if not under then
+    return nil, false
+  end
+  local after = 0
+  paint.last(chat, function(block)
+    after = after + (block ~= under and block.shape == 'user' and 1 or 0)
+    return block == under
+  end)
+  return after, under.shape == 'user'
+end
+
+--- Goes on in a copy: up to the message under the cursor where that is in the transcript, else of all.
+function M.fork()
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if not chat then
+    return
+  end
+  local message = { kind = 'fork_session', is_prompt = false }
+  local buf = vim.api.nvim_get_current_buf()
+  local here = chats.of(buf)
+  if here and here.transcript == buf then
+    chat = here
+    message.after, message.is_prompt = below_cursor(here)
+  end
+  chats.send(chat, message)
+end
+
+--- Moves a conversation into the trash, once the user has said so again.
+---@param name string
+function M.delete(name)
+  local chat = require('caliban.chat').find(name)
+  local phase = chat and chat.status and chat.status.phase or 'idle'
+  local runs = phase ~= 'idle' and phase ~= 'offline'
+  local opts = {
+    prompt = ('Delete the conversation %s?'):format(name)
+      .. (runs and ' Its turn is running and will be stopped.' or ''),
+  }
+  vim.ui.select({ 'Keep it', 'Move it to the trash' }, opts, function(_, index)
+    if index == 2 then
+      require('caliban.rpc').ask({ kind = 'delete_session', session = name })
+    end
+  end)
+end
+
 ---@param seconds integer
 ---@return string
 local function ago(seconds)

@@ -82,6 +82,24 @@
 ---@field kind 'list_sessions'
 ---@field text string only those in which it stands; '' for all
 
+--- Gives a session another name; what cannot be a name becomes its title.
+---@class (exact) caliban.RenameSession
+---@field kind 'rename_session'
+---@field session string
+---@field name string
+
+--- Goes on in a copy of a session.
+---@class (exact) caliban.ForkSession
+---@field kind 'fork_session'
+---@field session string
+---@field after? integer of the user's messages so many from the end are left out; absent: the copy is whole
+---@field is_prompt boolean of the last that stays what followed it is left out too
+
+--- Moves a session into the trash; a turn that runs is stopped.
+---@class (exact) caliban.DeleteSession
+---@field kind 'delete_session'
+---@field session string
+
 --- A new conversation; the old one stays. Without a name one is made.
 ---@class (exact) caliban.New
 ---@field kind 'new'
@@ -428,6 +446,17 @@
 ---@field open 'here'|'elsewhere'|'nowhere'
 ---@field problem? string why it cannot be opened
 ---@field line? string the first line that holds what was looked for
+
+--- A session goes by another name from here on.
+---@class (exact) caliban.Renamed
+---@field kind 'renamed'
+---@field session string
+---@field to string
+
+--- A session is no more.
+---@class (exact) caliban.Deleted
+---@field kind 'deleted'
+---@field session string
 
 --- The request that went out last.
 ---@class (exact) caliban.SentRequest

@@ -3,6 +3,7 @@
 
 pub mod models;
 mod cache;
+mod chats;
 mod checks;
 mod edits;
 mod instructions;
@@ -15,6 +16,8 @@ mod status;
 mod stop;
 mod whole;
 mod work;
+
+pub use chats::{Act, Copy, Wish};
 
 use crate::context::instructions::Places;
 use crate::context::prompt;
@@ -70,6 +73,7 @@ pub enum Command {
     Checked(Box<Checked>),
     /// The editor wants the session's state and transcript (again).
     Present,
+    Act(Act),
     /// Save everything and end.
     Quit(oneshot::Sender<()>),
 }
@@ -87,23 +91,6 @@ impl Command {
                 | Command::Present
         )
     }
-}
-
-/// What an agent asks of the program.
-pub enum Wish {
-    New {
-        name: Option<String>,
-    },
-    /// The user wants to choose a session, of those in which this stands.
-    Sessions {
-        text: String,
-    },
-    /// The user wants to choose a model from all there are.
-    Models,
-    /// The user wants to give a key.
-    Connect {
-        provider: Option<String>,
-    },
 }
 
 /// Everything an agent is made of.
@@ -324,6 +311,7 @@ impl Agent {
             }
             Command::Checked(checked) => self.checked(&checked),
             Command::Present => self.present(Show::Repaint),
+            Command::Act(act) => self.do_with_session(act),
             Command::Quit(_) => (),
         }
     }

@@ -143,9 +143,8 @@ impl Agent {
                 let name = (!rest.is_empty()).then(|| rest.to_owned());
                 let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::New { name }));
             }
-            Slash::Sessions => {
-                let text = rest.to_owned();
-                let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::Sessions { text }));
+            Slash::Sessions | Slash::Rename | Slash::Fork | Slash::Save => {
+                self.slash_of_chats(slash, rest);
             }
             Slash::Clear => self.clear(),
             Slash::Models if rest.is_empty() => {

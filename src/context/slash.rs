@@ -8,6 +8,9 @@ pub enum Slash {
     System,
     New,
     Sessions,
+    Rename,
+    Fork,
+    Save,
     Clear,
     Models,
     Connect,
@@ -40,6 +43,21 @@ pub const TABLE: &[Row] = &[
         name: "sessions",
         slash: Slash::Sessions,
         help: "lists the conversations of this project, to choose one; `/sessions text` searches them",
+    },
+    Row {
+        name: "rename",
+        slash: Slash::Rename,
+        help: "another name for this conversation; what cannot be a name becomes its title",
+    },
+    Row {
+        name: "fork",
+        slash: Slash::Fork,
+        help: "goes on in a copy of this conversation, which stays as it is",
+    },
+    Row {
+        name: "save",
+        slash: Slash::Save,
+        help: "keeps a copy of this conversation as it is now: `/save name`",
     },
     Row {
         name: "clear",

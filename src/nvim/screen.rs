@@ -2,7 +2,7 @@
 //! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
 
 use super::link::Editor;
-use super::wire::ToNvim;
+use super::wire::{Renamed, ToNvim};
 use crate::event::{Delta, Event, SessionId};
 use crate::view::View;
 use std::time::Duration;
@@ -109,6 +109,9 @@ impl Screen {
         }
         self.view.acknowledge();
         for message in self.held.drain(..) {
+            if let ToNvim::Renamed(Renamed { to, .. }) = &message {
+                self.session.clone_from(to);
+            }
             self.editor.tell(message);
         }
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }

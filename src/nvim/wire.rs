@@ -4,7 +4,7 @@
 mod chats;
 mod servers;
 
-pub use chats::{ListSessions, SessionRow, Sessions, WhereOpen};
+pub use chats::*;
 pub use servers::{CheckState, Checked, Found};
 
 use crate::edit::Format;
@@ -90,6 +90,9 @@ pub enum FromNvim {
         session: SessionId,
     },
     ListSessions(ListSessions),
+    RenameSession(RenameSession),
+    ForkSession(ForkSession),
+    DeleteSession(DeleteSession),
     Arrived(Arrived),
     Reviewed(Reviewed),
     Found(Found),
@@ -331,6 +334,8 @@ pub enum ToNvim {
         providers: Vec<Offer>,
     },
     Sessions(Sessions),
+    Renamed(Renamed),
+    Deleted(Deleted),
     Request {
         session: SessionId,
         about: String,

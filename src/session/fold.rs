@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// Of several choices the model hears the last.
-    fn set_mode(&mut self, mode: Mode) {
+    pub(super) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         self.notes.retain(|it| !say::is_mode(it));
         self.notes.push(say::mode(mode).to_owned());

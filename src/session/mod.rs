@@ -4,12 +4,14 @@
 mod acting;
 mod failing;
 mod fold;
+mod fork;
 mod input;
 mod say;
 mod title;
 #[cfg(test)]
 mod tests;
 
+pub use fork::Cut;
 pub use input::{Effect, Input, Step};
 pub use title::title;
 

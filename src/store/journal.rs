@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Journal {
     disk: Arc<dyn Disk>,
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Bytes of whole lines that are its own.
     len: u64,
     /// What stands behind them is to be cut off before anything is added.

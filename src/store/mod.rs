@@ -5,6 +5,7 @@ mod disk;
 mod file;
 mod journal;
 mod listing;
+mod shelf;
 pub mod tally;
 #[cfg(test)]
 mod tests;
@@ -157,7 +158,7 @@ impl Project {
         let others = (2..=u32::MAX).map(|n| format!("{stem}-{n}"));
         std::iter::once(base.to_owned())
             .chain(others)
-            .find(|name| self.is_free(name) && !taken(name))
+            .find(|name| self.like(name).is_none() && !taken(name))
             .unwrap_or_else(|| base.to_owned())
     }
 
@@ -270,16 +271,6 @@ impl Store {
     /// Takes away what was written of a session in which nothing was said.
     pub fn discard(&self) -> io::Result<()> {
         self.disk.remove_if_there(&self.dir.join(format!("{}.journal", self.name)))
-    }
-
-    /// Keeps the session's last state in the project's trash folder; the session goes on under its name.
-    pub fn trash(&mut self, session: &Session) -> io::Result<()> {
-        let json = self.header.render(session).map_err(io::Error::other)?;
-        let trash = self.dir.join("trash");
-        self.disk.create_dir(&trash)?;
-        let taken = |n: &u32| !trash.join(format!("{}-{n}.json", self.name)).exists();
-        let n = (1..=u32::MAX).find(taken).unwrap_or(u32::MAX);
-        self.disk.replace_now(&trash, &format!("{}-{n}.json", self.name), &json)
     }
 
     /// What the disk does not take of it goes with what is recorded next.

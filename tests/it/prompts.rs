@@ -157,6 +157,9 @@ fn an_unknown_slash_word_is_never_sent_and_the_nearest_is_named() {
         /system   shows the system prompt; `/system new` takes the one the settings give now
         /new      a new conversation, the old one stays: `/new [name]`
         /sessions lists the conversations of this project, to choose one; `/sessions text` searches them
+        /rename   another name for this conversation; what cannot be a name becomes its title
+        /fork     goes on in a copy of this conversation, which stays as it is
+        /save     keeps a copy of this conversation as it is now: `/save name`
         /clear    empties this conversation; the old text goes to the trash folder
         /models   lists the models there are, to choose one; `/models provider/model` takes it
         /connect  asks for a provider's key and stores it: `/connect [provider]`

@@ -2,6 +2,7 @@
 
 mod crash;
 mod many;
+mod moves;
 mod names;
 
 use crate::kit::nvim::Nvim;

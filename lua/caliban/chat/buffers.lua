@@ -3,22 +3,46 @@ local M = {}
 
 local api = vim.api
 
+---@param full string
+---@param but integer
+local function wipe(full, but)
+  local old = vim.fn.bufnr('^' .. vim.fn.escape(full, '\\.*[]^$~?') .. '$')
+  if old > 0 and old ~= but then
+    api.nvim_buf_delete(old, { force = true })
+  end
+end
+
+---@param chat caliban.Chat
+---@param buf integer
+---@param suffix string
+local function entitle(chat, buf, suffix)
+  local before = api.nvim_buf_get_name(buf)
+  local full = 'caliban://' .. chat.session .. suffix
+  vim.b[buf].caliban_session = chat.session
+  wipe(full, buf)
+  api.nvim_buf_set_name(buf, full)
+  if before ~= '' then
+    -- Neovim keeps it, as the name of another buffer
+    wipe(before, buf)
+  end
+end
+
 ---@param chat caliban.Chat
 ---@param buf integer
 ---@param filetype string
 ---@param suffix string
 local function name(chat, buf, filetype, suffix)
-  if not chat.session or vim.b[buf].caliban_session then
-    return
+  if chat.session and not vim.b[buf].caliban_session then
+    entitle(chat, buf, suffix)
+    vim.bo[buf].filetype = filetype
   end
-  vim.b[buf].caliban_session = chat.session
-  local full = 'caliban://' .. chat.session .. suffix
-  local old = vim.fn.bufnr('^' .. vim.fn.escape(full, '\\.*[]^$~?') .. '$')
-  if old > 0 and old ~= buf then
-    api.nvim_buf_delete(old, { force = true })
-  end
-  api.nvim_buf_set_name(buf, full)
-  vim.bo[buf].filetype = filetype
+end
+
+--- The chat's session has another name.
+---@param chat caliban.Chat
+function M.rename(chat)
+  entitle(chat, chat.transcript, '')
+  entitle(chat, chat.composer, '/prompt')
 end
 
 ---@param chat caliban.Chat

@@ -176,6 +176,41 @@ function M.opened(message)
   end
 end
 
+---@param message caliban.Renamed
+function M.renamed(message)
+  local chat = M.find(message.session)
+  if chat then
+    chat.session = message.to
+    require('caliban.chat.buffers').rename(chat)
+  end
+end
+
+--- A chat whose session is gone makes room for another, or a new one.
+---@param message caliban.Deleted
+function M.deleted(message)
+  local chat = M.find(message.session)
+  if not chat then
+    return
+  end
+  local shown = require('caliban.chat.windows').visible(chat)
+  if M.current == chat then
+    M.current = nil
+    for _, other in ipairs(M.all) do
+      M.current = other ~= chat and other or M.current
+    end
+  end
+  if shown then
+    M.show(false)
+  end
+  -- till here its windows were a chat's
+  M.all = vim.tbl_filter(function(other)
+    return other ~= chat
+  end, M.all)
+  for _, buf in ipairs({ chat.transcript, chat.composer }) do
+    pcall(api.nvim_buf_delete, buf, { force = true })
+  end
+end
+
 ---@param message caliban.Paint
 function M.paint(message)
   local chat = M.find(message.session)

@@ -1,5 +1,6 @@
 //! What is said of the sessions as a whole: which there are, and what becomes of them.
 
+use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 
 /// Asks for the sessions of the project, or those in which a text stands.
@@ -7,6 +8,35 @@ use serde::{Deserialize, Serialize};
 pub struct ListSessions {
     #[serde(default)]
     pub text: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct RenameSession {
+    pub session: SessionId,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct ForkSession {
+    pub session: SessionId,
+    pub after: Option<u32>,
+    pub is_prompt: bool,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct DeleteSession {
+    pub session: SessionId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Renamed {
+    pub session: SessionId,
+    pub to: SessionId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Deleted {
+    pub session: SessionId,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

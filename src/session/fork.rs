@@ -1,0 +1,70 @@
+//! A copy of a conversation, whole or up to a message, that goes on by itself.
+
+use super::{Input, Phase, Session};
+use crate::message::{Block, ExcerptKind, Message, Role, Usage};
+
+/// Where a copy ends: so many prompts from the end are left out, and what followed the last that stays, too,
+/// where that `is_prompt` itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    pub after: usize,
+    pub is_prompt: bool,
+}
+
+impl Session {
+    /// The copy is at rest: a running turn is broken off in it. What waits for the user, was allowed or has cost
+    /// stays with the original.
+    #[must_use]
+    pub fn fork(&self, cut: Option<Cut>) -> Session {
+        let mut copy = self.clone();
+        copy.step(Input::Leave { partial: None });
+        copy.queue.clear();
+        copy.reviewing.clear();
+        copy.granted.clear();
+        (copy.usage, copy.spent, copy.unpriced) = (Usage::default(), 0.0, false);
+        let end = cut.map_or(copy.messages.len(), |it| copy.kept(it));
+        if end < copy.messages.len() {
+            copy.cut(end);
+        }
+        copy.phase = Phase::Idle;
+        copy
+    }
+
+    /// The messages that stay.
+    fn kept(&self, Cut { after, is_prompt }: Cut) -> usize {
+        let prompts: Vec<usize> = self
+            .messages
+            .iter()
+            .enumerate()
+            .filter_map(|(at, it)| is_shown(it).then_some(at))
+            .collect();
+        let left_out = prompts.len().saturating_sub(after);
+        if is_prompt {
+            return left_out.checked_sub(1).map_or(0, |it| prompts[it] + 1);
+        }
+        prompts.get(left_out).copied().unwrap_or(self.messages.len())
+    }
+
+    fn cut(&mut self, end: usize) {
+        self.messages.truncate(end);
+        let prompts = self.messages.iter().filter(|it| is_shown(it)).count();
+        self.turns = u32::try_from(prompts).unwrap_or(u32::MAX);
+        self.context = 0;
+        self.notes.clear();
+        self.instructions.clear();
+        // What it knows of files may stand in what was cut off: it is to read them again.
+        self.known.values_mut().for_each(String::clear);
+        self.set_mode(self.mode);
+    }
+}
+
+/// Whether the chat shows it as a message of the user's.
+fn is_shown(message: &Message) -> bool {
+    use ExcerptKind::{Changes, Instructions, Skills};
+    message.role == Role::User
+        && message.blocks.iter().any(|it| match it {
+            Block::Text { text } => !text.trim().is_empty(),
+            Block::Excerpt(it) => !matches!(it.kind, Instructions | Skills | Changes),
+            _ => false,
+        })
+}

@@ -1,0 +1,226 @@
+//! What becomes of a conversation as a whole: another name, a copy, the trash.
+
+use super::names::say;
+use super::*;
+use crate::kit::chat::{DIALECTS, common};
+
+fn state(nvim: &Nvim) -> String {
+    nvim.lua_str("return require('caliban').state().session")
+}
+
+fn wait_state(nvim: &Nvim, name: &str) {
+    nvim.wait(|nvim| state(nvim) == name, &format!("the session {name}"));
+}
+
+/// A chat `main` in which `hello` was answered with `First.`.
+fn begun(server: &Server) -> (Setup, Nvim) {
+    let setup = wide().anthropic(server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, server, "hello", "First.");
+    (setup, nvim)
+}
+
+#[test]
+fn a_renamed_conversation_goes_on_with_all_its_files() {
+    let server = Server::start();
+    let (setup, nvim) = begun(&server);
+    nvim.keys("iunsent<Esc>");
+    let draft = |name: &str| folder(&setup).join(format!("{name}.draft"));
+    nvim.wait(|_| draft("main").exists(), "the draft");
+    nvim.keys(":Caliban rename parser<CR>");
+    nvim.wait_screen("`main` is `parser` now.");
+    wait_state(&nvim, "parser");
+    assert_eq!(files(&setup), ["last", "parser.draft", "parser.journal", "parser.json"]);
+    assert_eq!(fs::read_to_string(folder(&setup).join("last")).unwrap(), "parser");
+    assert_eq!(session(&setup, "parser")["name"], "parser");
+    let buffers = "return vim.iter(vim.api.nvim_list_bufs()):map(vim.api.nvim_buf_get_name)
+        :filter(function(it) return it:find('^caliban:') end):join(' ')";
+    assert_eq!(nvim.lua_str(buffers), "caliban://parser caliban://parser/prompt");
+    assert_eq!(nvim.lua_str("return vim.b.caliban_session"), "parser");
+    say(&nvim, &server, "more", "Second.");
+    assert_eq!(said(&setup, "parser").len(), 4);
+    nvim.keys(":Caliban new<CR>");
+    nvim.wait_gone("Second.");
+    assert_eq!(state(&nvim), "main");
+    nvim.keys(":Caliban resume parser<CR>");
+    nvim.wait_screen("Second.");
+    nvim.lua("require('caliban').ask('/rename other')", &[]);
+    wait_state(&nvim, "other");
+    nvim.quit_with(":qa<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Second.");
+    nvim.wait_screen("unsent");
+    assert_eq!(state(&nvim), "other");
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused_and_what_is_no_name_is_a_title() {
+    let server = Server::start();
+    let (setup, nvim) = begun(&server);
+    nvim.keys(":Caliban new Other<CR>");
+    nvim.wait_gone("First.");
+    say(&nvim, &server, "hi", "Second.");
+    for taken in ["main", "MAIN", "Other"] {
+        nvim.command("messages clear");
+        nvim.keys(&format!(":Caliban rename {taken}<CR>"));
+        nvim.wait_screen("already; nothing was renamed.");
+        nvim.keys(":<Esc>");
+    }
+    nvim.keys(":Caliban rename OTHER<CR>");
+    wait_state(&nvim, "OTHER");
+    nvim.keys(":Caliban rename ../x/ Fix the\u{202e} parser<CR>");
+    nvim.wait_screen("Titled “../x/ Fix the parser”.");
+    nvim.wait(
+        |_| session(&setup, "OTHER")["title"] == "../x/ Fix the parser",
+        "the title in the file",
+    );
+    nvim.lua("require('caliban').ask('/rename ' .. ('x'):rep(255))", &[]);
+    let title = format!("{}…", "x".repeat(59));
+    nvim.wait(|_| session(&setup, "OTHER")["title"] == title.as_str(), "the long title");
+    say(&nvim, &server, "a prompt is no title now", "Third.");
+    assert_eq!(session(&setup, "OTHER")["title"], title.as_str());
+    assert_eq!(state(&nvim), "OTHER");
+    assert!(!folder(&setup).parent().unwrap().join("x").exists());
+}
+
+#[test]
+fn a_running_turn_keeps_its_name() {
+    let server = Server::start();
+    let (setup, nvim, gate) = in_mid_turn(&server);
+    nvim.keys("<Esc>:Caliban rename other<CR>");
+    nvim.wait_screen("A turn is running. Stop it first (<C-c>), then rename.");
+    gate.finish();
+    nvim.wait_screen("I see two files.");
+    wait_phase(&nvim, "idle");
+    nvim.keys(":Caliban rename other<CR>");
+    wait_state(&nvim, "other");
+    assert_eq!(said(&setup, "other")[1], "assistant: I see two files.");
+}
+
+#[test]
+fn a_fork_goes_up_to_the_message_under_the_cursor_in_every_dialect() {
+    let said = DIALECTS.map(|dialect| {
+        let server = Server::start();
+        server.reply(Reply::new().call("c1", "read", serde_json::json!({"path": "a.txt"})));
+        server.reply(Reply::said("Read it."));
+        let setup = wide().file("a.txt", "alpha\n").speaking(dialect, &server);
+        let nvim = Nvim::start(&setup);
+        nvim.ask("prompt one", "Read it.");
+        server.reply(Reply::said("Second."));
+        nvim.ask("prompt two", "Second.");
+        nvim.keys(":Caliban<CR><Esc>");
+        let mut outlines = Vec::new();
+        for (at, name) in [("Read it.", "main-2"), ("prompt one", "main-3"), ("Second.", "main-4")]
+        {
+            nvim.keys(":Caliban resume main<CR>");
+            wait_state(&nvim, "main");
+            nvim.wait_screen("Second.");
+            nvim.go_to_transcript(at);
+            nvim.keys(":Caliban fork<CR>");
+            wait_state(&nvim, name);
+            server.reply(Reply::said(&format!("Forked at {at}")));
+            nvim.ask("on", &format!("Forked at {at}"));
+            let request = server.requests().pop().unwrap();
+            assert!(request.last_user_text().ends_with("on"));
+            let (outline, answers) = (request.outline(), request.answers().len());
+            let held = ["prompt one", "Read it.", "prompt two", "Second."];
+            let held: Vec<&str> = held.into_iter().filter(|it| outline.contains(it)).collect();
+            outlines.push(format!("{} ({answers} answers)", held.join(", ")));
+        }
+        assert_eq!(super::said(&setup, "main").len(), 6, "the old one is as it was");
+        outlines.join("\n")
+    });
+    expect_test::expect![[r#"
+        prompt one, Read it. (1 answers)
+        prompt one (0 answers)
+        prompt one, Read it., prompt two, Second. (1 answers)"#]]
+    .assert_eq(common(&said));
+}
+
+#[test]
+fn save_keeps_a_copy_and_stays() {
+    let server = Server::start();
+    let (setup, nvim) = begun(&server);
+    nvim.lua("require('caliban').ask('/save before')", &[]);
+    nvim.wait_screen("A copy is kept as `before`.");
+    assert_eq!(state(&nvim), "main");
+    say(&nvim, &server, "more", "Second.");
+    assert_eq!(said(&setup, "before").len(), 2);
+    assert_eq!(said(&setup, "main").len(), 4);
+    nvim.lua("require('caliban').ask('/save Before')", &[]);
+    nvim.wait_screen("There is a conversation `before` already; nothing was saved.");
+    nvim.keys(":Caliban new! hidden<CR>");
+    nvim.wait_gone("Second.");
+    say(&nvim, &server, "a secret", "I keep it.");
+    nvim.lua("require('caliban').ask('/fork')", &[]);
+    nvim.wait_screen("This conversation is never saved: /save keeps a copy of it.");
+    nvim.lua("require('caliban').ask('/save kept')", &[]);
+    nvim.wait_screen("A copy is kept as `kept`.");
+    assert_eq!(said(&setup, "kept"), ["user: a secret", "assistant: I keep it."]);
+}
+
+/// Asks for a conversation's end, and says yes.
+fn delete(nvim: &Nvim, name: &str) {
+    nvim.keys(&format!(":Caliban delete {name}<CR>"));
+    nvim.wait_screen("2: Move it to the trash");
+    nvim.keys("2<CR>");
+}
+
+fn trash(setup: &Setup) -> Vec<String> {
+    let entries = fs::read_dir(folder(setup).join("trash")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|it| it.file_name().into_string().unwrap()).collect();
+    names.retain(|it| it.ends_with(".json"));
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
+    let server = Server::start();
+    let (setup, nvim) = begun(&server);
+    nvim.keys(":Caliban new other<CR>");
+    nvim.wait_gone("First.");
+    say(&nvim, &server, "hi", "Second.");
+    nvim.keys(":Caliban delete<CR>");
+    nvim.wait_screen("Delete the conversation other?");
+    nvim.keys("1<CR>");
+    assert!(trash(&setup).is_empty());
+    delete(&nvim, "");
+    nvim.wait_screen("First.");
+    wait_state(&nvim, "main");
+    assert_eq!(trash(&setup), ["other-1.json"]);
+    fs::write(folder(&setup).join("bad.json"), "{\"half").unwrap();
+    delete(&nvim, "bad");
+    nvim.wait_screen("`bad` is in the trash: ");
+    assert_eq!(trash(&setup), ["bad-1.json", "other-1.json"]);
+    nvim.keys(":Caliban delete ../x<CR>");
+    nvim.wait_screen("There is no conversation `../x` in this project; nothing was deleted.");
+    delete(&nvim, "main");
+    nvim.wait_gone("First.");
+    nvim.wait_screen("Project");
+    assert_eq!(trash(&setup).len(), 3);
+    say(&nvim, &server, "again", "Anew.");
+    assert_eq!(said(&setup, "main").len(), 2);
+}
+
+#[test]
+fn a_running_turn_is_stopped_before_it_goes() {
+    let server = Server::start();
+    let (setup, nvim, _gate) = in_mid_turn(&server);
+    nvim.keys("<Esc>:Caliban delete<CR>");
+    nvim.wait_screen("Its turn is running and will be stopped.");
+    nvim.keys("2<CR>");
+    nvim.wait_gone("I see");
+    nvim.wait_screen("Project");
+    assert_eq!(trash(&setup), ["main-1.json"]);
+    let second = Nvim::start(&setup);
+    second.keys(":Caliban new theirs<CR>");
+    second.wait_screen("Project");
+    say(&second, &server, "hi", "Theirs.");
+    delete(&nvim, "theirs");
+    nvim.wait_screen("The conversation `theirs` is open in another Neovim.");
+    assert_eq!(trash(&setup), ["main-1.json"]);
+}
