@@ -188,6 +188,7 @@ impl Program {
             FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
             FromNvim::RenameSession(asked) => self.rename(asked.session, &asked.name).await,
             FromNvim::ForkSession(asked) => self.ask_for_fork(asked),
+            FromNvim::ExportSession(asked) => self.export(asked),
             FromNvim::DeleteSession(asked) => self.delete(asked.session).await,
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),

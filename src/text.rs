@@ -2,6 +2,7 @@
 //! mark and final newline are kept. Line differences between two texts.
 
 pub mod escape;
+pub mod secret;
 #[cfg(test)]
 mod tests;
 

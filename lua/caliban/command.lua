@@ -11,7 +11,7 @@ local M = {}
 
 ---@class caliban.Subcommand
 ---@field run fun(call: caliban.Invocation)
----@field complete? fun(): string[]
+---@field complete? fun(lead: string): string[]
 
 ---@param text string
 local function say(text)
@@ -152,6 +152,14 @@ local subcommands = {
       require('caliban.sessions').delete(name)
     end,
     complete = sessions,
+  },
+  export = {
+    run = function(call)
+      require('caliban.sessions').export(call.rest, call.bang)
+    end,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, 'file')
+    end,
   },
   sessions = {
     run = function(call)
@@ -347,7 +355,7 @@ function M.complete(lead, line)
   local list
   if name then
     local subcommand = subcommands[name]
-    list = subcommand and subcommand.complete and subcommand.complete() or {}
+    list = subcommand and subcommand.complete and subcommand.complete(lead) or {}
   else
     list = names()
   end

@@ -28,6 +28,23 @@ function M.sessions()
   end, files('*.json'))
 end
 
+--- The messages sent in this project, the newest last, each once.
+---@return string[]
+function M.history()
+  local prompts, seen = {}, {} ---@type string[], table<string, boolean>
+  for _, file in ipairs(files('history')) do
+    local lines = vim.fn.readfile(file)
+    for i = #lines, 1, -1 do
+      local ok, prompt = pcall(vim.json.decode, lines[i])
+      if ok and type(prompt) == 'string' and not seen[prompt] then
+        seen[prompt] = true
+        table.insert(prompts, 1, prompt)
+      end
+    end
+  end
+  return prompts
+end
+
 --- The conversation whose turn was cut off when the editor or the program ended, or is running in another
 --- Neovim: its journal holds more than its first line.
 ---@return string?

@@ -219,6 +219,12 @@ local handlers = {
   deleted = function(message)
     require('caliban.chat').deleted(message)
   end,
+  copied = function(message)
+    require('caliban.sessions').copy(message.text)
+  end,
+  history = vim.schedule_wrap(function(message)
+    require('caliban.sessions').history(message)
+  end),
   paint = function(message)
     require('caliban.chat').paint(message)
   end,

@@ -75,6 +75,51 @@ function M.delete(name)
   end)
 end
 
+--- Writes the chat in use to a file.
+---@param file string '' for one named after it
+---@param force boolean
+function M.export(file, force)
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat then
+    local path = file == '' and '' or vim.fn.fnamemodify(file, ':p')
+    chats.send(chat, { kind = 'export_session', file = path, force = force })
+  end
+end
+
+--- Puts a text into the clipboard, else where `p` finds it.
+---@param text string
+function M.copy(text)
+  local register = vim.fn.has('clipboard') == 1 and '+' or '"'
+  vim.fn.setreg(register, text, 'c')
+  local lines = #vim.split(text, '\n')
+  say(
+    ('%d line%s copied to "%s'):format(lines, lines == 1 and '' or 's', register),
+    vim.log.levels.INFO
+  )
+end
+
+--- Offers what was sent in this project; the choice goes into the composer.
+---@param message caliban.History
+function M.history(message)
+  local chat = require('caliban.chat').find(message.session)
+  local prompts = vim.fn.reverse(require('caliban.project').history())
+  if not chat or #prompts == 0 then
+    return say('Nothing was sent in this project yet.', vim.log.levels.INFO)
+  end
+  local opts = {
+    prompt = 'Message',
+    format_item = function(prompt)
+      return vim.fn.strcharpart(vim.trim(prompt):gsub('%s+', ' '), 0, 100)
+    end,
+  }
+  vim.ui.select(prompts, opts, function(prompt)
+    if prompt then
+      require('caliban.chat.composer').give_back(chat, prompt, {})
+    end
+  end)
+end
+
 ---@param seconds integer
 ---@return string
 local function ago(seconds)

@@ -100,6 +100,13 @@
 ---@field kind 'delete_session'
 ---@field session string
 
+--- Writes a session to a file: Markdown, or JSON where it ends in `.json`.
+---@class (exact) caliban.ExportSession
+---@field kind 'export_session'
+---@field session string
+---@field file string absolute; '' for `{session}.md` in the project
+---@field force boolean also over a file that is there
+
 --- A new conversation; the old one stays. Without a name one is made.
 ---@class (exact) caliban.New
 ---@field kind 'new'
@@ -456,6 +463,16 @@
 --- A session is no more.
 ---@class (exact) caliban.Deleted
 ---@field kind 'deleted'
+---@field session string
+
+--- A text for the clipboard.
+---@class (exact) caliban.Copied
+---@field kind 'copied'
+---@field text string
+
+--- The user wants to choose of the messages sent in this project.
+---@class (exact) caliban.History
+---@field kind 'history'
 ---@field session string
 
 --- The request that went out last.

@@ -1,12 +1,18 @@
 //! What becomes of a session as a whole: another name, a title, a copy.
 
 use super::Agent;
+use crate::context::export;
 use crate::context::slash::Slash;
 use crate::event::SessionId;
+use crate::message::{Block, Role};
 use crate::nvim::screen::Show;
-use crate::nvim::wire::{Level, Renamed, ToNvim};
+use crate::nvim::wire::{Copied, History, Level, Renamed, ToNvim};
+use crate::provider::key::Secret;
 use crate::session::{Cut, Input, Phase, Session};
 use crate::tool::Workspace;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -20,6 +26,11 @@ pub enum Act {
     },
     Title(String),
     Fork(Option<Cut>),
+    /// Write it to a file, over one that is there only where the user said so.
+    Export {
+        file: String,
+        force: bool,
+    },
 }
 
 /// What an agent asks of the program.
@@ -67,16 +78,23 @@ impl Agent {
                 self.take(Input::Title { title });
             }
             Act::Fork(cut) => self.fork(cut),
+            Act::Export { file, force } => self.export(&file, force),
         }
     }
 
-    /// `/rename`, `/fork`, `/save`.
+    /// `/rename`, `/fork` and the others of their kind.
     pub(super) fn slash_of_chats(&mut self, slash: Slash, rest: &str) {
         let text = rest.to_owned();
         match slash {
             Slash::Sessions => self.wish(Wish::Sessions { text }),
             Slash::Rename => self.wish(Wish::Rename { text }),
             Slash::Fork => self.fork(None),
+            Slash::Export => self.export(rest, false),
+            Slash::Copy => self.copy_reply(),
+            Slash::History => {
+                let session = self.setup.id.clone();
+                self.show(Show::Tell(ToNvim::History(History { session })));
+            }
             _ => self.copy(None, Some(text)),
         }
     }
@@ -114,5 +132,68 @@ impl Agent {
     pub(super) fn wish(&self, wish: Wish) {
         // The program outlives its agents, or is ending.
         let _ = self.setup.wishes.send((self.setup.id.clone(), wish));
+    }
+
+    /// Writes the conversation to a file in the project, or wherever the user says.
+    fn export(&self, file: &str, force: bool) {
+        let (level, text) = match self.write_export(file, force) {
+            Ok(text) => (Level::Info, text),
+            Err(why) => (Level::Error, why),
+        };
+        self.notice(level, text);
+    }
+
+    fn write_export(&self, file: &str, force: bool) -> Result<String, String> {
+        let name = &self.setup.id.0;
+        let path = self.export_path(file);
+        let keys = self.setup.models.keys();
+        let known: Vec<&str> = keys.iter().filter(|it| it.is_long()).map(Secret::expose).collect();
+        let session = &self.setup.session;
+        let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
+        let (text, secrets) = if is_json {
+            export::json(session, name, &known).map_err(|it| it.to_string())?
+        } else {
+            export::markdown(session, name, &known)
+        };
+        let options = &mut File::options();
+        options.write(true).create_new(!force).create(force).truncate(force);
+        let written = options.open(&path).and_then(|mut it| it.write_all(text.as_bytes()));
+        let shown = path.display();
+        match written {
+            Ok(()) => Ok(match secrets {
+                0 => format!("Written to {shown}."),
+                1 => format!("Written to {shown}; 1 secret in it is marked."),
+                n => format!("Written to {shown}; {n} secrets in it are marked."),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(format!("{shown} is there already. `:Caliban export! {shown}` writes over it."))
+            }
+            Err(error) => Err(format!("{shown} could not be written: {error}.")),
+        }
+    }
+
+    fn export_path(&self, file: &str) -> PathBuf {
+        let desk = &self.setup.desk;
+        match (file.strip_prefix("~/"), &desk.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ if file.is_empty() => desk.root.join(format!("{}.md", self.setup.id)),
+            _ => desk.root.join(file),
+        }
+    }
+
+    /// The last reply's text goes to the clipboard.
+    fn copy_reply(&self) {
+        let replies = self.setup.session.messages.iter().rev();
+        let texts = replies.filter(|it| it.role == Role::Assistant).map(|it| {
+            let texts = it.blocks.iter().filter_map(|it| match it {
+                Block::Text { text } => Some(text.trim()),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>().join("\n\n")
+        });
+        match texts.into_iter().find(|it| !it.is_empty()) {
+            Some(text) => self.show(Show::Tell(ToNvim::Copied(Copied { text }))),
+            None => self.notice(Level::Info, "There is no reply yet to copy.".into()),
+        }
     }
 }

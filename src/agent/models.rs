@@ -122,13 +122,18 @@ impl Models {
     /// A text with none of the keys in it that are known without running anything: those that have been used, those
     /// of the environment, and those in the file of keys.
     pub fn without_keys(&self, text: String) -> String {
+        self.keys().iter().fold(text, |text, key| key.taken_out_of(text))
+    }
+
+    /// All keys that are known here.
+    pub fn keys(&self) -> Vec<Secret> {
         let env = |name: &str| std::env::var(name).ok();
         let variables = endpoint::key_variables(&self.users, &env).into_iter();
         let given = self.users.values().filter_map(|it| it.stored.as_deref());
         let mut keys = self.used.keys();
         keys.extend(variables.filter_map(|it| env(&it)).map(|it| Secret::given(&it)));
         keys.extend(given.flat_map(stored::in_file));
-        keys.iter().fold(text, |text, key| key.taken_out_of(text))
+        keys
     }
 
     /// The provider for a full name.

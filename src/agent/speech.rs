@@ -107,6 +107,13 @@ impl Agent {
         // Of a comment on a change every word is for the model.
         let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
         let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
+        let is_prompt =
+            matches!(parsed, Parsed::Prompt | Parsed::Known(Slash::Plan | Slash::Skill, _));
+        if let (true, Some(store)) = (is_prompt && !is_comment, &self.setup.store)
+            && let Err(error) = store.remember(&text)
+        {
+            tracing::warn!("the prompt could not be remembered: {error}");
+        }
         match parsed {
             Parsed::Prompt => self.prepare(text, context, steer),
             Parsed::Unknown(why) => self.bounce(text, context, why),
@@ -143,7 +150,13 @@ impl Agent {
                 let name = (!rest.is_empty()).then(|| rest.to_owned());
                 let _ = self.setup.wishes.send((self.setup.id.clone(), Wish::New { name }));
             }
-            Slash::Sessions | Slash::Rename | Slash::Fork | Slash::Save => {
+            Slash::Sessions
+            | Slash::Rename
+            | Slash::Fork
+            | Slash::Save
+            | Slash::Export
+            | Slash::Copy
+            | Slash::History => {
                 self.slash_of_chats(slash, rest);
             }
             Slash::Clear => self.clear(),

@@ -1,6 +1,7 @@
 //! What goes to the model besides its own words: the system prompt, instructions, mentioned files and
 //! selections, and the request made of a session.
 
+pub mod export;
 pub mod instructions;
 pub mod mention;
 pub mod prompt;

@@ -11,6 +11,9 @@ pub enum Slash {
     Rename,
     Fork,
     Save,
+    Export,
+    Copy,
+    History,
     Clear,
     Models,
     Connect,
@@ -58,6 +61,17 @@ pub const TABLE: &[Row] = &[
         name: "save",
         slash: Slash::Save,
         help: "keeps a copy of this conversation as it is now: `/save name`",
+    },
+    Row {
+        name: "export",
+        slash: Slash::Export,
+        help: "writes this conversation to a file, as Markdown or JSON: `/export [file]`",
+    },
+    Row { name: "copy", slash: Slash::Copy, help: "copies the last reply to the clipboard" },
+    Row {
+        name: "history",
+        slash: Slash::History,
+        help: "your messages in this project, to take one up again",
     },
     Row {
         name: "clear",

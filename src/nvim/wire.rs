@@ -93,6 +93,7 @@ pub enum FromNvim {
     RenameSession(RenameSession),
     ForkSession(ForkSession),
     DeleteSession(DeleteSession),
+    ExportSession(ExportSession),
     Arrived(Arrived),
     Reviewed(Reviewed),
     Found(Found),
@@ -336,6 +337,8 @@ pub enum ToNvim {
     Sessions(Sessions),
     Renamed(Renamed),
     Deleted(Deleted),
+    Copied(Copied),
+    History(History),
     Request {
         session: SessionId,
         about: String,

@@ -4,7 +4,9 @@ use super::Program;
 use crate::agent::{Act, Command, Copy};
 use crate::event::SessionId;
 use crate::nvim::buffers::Buffers;
-use crate::nvim::wire::{Deleted, ForkSession, Level, SessionRow, Sessions, ToNvim, WhereOpen};
+use crate::nvim::wire::{
+    Deleted, ExportSession, ForkSession, Level, SessionRow, Sessions, ToNvim, WhereOpen,
+};
 use crate::session::{Cut, title};
 use crate::store::{self, Barred, Listed};
 use crate::tool::Workspace;
@@ -86,23 +88,23 @@ impl Program {
         let workspace = self.workspace(&to);
         self.tell(&of, Command::Act(Act::Rename { to: to.clone(), workspace, done }));
         match is_done.await {
-            Ok(Ok(())) => self.renamed(of, to),
+            Ok(Ok(())) => self.renamed(of, &to),
             Ok(Err(why)) => self.notice(Level::Warn, why),
             // That it broke off was said.
             Err(_) => (),
         }
     }
 
-    fn renamed(&mut self, of: SessionId, to: SessionId) {
+    fn renamed(&mut self, of: SessionId, to: &SessionId) {
         if let Some(agent) = self.agents.remove(&of) {
             self.agents.insert(to.clone(), agent);
         }
-        self.renamed.values_mut().filter(|it| **it == of).for_each(|it| it.clone_from(&to));
-        self.renamed.remove(&to);
+        self.renamed.values_mut().filter(|it| **it == of).for_each(|it| it.clone_from(to));
+        self.renamed.remove(to);
         self.renamed.insert(of.clone(), to.clone());
         self.notice(Level::Info, format!("`{of}` is `{to}` now."));
         if self.current.take_if(|it| *it == of).is_some() || self.project.last() == Some(of) {
-            self.note_last(&to);
+            self.note_last(to);
         }
     }
 
@@ -110,6 +112,11 @@ impl Program {
         let ForkSession { session, after, is_prompt } = asked;
         let cut = after.map(|it| Cut { after: it as usize, is_prompt });
         self.tell(&session, Command::Act(Act::Fork(cut)));
+    }
+
+    pub(super) fn export(&self, asked: ExportSession) {
+        let ExportSession { session, file, force } = asked;
+        self.tell(&session, Command::Act(Act::Export { file, force }));
     }
 
     /// A copy without a name is opened under a free one.

@@ -3,6 +3,7 @@
 
 mod disk;
 mod file;
+mod history;
 mod journal;
 mod listing;
 mod shelf;

@@ -63,6 +63,7 @@ impl Project {
 
 impl Store {
     /// Gives a session at rest, with all its files, another name, whose lock it takes.
+    #[expect(clippy::used_underscore_binding, reason = "a lock is kept, never read")]
     pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Barred> {
         let (disk, dir) = (self.disk.clone(), self.dir.clone());
         let project = Project { disk, dir, root: PathBuf::new() };

@@ -160,6 +160,9 @@ fn an_unknown_slash_word_is_never_sent_and_the_nearest_is_named() {
         /rename   another name for this conversation; what cannot be a name becomes its title
         /fork     goes on in a copy of this conversation, which stays as it is
         /save     keeps a copy of this conversation as it is now: `/save name`
+        /export   writes this conversation to a file, as Markdown or JSON: `/export [file]`
+        /copy     copies the last reply to the clipboard
+        /history  your messages in this project, to take one up again
         /clear    empties this conversation; the old text goes to the trash folder
         /models   lists the models there are, to choose one; `/models provider/model` takes it
         /connect  asks for a provider's key and stores it: `/connect [provider]`

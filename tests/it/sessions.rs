@@ -4,6 +4,7 @@ mod crash;
 mod many;
 mod moves;
 mod names;
+mod out;
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -27,7 +28,7 @@ fn folder(setup: &Setup) -> PathBuf {
     found.remove(0)
 }
 
-/// What is in that folder but the locks; empty where there is none.
+/// What is in that folder but the locks and the history of prompts; empty where there is none.
 fn files(setup: &Setup) -> Vec<String> {
     let all = setup.dir().join("data/caliban/sessions");
     let entries = fs::read_dir(all)
@@ -37,7 +38,7 @@ fn files(setup: &Setup) -> Vec<String> {
         .flat_map(|it| fs::read_dir(it.path()).unwrap());
     let mut names: Vec<String> =
         entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|it| Path::new(it).extension() != Some("lock".as_ref()));
+    names.retain(|it| Path::new(it).extension() != Some("lock".as_ref()) && it != "history");
     names.sort();
     names
 }

@@ -4,10 +4,10 @@ local M = {}
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban_composer')
 
---- What was sent in this editor, newest last; and where `<Up>` is in it.
+--- What was sent in this editor, newest last; and where `<Up>` is in that and what the project remembers.
 ---@type string[]
 local history = {}
----@type { at: integer, own: string[] }?
+---@type { at: integer, own?: string[], all: string[] }?
 local walk
 
 ---@param chat caliban.Chat
@@ -203,8 +203,9 @@ function M.send(chat, steer)
   if not require('caliban.chat').send(chat, sent) then
     return
   end
-  if message ~= '' and history[#history] ~= message then
-    table.insert(history, message)
+  if message ~= '' then
+    -- of a chat that is never saved no other is to know
+    table.insert(chat.ephemeral and chat.sent_here or history, message)
   end
   walk, chat.context, chat.warning = nil, {}, nil
   put(chat, { '' })
@@ -242,6 +243,22 @@ function M.restore(chat, draft, context)
   end
 end
 
+--- All that was sent, newest last, each once.
+---@param chat caliban.Chat
+---@return string[]
+local function past(chat)
+  local all, seen = {}, {} ---@type string[], table<string, boolean>
+  for _, list in ipairs({ chat.sent_here, history, require('caliban.project').history() }) do
+    for i = #list, 1, -1 do
+      if not seen[list[i]] then
+        seen[list[i]] = true
+        table.insert(all, 1, list[i])
+      end
+    end
+  end
+  return all
+end
+
 --- Walks the history of prompts.
 ---@param chat caliban.Chat
 ---@param step -1|1
@@ -249,24 +266,21 @@ end
 function M.walk(chat, step)
   local row, count = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
   local edge = step < 0 and row == 1 or step > 0 and row == count
-  local at = (walk and walk.at or #history + 1) + step
-  if
-    vim.fn.pumvisible() == 1
-    or not edge
-    or at < 1
-    or at > #history + 1
-    or (step > 0 and not walk)
-  then
+  if vim.fn.pumvisible() == 1 or not edge or (step > 0 and not walk) then
     return false
   end
-  walk = walk or { at = at, own = lines(chat) }
-  walk.at = at
-  local new = history[at] and vim.split(history[at], '\n', { plain = true }) or walk.own
-  if at > #history then
-    walk = nil
+  local all = walk and walk.all or past(chat)
+  local at = (walk and walk.at or #all + 1) + step
+  if at < 1 or at > #all + 1 then
+    return false
   end
+  local here = walk or { at = at, all = all }
+  here.at = at
+  walk = at <= #all and here or nil
   vim.schedule(function()
-    put(chat, new)
+    -- what is typed ahead of the key stands only now
+    here.own = here.own or lines(chat)
+    put(chat, all[at] and vim.split(all[at], '\n', { plain = true }) or here.own)
     if step < 0 then
       api.nvim_win_set_cursor(0, { 1, vim.v.maxcol - 1 })
     end

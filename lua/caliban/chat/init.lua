@@ -18,6 +18,7 @@ local api = vim.api
 ---@field context caliban.Excerpt[] chips of the composer
 ---@field warning? { text: string, tick: integer } shown over the composer's text until that changes
 ---@field text string[] the composer's text as last seen
+---@field sent_here string[] messages of a chat that is never saved, newest last
 ---@field sent? { text: string, context: caliban.Excerpt[] } the draft as the program has it
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
 ---@field silent_since? number when the last of a running request came, once that is long ago; as `retry_at`
@@ -43,6 +44,7 @@ local function new()
     views = {},
     context = {},
     text = { '' },
+    sent_here = {},
     outbox = {},
   }
   table.insert(M.all, chat)

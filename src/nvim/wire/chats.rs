@@ -28,6 +28,23 @@ pub struct DeleteSession {
     pub session: SessionId,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+pub struct ExportSession {
+    pub session: SessionId,
+    pub file: String,
+    pub force: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Copied {
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct History {
+    pub session: SessionId,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Renamed {
     pub session: SessionId,

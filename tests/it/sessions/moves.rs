@@ -172,7 +172,7 @@ fn delete(nvim: &Nvim, name: &str) {
 fn trash(setup: &Setup) -> Vec<String> {
     let entries = fs::read_dir(folder(setup).join("trash")).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.map(|it| it.file_name().into_string().unwrap()).collect();
-    names.retain(|it| it.ends_with(".json"));
+    names.retain(|it| Path::new(it).extension() == Some("json".as_ref()));
     names.sort();
     names
 }

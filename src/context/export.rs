@@ -1,0 +1,113 @@
+//! A conversation for others to read: as Markdown, or as data, with what looks like a key marked.
+
+use crate::message::{Block, Input, Message, Role};
+use crate::session::Session;
+use crate::text::secret;
+use serde_json::{Value, json};
+
+/// Lines of a tool's answer in Markdown; the rest is counted.
+const ANSWER_LINES: usize = 40;
+
+/// The conversation as Markdown, and how many keys were marked in it.
+pub fn markdown(session: &Session, name: &str, known: &[&str]) -> (String, usize) {
+    let mut text = format!("# {}\n", title(session, name));
+    for message in session.messages.iter().filter(|it| it.role != Role::System) {
+        let parts: Vec<String> = message.blocks.iter().filter_map(part).collect();
+        if parts.is_empty() {
+            continue;
+        }
+        if let Some(heading) = heading(message) {
+            text.push_str(&format!("\n## {heading}\n"));
+        }
+        for part in parts {
+            text.push_str(&format!("\n{part}\n"));
+        }
+    }
+    secret::marked(&text, known)
+}
+
+/// The conversation as indented JSON, and how many keys were marked in it.
+pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result<(String, usize)> {
+    let spoken = session.messages.iter().filter(|it| it.role != Role::System);
+    let messages: Vec<&Message> = spoken.collect();
+    let mut value = json!({
+        "name": name,
+        "title": title(session, name),
+        "model": session.model,
+        "messages": serde_json::to_value(messages)?,
+    });
+    let mut count = 0;
+    mark(&mut value, known, &mut count);
+    Ok((serde_json::to_string_pretty(&value)? + "\n", count))
+}
+
+/// One that was cut may hold a part of a key, which nothing tells from a word.
+fn title<'a>(session: &'a Session, name: &'a str) -> &'a str {
+    let is_whole = !session.title.is_empty() && !session.title.ends_with('…');
+    if is_whole { &session.title } else { name }
+}
+
+fn mark(value: &mut Value, known: &[&str], count: &mut usize) {
+    match value {
+        Value::String(text) => {
+            let (marked, found) = secret::marked(text, known);
+            *text = marked;
+            *count += found;
+        }
+        Value::Array(items) => items.iter_mut().for_each(|it| mark(it, known, count)),
+        Value::Object(map) => map.values_mut().for_each(|it| mark(it, known, count)),
+        _ => (),
+    }
+}
+
+/// What a message's part of the text begins with; none for answers and notes, which belong to what is above them.
+fn heading(message: &Message) -> Option<String> {
+    let is_said =
+        message.blocks.iter().any(|it| matches!(it, Block::Text { .. } | Block::Excerpt(_)));
+    match message.role {
+        Role::User if is_said => Some("You".to_owned()),
+        Role::Assistant if message.by.is_empty() => Some("Model".to_owned()),
+        Role::Assistant => Some(message.by.clone()),
+        _ => None,
+    }
+}
+
+fn part(block: &Block) -> Option<String> {
+    match block {
+        Block::Text { text } => Some(text.trim().to_owned()).filter(|it| !it.is_empty()),
+        Block::Excerpt(it) => Some(match it.lines {
+            Some((first, last)) => format!("> {}:{first}-{last}", it.path),
+            None => format!("> {}", it.path),
+        }),
+        Block::Call(call) => {
+            let input = match &call.input {
+                Input::Json(value) => value.to_string(),
+                Input::Broken { text, .. } => text.clone(),
+            };
+            Some(format!("**{}**\n\n{}", call.tool, fenced(&input)))
+        }
+        Block::Answer(it) if it.text.trim().is_empty() => None,
+        Block::Answer(it) => {
+            let lines: Vec<&str> = it.text.lines().collect();
+            let shown = lines[..lines.len().min(ANSWER_LINES)].join("\n");
+            let more = match lines.len().saturating_sub(ANSWER_LINES) {
+                0 => String::new(),
+                more => format!("\n\n… {more} more lines"),
+            };
+            Some(fenced(&shown) + &more)
+        }
+        Block::Notice { .. } | Block::Thinking { .. } | Block::Raw { .. } => None,
+    }
+}
+
+/// In a fence longer than any within.
+fn fenced(text: &str) -> String {
+    let mut longest = 0;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}\n{}\n{fence}", text.trim_end())
+}

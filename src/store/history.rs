@@ -1,0 +1,31 @@
+//! The prompts of a project, of all its sessions: one JSON string a line, the newest last.
+
+use super::Store;
+use std::fs;
+use std::io;
+
+const FILE: &str = "history";
+/// Bytes of a prompt that is kept.
+const LONGEST: usize = 10_000;
+/// Bytes of the file, after which its newer half stays.
+const LIMIT: u64 = 400_000;
+
+impl Store {
+    /// Keeps a prompt, to be found again in any session of the project. Lines of several programs do not mix.
+    pub fn remember(&self, prompt: &str) -> io::Result<()> {
+        if prompt.trim().is_empty() || prompt.len() > LONGEST {
+            return Ok(());
+        }
+        let mut line = serde_json::to_vec(prompt).map_err(io::Error::other)?;
+        line.push(b'\n');
+        let path = self.dir.join(FILE);
+        self.disk.append(&path, &line)?;
+        if fs::metadata(&path)?.len() < LIMIT {
+            return Ok(());
+        }
+        let all = fs::read(&path)?;
+        let half = all.len() / 2;
+        let from = all[half..].iter().position(|it| *it == b'\n').map_or(0, |it| half + it + 1);
+        self.disk.replace_now(&self.dir, FILE, &all[from..])
+    }
+}
