@@ -200,6 +200,10 @@ impl Drop for Server {
 fn serve(mut stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     while let Some(request) = http::read(&mut stream, || shared.lock().stopping) {
+        // on a busy machine it may be read long after the client gave it up: no reply is for it
+        if is_closed(&stream) {
+            return;
+        }
         let (number, gate, steps) = answer(shared, request);
         match play(&mut stream, shared, gate, steps) {
             Played::Whole => {}
