@@ -262,21 +262,31 @@ impl Program {
     async fn load(&mut self, id: SessionId) {
         let barred = match self.open_on_disk(&id).await {
             Ok(opened) => return self.start(id, Some(opened), None).await,
-            Err(barred) => barred.say(&id.0),
+            Err(barred) => barred,
         };
+        let why = barred.say(&id.0);
         let other = self.free_name(&id.0);
-        let (opened, so) = match self.project.open(&other) {
-            Ok(opened) => (Some(opened), format!("This is a new one, `{other}`.")),
-            Err(_) => (None, "This one goes on in memory only.".to_owned()),
+        let is_damaged = matches!(barred, Barred::Damaged(_));
+        let read = is_damaged.then(|| self.project.recover(&id)).flatten();
+        let (opened, so) = match (self.project.open(&other), read) {
+            (Ok(opened), Some(read)) => {
+                let so = format!(
+                    "What could be read of it, up to message {}, goes on in this new one, `{other}`.",
+                    read.messages.len()
+                );
+                (Some(Opened { session: Some(read), replayed: true, ..opened }), so)
+            }
+            (Ok(opened), _) => (Some(opened), format!("This is a new one, `{other}`.")),
+            (Err(_), _) => (None, "This one goes on in memory only.".to_owned()),
         };
-        self.start(other, opened, Some((id, format!("{barred} {so}")))).await;
+        self.start(other, opened, Some((id, format!("{why} {so}")))).await;
     }
 
     async fn open_on_disk(&self, id: &SessionId) -> Result<Opened, Barred> {
         let deadline = Instant::now() + HANDOVER;
         loop {
             match self.project.open(id) {
-                Err(Barred::Held) if Instant::now() < deadline => {
+                Err(Barred::Held(_)) if Instant::now() < deadline => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
                 opened => return opened,

@@ -2,7 +2,7 @@
 
 use super::Barred;
 use crate::event::{Mode, Queued, Tuning};
-use crate::message::{Excerpt, Message, Usage};
+use crate::message::{Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -123,27 +123,31 @@ impl SessionFile {
         let mut header: SessionFile = serde_json::from_value(value).map_err(damaged)?;
         let messages = header.extra.remove("messages").unwrap_or(Value::Array(Vec::new()));
         let messages: Vec<Message> = serde_json::from_value(messages).map_err(damaged)?;
-        let session = Session {
-            messages,
-            queue: header.queue.clone(),
-            notes: header.notes.clone(),
-            instructions: header.instructions.clone(),
-            known: header.known.clone(),
-            reviewing: header.reviewing.clone(),
-            title: title(&header.title),
-            model: header.model.clone(),
-            tuning: header.tuning,
-            mode: header.mode,
-            root: header.root.clone(),
-            usage: header.usage,
-            context: header.context,
-            spent: header.spent,
-            unpriced: header.unpriced,
-            turns: header.turns,
-            queued: header.queue.iter().map(|it| it.id).max().unwrap_or(0),
-            ..Session::default()
-        };
+        let session = header.session(messages);
         Ok((header, session))
+    }
+
+    fn session(&self, messages: Vec<Message>) -> Session {
+        Session {
+            messages,
+            queue: self.queue.clone(),
+            notes: self.notes.clone(),
+            instructions: self.instructions.clone(),
+            known: self.known.clone(),
+            reviewing: self.reviewing.clone(),
+            title: title(&self.title),
+            model: self.model.clone(),
+            tuning: self.tuning,
+            mode: self.mode,
+            root: self.root.clone(),
+            usage: self.usage,
+            context: self.context,
+            spent: self.spent,
+            unpriced: self.unpriced,
+            turns: self.turns,
+            queued: self.queue.iter().map(|it| it.id).max().unwrap_or(0),
+            ..Session::default()
+        }
     }
 
     pub(super) fn render(&mut self, session: &Session) -> serde_json::Result<Vec<u8>> {
@@ -168,6 +172,29 @@ impl SessionFile {
         json.push(b'\n');
         Ok(json)
     }
+}
+
+/// What stands whole before the damage: the messages up to it. `None` where there is not one that the user or a model
+/// has spoken.
+pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
+    let text = String::from_utf8_lossy(bytes);
+    let (head, rest) = text.split_once("\n  \"messages\": [")?;
+    let mut messages = Vec::new();
+    let mut rest = rest.as_bytes();
+    loop {
+        let gap = rest.iter().take_while(|it| it.is_ascii_whitespace() || **it == b',').count();
+        let mut next = serde_json::Deserializer::from_slice(&rest[gap..]).into_iter::<Message>();
+        let Some(Ok(message)) = next.next() else { break };
+        rest = &rest[gap + next.byte_offset()..];
+        messages.push(message);
+    }
+    let head = format!("{}}}", head.trim_end().trim_end_matches(','));
+    let header = serde_json::from_str::<SessionFile>(&head).ok()?;
+    let is_spoken = |it: &Message| matches!(it.role, Role::User | Role::Assistant);
+    messages.iter().any(is_spoken).then(|| {
+        let session = header.session(messages);
+        Session { turns: session.turns.max(1), queue: Vec::new(), reviewing: Vec::new(), ..session }
+    })
 }
 
 fn now() -> String {

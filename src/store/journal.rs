@@ -6,12 +6,16 @@ use crate::event::Event;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+/// Where it is now: its session may be renamed.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) disk: &'a dyn Disk,
+    pub(super) path: &'a Path,
+}
 
 #[derive(Debug)]
 pub(super) struct Journal {
-    disk: Arc<dyn Disk>,
-    pub(super) path: PathBuf,
     /// Bytes of whole lines that are its own.
     len: u64,
     /// What stands behind them is to be cut off before anything is added.
@@ -79,22 +83,21 @@ impl Line {
 impl Journal {
     /// Opens the journal and gives what it has beyond save number `saves`.
     pub(super) fn open(
-        disk: Arc<dyn Disk>,
-        path: &Path,
+        at: At<'_>,
         saves: u64,
         warnings: &mut Vec<String>,
     ) -> io::Result<(Journal, Tail)> {
-        let bytes = match disk.read(path) {
+        let bytes = match at.disk.read(at.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // The name is taken from here on.
-                disk.append(path, &[])?;
+                at.disk.append(at.path, &[])?;
                 Vec::new()
             }
             bytes => bytes?,
         };
         let (tail, good) = read(&bytes, saves);
         if good < bytes.len() {
-            let torn = set_aside(&*disk, path, &bytes[good..])?;
+            let torn = set_aside(at, &bytes[good..])?;
             warnings.push(format!(
                 "The end of the journal could not be read and was set aside as {}.",
                 torn.display()
@@ -103,15 +106,14 @@ impl Journal {
         let is_old = tail.events.is_empty();
         let len = if is_old { 0 } else { u64::try_from(good).unwrap_or(0) };
         let has_rest = usize::try_from(len).unwrap_or(0) < bytes.len();
-        let path = path.to_owned();
-        let mut journal = Journal { disk, path, len, has_rest, is_named: false, saves };
-        journal.cut()?;
+        let mut journal = Journal { len, has_rest, is_named: false, saves };
+        journal.cut(at)?;
         Ok((journal, tail))
     }
 
     /// Adds lines, all or none: what a full disk took of them is cut off again.
-    pub(super) fn append(&mut self, added: &[Line], sync: bool) -> io::Result<()> {
-        self.cut()?;
+    pub(super) fn append(&mut self, at: At<'_>, added: &[Line], sync: bool) -> io::Result<()> {
+        self.cut(at)?;
         let mut lines = Vec::new();
         if self.len == 0 {
             write_line(&mut lines, &Header { after_save: self.saves })?;
@@ -119,38 +121,38 @@ impl Journal {
         for it in added {
             write_line(&mut lines, it)?;
         }
-        let mut written = self.disk.append(&self.path, &lines);
+        let mut written = at.disk.append(at.path, &lines);
         if sync && written.is_ok() {
-            written = self.sync();
+            written = self.sync(at);
         }
         if written.is_ok() {
             self.len += u64::try_from(lines.len()).unwrap_or(0);
         } else {
             self.has_rest = true;
             // Else it is done before the next.
-            let _ = self.cut();
+            let _ = self.cut(at);
         }
         written
     }
 
     /// Begins anew after a save.
-    pub(super) fn restart(&mut self, saves: u64) -> io::Result<()> {
+    pub(super) fn restart(&mut self, at: At<'_>, saves: u64) -> io::Result<()> {
         (self.len, self.saves, self.has_rest) = (0, saves, true);
-        self.cut()
+        self.cut(at)
     }
 
-    fn cut(&mut self) -> io::Result<()> {
+    fn cut(&mut self, at: At<'_>) -> io::Result<()> {
         if self.has_rest {
-            self.disk.truncate(&self.path, self.len)?;
+            at.disk.truncate(at.path, self.len)?;
             self.has_rest = false;
         }
         Ok(())
     }
 
-    fn sync(&mut self) -> io::Result<()> {
-        self.disk.sync(&self.path)?;
+    fn sync(&mut self, at: At<'_>) -> io::Result<()> {
+        at.disk.sync(at.path)?;
         if !self.is_named {
-            self.disk.sync_dir(self.path.parent().unwrap_or(Path::new(".")))?;
+            at.disk.sync_dir(at.path.parent().unwrap_or(Path::new(".")))?;
             self.is_named = true;
         }
         Ok(())
@@ -189,14 +191,14 @@ fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
 }
 
 /// Keeps the bytes in a file of their own, for good, before they are cut off.
-fn set_aside(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+fn set_aside(at: At<'_>, bytes: &[u8]) -> io::Result<PathBuf> {
     let mut n = 1;
     loop {
-        let torn = path.with_extension(format!("journal.torn-{n}"));
-        match disk.create(&torn, bytes) {
+        let torn = at.path.with_extension(format!("journal.torn-{n}"));
+        match at.disk.create(&torn, bytes) {
             Ok(()) => {
-                disk.sync(&torn)?;
-                disk.sync_dir(torn.parent().unwrap_or(Path::new(".")))?;
+                at.disk.sync(&torn)?;
+                at.disk.sync_dir(torn.parent().unwrap_or(Path::new(".")))?;
                 return Ok(torn);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,

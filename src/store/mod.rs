@@ -18,13 +18,14 @@ pub use listing::Listed;
 use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
 use file::SessionFile;
-use journal::{Journal, Line, Piece};
+use journal::{At, Journal, Line, Piece};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Whether this may name a session: `[A-Za-z0-9_-]{1,64}`.
 pub fn is_name(name: &str) -> bool {
@@ -73,8 +74,8 @@ pub struct Opened {
 /// Why a session cannot be opened under its name. It is left as it is.
 #[derive(Debug)]
 pub enum Barred {
-    /// Another Neovim has it.
-    Held,
+    /// Another Neovim has it; who, as its holder wrote it: a process and a time.
+    Held(String),
     Damaged(String),
     Newer(u32),
     Io(io::Error),
@@ -84,7 +85,12 @@ impl Barred {
     /// One sentence for the user.
     pub fn say(&self, name: &str) -> String {
         match self {
-            Barred::Held => format!("The conversation `{name}` is open in another Neovim."),
+            Barred::Held(by) if by.is_empty() => {
+                format!("The conversation `{name}` is open in another Neovim.")
+            }
+            Barred::Held(by) => {
+                format!("The conversation `{name}` is open in another Neovim ({by}).")
+            }
             Barred::Damaged(why) => {
                 format!(
                     "The file of the conversation `{name}` is damaged ({why}) and was left as it is."
@@ -181,9 +187,8 @@ impl Project {
         };
         let mut warnings = Vec::new();
         let journal_path = self.dir.join(format!("{id}.journal"));
-        let (journal, tail) =
-            Journal::open(self.disk.clone(), &journal_path, header.saves, &mut warnings)
-                .map_err(Barred::Io)?;
+        let at = At { disk: &*self.disk, path: &journal_path };
+        let (journal, tail) = Journal::open(at, header.saves, &mut warnings).map_err(Barred::Io)?;
         let replayed = !tail.events.is_empty();
         if replayed {
             let session = session.get_or_insert_default();
@@ -198,13 +203,28 @@ impl Project {
         Ok(Opened { store, session, replayed, partial: tail.partial, draft, warnings })
     }
 
+    /// What stands whole before the damage of a session's file.
+    pub fn recover(&self, id: &SessionId) -> Option<Session> {
+        file::recover(&self.disk.read(&self.dir.join(format!("{id}.json"))).ok()?)
+    }
+
     fn lock(&self, id: &SessionId) -> Result<File, Barred> {
         let path = self.dir.join(format!("{id}.lock"));
         let options = &mut File::options();
-        let lock = options.create(true).append(true).mode(0o600).open(path).map_err(Barred::Io)?;
+        let lock = options.create(true).append(true).mode(0o600).open(&path).map_err(Barred::Io)?;
         match lock.try_lock() {
-            Ok(()) => Ok(lock),
-            Err(TryLockError::WouldBlock) => Err(Barred::Held),
+            Ok(()) => {
+                // For people alone: whether it is held the lock itself says.
+                if let Err(error) = self.disk.write(&path, holder().as_bytes()) {
+                    tracing::warn!("the lock does not tell whose it is: {error}");
+                }
+                Ok(lock)
+            }
+            Err(TryLockError::WouldBlock) => {
+                let by = self.disk.read(&path).unwrap_or_default();
+                let by: String = String::from_utf8_lossy(&by).chars().take(80).collect();
+                Err(Barred::Held(by.chars().filter(|it| !it.is_control()).collect()))
+            }
             Err(TryLockError::Error(error)) => Err(Barred::Io(error)),
         }
     }
@@ -249,7 +269,8 @@ impl Store {
     }
 
     fn flush(&mut self, sync: bool) -> io::Result<()> {
-        self.journal.append(&self.backlog, sync)?;
+        let path = self.journal_path();
+        self.journal.append(At { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
         self.backlog.clear();
         Ok(())
     }
@@ -266,12 +287,18 @@ impl Store {
         }
         self.backlog.clear();
         let is_durable = self.disk.sync_dir(&self.dir);
-        self.journal.restart(self.header.saves).and(is_durable)
+        let path = self.journal_path();
+        let at = At { disk: &*self.disk, path: &path };
+        self.journal.restart(at, self.header.saves).and(is_durable)
+    }
+
+    fn journal_path(&self) -> PathBuf {
+        self.dir.join(format!("{}.journal", self.name))
     }
 
     /// Takes away what was written of a session in which nothing was said.
     pub fn discard(&self) -> io::Result<()> {
-        self.disk.remove_if_there(&self.dir.join(format!("{}.journal", self.name)))
+        self.disk.remove_if_there(&self.journal_path())
     }
 
     /// What the disk does not take of it goes with what is recorded next.
@@ -292,4 +319,10 @@ impl Store {
         self.draft = None;
         Ok(())
     }
+}
+
+/// The Neovim that started this program, and when it took the lock.
+fn holder() -> String {
+    let now = humantime::format_rfc3339_seconds(SystemTime::now());
+    format!("process {}, since {now}", std::os::unix::process::parent_id())
 }

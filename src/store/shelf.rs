@@ -84,7 +84,6 @@ impl Store {
         for (path, ending) in files(&self.dir, &self.name)? {
             self.disk.rename(&path, &self.dir.join(format!("{to}.{ending}")))?;
         }
-        self.journal.path = self.dir.join(format!("{to}.journal"));
         self.header.name.clone_from(&to.0);
         if is_kept {
             let json = self.header.render(session).map_err(io::Error::other)?;

@@ -73,6 +73,30 @@ fn what_cannot_be_read_is_barred_and_left_as_it_is() {
     }
 }
 
+/// Cut or overwritten anywhere, all messages that stand whole before the damage are read.
+#[test]
+fn what_stands_before_the_damage_is_read() {
+    let place = place();
+    place.open().store.save(&everything()).unwrap();
+    let whole = place.read("main.json");
+    let messages = everything().messages;
+    let ends: Vec<usize> = whole.match_indices("\n    },").map(|it| it.0 + 6).collect();
+    let ends: Vec<usize> =
+        ends.into_iter().filter(|it| *it > whole.find("\"messages\"").unwrap()).collect();
+    for cut in (0..whole.len() - 3).step_by(7).filter(|it| whole.is_char_boundary(*it)) {
+        let zeroed = format!("{}{}", &whole[..cut], "\0".repeat(whole.len() - cut));
+        for damaged in [&whole[..cut], &zeroed] {
+            place.write("main.json", damaged);
+            let barred = place.try_open().unwrap_err();
+            assert!(matches!(barred, Barred::Damaged(_)), "{damaged}");
+            let read = place.project.recover(&main_id()).map(|it| it.messages).unwrap_or_default();
+            assert!(messages.starts_with(&read), "{damaged}");
+            let stood = ends.iter().filter(|end| **end <= cut).count();
+            assert!(read.len() >= if stood > 1 { stood } else { 0 }, "{} of {stood}", read.len());
+        }
+    }
+}
+
 #[test]
 fn a_save_keeps_its_file_to_the_user() {
     use std::os::unix::fs::PermissionsExt;

@@ -7,7 +7,7 @@ use caliban::message::{
     Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
 };
 use caliban::session::{Input, Session};
-use caliban::store::{Draft, Opened, Project, Store};
+use caliban::store::{Barred, Draft, Opened, Project, Store};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -44,7 +44,13 @@ pub(super) struct Live {
 
 pub(super) fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Opened {
     let project = Project::on(disk.clone(), dir, Path::new("/home/me/it"));
-    project.open(&SessionId("main".into())).unwrap()
+    // a process that another test has just started holds for a moment what was open here, locks too
+    loop {
+        match project.open(&SessionId("main".into())) {
+            Err(Barred::Held(_)) => std::thread::yield_now(),
+            opened => return opened.unwrap(),
+        }
+    }
 }
 
 /// What a saved session does not have: rights, and the numbers given to messages that are gone.

@@ -133,6 +133,33 @@ fn a_damaged_file_is_left_alone() {
 }
 
 #[test]
+fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "hi", "Whole.");
+    say(&nvim, &server, "more", "To be torn.");
+    nvim.quit_with(":qa<CR>");
+    let path = folder(&setup).join("main.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    let half = &whole[..whole.find("To be torn.").unwrap()];
+    fs::write(&path, half).unwrap();
+
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Whole.");
+    nvim.wait_transcript("up to message 4, goes on in this new one, `main-2`.");
+    say(&nvim, &server, "and now?", "On we go.");
+    nvim.quit_with(":qa<CR>");
+    assert_eq!(fs::read_to_string(&path).unwrap(), half);
+    let body = server.wait_requests(3)[2].json["messages"].to_string();
+    assert!(body.contains("Whole.") && body.contains("more") && !body.contains("torn"), "{body}");
+    assert!(said(&setup, "main-2").contains(&"assistant: Whole.".to_owned()));
+}
+
+#[test]
 fn two_editors_have_two_conversations() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
@@ -142,9 +169,9 @@ fn two_editors_have_two_conversations() {
     say(&first, &server, "one", "The first.");
     let second = Nvim::start(&setup);
     second.keys(":Caliban<CR>");
-    second.wait_screen(
-        "! The conversation `main` is open in another Neovim. This is a new one, `main-2`.",
-    );
+    let holder = format!("is open in another Neovim (process {}, since 2", first.pid());
+    second.wait_transcript(&holder);
+    second.wait_transcript("This is a new one, `main-2`.");
     say(&second, &server, "two", "The second.");
     say(&first, &server, "three", "The third.");
     second.quit_with(":qa<CR>");
