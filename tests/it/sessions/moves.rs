@@ -221,6 +221,6 @@ fn a_running_turn_is_stopped_before_it_goes() {
     second.wait_screen("Project");
     say(&second, &server, "hi", "Theirs.");
     delete(&nvim, "theirs");
-    nvim.wait_screen("The conversation `theirs` is open in another Neovim.");
+    nvim.wait_screen("The conversation `theirs` is open in another Neovim (");
     assert_eq!(trash(&setup), ["main-1.json"]);
 }
