@@ -111,7 +111,7 @@ impl Bench<'_> {
         let signs = each(self, "");
         let breaks = each(self, "<CR>");
         self.editor().done("<Esc>");
-        self.editor().lua("vim.cmd.undo(...) vim.cmd.redraw()", &[state]);
+        self.editor().lua("vim.cmd('undo ' .. ...) vim.cmd.redraw()", &[state]);
         [signs, breaks]
     }
 
