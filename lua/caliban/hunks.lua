@@ -18,16 +18,6 @@ local review = require('caliban.review')
 --- Hunks of a new block. Typing may grow it to twice as many.
 local SIZE = 64
 
----@param hunk caliban.Hunk
----@param by integer
----@return caliban.Hunk
-local function moved(hunk, by)
-  if by == 0 then
-    return hunk
-  end
-  return { start = hunk.start + by, new = hunk.new, old = hunk.old, loose = hunk.loose }
-end
-
 --- Appends hunks in blocks.
 ---@param blocks caliban.HunkBlock[]
 ---@param list caliban.Hunk[]
@@ -39,7 +29,7 @@ local function cut(blocks, list)
     if to >= from then
       local block = { at = list[from].start, list = {}, loose = false }
       for k = from, to do
-        table.insert(block.list, moved(list[k], -block.at))
+        table.insert(block.list, review.moved(list[k], -block.at))
         block.loose = block.loose or list[k].loose == true
       end
       blocks[#blocks + 1] = block
@@ -66,7 +56,7 @@ local function plain(hunks, i, j)
   for k = i, j do
     local block = hunks.blocks[k]
     for _, hunk in ipairs(block.list) do
-      out[#out + 1] = moved(hunk, block.at)
+      out[#out + 1] = review.moved(hunk, block.at)
     end
   end
   return out
@@ -143,7 +133,7 @@ function M.near(hunks, first, last)
       if start > last then
         break
       elseif start + #hunk.new >= first then
-        out[#out + 1] = moved(hunk, at)
+        out[#out + 1] = review.moved(hunk, at)
       end
     end
   end
@@ -160,7 +150,7 @@ function M.at(hunks, row)
     local block = hunks.blocks[k]
     local n = review.at(block.list, row - block.at)
     if n then
-      return before(hunks, k) + n, moved(block.list[n], block.at)
+      return before(hunks, k) + n, review.moved(block.list[n], block.at)
     end
   end
 end

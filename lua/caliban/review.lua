@@ -92,7 +92,7 @@ end
 ---@param hunk caliban.Hunk
 ---@param by integer
 ---@return caliban.Hunk
-local function moved(hunk, by)
+function M.moved(hunk, by)
   if by == 0 then
     return hunk
   end
@@ -170,7 +170,7 @@ end
 local function replaced(hunks, i, j, with, delta)
   local out = vim.list_extend(slice(hunks, 1, i - 1), with)
   for k = j + 1, #hunks do
-    out[#out + 1] = moved(hunks[k], delta)
+    out[#out + 1] = M.moved(hunks[k], delta)
   end
   return out
 end
@@ -360,7 +360,7 @@ function M.stacked(hunks, edits, get)
   while hunks[i] or edits[k] do
     local edit, hunk = edits[k], hunks[i]
     if not edit or (hunk and stop(hunk) < edit.start) then
-      out[#out + 1], i = moved(hunk, delta), i + 1
+      out[#out + 1], i = M.moved(hunk, delta), i + 1
     else
       local from = hunk and math.min(hunk.start, edit.start) or edit.start
       local old, now, to = {}, {}, from ---@type string[], string[], integer
@@ -431,14 +431,14 @@ function M.take(hunks, first, last)
   for _, hunk in ipairs(hunks) do
     local left, mid, right = split(hunk, first, last)
     if left then
-      rest[#rest + 1], after[#after + 1] = left, moved(left, delta)
+      rest[#rest + 1], after[#after + 1] = left, M.moved(left, delta)
     end
     if mid then
       taken[#taken + 1] = mid
       delta = delta + #mid.old - #mid.new
     end
     if right then
-      rest[#rest + 1], after[#after + 1] = right, moved(right, delta)
+      rest[#rest + 1], after[#after + 1] = right, M.moved(right, delta)
     end
   end
   return taken, rest, M.fused(after)
