@@ -22,15 +22,6 @@ fn changed() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
 }
 
-/// What the model hears next.
-fn told(scene: &Scene) -> String {
-    let n = scene.server.requests().len();
-    scene.server.reply(Reply::said("So it is."));
-    scene.nvim.lua("require('caliban').ask('and?')", &[]);
-    scene.wait_idle("So it is.");
-    scene.request(n + 1).last_user_text()
-}
-
 fn modified(scene: &Scene) -> String {
     scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].modified")
 }
@@ -70,7 +61,7 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
         +l5mine
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
 }
 
 #[test]
@@ -86,7 +77,7 @@ fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
         The user's reason: not so
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
 }
 
 #[test]
@@ -109,7 +100,7 @@ fn files_that_are_not_open_are_written_and_a_new_one_that_is_rejected_goes() {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_hunks(0);
     assert_eq!(scene.on_disk("c.txt").as_deref(), Some("three\n"));
-    let told = told(&scene);
+    let told = scene.told_next();
     for said in [
         "rejected the change in new/b.txt",
         "accepted the change in c.txt",
@@ -163,7 +154,7 @@ fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
         The user rejected 2 changes in a.txt: they are undone.
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
 }
 
 #[test]
@@ -237,7 +228,7 @@ fn undo_and_redo() {
         The user rejected 2 changes in a.txt: they are undone.
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
 }
 
 /// What another program writes is taken over, and the hunks stay.
@@ -335,5 +326,5 @@ fn a_call_over_two_files_is_answered_once() {
         The user rejected 2 changes in b.txt: they are undone.
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
 }

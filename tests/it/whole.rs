@@ -46,15 +46,6 @@ fn decide(scene: &Scene, keys: &str) -> String {
     scene.answer(2, "c1")
 }
 
-/// What the model hears next.
-fn told(scene: &Scene) -> String {
-    let n = scene.server.requests().len();
-    scene.server.reply(Reply::said("So it is."));
-    scene.nvim.lua("require('caliban').ask('and?')", &[]);
-    scene.wait_idle("So it is.");
-    scene.request(n + 1).last_user_text()
-}
-
 fn buffers(scene: &Scene) -> String {
     let code = "local out = {}
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -241,7 +232,7 @@ fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
         The user's reason: I need it
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
     scene.nvim.keys("Gox<Esc>:w<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
     assert_eq!(scene.on_disk("a.txt"), Some(nine() + "x\n"));
@@ -258,7 +249,7 @@ fn in_auto_edit_mode_a_deletion_is_accepted_afterwards() {
         The user accepted it: a.txt is deleted.
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
 }
 
 #[test]
@@ -286,7 +277,7 @@ fn in_auto_edit_mode_a_renaming_is_done_at_once_and_taken_back() {
         The user rejected the change in a.txt: it is undone.
         </notice>
         and?"#]]
-    .assert_eq(&told(&scene));
+    .assert_eq(&scene.told_next());
 }
 
 /// A file that the model made in this mode and deletes again.

@@ -104,6 +104,15 @@ impl Scene {
         self.server.wait_requests(n)[n - 1].clone()
     }
 
+    /// What the model hears with the next message.
+    pub fn told_next(&self) -> String {
+        let n = self.server.requests().len();
+        self.server.reply(Reply::said("So it is."));
+        self.nvim.lua("require('caliban').ask('and?')", &[]);
+        self.wait_idle("So it is.");
+        self.request(n + 1).last_user_text()
+    }
+
     /// What the n-th request answers to this call.
     #[track_caller]
     pub fn answer(&self, n: usize, id: &str) -> String {
