@@ -122,3 +122,46 @@ fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     nvim.keys("i<C-s>");
     nvim.wait_transcript("Seen.");
 }
+
+/// What Neovim makes of a `<C-c>` that comes while it draws: an interrupt, which passes the maps by.
+const INTERRUPT: &str = "vim.api.nvim_input('<C-c>')";
+
+#[test]
+fn a_stop_that_comes_while_the_editor_draws_is_one_and_one_that_takes_a_command_back_is_none() {
+    let server = Server::start();
+    server.reply(Reply::new().text("Half").gate());
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("Half");
+    nvim.keys("f<C-c>");
+    nvim.command("split");
+    nvim.command("enew");
+    nvim.lua(INTERRUPT, &[]);
+    nvim.command("close");
+    nvim.keys("");
+    assert_eq!(nvim.phase(), "streaming");
+    nvim.lua(INTERRUPT, &[]);
+    nvim.wait_transcript("Stopped.");
+}
+
+#[test]
+fn interrupts_while_a_reply_is_drawn_leave_it_whole() {
+    let server = Server::start();
+    let lines: Vec<String> = (0..60).map(|n| format!("Line {n} of the *reply*.")).collect();
+    let reply = lines.iter().fold(Reply::new(), |reply, line| reply.text(&format!("{line}\n\n")));
+    server.reply(reply.text("Over."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    let storm = "for _, name in ipairs({ 'nvim_buf_set_lines', 'nvim_buf_set_text', 'nvim_buf_set_extmark' }) do \
+                 local call = vim.api[name] \
+                 vim.api[name] = function(...) vim.api.nvim_input('<C-c>') return call(...) end end";
+    nvim.keys(":wincmd p<CR>");
+    nvim.lua(storm, &[]);
+    nvim.command("Caliban ask go");
+    nvim.wait_transcript("Over.");
+    let text = nvim.conversation();
+    for line in &lines {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    assert_eq!(nvim.lua_str("return vim.v.errmsg"), "");
+}

@@ -418,6 +418,18 @@ local function map(chat, buf, key)
   end, opts)
 end
 
+--- A `<C-c>` that comes while Neovim draws is an interrupt to it, and passes the maps by: it stops the turn all the
+--- same. With `S` in `state()` it takes back a command that waits for its next key, as in `f<C-c>`.
+---@param key string
+local function interrupted(key)
+  if key ~= '\3' or api.nvim_get_mode().mode ~= 'n' or vim.fn.state('S') ~= '' then
+    return
+  end
+  if require('caliban.chat').of(api.nvim_get_current_buf()) then
+    vim.schedule(stop)
+  end
+end
+
 --- Maps the keys in a buffer.
 ---@param chat caliban.Chat
 ---@param buf integer
@@ -429,6 +441,7 @@ function M.attach(chat, buf, part)
   vim.keymap.set('n', 'g?', function()
     help(part)
   end, { buffer = buf, desc = 'Caliban: keys', nowait = true })
+  vim.on_key(interrupted, api.nvim_create_namespace('caliban.interrupted'))
 end
 
 return M
