@@ -245,16 +245,21 @@ impl Program {
         }
     }
 
-    /// A turn was interrupted: its session is brought to rest. Another Neovim's session is not interrupted.
+    /// A turn was interrupted: its session is brought to rest. Or it has reviews, which the editor takes up again once
+    /// it is open, and tells of. Another Neovim's session is not interrupted.
     async fn look(&mut self, id: SessionId) {
         if !store::is_name(&id.0) || self.agents.contains_key(&id) {
             return;
         }
         let Ok(opened) = self.project.open(&id) else { return };
-        if opened.replayed && opened.session.as_ref().is_some_and(|it| !it.is_blank()) {
+        let has_reviews = !self.project.under_review(&id).is_empty();
+        let is_said = opened.session.as_ref().is_some_and(|it| !it.is_blank());
+        if is_said && (opened.replayed || has_reviews) {
             self.start(id, Some(opened), None).await;
-            let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
-            self.notice(Level::Info, text);
+            if !has_reviews {
+                let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
+                self.notice(Level::Info, text);
+            }
         }
     }
 
@@ -336,6 +341,7 @@ impl Program {
         tokio::spawn(screen::run(self.editor.clone(), id.clone(), shown));
         let desk = self.desk(&id, output);
         self.note_last(&id);
+        let live = [self.live.clone(), self.project.under_review(&id)].concat();
         let setup = agent::Setup {
             id: id.clone(),
             editor: self.editor.clone(),
@@ -351,7 +357,7 @@ impl Program {
             mode: self.config.mode,
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
-            live: self.live.clone(),
+            live,
             shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),

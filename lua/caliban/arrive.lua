@@ -10,6 +10,8 @@ local slices = require('caliban.slices')
 ---@field turn integer
 ---@field waits? 'calm'|'review' for a quiet moment, or for another session's review of the file
 ---@field created? table<integer, true> buffers that were made for it
+---@field record? caliban.Record a review of before, which comes back
+---@field batch? caliban.Batch
 
 ---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
 

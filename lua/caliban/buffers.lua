@@ -9,6 +9,7 @@ local file = require('caliban.file')
 local guard = require('caliban.guard')
 local hunks = require('caliban.hunks')
 local overlay = require('caliban.overlay')
+local record = require('caliban.record')
 local settling = require('caliban.settle')
 local slices = require('caliban.slices')
 local track = require('caliban.track')
@@ -47,7 +48,8 @@ end
 ---@param r caliban.Review
 ---@return string summary one line for the user
 local function settle(r)
-  r.open, r.stands = false, nil
+  r.open, r.stands, r.kept = false, nil, nil
+  record.drop(r)
   overlay.clear(r.buf)
   guard.clear(r.buf)
   local written, unsaved = false, ''
@@ -88,6 +90,7 @@ local function lose(r)
   if r.whole and r.whole.done then
     whole.conclude(r, r.whole)
   end
+  record.drop(r)
   if r.open then
     local kept = r.deleted or r.was ~= nil
     settling.report(r, not kept, kept and '' or 'its buffer was closed')
@@ -156,6 +159,10 @@ function M.look(r, decided)
       protect(r)
     end
     overlay.draw(r)
+    if decided or r.kept ~= track.count(r) then
+      r.kept = track.count(r)
+      record.save(r)
+    end
   elseif r.open and (decided or arrive.calm(r.buf)) then
     return settle(r)
   elseif r.open then
@@ -297,13 +304,17 @@ local function enter(item)
     if waiting then
       return waiting
     end
-    local ok, again = pcall(require('caliban.admit').enter, host, item)
+    local way = require(item.record and 'caliban.reopen' or 'caliban.admit')
+    local ok, again = pcall(way.enter, host, item)
     if not ok then
       local err = tostring(again)
       if err:find('E565', 1, true) or err:find('E11:', 1, true) then
         return 'calm'
       end
       local why = err:match('E%d+: [^\n]*') or err
+      if item.record then
+        return say(('%s: its review of before waits: %s'):format(file.short(item.record.path), why))
+      end
       return entry.turn_away(item, item.proposals[1], entry.refused(why))
     elseif not again then
       return nil
@@ -314,6 +325,11 @@ end
 
 function M.retry()
   arrive.retry(enter)
+end
+
+---@param items caliban.Arriving[]
+function M.push(items)
+  arrive.push(items, enter)
 end
 
 --- Puts proposals before the user; returns at once.
@@ -328,7 +344,7 @@ function M.propose(message)
     end
     table.insert(item.proposals, p)
   end
-  arrive.push(items, enter)
+  M.push(items)
 end
 
 --- The user stopped a turn: what has not entered a buffer must not.

@@ -258,6 +258,7 @@ function M.entered(r, p, plan)
     edits = plan.edits,
     eol = { eol, p.eol },
     whole = p.whole,
+    to = p.to,
   }
 end
 
@@ -288,6 +289,8 @@ function M.orphans(r)
         before_eol = it.eol[1],
         after = it.whole == 'delete' and '' or table.concat(after(it.lines, it.edits), '\n'),
         after_eol = it.eol[2],
+        whole = it.whole,
+        to = it.to,
       }
     end
   end

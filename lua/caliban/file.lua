@@ -284,10 +284,10 @@ function M.restore(buf)
   return not ok and M.reason(err) or nil
 end
 
---- Whether a file has a swap file. Looked for beforehand: `bufload()` fires no SwapExists, complains past `silent!`,
---- and loads over it.
+--- Why a file that has a swap file is not loaded unasked. Looked for beforehand: `bufload()` fires no SwapExists,
+--- complains past `silent!`, and loads over it.
 ---@param path string
----@return boolean
+---@return string?
 local function swapped(path)
   local base = vim.fs.basename(path)
   for _, dir in ipairs(vim.opt.directory:get()) do
@@ -300,13 +300,14 @@ local function swapped(path)
     for _, found in
       ipairs(vim.fn.glob(vim.fn.escape(vim.fs.normalize(stem), '[]*?{}\\') .. '.s??', true, true))
     do
-      local name = vim.fn.swapinfo(found).fname
-      if name and M.real(name) == path then
-        return true
+      local info = vim.fn.swapinfo(found)
+      if info.fname and M.real(info.fname) == path then
+        local lives = (info.pid or 0) > 0 and vim.uv.kill(info.pid, 0) == 0
+        return lives and 'it is open in another Neovim (swap file)'
+          or 'it has a swap file of a Neovim that has ended'
       end
     end
   end
-  return false
 end
 
 ---@param buf integer
@@ -377,8 +378,9 @@ function M.load(path)
   local buf = M.find(path)
   local created = not buf
   if not (buf and api.nvim_buf_is_loaded(buf)) then
-    if swapped(M.real(path)) then
-      return nil, 'it is open in another Neovim (swap file)'
+    local swap = swapped(M.real(path))
+    if swap then
+      return nil, swap
     end
     buf = buf or vim.fn.bufadd(path)
     local err = load(buf)

@@ -13,11 +13,20 @@ function M.folder(variable, below_home)
 end
 
 ---@param pattern string
+---@param root? string of the project, if it is not this one
 ---@return string[] paths
-local function files(pattern)
-  local digest = vim.fn.sha256(require('caliban.context').root()):sub(1, 8)
+function M.files(pattern, root)
+  local digest = vim.fn.sha256(root or require('caliban.context').root()):sub(1, 8)
   local below = ('sessions/*-%s/%s'):format(digest, pattern)
   return vim.fn.globpath(M.folder('XDG_DATA_HOME', '.local/share'), below, true, true)
+end
+
+--- The project's folder, once a conversation of it is kept.
+---@param root string
+---@return string?
+function M.dir(root)
+  local dir = M.files('', root)[1]
+  return dir and dir:gsub('/$', '') or nil
 end
 
 --- Names of the conversations on disk.
@@ -25,14 +34,14 @@ end
 function M.sessions()
   return vim.tbl_map(function(file)
     return vim.fn.fnamemodify(file, ':t:r')
-  end, files('*.json'))
+  end, M.files('*.json'))
 end
 
 --- The messages sent in this project, the newest last, each once.
 ---@return string[]
 function M.history()
   local prompts, seen = {}, {} ---@type string[], table<string, boolean>
-  for _, file in ipairs(files('history')) do
+  for _, file in ipairs(M.files('history')) do
     local lines = vim.fn.readfile(file)
     for i = #lines, 1, -1 do
       local ok, prompt = pcall(vim.json.decode, lines[i])
@@ -45,22 +54,34 @@ function M.history()
   return prompts
 end
 
---- The conversation whose turn was cut off when the editor or the program ended, or is running in another
---- Neovim: its journal holds more than its first line.
----@return string?
-local function interrupted()
-  for _, file in ipairs(files('*.journal')) do
-    if #vim.fn.readfile(file, '', 2) > 1 then
-      return vim.fn.fnamemodify(file, ':t:r')
+--- The conversations that something waits in from before: a turn that was cut off when the editor or the program
+--- ended (its journal holds more than its first line), or is running in another Neovim; or a review.
+---@return string[]
+local function waiting()
+  local names = {} ---@type table<string, true>
+  for _, path in ipairs(M.files('*.{journal,review-*}')) do
+    local name, ending = vim.fs.basename(path):match('^([%w_-]+)%.(%a+)')
+    if name and (ending == 'review' or #vim.fn.readfile(path, '', 2) > 1) then
+      names[name] = true
     end
+  end
+  return vim.tbl_keys(names)
+end
+
+--- After the first screen: an interrupted turn is brought to rest in the background, and reviews are opened again.
+--- What there was is said then.
+function M.look()
+  for _, session in ipairs(waiting()) do
+    require('caliban.rpc').ask({ kind = 'look', session = session })
   end
 end
 
---- After the first screen: an interrupted turn is brought to rest in the background. The program says so.
-function M.look()
-  local session = interrupted()
-  if session then
-    require('caliban.rpc').ask({ kind = 'look', session = session })
+--- A conversation was opened: what was under review in it is again.
+---@param session string
+---@param root string
+function M.reopen(session, root)
+  if #M.files(session .. '.review-*', root) > 0 then
+    require('caliban.reopen').take_up(session, root)
   end
 end
 

@@ -20,6 +20,7 @@ local PART = 4000
 ---@field edits caliban.Edit[]
 ---@field eol { [1]: boolean, [2]: boolean } whether the last line ended, before it and after
 ---@field whole? 'delete'|'rename'
+---@field to? string
 
 ---@class caliban.Review
 ---@field buf integer
@@ -57,6 +58,7 @@ local PART = 4000
 ---@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the first change of it not followed
 ---@field busy boolean the buffer is being changed from here
 ---@field later boolean a look is scheduled
+---@field kept? integer what was pending when it was last kept on disk
 ---@field from table<integer, integer> windows `next` put it in, and what they showed
 
 ---@class caliban.Change rows [first, last) became `new`

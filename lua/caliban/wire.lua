@@ -222,6 +222,8 @@
 ---@field before_eol boolean
 ---@field after string
 ---@field after_eol boolean
+---@field whole? 'delete'|'rename'
+---@field to? string
 
 ---@class (exact) caliban.Reason
 ---@field lines string[] the proposed lines the reason is about (as they stood when rejected)

@@ -1,9 +1,7 @@
 //! Proposals on their way into buffers and under review there, by id: who waits for the arrival, and what
 //! the verdict means for each call. One task owns them.
 
-use super::wire::{
-    Arrived, ArrivedState, ProposedText, Reviewed, WireHunk, WireProposal, WireWhole,
-};
+use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal, WireWhole};
 use crate::edit::{self, Fate, Misfit, Outcome, Part, Proposal, Whole};
 use crate::event::SessionId;
 use crate::message::{CallId, ToolAnswer};
@@ -256,8 +254,13 @@ fn editor_lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
 
-/// A proposal that is judged, as far as this program knows it, and its parts.
-type Judged<'a> = (&'a SessionId, Option<&'a Proposal>, Cow<'a, [Part]>);
+/// A proposal that is judged, as far as this program knows it.
+struct Judged<'a> {
+    session: &'a SessionId,
+    parts: Cow<'a, [Part]>,
+    /// What was asked of the file as a whole, and the path it had then.
+    whole: Option<(Cow<'a, Whole>, &'a Path)>,
+}
 
 async fn judge(
     entries: &mut BTreeMap<u32, Entry>,
@@ -270,13 +273,14 @@ async fn judge(
     let mut verdicts: Vec<Verdict> = Vec::new();
     let proposals: Vec<Judged<'_>> =
         reviewed.proposals.iter().filter_map(|id| find(entries, &reviewed, *id)).collect();
-    let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.2.iter()).collect();
+    let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.parts.iter()).collect();
     let mut at = 0;
-    for (session, whole, own) in &proposals {
+    for judged in &proposals {
+        let Judged { session, parts: own, whole } = judged;
         let from = at;
         at += own.len();
-        let answers = match whole.and_then(|it| Some((it, it.whole.as_ref()?))) {
-            Some((proposal, whole)) => vec![decided(proposal, whole, &reviewed, root)],
+        let answers = match whole {
+            Some((whole, path)) => vec![decided(&own[0].call, whole, path, &reviewed, root)],
             None => (from..at)
                 .map(|it| answer(&parts, it, settled.as_ref(), &reviewed, &shown))
                 .collect(),
@@ -332,17 +336,24 @@ fn find<'a>(
 ) -> Option<Judged<'a>> {
     if let Some(entry) = entries.get(&id) {
         let proposal = &*entry.proposal;
-        return Some((&entry.session, Some(proposal), Cow::Borrowed(&proposal.parts)));
+        let whole = proposal.whole.as_ref().map(|it| (Cow::Borrowed(it), &*proposal.path));
+        let parts = Cow::Borrowed(&proposal.parts[..]);
+        return Some(Judged { session: &entry.session, parts, whole });
     }
-    let ProposedText { before, before_eol, after, after_eol, .. } =
-        reviewed.texts.iter().find(|it| it.id == id)?;
+    let it = reviewed.texts.iter().find(|it| it.id == id)?;
     let part = Part {
         call: CallId(String::new()),
-        before: Text::from_lines_joined(before, *before_eol, false, false),
-        after: Text::from_lines_joined(after, *after_eol, false, false),
+        before: Text::from_lines_joined(&it.before, it.before_eol, false, false),
+        after: Text::from_lines_joined(&it.after, it.after_eol, false, false),
         note: String::new(),
     };
-    Some((&reviewed.session, None, Cow::Owned(vec![part])))
+    let path = reviewed.was.as_ref().unwrap_or(&reviewed.path);
+    let whole = it.whole.map(|whole| match whole {
+        WireWhole::Delete => Whole::Delete,
+        WireWhole::Rename => Whole::Rename { to: it.to.clone().unwrap_or_default() },
+    });
+    let whole = whole.map(|it| (Cow::Owned(it), &**path));
+    Some(Judged { session: &reviewed.session, parts: Cow::Owned(vec![part]), whole })
 }
 
 /// What one call hears of its part, the one at `at`.
@@ -368,8 +379,14 @@ fn answer(
 }
 
 /// What the call hears that asked for a file's deletion or renaming.
-fn decided(proposal: &Proposal, whole: &Whole, reviewed: &Reviewed, root: &Path) -> ToolAnswer {
-    let path = tool::path::show(root, &proposal.path);
+fn decided(
+    call: &CallId,
+    whole: &Whole,
+    path: &Path,
+    reviewed: &Reviewed,
+    root: &Path,
+) -> ToolAnswer {
+    let path = tool::path::show(root, path);
     let (accepted, done, kept) = match whole {
         Whole::Delete => (reviewed.deleted, "is deleted".to_owned(), "is not deleted"),
         Whole::Rename { to } => (
@@ -386,7 +403,7 @@ fn decided(proposal: &Proposal, whole: &Whole, reviewed: &Reviewed, root: &Path)
     if accepted && reviewed.deleted && reviewed.text.is_some() {
         text.push_str("\nIts buffer holds unsaved text of their own.");
     }
-    let id = proposal.parts[0].call.clone();
+    let id = call.clone();
     ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned() }
 }
 

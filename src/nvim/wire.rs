@@ -3,9 +3,11 @@
 
 mod chats;
 mod servers;
+mod verdict;
 
 pub use chats::*;
 pub use servers::{CheckState, Checked, Found};
+pub use verdict::{ProposedText, Reason, Reviewed};
 
 use crate::edit::Format;
 use crate::event::{Mode, Queued, SessionId};
@@ -226,42 +228,6 @@ pub enum ArrivedState {
     Stopped,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
-pub struct Reviewed {
-    pub session: SessionId,
-    pub proposals: Vec<u32>,
-    #[serde(default)]
-    pub texts: Vec<ProposedText>,
-    pub path: PathBuf,
-    pub was: Option<PathBuf>,
-    #[serde(default)]
-    pub deleted: bool,
-    pub gone: bool,
-    pub text: Option<String>,
-    pub eol: bool,
-    pub saved: bool,
-    #[serde(default)]
-    pub unsaved: String,
-    #[serde(default)]
-    pub reasons: Vec<Reason>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct ProposedText {
-    pub id: u32,
-    pub before: String,
-    pub before_eol: bool,
-    pub after: String,
-    pub after_eol: bool,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct Reason {
-    pub lines: Vec<String>,
-    pub reason: String,
-}
-
 /// Everything the program says.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -433,7 +399,7 @@ pub struct WireProposal {
     pub to: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WireWhole {
     Delete,

@@ -19,9 +19,10 @@ use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +55,12 @@ pub struct Store {
     /// The same of a draft.
     draft: Option<Draft>,
     _lock: File,
+}
+
+/// What is read of a review's record.
+#[derive(Deserialize)]
+struct Record {
+    path: PathBuf,
 }
 
 /// What opening gave.
@@ -151,6 +158,23 @@ impl Project {
             .collect();
         names.sort();
         names
+    }
+
+    /// Files of a session whose review the editor has kept for its next start. It writes those records itself, with or
+    /// without us; their first line is JSON and names the file.
+    pub fn under_review(&self, id: &SessionId) -> Vec<PathBuf> {
+        let prefix = format!("{id}.review-");
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let records = entries.filter(|it| {
+            let name = it.file_name();
+            name.to_str().is_some_and(|it| it.starts_with(&prefix))
+        });
+        let path = |record: fs::DirEntry| {
+            let mut line = String::new();
+            BufReader::new(File::open(record.path()).ok()?).read_line(&mut line).ok()?;
+            Some(serde_json::from_str::<Record>(&line).ok()?.path)
+        };
+        records.filter_map(path).collect()
     }
 
     /// Whether nothing on disk goes by this name.

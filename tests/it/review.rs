@@ -11,6 +11,7 @@ mod guard;
 mod in_chat;
 mod late;
 mod life;
+mod reopened;
 mod saves;
 pub mod scene;
 mod windows;

@@ -241,10 +241,11 @@ fn read(path: &str) -> String {
 }
 
 /// Where the Rust side is written down.
-const TYPES: [&str; 6] = [
+const TYPES: [&str; 7] = [
     "src/nvim/wire.rs",
     "src/nvim/wire/chats.rs",
     "src/nvim/wire/servers.rs",
+    "src/nvim/wire/verdict.rs",
     "src/message.rs",
     "src/view/paint.rs",
     "src/tool/lsp.rs",
@@ -285,7 +286,7 @@ fn a_difference_is_found() {
         ("        ephemeral: bool,", "        ephemeral: Option<bool>,"),
         ("    Bounce {", "    Boomerang {"),
         ("pub retry_ms: Option<u64>", "pub retry_ms: Option<String>"),
-        ("    pub gone: bool,", "    pub gone: bool,\n    pub when: u32,"),
+        ("    pub probe: bool,", "    pub probe: bool,\n    pub when: u32,"),
     ] {
         assert!(wire.contains(from), "{from}");
         let wrong = wire.replace(from, to);

@@ -171,6 +171,9 @@ function M.opened(message)
   if barred then
     inherit(chat, barred)
   end
+  if not message.ephemeral then
+    require('caliban.project').reopen(message.session, message.root)
+  end
   local outbox = chat.outbox
   chat.outbox = {}
   for _, held in ipairs(outbox) do

@@ -1,0 +1,250 @@
+--- The records of open reviews on disk, so that they outlive the editor: beside their conversation's file, one for each
+--- file under review. The first line is JSON, and behind it stand the texts that it counts.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.file')
+local hunks = require('caliban.hunks')
+local review = require('caliban.review')
+local slices = require('caliban.slices')
+local track = require('caliban.track')
+
+--- Lines that are joined, and proposals that are looked at, between two rests.
+local PART = 4000
+
+---@class caliban.Record a review as it stood
+---@field session string
+---@field path string
+---@field create boolean
+---@field auto boolean
+---@field binary boolean
+---@field own boolean
+---@field eol boolean
+---@field accepted integer
+---@field rejected integer
+---@field reasons caliban.Reason[]
+---@field was? string
+---@field whole? caliban.Whole
+---@field hunks caliban.Hunk[] their rows are those of the base with the hunks in it
+---@field base string[] the text agreed to
+---@field origin string[] the disk's, as far as it is known
+---@field proposals caliban.Entered[]
+---@field name string of its file
+
+local known = {} ---@type table<string, true> files of reviews that are, or were, open here
+local kept = {} ---@type table<caliban.Review, string> what is on disk, and where
+local saving = {} ---@type table<caliban.Review, boolean> being written; whether it has changed meanwhile
+
+---@param session string
+---@param path string
+---@return string? # absent where the conversation is not kept
+local function name_of(session, path)
+  local chat = require('caliban.chat').find(session)
+  if not chat or chat.ephemeral or not chat.root then
+    return nil
+  end
+  local dir = require('caliban.project').dir(chat.root)
+  return dir and ('%s/%s.review-%s'):format(dir, session, vim.fn.sha256(path):sub(1, 12))
+end
+
+--- Joined as they stand in a file: NULs are '\n' within a line.
+---@param lines string[]
+---@return string
+local function joined(lines)
+  local parts = {} ---@type string[]
+  for first = 1, #lines, PART do
+    local text = {} ---@type string[]
+    for i = first, math.min(first + PART - 1, #lines) do
+      local line = lines[i]
+      text[#text + 1] = line:find('\n', 1, true) and line:gsub('\n', '\0') or line
+    end
+    parts[#parts + 1] = table.concat(text, '\n')
+    slices.rest()
+  end
+  return table.concat(parts, '\n')
+end
+
+---@param text string
+---@param count integer
+---@return string[]
+local function lines_of(text, count)
+  local lines = count == 0 and {} or vim.split(text, '\n', { plain = true })
+  for i, line in ipairs(text:find('\0', 1, true) and lines or {}) do
+    lines[i] = line:gsub('%z', '\n')
+  end
+  return lines
+end
+
+--- What is written of a review, and nothing of it twice.
+---@param r caliban.Review
+---@return string
+local function bytes(r)
+  local texts, counts, at = {}, {}, {} ---@type string[], integer[][], table<string, integer>
+  ---@param text string
+  ---@param count integer
+  ---@return integer
+  local function add(text, count)
+    if not at[text] or counts[at[text]][2] ~= count then
+      texts[#texts + 1], counts[#counts + 1] = text, { #text, count }
+      at[text] = #texts
+    end
+    return at[text]
+  end
+  local list = hunks.list(r.hunks)
+  local lines = review.base(file.lines(r.buf), list)
+  slices.rest()
+  local base = add(joined(lines), #lines)
+  local origin = r.origin
+  local proposals = vim.tbl_map(function(it)
+    local text = add(joined(it.lines), #it.lines)
+    return { id = it.id, edits = it.edits, eol = it.eol, whole = it.whole, to = it.to, text = text }
+  end, r.proposals)
+  local head = vim.json.encode({
+    version = 1,
+    session = r.session,
+    path = r.path,
+    create = r.create,
+    auto = r.auto,
+    binary = r.binary == true,
+    own = r.own == true,
+    eol = file.eol(r.buf),
+    accepted = r.accepted,
+    rejected = r.rejected,
+    reasons = r.reasons,
+    was = r.was,
+    whole = r.whole,
+    hunks = vim.tbl_map(function(it)
+      return { start = it.start, new = it.new, old = it.old }
+    end, list),
+    base = base,
+    origin = origin and add(origin, origin == '' and 0 or #vim.split(origin, '\n')) or nil,
+    proposals = proposals,
+    texts = counts,
+  })
+  return head .. '\n' .. table.concat(texts)
+end
+
+--- Written whole and renamed. That it is durable is not waited for: at worst the review is lost, never a text.
+---@param name string
+---@param text string
+local function write(name, text)
+  local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(name), vim.fs.basename(name))
+  local handle = io.open(temporary, 'wb')
+  local ok = handle and handle:write(text) and handle:close()
+  if not ok or not os.rename(temporary, name) then
+    os.remove(temporary)
+  end
+end
+
+---@param name string
+---@param r caliban.Review
+local function save(name, r)
+  repeat
+    saving[r] = false
+    local tick = api.nvim_buf_get_changedtick(r.buf)
+    local text = bytes(r)
+    local there = r.open and api.nvim_buf_is_loaded(r.buf)
+    if there and tick == api.nvim_buf_get_changedtick(r.buf) then
+      write(name, text)
+    elseif there then
+      saving[r] = true
+    end
+  until not saving[r]
+  saving[r] = nil
+end
+
+--- Nothing of it is pending any more.
+---@param r caliban.Review
+function M.drop(r)
+  local name = kept[r] ---@as string?
+  if name then
+    os.remove(name)
+    kept[r] = nil
+  end
+end
+
+--- A review is the one that is on disk under this name.
+---@param r caliban.Review
+---@param name string
+function M.adopt(r, name)
+  known[name], kept[r] = true, name
+end
+
+--- Keeps what is pending in a file now.
+---@param r caliban.Review
+function M.save(r)
+  local name = name_of(r.session, r.path)
+  if not name then
+    return
+  elseif saving[r] ~= nil then
+    saving[r] = true
+    return
+  end
+  if kept[r] ~= name then
+    M.drop(r)
+  end
+  M.adopt(r, name)
+  slices.run(function()
+    local ok, err = pcall(save, name, r)
+    if not ok then
+      saving[r] = nil
+      error(err, 0)
+    end
+  end)
+end
+
+-- what was typed since
+api.nvim_create_autocmd('VimLeavePre', {
+  group = api.nvim_create_augroup('caliban.record', {}),
+  callback = function()
+    for r, name in pairs(kept) do
+      if r.open and api.nvim_buf_is_loaded(r.buf) then
+        pcall(track.sync, r)
+        pcall(save, name, r)
+      end
+    end
+  end,
+})
+
+---@param name string
+---@return caliban.Record? # absent: nothing that can be read
+local function read(name)
+  local handle = io.open(name, 'rb')
+  local all = handle and handle:read('*a') or ''
+  local _ = handle and handle:close()
+  local stop = all:find('\n', 1, true) or 0
+  local ok, it = pcall(vim.json.decode, all:sub(1, stop - 1), { luanil = { object = true } })
+  if not ok or type(it) ~= 'table' or it.version ~= 1 then
+    return nil
+  end
+  local texts, from = {}, stop + 1 ---@type string[][], integer
+  for i, count in ipairs(it.texts) do
+    texts[i] = lines_of(all:sub(from, from + count[1] - 1), count[2])
+    from = from + count[1]
+  end
+  if from ~= #all + 1 then
+    return nil
+  end
+  it.base, it.origin = texts[it.base], texts[it.origin] or texts[it.base]
+  for _, proposal in ipairs(it.proposals) do
+    proposal.lines, proposal.program = texts[proposal.text], 0
+  end
+  it.name = name
+  return it
+end
+
+--- The reviews of a conversation that wait from before; each is given once.
+---@param session string
+---@param root string of its project
+---@return caliban.Record[]
+function M.waiting(session, root)
+  local out = {} ---@type caliban.Record[]
+  for _, name in ipairs(require('caliban.project').files(session .. '.review-*', root)) do
+    local it = not known[name] and read(name)
+    known[name] = true
+    out[#out + 1] = it or nil
+  end
+  return out
+end
+
+return M

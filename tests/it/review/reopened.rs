@@ -1,0 +1,250 @@
+//! Reviews that were open when the editor ended are open again in the next one.
+
+use super::scene::{Scene, edit, nine, two_hunks};
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use expect_test::expect;
+use serde_json::json;
+use std::fs;
+
+/// What is left of the records of reviews.
+fn records(scene: &Scene) -> usize {
+    let all = scene.nvim.setup.dir().join("data/caliban/sessions");
+    let projects = fs::read_dir(all).unwrap().flatten();
+    let files = projects.flat_map(|it| fs::read_dir(it.path()).unwrap().flatten());
+    files.filter(|it| it.file_name().to_string_lossy().contains(".review-")).count()
+}
+
+/// Another Neovim takes the place of the one that has ended.
+fn start_again(scene: Scene) -> Scene {
+    let Scene { server, nvim } = scene;
+    let setup = nvim.setup.clone();
+    drop(nvim);
+    Scene { server, nvim: Nvim::start(&setup) }
+}
+
+fn quit(scene: Scene) -> Scene {
+    assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+    start_again(scene)
+}
+
+fn text(scene: &Scene, path: &str) -> String {
+    scene.nvim.buffer(scene.nvim.setup.path(path).to_str().unwrap())
+}
+
+#[test]
+fn after_a_restart_what_was_pending_is_decided_and_told() {
+    let scene = Scene::two_hunks(|it| it);
+    let before = text(&scene, "a.txt");
+    let scene = quit(scene);
+    let said = "2 changes are still under review in a.txt (:Caliban next).";
+    scene.nvim.wait_screen(said);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.nvim.lua_json("return #vim.api.nvim_list_wins()"), 1);
+    assert_eq!(scene.nvim.lua_str("return vim.fn.bufname()"), "");
+    scene.wait_hunks(2);
+    assert_eq!(text(&scene, "a.txt"), before);
+    scene.nvim.keys(":edit a.txt<CR>:w<CR>");
+    scene.nvim.wait_screen("a.txt has 2 hunks under review");
+    scene.nvim.keys("2G\\a8G:Caliban reject hunk too loud<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    expect![[r#"
+        <notice>
+        The turn was interrupted because the editor or Caliban ended. What ran then may have had effects.
+        </notice>
+        <notice>
+        Of 2 changes in a.txt: 1 accepted, 1 rejected and undone.
+        line 2, accepted:
+        L2
+        line 8, rejected, reads as before:
+        l8
+        The user's reason: too loud
+        </notice>
+        and?"#]].assert_eq(&scene.told_next());
+    assert!(scene.answer(2, "e1").contains("Their verdict follows"));
+    assert_eq!(records(&scene), 0);
+    let scene = quit(scene);
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.nvim.wait_screen("L2");
+    assert_eq!(scene.nvim.lua_json("return package.loaded['caliban.rpc'] ~= nil"), false);
+}
+
+#[test]
+fn what_was_decided_and_typed_before_the_end_holds_after_it() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys("2G\\a");
+    scene.wait_hunks(1);
+    scene.nvim.keys("8GA by me<Esc>");
+    let scene = quit(scene);
+    scene.wait_hunks(1);
+    let shown = nine().replace("l2", "L2").replace("l8", "L8 by me\nL8b");
+    assert_eq!(text(&scene, "a.txt"), shown.trim_end());
+    scene.nvim.keys(":edit a.txt<CR>\\A");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(shown));
+    expect![[r#"
+        <notice>
+        The turn was interrupted because the editor or Caliban ended. What ran then may have had effects.
+        </notice>
+        <notice>
+        Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
+        line 2, accepted:
+        L2
+        line 8, reworked, now reads:
+        L8 by me
+        L8b
+        </notice>
+        and?"#]].assert_eq(&scene.told_next());
+}
+
+#[test]
+fn a_file_that_changed_meanwhile_is_merged_and_never_written_over() {
+    let scene = quit_and_change(|text| text.replace("l5", "l5 of others\nl5b"));
+    scene.nvim.wait_screen("2 changes are still under review");
+    scene.wait_hunks(2);
+    let shown = nine().replace("l5", "l5 of others\nl5b");
+    let shown = shown.replace("l2", "L2").replace("l8", "L8\nL8b");
+    assert_eq!(text(&scene, "a.txt"), shown.trim_end());
+    scene.nvim.keys(":edit a.txt<CR>\\A");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt"), Some(shown));
+}
+
+fn quit_and_change(change: impl Fn(String) -> String) -> Scene {
+    let scene = Scene::two_hunks(|it| it);
+    assert!(scene.nvim.quit_with(":qa!<CR>").success());
+    fs::write(scene.nvim.setup.path("a.txt"), change(nine())).unwrap();
+    start_again(scene)
+}
+
+#[test]
+fn a_change_that_no_longer_fits_is_said_and_the_others_are_pending() {
+    let scene = quit_and_change(|text| text.replace("l8", "l8 of others"));
+    let said =
+        "1 change is still under review in a.txt (:Caliban next). 1 change no longer fits a.txt.";
+    scene.nvim.wait_screen(said);
+    scene.wait_hunks(1);
+    scene.nvim.keys(":edit a.txt<CR>\\A");
+    scene.wait_hunks(0);
+    let settled = nine().replace("l2", "L2").replace("l8", "l8 of others");
+    assert_eq!(scene.on_disk("a.txt"), Some(settled));
+    let told = scene.told_next();
+    assert!(told.contains("line 2, accepted"), "{told}");
+    assert!(told.contains("It could not be taken up again"), "{told}");
+}
+
+#[test]
+fn a_killed_editor_leaves_a_swap_file_and_recovered_text_keeps_its_hunks() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys("5GA, mine<Esc>:preserve<CR>");
+    scene.nvim.kill();
+    let scene = start_again(scene);
+    scene.nvim.wait_screen("A review of a.txt waits until you open it: it has a swap file");
+    assert_eq!(scene.pending(), 0);
+    recover(&scene, "r");
+    scene.wait_hunks(2);
+    let shown = nine().replace("l2", "L2").replace("l5", "l5, mine").replace("l8", "L8\nL8b");
+    assert_eq!(text(&scene, "a.txt"), shown.trim_end());
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.nvim.keys("\\R");
+    scene.wait_hunks(0);
+    assert_eq!(text(&scene, "a.txt"), nine().replace("l5", "l5, mine").trim_end());
+    let told = scene.told_next();
+    assert!(told.contains("The user rejected 2 changes in a.txt: they are undone."), "{told}");
+}
+
+/// Opens the file, with this answer to the question that its swap file raises.
+fn recover(scene: &Scene, choice: &str) {
+    let answer = format!(
+        "vim.api.nvim_create_autocmd('SwapExists', {{ callback = function() vim.v.swapchoice = '{choice}' end }})"
+    );
+    scene.nvim.lua(&answer, &[]);
+    scene.nvim.keys(":silent edit a.txt<CR>");
+}
+
+#[test]
+fn with_its_swap_file_put_aside_the_hunks_enter_the_disks_text() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":preserve<CR>");
+    scene.nvim.kill();
+    let scene = start_again(scene);
+    scene.nvim.wait_screen("A review of a.txt waits until you open it");
+    recover(&scene, "d");
+    scene.wait_hunks(2);
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(0);
+    let settled = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
+    assert_eq!(scene.on_disk("a.txt"), Some(settled));
+}
+
+#[test]
+fn new_renamed_and_deleted_files_are_decided_after_a_restart() {
+    let scene = Scene::start(|it| it.file("old.txt", "old\n").file("gone.txt", "gone\n"));
+    scene.ask(
+        Reply::new()
+            .call("n1", "write", super::scene::write("new.txt", "new\n"))
+            .call("r1", "rename", json!({"path": "old.txt", "to": "named.txt"}))
+            .call("d1", "delete", json!({"path": "gone.txt"})),
+    );
+    scene.wait_pending(3);
+    let scene = quit(scene);
+    scene.nvim.wait_screen("3 changes are still under review");
+    scene.wait_hunks(3);
+    assert_eq!(scene.on_disk("new.txt"), None);
+    assert_eq!(scene.on_disk("old.txt").as_deref(), Some("old\n"));
+    assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("gone\n"));
+    scene.nvim.keys(":edit gone.txt<CR>\\R:Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("new.txt").as_deref(), Some("new\n"));
+    assert_eq!(scene.on_disk("old.txt"), None);
+    assert_eq!(scene.on_disk("named.txt").as_deref(), Some("old\n"));
+    assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("gone\n"));
+    let told = scene.told_next();
+    for one in [
+        "The user accepted the change in new.txt.",
+        "The user accepted it: old.txt is now named.txt.",
+        "The user rejected it: gone.txt is not deleted.",
+    ] {
+        assert!(told.contains(one), "{one} in {told}");
+    }
+}
+
+#[test]
+fn a_review_of_an_editor_whose_program_was_dead_comes_back_as_it_was_left() {
+    let scene = Scene::two_hunks(|it| it);
+    super::life::kill_program(&scene);
+    scene.nvim.keys("2G\\r");
+    scene.wait_hunks(1);
+    let scene = quit(scene);
+    scene.wait_hunks(1);
+    assert_eq!(text(&scene, "a.txt"), nine().replace("l8", "L8\nL8b").trim_end());
+}
+
+#[test]
+fn reviews_of_two_conversations_come_back_each_to_its_own() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    scene.ask(two_hunks());
+    scene.wait_pending(2);
+    scene.nvim.keys(":Caliban new other<CR>");
+    scene.nvim.wait(
+        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
+        "the other conversation",
+    );
+    scene.server.reply(Reply::new().call("o1", "edit", edit("b.txt", &[("l4", "L4")])));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_hunks(3);
+    scene.wait_phase("reviewing");
+    let scene = quit(scene);
+    scene.wait_hunks(3);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    for (session, file) in [("main", "a.txt"), ("other", "b.txt")] {
+        scene.nvim.keys(&format!(":Caliban resume {session}<CR>"));
+        let current = format!("return tostring(require('caliban').state().session == '{session}')");
+        scene.nvim.wait(|nvim| nvim.lua_str(&current) == "true", session);
+        let told = scene.told_next();
+        assert!(told.contains(&format!(" in {file}")), "{told}");
+        assert_eq!(told.matches("The user rejected").count(), 1, "{told}");
+    }
+}
