@@ -5,6 +5,7 @@ local arrive = require('caliban.arrive')
 local entry = require('caliban.entry')
 local file = require('caliban.file')
 local settling = require('caliban.settle')
+local slices = require('caliban.slices')
 local track = require('caliban.track')
 local whole = require('caliban.whole')
 
@@ -69,6 +70,7 @@ local function fits(reviews, item)
     end
     all[#all + 1] = one
   end
+  slices.rest(true)
   for _, it in ipairs(all) do
     local holds = entry.holds(it.plan, it.buf, reviews.of(it.buf))
     if not holds or arrive.stopped(item) or not arrive.calm(it.buf) then

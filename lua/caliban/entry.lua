@@ -9,7 +9,7 @@ local rope = require('caliban.rope')
 local slices = require('caliban.slices')
 
 --- Lines that are read in one go, and hunks between two rests.
-local PART, SOME = 4000, 64
+local PART, SOME = 1000, 64
 --- Bytes that are hashed in one go; the program does the same (`Text::hash_of_parts`).
 local CHUNK = 65536
 
@@ -140,7 +140,10 @@ local function read(buf)
       break
     end
   end
-  return lines, table.concat(parts, '\n')
+  slices.rest(true)
+  local text = table.concat(parts, '\n')
+  slices.rest(true)
+  return lines, text
 end
 
 --- The hash by which a text is known to the program: of a long one that of its parts' hashes.

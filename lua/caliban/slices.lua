@@ -1,8 +1,11 @@
 --- Long work in slices, so that what the user types comes in between.
 local M = {}
 
---- How long one slice takes, in ns: what is left of a frame is for a key and its redraw.
-local SLICE = 6e6
+--- How long one slice takes, in ns: what is left of a frame is for a key and its redraw, and for a single step that
+--- takes long: Lua's table of strings grows in one, 10 ms where 131,072 are in it.
+local SLICE = 3e6
+--- What it may have taken before a step that cannot rest: short work is done at once.
+local FRESH = 1e6
 
 local running ---@type thread?
 local began = 0 ---@type number
@@ -19,15 +22,18 @@ function M.run(fn)
     if not ok then
       error(err, 0)
     elseif coroutine.status(work) ~= 'dead' then
-      vim.schedule(slice)
+      -- a scheduled call would come before what the last key drew is shown
+      vim.defer_fn(slice, 1)
     end
   end
   slice()
 end
 
 --- A place where the work may rest, and anything may have changed afterwards. Elsewhere than in `run` it does nothing.
-function M.rest()
-  if running and coroutine.running() == running and vim.uv.hrtime() - began > SLICE then
+---@param long? boolean what comes next takes long
+function M.rest(long)
+  local mine = running and coroutine.running() == running
+  if mine and vim.uv.hrtime() - began > (long and FRESH or SLICE) then
     ---@diagnostic disable-next-line: await-in-sync
     coroutine.yield()
   end

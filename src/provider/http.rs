@@ -281,27 +281,48 @@ impl Body {
         }
     }
 
-    /// Reads what comes next and all that is here then; text that flows, in sips.
+    /// Reads what comes next and all that is here then; text that flows, in sips. Halfway it is taken in already: an
+    /// end or a call behind it does not wait.
     async fn read(&mut self) {
-        if self.flows {
-            sleep(SIP).await;
-        }
-        let mut next = self.bytes.next().await;
         let mut room = GULP;
-        while let Some(Some(bytes)) = next {
-            self.begun = true;
-            room = room.saturating_sub(bytes.len());
-            self.push(&bytes);
-            if room == 0 || !self.flows {
-                self.flows = false;
+        if self.flows {
+            sleep(SIP / 2).await;
+            if let Some(next) = self.here().await
+                && !self.take(next, &mut room).await
+            {
                 return;
             }
-            next = match self.here().await {
-                Some(next) => next,
-                None => return,
-            };
+            sleep(SIP / 2).await;
         }
-        self.ended = true;
+        let next = if self.waiting.is_empty() {
+            Some(self.bytes.next().await)
+        } else {
+            self.here().await
+        };
+        if let Some(next) = next {
+            self.take(next, &mut room).await;
+        }
+    }
+
+    /// Takes in what came and all that is here then. False where that must not wait.
+    async fn take(&mut self, mut next: Option<Option<Bytes>>, room: &mut usize) -> bool {
+        loop {
+            let Some(Some(bytes)) = next else {
+                self.ended = true;
+                return false;
+            };
+            self.begun = true;
+            *room = room.saturating_sub(bytes.len());
+            self.push(&bytes);
+            if *room == 0 || !self.flows {
+                self.flows = false;
+                return false;
+            }
+            match self.here().await {
+                Some(more) => next = more,
+                None => return true,
+            }
+        }
     }
 
     /// The next bytes, if they have come.
