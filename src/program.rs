@@ -170,12 +170,8 @@ impl Program {
             }
             FromNvim::Stop { session } => self.tell(&session, Command::Stop),
             FromNvim::Rule { session, call, ruling, reason } => {
-                let ruling = match ruling {
-                    WireRuling::Once => Ruling::Once,
-                    WireRuling::Session => Ruling::Session,
-                    WireRuling::Deny => Ruling::Denied { reason },
-                };
-                self.tell(&session, Command::Rule { call: CallId(call), ruling });
+                let (call, ruling) = (CallId(call), ruled(ruling, reason));
+                self.tell(&session, Command::Rule { call, ruling });
             }
             FromNvim::Toggle { session, block } => self.tell(&session, Command::Toggle(block)),
             FromNvim::Retry { session } => self.tell(&session, Command::Retry),
@@ -190,6 +186,7 @@ impl Program {
             FromNvim::ForkSession(asked) => self.ask_for_fork(asked),
             FromNvim::ExportSession(asked) => self.export(asked),
             FromNvim::DeleteSession(asked) => self.delete(asked.session).await,
+            FromNvim::Rewind(it) => self.tell(&it.session.clone(), Command::Rewind(it.into())),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
             FromNvim::Checked(checked) => {
@@ -474,6 +471,14 @@ impl Program {
             saved.push(is_done);
         }
         let _ = tokio::time::timeout(FAREWELL, futures::future::join_all(saved)).await;
+    }
+}
+
+fn ruled(ruling: WireRuling, reason: String) -> Ruling {
+    match ruling {
+        WireRuling::Once => Ruling::Once,
+        WireRuling::Session => Ruling::Session,
+        WireRuling::Deny => Ruling::Denied { reason },
     }
 }
 

@@ -281,6 +281,11 @@ local subcommands = {
       require('caliban.request').ask(call.mods)
     end,
   },
+  rewind = {
+    run = function()
+      require('caliban.rewind').ask()
+    end,
+  },
   log = {
     run = function()
       local path =

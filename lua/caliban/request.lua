@@ -32,21 +32,29 @@ function M.ask(given)
   end
 end
 
----@param message caliban.SentRequest
-function M.show(message)
-  local name = ('caliban://%s/request'):format(message.session)
+--- Goes to the window of a buffer of this name, else makes both; it is not to be written.
+---@param name string
+---@param modifiers? vim.api.keyset.cmd_mods
+---@return integer buf
+function M.window(name, modifiers)
   local buf = vim.fn.bufnr('^' .. vim.fn.escape(name, '[]*?') .. '$')
   local win = buf > 0 and vim.fn.win_findbuf(buf)[1]
   if win then
     api.nvim_set_current_win(win)
   else
     leave_chat()
-    vim.cmd({ cmd = 'new', mods = mods })
+    vim.cmd({ cmd = 'new', mods = modifiers })
     buf = api.nvim_get_current_buf()
     vim.bo[buf].buftype, vim.bo[buf].bufhidden = 'nofile', 'wipe'
     vim.bo[buf].swapfile, vim.bo[buf].undolevels = false, -1
     api.nvim_buf_set_name(buf, name)
   end
+  return buf
+end
+
+---@param message caliban.SentRequest
+function M.show(message)
+  local buf = M.window(('caliban://%s/request'):format(message.session), mods)
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(message.body, '\n'))
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false

@@ -266,6 +266,18 @@ local handlers = {
   connect = vim.schedule_wrap(function(message)
     require('caliban.models').want(message)
   end),
+  turns = vim.schedule_wrap(function(message)
+    require('caliban.rewind').offer(message)
+  end),
+  preview = function(message)
+    require('caliban.rewind').preview(message)
+  end,
+  restore = function(message)
+    return require('caliban.rewind').restore(message)
+  end,
+  refresh = function(message)
+    require('caliban.rewind').refresh(message)
+  end,
   request = function(message)
     require('caliban.request').show(message)
   end,

@@ -122,7 +122,7 @@ end
 
 ---@param seconds integer
 ---@return string
-local function ago(seconds)
+function M.ago(seconds)
   for _, unit in ipairs({ { 86400, 'd' }, { 3600, 'h' }, { 60, 'min' } }) do
     if seconds >= unit[1] then
       return ('%d %s ago'):format(seconds / unit[1], unit[2])
@@ -145,7 +145,7 @@ local function line(item)
   if item.problem then
     return '! ' .. item.problem
   end
-  local about = { ago(item.age) }
+  local about = { M.ago(item.age) }
   if item.turns > 0 then
     table.insert(about, ('%d turn%s'):format(item.turns, item.turns == 1 and '' or 's'))
   end

@@ -142,6 +142,27 @@ local function as_ordinary(buf, fn)
   end
 end
 
+--- Deletes or renames a file that is not under review, as in its unmodified buffer.
+---@param p caliban.WireProposal
+---@param buf integer
+---@return string? why not
+function M.at_once(p, buf)
+  if not p.binary and file.disk(buf) ~= file.text(buf) then
+    return 'it has changed meanwhile'
+  elseif p.to then
+    local failed = move_file(p.path, p.to)
+    if not failed then
+      move_buffer(buf, p.to, p.binary)
+    end
+    return failed
+  end
+  local ok, err = os.remove(p.path)
+  if not ok then
+    return err
+  end
+  M.close({ buf = buf, from = {} })
+end
+
 ---@param r caliban.Review
 ---@param from string
 ---@param to string
@@ -272,7 +293,7 @@ function M.conclude(r, whole)
 end
 
 --- Closes the buffer of a file that is no more, its windows kept.
----@param r caliban.Review
+---@param r { buf: integer, from: table<integer, integer> }
 function M.close(r)
   for _, win in ipairs(vim.fn.win_findbuf(r.buf)) do
     local back = r.from[win]

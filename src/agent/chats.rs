@@ -105,6 +105,7 @@ impl Agent {
         }
         if let Some(store) = &mut self.setup.store {
             store.rename(&self.setup.session, &to).map_err(|it| it.say(&to.0))?;
+            self.checkpoints = None;
         }
         let session = std::mem::replace(&mut self.setup.id, to.clone());
         self.show(Show::Tell(ToNvim::Renamed(Renamed { session, to })));

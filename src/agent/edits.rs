@@ -1,5 +1,6 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
+use super::checkpoints::Keeper;
 use super::known::News;
 use super::{refactor, whole};
 use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
@@ -27,6 +28,8 @@ pub(super) struct Job {
     /// Texts of the conversation that the calls name, by their names.
     pub(super) kept: BTreeMap<String, String>,
     pub(super) tally: Option<Tally>,
+    /// Keeps what the files are before.
+    pub(super) keeper: Option<Keeper>,
 }
 
 /// The texts that these calls name in place of sending them, from all calls of the conversation.
@@ -103,7 +106,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
         if proposals.is_empty() {
             return;
         }
-        let arrivals = job.desk.workspace.propose(turn, proposals.clone()).await;
+        let arrivals = job.proposed(turn, &proposals).await;
         let mut over = BTreeSet::new();
         for (proposal, arrival) in proposals.into_iter().zip(arrivals) {
             match arrival {
@@ -139,6 +142,18 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
 }
 
 impl Job {
+    /// Puts proposals before the user, once what their files are is kept.
+    async fn proposed(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<Arrival> {
+        let propose = self.desk.workspace.propose(turn, proposals.to_vec());
+        let Some(keeper) = &self.keeper else { return propose.await };
+        let ids = keeper.propose(turn, proposals).await;
+        let arrivals = propose.await;
+        for (id, arrival) in ids.into_iter().zip(&arrivals) {
+            keeper.arrived(id, arrival).await;
+        }
+        arrivals
+    }
+
     /// One proposal a file; calls that do not fit are answered and leave `open`, and how many did.
     async fn resolve(
         &self,

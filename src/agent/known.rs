@@ -1,6 +1,8 @@
 //! What the model last knew of the user's files, against what they are now: told once, with the next request.
 
 use super::Agent;
+use super::checkpoints::Keeping;
+use super::rewind::Rewound;
 use crate::edit;
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{Input, Session};
@@ -74,6 +76,8 @@ pub(super) enum News {
         to: Option<PathBuf>,
     },
     Looked(Cause, Vec<Look>),
+    Keeping(Keeping),
+    Rewound(Rewound),
 }
 
 impl Known {
@@ -157,6 +161,8 @@ impl Agent {
                 }
             }
             News::Looked(cause, looks) => self.looked(cause, looks),
+            News::Keeping(keeping) => self.keep(keeping),
+            News::Rewound(rewound) => self.rewound(rewound),
         }
     }
 

@@ -4,11 +4,13 @@
 pub mod models;
 mod cache;
 mod chats;
+mod checkpoints;
 mod checks;
 mod edits;
 mod instructions;
 mod known;
 mod refactor;
+mod rewind;
 mod sampling;
 mod skills;
 mod speech;
@@ -18,6 +20,7 @@ mod whole;
 mod work;
 
 pub use chats::{Act, Copy, Wish};
+pub use rewind::Rewind;
 
 use crate::context::instructions::Places;
 use crate::context::prompt;
@@ -28,6 +31,7 @@ use crate::nvim::screen::Show;
 use crate::nvim::wire::{Checked, Level, ToNvim};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
+use crate::store::checkpoints::Checkpoints;
 use crate::store::{Draft, Store};
 use crate::text::Text;
 use crate::tool::{self, Desk};
@@ -74,6 +78,7 @@ pub enum Command {
     /// The editor wants the session's state and transcript (again).
     Present,
     Act(Act),
+    Rewind(Rewind),
     /// Save everything and end.
     Quit(oneshot::Sender<()>),
 }
@@ -86,6 +91,7 @@ impl Command {
             Command::Draft(_)
                 | Command::Toggle(_)
                 | Command::ShowRequest
+                | Command::Rewind(Rewind::List | Rewind::Preview { .. })
                 | Command::Reviewed { .. }
                 | Command::Checked(_)
                 | Command::Present
@@ -164,6 +170,10 @@ pub struct Agent {
     /// What was said last of instructions that have changed.
     outdated: Option<String>,
     checks: checks::Checks,
+    /// What is kept of the files that turns have changed; read when it is first needed.
+    checkpoints: Option<Checkpoints>,
+    /// That nothing can be kept was said.
+    unkept: bool,
 }
 
 struct Ends {
@@ -251,6 +261,8 @@ impl Agent {
             disk_warned: false,
             outdated: None,
             checks: checks::Checks::default(),
+            checkpoints: None,
+            unkept: false,
         };
         let ends = Ends {
             results: results_end,
@@ -306,12 +318,16 @@ impl Agent {
             Command::ShowRequest => self.show_request(),
             Command::Reviewed { answers, path, saved, text } => {
                 self.note_saved(&path, saved);
+                if text.is_some() || !answers.is_empty() {
+                    self.keep_settled(&path, text.as_ref());
+                }
                 self.settled(&path, text);
                 self.judged(Input::Reviewed { path, answers });
             }
             Command::Checked(checked) => self.checked(&checked),
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => self.do_with_session(act),
+            Command::Rewind(wanted) => self.rewind(wanted),
             Command::Quit(_) => (),
         }
     }
@@ -412,6 +428,7 @@ impl Agent {
                 self.work.spawn(work::run(job, turn, call));
             }
             Effect::Propose { turn, calls } => {
+                let keeper = self.keeper();
                 let job = edits::Job {
                     desk: self.setup.desk.clone(),
                     results: self.results.clone(),
@@ -420,6 +437,7 @@ impl Agent {
                     at_once: self.setup.session.mode == Mode::AutoEdit,
                     kept: edits::kept(&self.setup.session, &calls),
                     tally: self.tally(),
+                    keeper,
                 };
                 self.proposing = Some(self.work.spawn(edits::propose(job, turn, calls)));
             }

@@ -5,6 +5,7 @@ mod fold;
 pub mod kept;
 mod ladder;
 mod lines;
+mod merge;
 mod misfit;
 mod nearest;
 mod numbers;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use chunk::Chunk;
 pub use ladder::Rung;
+pub use merge::{Merged, merge};
 pub use outcome::{elsewhere, outcome, outcome_among, reasons};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};

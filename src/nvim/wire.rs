@@ -2,10 +2,12 @@
 //! each field means. A test keeps the two equal.
 
 mod chats;
+mod files;
 mod servers;
 mod verdict;
 
 pub use chats::*;
+pub use files::*;
 pub use servers::{CheckState, Checked, Found};
 pub use verdict::{ProposedText, Reason, Reviewed};
 
@@ -96,6 +98,7 @@ pub enum FromNvim {
     ForkSession(ForkSession),
     DeleteSession(DeleteSession),
     ExportSession(ExportSession),
+    Rewind(RewindWanted),
     Arrived(Arrived),
     Reviewed(Reviewed),
     Found(Found),
@@ -305,6 +308,14 @@ pub enum ToNvim {
     Deleted(Deleted),
     Copied(Copied),
     History(History),
+    Turns(Turns),
+    Preview(Preview),
+    Restore {
+        file: WireProposal,
+    },
+    Refresh {
+        path: PathBuf,
+    },
     Request {
         session: SessionId,
         about: String,
@@ -412,23 +423,6 @@ pub struct WireHunk {
     pub count: u32,
     pub text: String,
     pub n: u32,
-}
-
-/// The answer to `ToNvim::Read`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
-pub struct BufferText {
-    #[serde(default)]
-    pub loaded: bool,
-    #[serde(default)]
-    pub pending: u32,
-    pub text: Option<String>,
-    #[serde(default)]
-    pub eol: bool,
-    #[serde(default)]
-    pub dos: bool,
-    #[serde(default)]
-    pub bom: bool,
 }
 
 impl FromNvim {

@@ -1,6 +1,7 @@
 //! Sessions on disk: one pretty-printed JSON file each, a journal of events beside it while a turn runs,
 //! and what stands unsent in the composer. Everything is written whole to a temporary file and renamed.
 
+pub mod checkpoints;
 mod disk;
 mod file;
 mod history;

@@ -36,6 +36,7 @@ mod prompts;
 mod relatives;
 mod resume;
 pub mod review;
+mod rewind;
 mod sessions;
 mod sight;
 mod skills;

@@ -1051,7 +1051,7 @@ test('the command completes and names the nearest', function()
   eq(fn.getcompletion('Caliban resume ', 'cmdline'), { 'mine' })
   eq(
     fn.getcompletion('Caliban re', 'cmdline'),
-    { 'reject', 'rename', 'request', 'restart', 'resume', 'review' }
+    { 'reject', 'rename', 'request', 'restart', 'resume', 'review', 'rewind' }
   )
   eq(fn.getcompletion('Caliban accept f', 'cmdline'), { 'file' })
   vim.cmd('Caliban acept')

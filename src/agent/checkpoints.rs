@@ -1,0 +1,195 @@
+//! What files are before a turn changes them is kept, so that the turn can be rewound.
+
+use super::Agent;
+use super::known::News;
+use crate::edit::{Proposal, Whole};
+use crate::event::TurnId;
+use crate::message::{Block, Role};
+use crate::nvim::wire::Level;
+use crate::session::title;
+use crate::store::checkpoints::{Blobs, Cause, Checkpoints, Content, Kept, New, Origin, State};
+use crate::text::Text;
+use crate::tool::Arrival;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tokio::sync::{mpsc, oneshot};
+
+/// What comes to the agent of changes.
+pub(super) enum Keeping {
+    /// Files are about to be changed; whether the disk took what they hold. Answered with the numbers of the changes.
+    Begin { by: By, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
+    /// A change did not come to be.
+    Void(u32),
+    /// What a file was written as.
+    Written(u32, Kept),
+}
+
+/// Who changes files.
+#[derive(Clone)]
+pub(super) enum By {
+    Turn(TurnId),
+    /// The user, who takes back what has this title.
+    Rewind(String),
+}
+
+/// A change of a file that is about to be made.
+pub(super) struct Planned {
+    pub(super) path: PathBuf,
+    pub(super) to: Option<PathBuf>,
+    pub(super) before: Content,
+    pub(super) after: Content,
+}
+
+impl Agent {
+    /// `None`: nothing is kept of a conversation that is never saved.
+    pub(super) fn checkpoints(&mut self) -> Option<&mut Checkpoints> {
+        if self.checkpoints.is_none() {
+            self.checkpoints = self.setup.store.as_ref().map(crate::store::Store::checkpoints);
+        }
+        self.checkpoints.as_mut()
+    }
+
+    pub(super) fn keeper(&mut self) -> Option<Keeper> {
+        let blobs = self.checkpoints()?.blobs();
+        Some(Keeper { blobs, knowing: self.knowing.clone() })
+    }
+
+    pub(super) fn keep(&mut self, keeping: Keeping) {
+        let (prompt, turn) = (self.prompt(), self.setup.session.turns);
+        let Some(all) = self.checkpoints() else { return };
+        let written = match keeping {
+            Keeping::Begin { by, new, kept, ids } => {
+                let origin = match by {
+                    By::Turn(turn) => Origin { turn: turn.0, title: prompt, cause: Cause::Edit },
+                    By::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
+                };
+                let (begun, written) = all.begin(&origin, new);
+                // Who asked may have been stopped.
+                let _ = ids.send(begun);
+                kept.and(written)
+            }
+            Keeping::Void(id) => all.alter(id, |it| it.state = State::Void),
+            Keeping::Written(id, after) => all.alter(id, |it| it.after = after),
+        };
+        self.warn_of_checkpoints(written);
+    }
+
+    /// A review is over: what the file has come to; `None`: it is no more.
+    pub(super) fn keep_settled(&mut self, path: &Path, text: Option<&Text>) {
+        if let Some(all) = self.checkpoints() {
+            let written = all.settle(path, text);
+            self.warn_of_checkpoints(written);
+        }
+    }
+
+    /// The turn goes on; the user is told once.
+    fn warn_of_checkpoints(&mut self, written: io::Result<()>) {
+        if let Err(error) = written
+            && !std::mem::replace(&mut self.unkept, true)
+        {
+            let text = format!(
+                "What files were cannot be kept ({error}): turns from here on cannot be rewound."
+            );
+            self.notice(Level::Warn, text);
+        }
+    }
+
+    /// The first line of the last prompt.
+    fn prompt(&self) -> String {
+        let users = self.setup.session.messages.iter().rev().filter(|it| it.role == Role::User);
+        let texts = users.flat_map(|it| &it.blocks).filter_map(|it| match it {
+            Block::Text { text } => Some(title(text)),
+            _ => None,
+        });
+        texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
+    }
+}
+
+/// Keeps contents before they change.
+#[derive(Clone)]
+pub(super) struct Keeper {
+    pub(super) blobs: Blobs,
+    knowing: mpsc::UnboundedSender<News>,
+}
+
+impl Keeper {
+    /// Once this is over the changes may be made. Their numbers; none where nothing could be kept.
+    pub(super) async fn begin(&self, by: By, planned: Vec<Planned>) -> Vec<u32> {
+        let blobs = self.blobs.clone();
+        let kept = tokio::task::spawn_blocking(move || {
+            let mut failed = Ok(());
+            let mut keep = |content: &Content| {
+                blobs.keep(content).unwrap_or_else(|error| {
+                    let why = format!("could not be kept ({error})");
+                    failed = Err(error);
+                    Kept::Lost(why)
+                })
+            };
+            let new = |it: Planned| New {
+                before: keep(&it.before),
+                after: keep(&it.after),
+                mode: mode(&it),
+                path: it.path,
+                to: it.to,
+            };
+            let new = planned.into_iter().map(new).collect::<Vec<_>>();
+            (new, failed)
+        });
+        let Ok((new, kept)) = kept.await else { return Vec::new() };
+        let (ids, begun) = oneshot::channel();
+        let _ = self.knowing.send(News::Keeping(Keeping::Begin { by, new, kept, ids }));
+        begun.await.unwrap_or_default()
+    }
+
+    /// The same for proposals.
+    pub(super) async fn propose(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<u32> {
+        let mut planned = Vec::new();
+        for it in proposals {
+            planned.push(planned_of(it).await);
+        }
+        self.begin(By::Turn(turn), planned).await
+    }
+
+    /// What has become of a proposal.
+    pub(super) async fn arrived(&self, id: u32, arrival: &Arrival) {
+        let keeping = match arrival {
+            Arrival::Entered { .. } | Arrival::Written { text: None, .. } => return,
+            Arrival::Written { text: Some(text), .. } => {
+                let (blobs, text) = (self.blobs.clone(), text.clone());
+                let kept = move || blobs.keep(&Content::Text(text));
+                match tokio::task::spawn_blocking(kept).await {
+                    Ok(Ok(kept)) => Keeping::Written(id, kept),
+                    _ => return,
+                }
+            }
+            _ => Keeping::Void(id),
+        };
+        let _ = self.knowing.send(News::Keeping(keeping));
+    }
+
+    pub(super) fn void(&self, id: u32) {
+        let _ = self.knowing.send(News::Keeping(Keeping::Void(id)));
+    }
+}
+
+/// The permissions of a file that is to be deleted.
+fn mode(it: &Planned) -> Option<u32> {
+    let is_deleted = it.after == Content::Absent && it.before != Content::Absent;
+    let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok()).flatten();
+    meta.map(|it| it.permissions().mode() & 0o7777)
+}
+
+async fn planned_of(it: &Proposal) -> Planned {
+    let text = |it: &Option<Text>| it.clone().map_or(Content::Absent, Content::Text);
+    let (before, after, to) = match &it.whole {
+        None => (text(&it.before), Content::Text(it.after.clone()), None),
+        Some(Whole::Rename { to }) => (Content::Absent, Content::Absent, Some(to.clone())),
+        Some(Whole::Delete) if it.is_binary => match tokio::fs::read(&it.path).await {
+            Ok(bytes) => (Content::of(bytes), Content::Absent, None),
+            Err(_) => (Content::Absent, Content::Absent, None),
+        },
+        Some(Whole::Delete) => (text(&it.before), Content::Absent, None),
+    };
+    Planned { path: it.path.clone(), to, before, after }
+}

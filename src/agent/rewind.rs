@@ -1,0 +1,318 @@
+//! `:Caliban rewind`: which turns have changed files, what taking one back would do, and doing it.
+
+mod plan;
+
+use super::Agent;
+use super::checkpoints::{By, Keeper, Planned};
+use super::known::News;
+use crate::edit::{Proposal, Whole, unified};
+use crate::nvim::link::Editor;
+use crate::nvim::reviews::on_wire;
+use crate::nvim::screen::Show;
+use crate::nvim::wire::{
+    Level, Preview, Restored, RewindFile, RewindWanted, ToNvim, TurnRow, Turns, WireProposal,
+};
+use crate::session::{Input, Phase};
+use crate::store::checkpoints::{Cause, Change, Content};
+use crate::text::Text;
+use crate::tool::{self, Desk};
+use plan::File as Planning;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Lines of one file's difference in the preview: what is beyond nobody reads before they decide.
+const LINES: usize = 500;
+
+/// What the user wants of the turns there are.
+pub enum Rewind {
+    List,
+    Preview {
+        entry: u32,
+    },
+    /// Of these files.
+    Do {
+        entry: u32,
+        paths: Vec<PathBuf>,
+    },
+}
+
+impl From<RewindWanted> for Rewind {
+    fn from(it: RewindWanted) -> Rewind {
+        match (it.entry, it.paths) {
+            (None, _) => Rewind::List,
+            (Some(entry), None) => Rewind::Preview { entry },
+            (Some(entry), Some(paths)) => Rewind::Do { entry, paths },
+        }
+    }
+}
+
+/// What a rewind has come to, a line for each file.
+pub(super) struct Rewound {
+    title: String,
+    lines: Vec<String>,
+}
+
+impl Agent {
+    pub(super) fn rewind(&mut self, wanted: Rewind) {
+        let Some(keeper) = self.keeper() else {
+            let text = "This conversation is never saved, so nothing is kept to rewind it.";
+            return self.notice(Level::Warn, text.into());
+        };
+        match wanted {
+            Rewind::List => self.list_turns(),
+            Rewind::Preview { entry } => {
+                let Some((title, changes)) = self.changes_of(entry) else { return };
+                let (desk, editor) = (self.setup.desk.clone(), self.setup.editor.clone());
+                let session = self.setup.id.clone();
+                tokio::spawn(async move {
+                    let files = plan::plan(&desk, &keeper.blobs, &changes).await;
+                    let files = files.iter().map(|it| preview(it, &desk.root)).collect();
+                    editor.tell(ToNvim::Preview(Preview { session, entry, title, files }));
+                });
+            }
+            Rewind::Do { .. } if self.setup.session.phase != Phase::Idle => {
+                self.refuse_while_running();
+            }
+            Rewind::Do { entry, paths } => {
+                let Some((title, changes)) = self.changes_of(entry) else { return };
+                let job = Job {
+                    desk: self.setup.desk.clone(),
+                    editor: self.setup.editor.clone(),
+                    keeper,
+                };
+                let knowing = self.knowing.clone();
+                tokio::spawn(async move {
+                    let lines = job.run(&title, &changes, &paths).await;
+                    let _ = knowing.send(News::Rewound(Rewound { title, lines }));
+                });
+            }
+        }
+    }
+
+    fn list_turns(&mut self) {
+        let root = self.setup.desk.root.clone();
+        let mut turns: Vec<TurnRow> = Vec::new();
+        let changes = self.checkpoints().map(|it| it.changes()).unwrap_or_default();
+        for it in changes.iter().filter(|it| it.counts()) {
+            let known = turns.iter().position(|row| row.entry == it.entry);
+            let at = known.unwrap_or_else(|| {
+                turns.push(row(it));
+                turns.len() - 1
+            });
+            let name = tool::path::show(&root, it.to.as_deref().unwrap_or(&it.path));
+            if !turns[at].files.contains(&name) {
+                turns[at].files.push(name);
+            }
+        }
+        if turns.is_empty() {
+            let text = "No turn of this conversation has changed a file.";
+            return self.notice(Level::Info, text.into());
+        }
+        turns.reverse();
+        let session = self.setup.id.clone();
+        self.show(Show::Tell(ToNvim::Turns(Turns { session, turns })));
+    }
+
+    /// The title of a turn, and its changes, the last first.
+    fn changes_of(&mut self, entry: u32) -> Option<(String, Vec<Change>)> {
+        let all = self.checkpoints()?.changes().iter();
+        let mut changes: Vec<Change> =
+            all.filter(|it| it.entry == entry && it.counts()).cloned().collect();
+        changes.reverse();
+        let Some(first) = changes.first() else {
+            let text = "Nothing of this turn is kept any more.";
+            self.notice(Level::Warn, text.into());
+            return None;
+        };
+        Some((row(first).title, changes))
+    }
+
+    /// The user and the model are told at once: it stands in the chat, and goes with the next request.
+    pub(super) fn rewound(&mut self, rewound: Rewound) {
+        let Rewound { title, lines } = rewound;
+        let text = if lines.is_empty() {
+            format!("Of “{title}” there is nothing to take back.")
+        } else {
+            format!("The user took back the changes of “{title}”:\n{}", lines.join("\n"))
+        };
+        self.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
+        self.take(Input::Note { text });
+    }
+}
+
+fn row(it: &Change) -> TurnRow {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let title = match (it.title.as_str(), it.cause) {
+        ("", _) => format!("turn {}", it.turn),
+        (title, Cause::Rewind) => format!("rewind of {title}"),
+        (title, _) => title.to_owned(),
+    };
+    TurnRow { entry: it.entry, title, age: now.saturating_sub(it.at), files: Vec::new() }
+}
+
+fn preview(file: &Planning, root: &Path) -> RewindFile {
+    let text = |it: &Content| match it {
+        Content::Text(text) => Some(text.clone()),
+        Content::Absent => Some(Text::default()),
+        Content::Bytes(_) => None,
+    };
+    let diff = match (text(&file.was), text(&file.now)) {
+        (Some(was), Some(now)) => unified(&was, &now, LINES).0,
+        _ => "(not a text)".to_owned(),
+    };
+    let mut about = file.say(root);
+    if file.by_command {
+        about.push_str(" (changed by a command)");
+    }
+    RewindFile {
+        path: file.path.clone(),
+        name: tool::path::show(root, &file.path),
+        about,
+        diff,
+        todo: file.is_to_do(),
+    }
+}
+
+struct Job {
+    desk: Desk,
+    editor: Editor,
+    keeper: Keeper,
+}
+
+/// One thing to be done.
+enum Step {
+    /// By the editor, in the file's buffer.
+    There(Box<WireProposal>),
+    /// On disk, byte for byte.
+    Here { path: PathBuf, was: Content, now: Content, mode: Option<u32> },
+}
+
+impl Job {
+    /// Does it file by file; what came of each.
+    async fn run(&self, title: &str, changes: &[Change], paths: &[PathBuf]) -> Vec<String> {
+        let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
+        files.retain(|it| paths.contains(&it.path));
+        let (mut planned, mut todo) = (Vec::new(), Vec::new());
+        for (at, file) in files.iter().enumerate().filter(|it| it.1.is_to_do()) {
+            for (what, step) in steps(file) {
+                planned.push(what);
+                todo.push((at, step));
+            }
+        }
+        let mut ids = self.keeper.begin(By::Rewind(title.to_owned()), planned).await.into_iter();
+        for (at, step) in todo {
+            let (file, id) = (&mut files[at], ids.next());
+            let done = match (&file.left, step) {
+                (Some(why), _) => Err(why.clone()),
+                (None, Step::There(proposal)) => self.there(*proposal).await,
+                (None, Step::Here { path, was, now, mode }) => {
+                    self.here(path, was, now, mode).await
+                }
+            };
+            match done {
+                Ok(unsaved) if unsaved.is_empty() => (),
+                Ok(unsaved) => file.unsaved = Some(unsaved),
+                Err(why) => {
+                    file.left = Some(why);
+                    if let Some(id) = id {
+                        self.keeper.void(id);
+                    }
+                }
+            }
+        }
+        let root = &self.desk.root;
+        let line = |it: &Planning| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
+        files.iter().map(line).collect()
+    }
+
+    /// In the file's buffer. Why it is not saved, empty where it is; an `Err` says why nothing was done.
+    async fn there(&self, file: WireProposal) -> Result<String, String> {
+        let answer = self.editor.call(ToNvim::Restore { file }).await;
+        let restored: Option<Restored> = answer.and_then(|it| rmpv::ext::from_value(it).ok());
+        match restored {
+            Some(it) if it.done => Ok(it.why),
+            Some(it) => Err(it.why),
+            None => Err("the editor could not take it".to_owned()),
+        }
+    }
+
+    async fn here(
+        &self,
+        path: PathBuf,
+        was: Content,
+        now: Content,
+        mode: Option<u32>,
+    ) -> Result<String, String> {
+        let to = path.clone();
+        let written = tokio::task::spawn_blocking(move || put(&to, &was, &now, mode)).await;
+        written.map_err(|it| it.to_string())?.map_err(|it| it.to_string())?;
+        self.editor.call(ToNvim::Refresh { path }).await;
+        Ok(String::new())
+    }
+}
+
+/// What is to be done for a file, in order, each with what is kept of it.
+fn steps(file: &Planning) -> Vec<(Planned, Step)> {
+    let mut steps = Vec::new();
+    if let Some(from) = &file.from {
+        let whole = Some(Whole::Rename { to: file.path.clone() });
+        let planned = Planned {
+            path: from.clone(),
+            to: Some(file.path.clone()),
+            before: Content::Absent,
+            after: Content::Absent,
+        };
+        steps.push((planned, there(from, &file.was, &file.was, whole)));
+    }
+    if file.was != file.now {
+        let path = &file.path;
+        let (before, after) = (file.was.clone(), file.now.clone());
+        let is_alike = |was: &Text, now: &Text| (was.newline, was.bom) == (now.newline, now.bom);
+        let step = match (&before, &after) {
+            (_, Content::Absent) => there(path, &before, &after, Some(Whole::Delete)),
+            (Content::Text(was), Content::Text(now)) if is_alike(was, now) => {
+                there(path, &before, &after, None)
+            }
+            _ => {
+                let (path, was, now) = (path.clone(), before.clone(), after.clone());
+                Step::Here { path, was, now, mode: file.mode }
+            }
+        };
+        steps.push((Planned { path: path.clone(), to: None, before, after }, step));
+    }
+    steps
+}
+
+fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Step {
+    let text = |it: &Content| match it {
+        Content::Text(text) => text.clone(),
+        _ => Text::default(),
+    };
+    let proposal = Proposal {
+        parts: Vec::new(),
+        path: path.to_owned(),
+        before: Some(text(was)),
+        after: text(now),
+        at_once: true,
+        whole,
+        is_binary: matches!(was, Content::Bytes(_)),
+    };
+    Step::There(Box::new(on_wire(0, 0, &proposal)))
+}
+
+/// Writes a file whose content is still `was`. Blocks.
+fn put(path: &Path, was: &Content, now: &Content, mode: Option<u32>) -> io::Result<()> {
+    let bytes = now.bytes().unwrap_or_default();
+    if *was == Content::Absent {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        File::create_new(path)?.write_all(&bytes)?;
+    } else if Content::of(fs::read(path)?) == *was {
+        fs::write(path, &bytes)?;
+    } else {
+        return Err(io::Error::other("it has changed meanwhile"));
+    }
+    mode.map_or(Ok(()), |it| fs::set_permissions(path, fs::Permissions::from_mode(it)))
+}

@@ -1,0 +1,175 @@
+//! What a rewind makes of each file: the changes taken back one after the other, the last first, each merged with what
+//! has become of the file since.
+
+use crate::edit;
+use crate::store::checkpoints::{Blobs, Cause, Change, Content};
+use crate::tool::{self, Desk, Unreadable};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A file, as it is and as it is to be.
+#[derive(Debug, Clone)]
+pub(super) struct File {
+    /// Where it is, or is to be again.
+    pub(super) path: PathBuf,
+    /// Where it is now, if elsewhere.
+    pub(super) from: Option<PathBuf>,
+    pub(super) was: Content,
+    pub(super) now: Content,
+    /// The user's own changes are in it too.
+    pub(super) merged: bool,
+    /// Places that stay as they are: the same lines were changed since.
+    pub(super) stays: usize,
+    /// Why it is left as it is, to follow its name.
+    pub(super) left: Option<String>,
+    /// A command has changed it.
+    pub(super) by_command: bool,
+    pub(super) mode: Option<u32>,
+    /// It is done in its buffer, and why not on disk.
+    pub(super) unsaved: Option<String>,
+}
+
+impl File {
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.from.is_none() && self.was == self.now
+    }
+
+    /// Whether there is something to do for it.
+    pub(super) fn is_to_do(&self) -> bool {
+        self.left.is_none() && !self.is_unchanged()
+    }
+
+    /// What becomes of it, to follow its name.
+    pub(super) fn say(&self, root: &Path) -> String {
+        let name = |it: &Path| tool::path::show(root, it);
+        let mine = match (self.stays, self.merged) {
+            (1, _) => ", but for a place that was changed since",
+            (2.., _) => ", but for some places that were changed since",
+            (_, true) => ", with what was changed since",
+            _ => "",
+        };
+        if let Some(why) = &self.unsaved {
+            return format!("is as it was before{mine}, in its buffer; it is not saved: {why}");
+        }
+        match (&self.left, &self.from, &self.was, &self.now) {
+            (Some(why), ..) => format!("is left as it is: {why}"),
+            _ if self.is_unchanged() => "is as it was before".to_owned(),
+            (_, Some(from), ..) => format!("is no more {}{mine}", name(from)),
+            (_, _, _, Content::Absent) => "is deleted".to_owned(),
+            (_, _, Content::Absent, _) => "is there again".to_owned(),
+            _ => format!("is as it was before{mine}"),
+        }
+    }
+}
+
+/// What taking back these changes, the last first, makes of their files.
+pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
+    let mut files = BTreeMap::new();
+    for change in changes {
+        for path in [Some(&change.path), change.to.as_ref()].into_iter().flatten() {
+            if !files.contains_key(path) {
+                files.insert(path.clone(), look(desk, path).await);
+            }
+        }
+        match &change.to {
+            Some(to) => move_back(&mut files, &change.path, to),
+            None => {
+                if let Some(file) = files.get_mut(&change.path) {
+                    take_back(file, blobs, change);
+                }
+            }
+        }
+    }
+    files.retain(|_, it| {
+        it.left.is_some() || it.was != Content::Absent || it.now != Content::Absent
+    });
+    files.into_values().collect()
+}
+
+/// A file as it is now.
+async fn look(desk: &Desk, path: &Path) -> File {
+    let mut file = File {
+        path: path.to_owned(),
+        from: None,
+        was: Content::Absent,
+        now: Content::Absent,
+        merged: false,
+        stays: 0,
+        left: None,
+        by_command: false,
+        mode: None,
+        unsaved: None,
+    };
+    let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+    let leads = tool::path::resolve(desk, &path.to_string_lossy());
+    if is_link || leads.is_ok_and(|it| it != *path) {
+        file.left = Some("a symbolic link is in its place".to_owned());
+        return file;
+    } else if !tool::path::inside(&desk.root, path) {
+        file.left = Some("it is outside the project".to_owned());
+        return file;
+    }
+    match desk.workspace.read(path).await {
+        Ok(source) if source.pending > 0 => {
+            file.left = Some("changes of it are under review; decide them first".to_owned());
+        }
+        Ok(source) => file.was = Content::Text(source.text),
+        Err(Unreadable::Absent) => (),
+        Err(Unreadable::Binary | Unreadable::NotUtf8) => match tokio::fs::read(path).await {
+            Ok(bytes) => file.was = Content::of(bytes),
+            Err(error) => file.left = Some(error.to_string()),
+        },
+        Err(why) => file.left = Some(format!("it {}", why.say())),
+    }
+    file.now = file.was.clone();
+    file
+}
+
+/// A file that was renamed goes back, with what it holds.
+fn move_back(files: &mut BTreeMap<PathBuf, File>, path: &Path, to: &Path) {
+    let is_free = files.get(path).is_none_or(|it| it.now == Content::Absent && it.left.is_none());
+    let Some(moved) = files.get(to).filter(|it| it.now != Content::Absent) else { return };
+    if !is_free {
+        let mut left = moved.clone();
+        left.left = Some("another file has its former name".to_owned());
+        files.insert(to.to_owned(), left);
+        return;
+    }
+    let from = Some(moved.from.clone().unwrap_or_else(|| to.to_owned()));
+    let back = File { path: path.to_owned(), from: from.filter(|it| it != path), ..moved.clone() };
+    let gone = File { was: Content::Absent, now: Content::Absent, from: None, ..moved.clone() };
+    files.insert(path.to_owned(), back);
+    files.insert(to.to_owned(), gone);
+}
+
+fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
+    if file.left.is_some() {
+        return;
+    }
+    file.by_command |= change.cause == Cause::Command;
+    let (before, after) = change.sides();
+    let (before, after) = match (blobs.read(before), blobs.read(after)) {
+        (Ok(before), Ok(after)) => (before, after),
+        (Err(why), _) | (_, Err(why)) => return file.left = Some(format!("what it was {why}")),
+    };
+    if file.now == after {
+        file.now = before;
+        file.mode = change.mode;
+    } else if file.now != before {
+        match (&before, &after, &file.now) {
+            (Content::Text(before), Content::Text(after), Content::Text(now)) => {
+                // where the two meet it is the text as it is now
+                let merged = edit::merge(after, before, now);
+                if merged.text == *now {
+                    file.left = Some("the same lines were changed since".to_owned());
+                    return;
+                }
+                (file.merged, file.stays) = (true, file.stays + merged.conflicts);
+                file.now = Content::Text(merged.text);
+            }
+            (_, _, Content::Absent) => file.left = Some("it is not there any more".to_owned()),
+            (_, Content::Absent, _) => file.left = Some("there is another file now".to_owned()),
+            _ => file.left = Some("it was changed since".to_owned()),
+        }
+    }
+}

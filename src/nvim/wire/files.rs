@@ -1,0 +1,69 @@
+//! What is said of the user's files: their text, the turns that changed them, and taking one of those back.
+
+use crate::event::SessionId;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct RewindWanted {
+    pub session: SessionId,
+    pub entry: Option<u32>,
+    pub paths: Option<Vec<PathBuf>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Turns {
+    pub session: SessionId,
+    pub turns: Vec<TurnRow>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TurnRow {
+    pub entry: u32,
+    pub title: String,
+    pub age: u64,
+    pub files: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Preview {
+    pub session: SessionId,
+    pub entry: u32,
+    pub title: String,
+    pub files: Vec<RewindFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RewindFile {
+    pub path: PathBuf,
+    pub name: String,
+    pub about: String,
+    pub diff: String,
+    pub todo: bool,
+}
+
+/// The answer to `ToNvim::Restore`.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Restored {
+    #[serde(default)]
+    pub done: bool,
+    #[serde(default)]
+    pub why: String,
+}
+
+/// The answer to `ToNvim::Read`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
+pub struct BufferText {
+    #[serde(default)]
+    pub loaded: bool,
+    #[serde(default)]
+    pub pending: u32,
+    pub text: Option<String>,
+    #[serde(default)]
+    pub eol: bool,
+    #[serde(default)]
+    pub dos: bool,
+    #[serde(default)]
+    pub bom: bool,
+}

@@ -1,0 +1,339 @@
+//! What files were before each turn changed them: a log of changes beside the session, and the contents, each kept once
+//! under the hash of its bytes.
+
+mod blobs;
+#[cfg(test)]
+mod tests;
+
+pub use blobs::{Blobs, Content};
+
+use super::{Disk, Store};
+use crate::edit;
+use crate::text::Text;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long a turn can be rewound: what is older is in the user's version control or was meant.
+const AGE: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Bytes of all contents of one session; of more the oldest turns go. Two thousand edits of large source files.
+const ALL: u64 = 500_000_000;
+/// Turns that are kept; a list of more nobody reads.
+const ENTRIES: usize = 200;
+
+const LOG: &str = "changes";
+
+/// What a file was or became.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// There was no file.
+    Absent,
+    /// SHA-256 of its bytes, lower-case hex.
+    Blob(String),
+    /// Why its content is not here, to follow “it”.
+    Lost(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    Edit,
+    Command,
+    Rewind,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// What has become of it may still be told.
+    #[default]
+    Open,
+    Closed,
+    /// It has not come to be.
+    Void,
+}
+
+/// One change of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// A later line of the log with the same number replaces an earlier one.
+    pub id: u32,
+    /// What is rewound together: a turn, or a rewind.
+    pub entry: u32,
+    pub turn: u32,
+    /// Seconds since 1970.
+    pub at: u64,
+    /// The prompt's first line.
+    pub title: String,
+    pub cause: Cause,
+    /// Absolute.
+    pub path: PathBuf,
+    /// The path it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<PathBuf>,
+    pub before: Kept,
+    pub after: Kept,
+    /// The file's permissions, where it was deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// Once the user had decided: the text without the change, and with what was kept of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<(Kept, Kept)>,
+    #[serde(default)]
+    pub state: State,
+}
+
+impl Change {
+    /// The file without the change, and with it.
+    pub fn sides(&self) -> (&Kept, &Kept) {
+        match &self.settled {
+            Some((before, after)) => (before, after),
+            None => (&self.before, &self.after),
+        }
+    }
+
+    /// Whether there is something to take back.
+    pub fn counts(&self) -> bool {
+        let (before, after) = self.sides();
+        self.state != State::Void && (self.to.is_some() || before != after)
+    }
+}
+
+/// What is known of a change before it is in the log.
+#[derive(Debug, Clone)]
+pub struct New {
+    pub path: PathBuf,
+    pub to: Option<PathBuf>,
+    pub before: Kept,
+    pub after: Kept,
+    pub mode: Option<u32>,
+}
+
+/// What changes belong to.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    pub turn: u32,
+    pub title: String,
+    pub cause: Cause,
+}
+
+/// The changes of one session.
+#[derive(Debug)]
+pub struct Checkpoints {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    changes: Vec<Change>,
+    /// The log may end in the middle of a line.
+    is_torn: bool,
+}
+
+impl Store {
+    /// What is kept beside the session.
+    pub fn checkpoints(&self) -> Checkpoints {
+        let dir = self.dir.join(format!("{}.checkpoints", self.name));
+        Checkpoints::open(self.disk.clone(), dir)
+    }
+}
+
+impl Checkpoints {
+    /// A line that cannot be read is as if it were not there.
+    pub fn open(disk: Arc<dyn Disk>, dir: PathBuf) -> Checkpoints {
+        let log = disk.read(&dir.join(LOG)).unwrap_or_default();
+        let mut all = Checkpoints { disk, dir, changes: Vec::new(), is_torn: false };
+        all.is_torn = !log.is_empty() && !log.ends_with(b"\n");
+        for line in log.split(|it| *it == b'\n') {
+            if let Ok(change) = serde_json::from_slice::<Change>(line) {
+                all.put(change);
+            }
+        }
+        all.prune(now());
+        all
+    }
+
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    pub fn blobs(&self) -> Blobs {
+        Blobs { disk: self.disk.clone(), dir: self.dir.clone() }
+    }
+
+    /// Adds changes, whose contents are kept already; their numbers. Earlier ones of their
+    /// files that are settled stay so, and where the user takes something back, the others too.
+    pub fn begin(&mut self, origin: &Origin, new: Vec<New>) -> (Vec<u32>, io::Result<()>) {
+        let is_same = |it: &&Change| it.turn == origin.turn && it.cause != Cause::Rewind;
+        let same = self.changes.iter().rfind(is_same).filter(|_| origin.cause != Cause::Rewind);
+        let last = self.changes.iter().map(|it| it.entry).max().unwrap_or(0);
+        let (entry, title) = match same {
+            Some(it) => (it.entry, it.title.clone()),
+            None => (last + 1, origin.title.clone()),
+        };
+        if entry > last {
+            self.prune(now());
+        }
+        let mut id = self.changes.iter().map(|it| it.id).max().unwrap_or(0);
+        let mut touched: Vec<Change> = Vec::new();
+        for it in &mut self.changes {
+            let is_last = origin.cause == Cause::Rewind || it.settled.is_some();
+            if it.state == State::Open && is_last && new.iter().any(|new| new.path == it.path) {
+                it.state = State::Closed;
+                touched.push(it.clone());
+            }
+        }
+        let from = id;
+        for New { path, to, before, after, mode } in new {
+            id += 1;
+            let (turn, cause, title) = (origin.turn, origin.cause, title.clone());
+            let (at, settled, state) = (now(), None, State::Open);
+            touched.push(Change {
+                id,
+                entry,
+                turn,
+                at,
+                title,
+                cause,
+                path,
+                to,
+                before,
+                after,
+                mode,
+                settled,
+                state,
+            });
+        }
+        ((from + 1..=id).collect(), self.write(touched))
+    }
+
+    /// Changes one of them.
+    pub fn alter(&mut self, id: u32, how: impl FnOnce(&mut Change)) -> io::Result<()> {
+        let Some(found) = self.changes.iter().find(|it| it.id == id) else { return Ok(()) };
+        let mut change = found.clone();
+        how(&mut change);
+        self.write(vec![change])
+    }
+
+    /// What a file has come to, now that its changes are decided; `None`: it is no more.
+    pub fn settle(&mut self, path: &Path, now: Option<&Text>) -> io::Result<()> {
+        let blobs = self.blobs();
+        let mut now = now.cloned().map_or(Content::Absent, Content::Text);
+        let mut touched = Vec::new();
+        for change in self.changes.iter().rev() {
+            let is_meant = change.state == State::Open && change.cause == Cause::Edit;
+            if change.path != path || !is_meant {
+                continue;
+            }
+            let mut change = change.clone();
+            let is_whole = change.to.is_some() || change.after == Kept::Absent;
+            match &now {
+                // it was not deleted, or not renamed; or it was not made
+                Content::Text(_) if is_whole => change.state = State::Void,
+                Content::Absent if change.before == Kept::Absent => change.state = State::Void,
+                Content::Text(text) => {
+                    let Ok(before) = without(&blobs, &change, text) else { continue };
+                    change.settled = Some((blobs.keep(&before)?, blobs.keep(&now)?));
+                    now = before;
+                }
+                _ => continue,
+            }
+            touched.push(change);
+        }
+        self.write(touched)
+    }
+
+    fn write(&mut self, changes: Vec<Change>) -> io::Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let mut lines = if self.is_torn { b"\n".to_vec() } else { Vec::new() };
+        for change in changes {
+            serde_json::to_writer(&mut lines, &change)?;
+            lines.push(b'\n');
+            self.put(change);
+        }
+        self.is_torn = true;
+        self.disk.create_dir(&self.dir)?;
+        let log = self.dir.join(LOG);
+        self.disk.append(&log, &lines)?;
+        self.is_torn = false;
+        self.disk.sync(&log)
+    }
+
+    fn put(&mut self, change: Change) {
+        match self.changes.iter_mut().find(|it| it.id == change.id) {
+            Some(it) => *it = change,
+            None => self.changes.push(change),
+        }
+    }
+
+    /// Lets go of what is too old or too much. What cannot be taken away stays, and is tried again.
+    fn prune(&mut self, now: u64) {
+        let blobs = self.blobs();
+        let sizes = blobs.sizes();
+        let count = self.changes.len();
+        let oldest = now.saturating_sub(AGE.as_secs());
+        self.changes.retain(|it| it.at >= oldest);
+        loop {
+            let entries: BTreeSet<u32> = self.changes.iter().map(|it| it.entry).collect();
+            let used = used(&self.changes);
+            let total: u64 =
+                sizes.iter().filter(|it| used.contains(it.0.as_str())).map(|it| it.1).sum();
+            match entries.first() {
+                Some(first) if entries.len() > 1 && (total > ALL || entries.len() > ENTRIES) => {
+                    let first = *first;
+                    self.changes.retain(|it| it.entry != first);
+                }
+                _ => break,
+            }
+        }
+        if self.changes.len() == count {
+            return;
+        }
+        let mut log = Vec::new();
+        for change in &self.changes {
+            if serde_json::to_writer(&mut log, change).is_ok() {
+                log.push(b'\n');
+            }
+        }
+        let disk: &dyn Disk = &*self.disk;
+        // A content goes only once nothing on disk names it.
+        if disk.replace_now(&self.dir, LOG, &log).is_ok() {
+            self.is_torn = false;
+            let used = used(&self.changes);
+            for (name, _) in sizes.iter().filter(|it| !used.contains(it.0.as_str())) {
+                let _ = disk.remove(&self.dir.join(name));
+            }
+        }
+    }
+}
+
+/// Names of the contents that these changes need.
+fn used(changes: &[Change]) -> BTreeSet<&str> {
+    let settled = changes.iter().filter_map(|it| it.settled.as_ref());
+    let all = changes.iter().map(|it| (&it.before, &it.after));
+    let all = all.chain(settled.map(|(before, after)| (before, after)));
+    all.flat_map(|(before, after)| [before, after])
+        .filter_map(|it| match it {
+            Kept::Blob(hash) => Some(hash.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The file without a change in it; an `Err` says why that is not known.
+fn without(blobs: &Blobs, change: &Change, now: &Text) -> Result<Content, String> {
+    match (blobs.read(&change.after)?, blobs.read(&change.before)?) {
+        (_, Content::Absent) => Ok(Content::Absent),
+        (Content::Text(after), Content::Text(before)) => {
+            Ok(Content::Text(edit::merge(&after, now, &before).text))
+        }
+        _ => Err("is not a text".to_owned()),
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}

@@ -1,0 +1,101 @@
+//! Contents of files, each under the hash of its bytes.
+
+use super::{Disk, Kept, LOG};
+use crate::text::Text;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Bytes of one file: a turn that changes a larger one cannot be rewound in it.
+const LARGEST: usize = 16 << 20;
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// There is no file.
+    Absent,
+    Text(Text),
+    /// Not a text, or none in UTF-8.
+    Bytes(Vec<u8>),
+}
+
+impl Content {
+    pub fn of(bytes: Vec<u8>) -> Content {
+        match Text::decode(&bytes) {
+            Ok(text) => Content::Text(text),
+            Err(_) => Content::Bytes(bytes),
+        }
+    }
+
+    /// `None`: there is no file.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        match self {
+            Content::Absent => None,
+            Content::Text(text) => Some(text.encode()),
+            Content::Bytes(bytes) => Some(bytes.clone()),
+        }
+    }
+}
+
+/// The folder of a session's contents.
+#[derive(Debug, Clone)]
+pub struct Blobs {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) dir: PathBuf,
+}
+
+impl Blobs {
+    /// Keeps a content, durably, where it is not kept already.
+    pub fn keep(&self, content: &Content) -> io::Result<Kept> {
+        let Some(bytes) = content.bytes() else { return Ok(Kept::Absent) };
+        if bytes.len() > LARGEST {
+            let large = bytes.len() / 1_000_000;
+            return Ok(Kept::Lost(format!("was too large to be kept ({large} MB)")));
+        }
+        let name = format!("{:x}", Sha256::digest(&bytes));
+        let path = self.dir.join(&name);
+        let there = fs::metadata(&path).is_ok_and(|it| it.len() == bytes.len() as u64);
+        if !there {
+            let disk: &dyn Disk = &*self.disk;
+            disk.replace_now(&self.dir, &name, &bytes)?;
+        }
+        Ok(Kept::Blob(name))
+    }
+
+    /// The same, where a failing disk stops nothing.
+    pub fn keep_if_possible(&self, content: &Content) -> Kept {
+        self.keep(content)
+            .unwrap_or_else(|error| Kept::Lost(format!("could not be kept ({error})")))
+    }
+
+    /// A content as it was kept. An `Err` says why not, to follow “it”.
+    pub fn read(&self, kept: &Kept) -> Result<Content, String> {
+        let name = match kept {
+            Kept::Absent => return Ok(Content::Absent),
+            Kept::Lost(why) => return Err(why.clone()),
+            Kept::Blob(name) => name,
+        };
+        // A log that somebody wrote names no other files.
+        let is_name = name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit());
+        match self.disk.read(&self.dir.join(name)) {
+            Ok(bytes) if is_name && format!("{:x}", Sha256::digest(&bytes)) == *name => {
+                Ok(Content::of(bytes))
+            }
+            Err(error) if is_name && error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("cannot be read where it was kept ({error})"))
+            }
+            Err(_) => Err("is not where it was kept".to_owned()),
+            Ok(_) => Err("is damaged where it was kept".to_owned()),
+        }
+    }
+
+    /// The contents there are, and their bytes.
+    pub(super) fn sizes(&self) -> Vec<(String, u64)> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let sized = entries
+            .filter_map(|it| Some((it.file_name().into_string().ok()?, it.metadata().ok()?.len())));
+        sized.filter(|it| it.0 != LOG).collect()
+    }
+}

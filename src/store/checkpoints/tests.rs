@@ -1,0 +1,154 @@
+//! What is kept of files, on a disk that is as it should be and on one that is not.
+
+use super::*;
+use crate::store::RealDisk;
+use std::fs;
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn open(&self) -> Checkpoints {
+        Checkpoints::open(Arc::new(RealDisk), self.dir.path().join("main.checkpoints"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("main.checkpoints").join(name)
+    }
+}
+
+fn place() -> Place {
+    Place { dir: tempfile::tempdir().unwrap() }
+}
+
+fn text(content: &str) -> Content {
+    Content::Text(Text::new(content))
+}
+
+fn origin(turn: u32, cause: Cause) -> Origin {
+    Origin { turn, title: format!("prompt {turn}"), cause }
+}
+
+/// A change of `a.txt`.
+fn change(all: &mut Checkpoints, turn: u32, before: &Content, after: &Content) -> u32 {
+    let blobs = all.blobs();
+    let (before, after) = (blobs.keep(before).unwrap(), blobs.keep(after).unwrap());
+    let new = New { path: "/p/a.txt".into(), to: None, before, after, mode: None };
+    let (ids, written) = all.begin(&origin(turn, Cause::Edit), vec![new]);
+    written.unwrap();
+    ids[0]
+}
+
+/// The two sides of each change, and whether it counts.
+fn sides(all: &Checkpoints) -> Vec<String> {
+    let blobs = all.blobs();
+    let one = |it: &Kept| match blobs.read(it) {
+        Ok(Content::Text(text)) => text.content.replace('\n', "|"),
+        other => format!("{other:?}"),
+    };
+    let line = |it: &Change| {
+        let (before, after) = it.sides();
+        format!("{}: {} -> {} {}", it.entry, one(before), one(after), it.counts())
+    };
+    all.changes().iter().map(line).collect()
+}
+
+fn settle(all: &mut Checkpoints, now: &str) {
+    all.settle(Path::new("/p/a.txt"), Some(&Text::new(now))).unwrap();
+}
+
+#[test]
+fn what_is_kept_is_there_when_it_is_opened_again() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\n"), &text("b\n"));
+    change(&mut all, 1, &text("b\n"), &text("c\n"));
+    change(&mut all, 2, &Content::Absent, &Content::Bytes(b"\xff\0".to_vec()));
+    let before = sides(&all);
+    assert_eq!(
+        before,
+        ["1: a| -> b| true", "1: b| -> c| true", "2: Ok(Absent) -> Ok(Bytes([255, 0])) true"]
+    );
+    assert_eq!(sides(&place.open()), before);
+    // each content once, and the log
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 5);
+}
+
+#[test]
+fn only_what_the_user_agreed_to_is_the_turns() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\nb\nc\nd\ne\n"), &text("A\nb\nc\nd\nE\n"));
+    // one hunk was rejected, one reworked, and a line of the user's is new
+    settle(&mut all, "a\nb\nmine\nc\nd\nE!\n");
+    let sided = "1: a|b|mine|c|d|e| -> a|b|mine|c|d|E!| true";
+    assert_eq!(sides(&all), [sided]);
+    // undone, and redone
+    settle(&mut all, "a\nb\nc\nd\ne\n");
+    assert_eq!(sides(&all), ["1: a|b|c|d|e| -> a|b|c|d|e| false"]);
+    settle(&mut all, "a\nb\nmine\nc\nd\nE!\n");
+    assert_eq!(sides(&all), [sided]);
+    // what comes later is another turn's
+    change(&mut all, 2, &text("a\nb\nmine\nc\nd\nE!\n"), &text("x\n"));
+    settle(&mut all, "y\n");
+    assert_eq!(sides(&all), [sided, "2: a|b|mine|c|d|E!| -> y| true"]);
+    assert_eq!(sides(&place.open()), sides(&all));
+}
+
+#[test]
+fn what_was_not_done_does_not_count() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\n"), &Content::Absent);
+    settle(&mut all, "a\n");
+    change(&mut all, 2, &Content::Absent, &text("new\n"));
+    all.settle(Path::new("/p/a.txt"), None).unwrap();
+    let id = change(&mut all, 3, &text("a\n"), &text("b\n"));
+    all.alter(id, |it| it.state = State::Void).unwrap();
+    assert!(all.changes().iter().all(|it| !it.counts()), "{:?}", sides(&all));
+}
+
+#[test]
+fn what_is_damaged_is_said_and_nothing_else_is_lost() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\n"), &text("b\n"));
+    change(&mut all, 2, &text("b\n"), &text("c\n"));
+    let log = fs::read_to_string(place.path(LOG)).unwrap();
+    let [one, two] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
+    // a line is torn, and one is of somebody else
+    fs::write(place.path(LOG), format!("{one}\n{{\"id\": 7}}\n{}", &two[..40])).unwrap();
+    let mut all = place.open();
+    assert_eq!(sides(&all), ["1: a| -> b| true"]);
+    change(&mut all, 3, &text("c\n"), &text("d\n"));
+    assert_eq!(sides(&place.open()), ["1: a| -> b| true", "2: c| -> d| true"]);
+    let Kept::Blob(name) = all.changes()[0].before.clone() else { panic!() };
+    fs::write(place.path(&name), "x\n").unwrap();
+    let read = |kept: &Kept| all.blobs().read(kept).unwrap_err();
+    assert_eq!(read(&Kept::Blob(name.clone())), "is damaged where it was kept");
+    fs::remove_file(place.path(&name)).unwrap();
+    assert_eq!(read(&Kept::Blob(name)), "is not where it was kept");
+    assert_eq!(read(&Kept::Blob("../main.json".into())), "is not where it was kept");
+    let large = Content::Bytes(vec![0; (16 << 20) + 1]);
+    let kept = all.blobs().keep(&large).unwrap();
+    assert_eq!(read(&kept), "was too large to be kept (16 MB)");
+}
+
+#[test]
+fn what_is_too_old_goes_with_what_it_held() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\n"), &text("b\n"));
+    change(&mut all, 2, &text("b\n"), &text("c\n"));
+    let old = now() - AGE.as_secs() - 60;
+    all.alter(1, |it| it.at = old).unwrap();
+    assert_eq!(sides(&place.open()), ["2: b| -> c| true"]);
+    // the log, `b` and `c`
+    assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 3);
+    for turn in 3..ENTRIES + 10 {
+        change(&mut all, u32::try_from(turn).unwrap(), &text("c\n"), &text("d\n"));
+    }
+    let entries = place.open().changes().len();
+    assert_eq!(entries, ENTRIES);
+}

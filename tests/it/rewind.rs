@@ -1,0 +1,213 @@
+//! `:Caliban rewind`: what turns have changed is taken back, whatever became of it since.
+
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine, two_hunks, write};
+use expect_test::expect;
+use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
+
+const MODE: &str = "{ mode = 'auto-edit' }";
+
+/// Two hunks of `a.txt`, open, are written, and the turn is over; `setup` may add to it.
+fn two_written(setup: impl FnOnce(Setup) -> Setup) -> Scene {
+    let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(MODE)));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(2);
+    scene
+}
+
+/// The same, and agreed to.
+fn two_accepted() -> Scene {
+    let scene = two_written(|it| it);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_chat("The user accepted 2 changes in a.txt.");
+    scene
+}
+
+fn changed() -> String {
+    nine().replace("l2", "L2").replace("l8", "L8\nL8b")
+}
+
+/// Chooses a turn of the list, 1 being the last, and waits for the preview.
+fn preview(scene: &Scene, turn: &str) {
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("Type number and <Enter>");
+    scene.nvim.keys(&format!("{turn}<CR>"));
+    scene.nvim.wait_screen("take back all");
+}
+
+/// Takes back all of it, and waits for what is said of it.
+fn rewind(scene: &Scene, turn: &str) {
+    preview(scene, turn);
+    let said = scene.nvim.transcript().matches("The user took back").count();
+    scene.nvim.keys("a");
+    let more =
+        |it: &crate::kit::nvim::Nvim| it.transcript().matches("The user took back").count() > said;
+    scene.nvim.wait(more, "the end of the rewind");
+}
+
+#[test]
+fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
+    let scene = two_written(|it| it);
+    preview(&scene, "1");
+    let shown = scene.nvim.buffer("/rewind");
+    expect![[r#"
+        diff a.txt is as it was before
+        @@ -1,10 +1,9 @@
+         l1
+        -L2
+        +l2
+         l3
+         l4
+         l5
+         l6
+         l7
+        -L8
+        -L8b
+        +l8
+         l9"#]]
+    .assert_eq(&shown);
+    scene.nvim.keys("a");
+    scene.wait_chat("The user took back the changes of “please”:");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
+    assert_eq!(scene.pending(), 0);
+    // both as they come
+    let told = scene.told_next();
+    for said in [
+        "The user took back the changes of “please”:\na.txt is as it was before\n",
+        "The user rejected 2 changes in a.txt: they are undone.\n",
+    ] {
+        assert!(told.contains(said), "{told}");
+    }
+    assert!(!told.contains("L8b"), "{told}");
+    assert!(!scene.told_next().contains("took back"));
+    // it is a change like any other
+    scene.nvim.keys(":buffer a.txt<CR>u");
+    assert_eq!(scene.nvim.buffer("/a.txt") + "\n", changed());
+}
+
+#[test]
+fn a_rewind_is_a_turn_that_can_be_rewound() {
+    let scene = two_written(|it| it);
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+    rewind(&scene, "3");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn a_turn_of_several_files() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    let reply = Reply::new()
+        .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
+        .call("e2", "edit", edit("b.txt", &[("l3", "L3")]))
+        .call("w1", "write", write("new/c.txt", "one\n"));
+    scene.ask(reply);
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("b.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("new/c.txt"), None);
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    assert_eq!(scene.on_disk("new/c.txt").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn what_the_user_changed_since_is_kept() {
+    let scene = two_accepted();
+    scene.nvim.keys("5GAmine<Esc>:w<CR>");
+    rewind(&scene, "1");
+    scene.wait_chat("a.txt is as it was before, with what was changed since");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "l5mine")));
+    // the same back again
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed().replace("l5", "l5mine")));
+}
+
+#[test]
+fn what_the_user_changed_in_the_same_lines_stays_as_it_is() {
+    let scene = two_accepted();
+    scene.nvim.keys("2GAmine<Esc>:w<CR>");
+    rewind(&scene, "1");
+    scene.wait_chat("a.txt is as it was before, but for a place that was changed since");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2mine")));
+    preview(&scene, "2");
+    scene.nvim.wait_screen("diff a.txt is left as it is: the same lines");
+    scene.nvim.keys("a");
+    scene.nvim.wait_screen("There is nothing to take back here.");
+}
+
+#[test]
+fn unsaved_text_stays_in_its_buffer_and_unsaved() {
+    let scene = two_accepted();
+    scene.nvim.keys("5GAmine<Esc>");
+    rewind(&scene, "1");
+    scene.wait_chat("in its buffer; it is not saved: its buffer has unsaved changes");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+    assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine().replace("l5", "l5mine"));
+}
+
+/// A file is made, one deleted, one renamed; all in one turn.
+fn whole_files(mode: &str) -> Scene {
+    let dos = "\u{feff}one\r\ntwo\r\n";
+    let scene = Scene::start(|it| {
+        it.file("a.txt", nine()).file("run.sh", dos).mode("run.sh", 0o755).config(mode)
+    });
+    let reply = Reply::new()
+        .call("w1", "write", write("new/c.txt", "one\n"))
+        .call("d1", "delete", json!({"path": "run.sh"}))
+        .call("r1", "rename", json!({"path": "a.txt", "to": "lib/b.txt"}));
+    scene.ask(reply);
+    scene
+}
+
+fn is_before(scene: &Scene) {
+    let path = scene.nvim.setup.path("run.sh");
+    assert_eq!(scene.on_disk("new/c.txt"), None);
+    assert_eq!(scene.on_disk("run.sh").as_deref(), Some("\u{feff}one\r\ntwo\r\n"));
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("lib/b.txt")), (Some(nine()), None));
+}
+
+fn is_after(scene: &Scene) {
+    assert_eq!(scene.on_disk("new/c.txt").as_deref(), Some("one\n"));
+    assert_eq!(scene.on_disk("run.sh"), None);
+    assert_eq!((scene.on_disk("a.txt"), scene.on_disk("lib/b.txt")), (None, Some(nine())));
+}
+
+#[test]
+fn files_that_were_made_deleted_and_renamed() {
+    let scene = whole_files("{}");
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    is_after(&scene);
+    rewind(&scene, "1");
+    is_before(&scene);
+    rewind(&scene, "1");
+    is_after(&scene);
+}
+
+#[test]
+fn files_that_were_made_deleted_and_renamed_at_once() {
+    let scene = whole_files(MODE);
+    scene.server.reply(Reply::said("I see."));
+    scene.wait_idle("I see.");
+    is_after(&scene);
+    rewind(&scene, "1");
+    is_before(&scene);
+    scene.wait_hunks(0);
+    rewind(&scene, "1");
+    is_after(&scene);
+}
