@@ -14,10 +14,9 @@ local function fit(text)
   return short .. '…'
 end
 
---- Shows a message in one line; where that cuts it, `:messages` has the whole.
 ---@param text string
 ---@param group? string
-function M.echo(text, group)
+local function line(text, group)
   local whole = { { text, group } }
   local wide = text:find('\n', 1, true) or vim.fn.strdisplaywidth(text) > vim.v.echospace
   if not wide or #vim.api.nvim_list_uis() == 0 then
@@ -30,6 +29,23 @@ function M.echo(text, group)
   vim.o.messagesopt, vim.o.more = prompts, more
   vim.cmd.redraw()
   vim.api.nvim_echo({ { fit(text), group } }, false, {})
+end
+
+local waiting = {} ---@type [string, string?][]
+
+--- Shows a message in one line; where that cuts it, `:messages` has the whole.
+---@param text string
+---@param group? string
+function M.echo(text, group)
+  table.insert(waiting, { text, group })
+  -- Neovim's wait after a wide one may let the next message in: it comes behind
+  if #waiting > 1 then
+    return
+  end
+  while waiting[1] do
+    pcall(line, waiting[1][1], waiting[1][2])
+    table.remove(waiting, 1)
+  end
 end
 
 --- By `vim.notify`. Neovim's own would ask for Enter where the message is wider than the screen.

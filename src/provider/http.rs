@@ -288,26 +288,23 @@ impl Body {
         if self.flows {
             sleep(SIP / 2).await;
             if let Some(next) = self.here().await
-                && !self.take(next, &mut room).await
+                && !self.take(next.flatten(), &mut room).await
             {
                 return;
             }
             sleep(SIP / 2).await;
         }
-        let next = if self.waiting.is_empty() {
-            Some(self.bytes.next().await)
-        } else {
-            self.here().await
-        };
+        let next =
+            if self.waiting.is_empty() { Some(self.bytes.next().await) } else { self.here().await };
         if let Some(next) = next {
-            self.take(next, &mut room).await;
+            self.take(next.flatten(), &mut room).await;
         }
     }
 
     /// Takes in what came and all that is here then. False where that must not wait.
-    async fn take(&mut self, mut next: Option<Option<Bytes>>, room: &mut usize) -> bool {
+    async fn take(&mut self, mut next: Option<Bytes>, room: &mut usize) -> bool {
         loop {
-            let Some(Some(bytes)) = next else {
+            let Some(bytes) = next else {
                 self.ended = true;
                 return false;
             };
@@ -319,7 +316,7 @@ impl Body {
                 return false;
             }
             match self.here().await {
-                Some(more) => next = more,
+                Some(more) => next = more.flatten(),
                 None => return true,
             }
         }

@@ -16,6 +16,7 @@ local SERVER_CANCELLED = -32802
 
 ---@class caliban.Awaited
 ---@field client vim.lsp.Client
+---@field starting boolean
 ---@field pulls? boolean known once it has started
 ---@field asked? integer the version of the text that is asked about
 ---@field request? integer
@@ -80,7 +81,8 @@ local function look(buf, it)
   elseif it.pulls == nil then
     return false
   elseif not it.pulls then
-    it.items = watch.fresh(it.client, buf, SETTLE) and (watch.last(it.client, buf) or {}) or nil
+    local known = watch.fresh(it.client, buf, SETTLE, it.starting)
+    it.items = known and (watch.last(it.client, buf) or {}) or nil
   elseif it.asked ~= vim.lsp.util.buf_versions[buf] then
     it.items = nil
     ask(buf, it)
@@ -95,7 +97,7 @@ local function awaited(buf)
   local out = {}
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
     if not watch.of(client.id).mute then
-      out[#out + 1] = { client = client }
+      out[#out + 1] = { client = client, starting = not client.initialized }
     end
   end
   return out

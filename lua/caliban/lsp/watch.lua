@@ -148,15 +148,16 @@ end
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@param settle integer milliseconds
+---@param starting? boolean it had not started when it was first asked about: it is told of the buffer yet
 ---@return boolean
-function M.fresh(client, buf, settle)
+function M.fresh(client, buf, settle, starting)
   local path = vim.api.nvim_buf_get_name(buf)
   local it = M.of(client.id)
   local told, published = it.told[path], it.published[path]
   local version = vim.lsp.util.buf_versions[buf] or 0
   if not told then
     -- it had its say before we listened, and nothing has changed since
-    return not published or now() - published.at >= settle
+    return not starting and (not published or now() - published.at >= settle)
   elseif not published or now() - published.at < settle then
     return false
   elseif published.version then
