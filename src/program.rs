@@ -3,6 +3,7 @@
 
 mod chats;
 mod connect;
+mod held;
 mod places;
 mod settings;
 
@@ -20,22 +21,19 @@ use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
 use crate::provider::endpoint::{self, Unresolved};
 use crate::provider::{probe, tour};
-use crate::store::{self, Barred, Draft, Opened, Project};
+use crate::store::{self, Draft, Project};
 use crate::tool::Desk;
+use held::Begin;
 use places::{cache_dir, config_dir, data_dir, own_file, project_root};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 
 /// How long the sessions may take to be on disk when the editor goes: Neovim waits two seconds.
 const FAREWELL: Duration = Duration::from_millis(1500);
-
-/// How long the holder of a session's lock is waited for: it may be on its way out.
-const HANDOVER: Duration = Duration::from_millis(500);
 
 /// Runs until the editor goes.
 pub async fn run() -> ExitCode {
@@ -53,6 +51,7 @@ pub async fn run() -> ExitCode {
             },
             Some((session, wish)) = ends.wishes.recv() => program.wish(session, wish).await,
             Some(connected) = ends.connected.recv() => program.connected(connected),
+            Some(taken) = ends.taken.recv() => program.taken(taken).await,
             _ = terminated.recv(), if !is_terminated => is_terminated = true,
             () = tokio::time::sleep(FAREWELL), if is_terminated => break,
         }
@@ -72,6 +71,8 @@ struct Program {
     /// The model of new sessions, and where its key comes from; found when the first session opens.
     model: Option<(String, String)>,
     agents: HashMap<SessionId, mpsc::UnboundedSender<Command>>,
+    /// Sessions that are open for reading alone.
+    readers: HashSet<SessionId>,
     /// Former names of sessions that are open.
     renamed: HashMap<SessionId, SessionId>,
     /// Files that were under review in the editor when it started us.
@@ -85,6 +86,7 @@ struct Program {
     questions: mpsc::UnboundedSender<lsp::Order>,
     wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
     connected: mpsc::UnboundedSender<connect::Connected>,
+    taken: mpsc::UnboundedSender<held::Taken>,
     /// Tells where the keys are that the user has given.
     keys: PathBuf,
 }
@@ -92,6 +94,7 @@ struct Program {
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
     connected: mpsc::UnboundedReceiver<connect::Connected>,
+    taken: mpsc::UnboundedReceiver<held::Taken>,
 }
 
 impl Program {
@@ -118,6 +121,7 @@ impl Program {
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         let (connected, connected_end) = mpsc::unbounded_channel();
+        let (taken, taken_end) = mpsc::unbounded_channel();
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
         let (questions, question_orders) = mpsc::unbounded_channel();
         tokio::spawn(lsp::run(first_id(), question_orders));
@@ -133,6 +137,7 @@ impl Program {
             models,
             model,
             agents,
+            readers: HashSet::new(),
             renamed: HashMap::new(),
             live: hello.reviews,
             shows_next: false,
@@ -141,9 +146,10 @@ impl Program {
             questions,
             wishes,
             connected,
+            taken,
             keys,
         };
-        (program, Ends { wishes: wishes_end, connected: connected_end })
+        (program, Ends { wishes: wishes_end, connected: connected_end, taken: taken_end })
     }
 
     async fn handle(&mut self, message: FromNvim) {
@@ -181,11 +187,6 @@ impl Program {
             FromNvim::Connect { provider } => self.ask_for_key(provider),
             FromNvim::Key { provider, key } => self.connect(provider, key),
             FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
-            FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
-            FromNvim::RenameSession(asked) => self.rename(asked.session, &asked.name).await,
-            FromNvim::ForkSession(asked) => self.ask_for_fork(asked),
-            FromNvim::ExportSession(asked) => self.export(asked),
-            FromNvim::DeleteSession(asked) => self.delete(asked.session).await,
             FromNvim::Rewind(it) => self.tell(&it.session.clone(), Command::Rewind(it.into())),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
@@ -201,6 +202,7 @@ impl Program {
                 let _ = self.reviews.send(reviews::Order::Reviewed(reviewed, done));
                 verdicts.await.unwrap_or_default().into_iter().for_each(|it| self.verdict(it));
             }
+            message => self.about_sessions(message).await,
         }
     }
 
@@ -233,7 +235,7 @@ impl Program {
             None if resumes => SessionId("main".into()),
             None => self.free_name("main"),
         };
-        match self.agents.get(&id) {
+        match self.agents.get(&id).filter(|_| !self.readers.contains(&id)) {
             Some(agent) => {
                 drop(agent.send(Command::Present));
                 self.note_last(&id);
@@ -252,46 +254,10 @@ impl Program {
         let has_reviews = !self.project.under_review(&id).is_empty();
         let is_said = opened.session.as_ref().is_some_and(|it| !it.is_blank());
         if is_said && (opened.replayed || has_reviews) {
-            self.start(id, Some(opened), None).await;
+            self.start(id, Begin::of(opened), None).await;
             if !has_reviews {
                 let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
                 self.notice(Level::Info, text);
-            }
-        }
-    }
-
-    /// Opens a session from disk; where it is barred, a new one beside it.
-    async fn load(&mut self, id: SessionId) {
-        let barred = match self.open_on_disk(&id).await {
-            Ok(opened) => return self.start(id, Some(opened), None).await,
-            Err(barred) => barred,
-        };
-        let why = barred.say(&id.0);
-        let other = self.free_name(&id.0);
-        let is_damaged = matches!(barred, Barred::Damaged(_));
-        let read = is_damaged.then(|| self.project.recover(&id)).flatten();
-        let (opened, so) = match (self.project.open(&other), read) {
-            (Ok(opened), Some(read)) => {
-                let so = format!(
-                    "What could be read of it, up to message {}, goes on in this new one, `{other}`.",
-                    read.messages.len()
-                );
-                (Some(Opened { session: Some(read), replayed: true, ..opened }), so)
-            }
-            (Ok(opened), _) => (Some(opened), format!("This is a new one, `{other}`.")),
-            (Err(_), _) => (None, "This one goes on in memory only.".to_owned()),
-        };
-        self.start(other, opened, Some((id, format!("{why} {so}")))).await;
-    }
-
-    async fn open_on_disk(&self, id: &SessionId) -> Result<Opened, Barred> {
-        let deadline = Instant::now() + HANDOVER;
-        loop {
-            match self.project.open(id) {
-                Err(Barred::Held(_)) if Instant::now() < deadline => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-                opened => return opened,
             }
         }
     }
@@ -310,21 +276,23 @@ impl Program {
     }
 
     /// `barred`: the session that this one stands for, and why.
-    async fn start(
-        &mut self,
-        id: SessionId,
-        opened: Option<Opened>,
-        barred: Option<(SessionId, String)>,
-    ) {
+    async fn start(&mut self, id: SessionId, begin: Begin, barred: Option<(SessionId, String)>) {
         let (instead, why) = barred.unzip();
         let mut warnings = Vec::from_iter(why);
         let (model, origin) = self.default_model().await;
-        let (store, session, replayed, partial, draft) = match opened {
-            Some(it) => {
+        self.readers.remove(&id);
+        let mut reads = None;
+        let (store, session, replayed, partial, draft) = match begin {
+            Begin::Opened(it) => {
                 warnings.extend(it.warnings);
                 (Some(it.store), it.session, it.replayed, it.partial, it.draft)
             }
-            None => (None, None, false, String::new(), Draft::default()),
+            Begin::InMemory => (None, None, false, String::new(), Draft::default()),
+            Begin::Reading(session, why) => {
+                self.readers.insert(id.clone());
+                reads = Some(why);
+                (None, Some(*session), false, String::new(), Draft::default())
+            }
         };
         let mut session = session.unwrap_or_default();
         if session.model.is_empty()
@@ -361,6 +329,7 @@ impl Program {
             intro: self.intro(&model, &origin),
             warnings,
             instead,
+            reads,
         };
         let (agent, inbox) = mpsc::unbounded_channel();
         tokio::spawn(agent::run(setup, inbox));

@@ -81,6 +81,16 @@ local function settle(r)
   return line
 end
 
+--- It is another Neovim's from now on: here nothing of it is pending.
+---@param r caliban.Review
+function M.release(r)
+  forget(r)
+  r.open, r.whole, r.hunks = false, nil, hunks.of({})
+  overlay.clear(r.buf)
+  guard.clear(r.buf)
+  require('caliban.chat.review').settled(r, '')
+end
+
 --- The file or its buffer is no more.
 ---@param r caliban.Review
 local function lose(r)

@@ -40,7 +40,7 @@ local saving = {} ---@type table<caliban.Review, boolean> being written; whether
 ---@return string? # absent where the conversation is not kept
 local function name_of(session, path)
   local chat = require('caliban.chat').find(session)
-  if not chat or chat.ephemeral or not chat.root then
+  if not chat or chat.ephemeral or chat.reading or not chat.root then
     return nil
   end
   local dir = require('caliban.project').dir(chat.root)
@@ -191,6 +191,16 @@ function M.save(r)
       error(err, 0)
     end
   end)
+end
+
+--- Another Neovim is to take it up: what is on disk is how it stands.
+---@param r caliban.Review
+function M.hand_over(r)
+  local name = name_of(r.session, r.path)
+  if name then
+    save(name, r)
+    kept[r], known[name] = nil, nil
+  end
 end
 
 -- what was typed since

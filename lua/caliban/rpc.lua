@@ -263,6 +263,9 @@ local handlers = {
   sessions = vim.schedule_wrap(function(message)
     require('caliban.sessions').offer(message)
   end),
+  held = vim.schedule_wrap(function(message)
+    require('caliban.handover').offer(message)
+  end),
   connect = vim.schedule_wrap(function(message)
     require('caliban.models').want(message)
   end),

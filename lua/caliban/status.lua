@@ -124,7 +124,8 @@ function M.line(chat, width)
       parts[order[step]] = nil
     end
     local tour = parts.model and status.tour and 'offline tour'
-    left = join(parts.model, parts.mode, tour, status.unsaved and 'not saved', state)
+    local kept = chat.reading and 'read only' or status.unsaved and 'not saved'
+    left = join(parts.model, parts.mode, tour, kept, state)
     right = join(parts.usage, parts.all, parts.cached, parts.cost)
     if api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
       break

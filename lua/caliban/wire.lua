@@ -289,6 +289,7 @@
 ---@field instead? string the one that was asked for and could not be opened
 ---@field root string
 ---@field ephemeral boolean
+---@field reading boolean it can only be read here
 ---@field show boolean the user asked for it in the chat: it takes the place of the one shown
 ---@field draft string
 ---@field draft_context caliban.Excerpt[]

@@ -114,7 +114,7 @@ impl Agent {
     }
 
     fn fork(&mut self, cut: Option<Cut>) {
-        if self.setup.store.is_none() {
+        if self.setup.store.is_none() && self.setup.reads.is_none() {
             let text = "This conversation is never saved: /save keeps a copy of it.";
             return self.notice(Level::Warn, text.into());
         }

@@ -122,6 +122,8 @@ pub struct Setup {
     pub places: Option<Places>,
     /// The session that this one was opened for, which could not be.
     pub instead: Option<SessionId>,
+    /// It can only be read here: why, and what to do.
+    pub reads: Option<String>,
     /// Files under review in the editor now.
     pub live: Vec<PathBuf>,
     /// The chat is to show this session.
@@ -281,7 +283,8 @@ impl Agent {
             session: id,
             instead: self.setup.instead.take(),
             root: self.setup.desk.root.clone(),
-            ephemeral: self.setup.store.is_none(),
+            ephemeral: self.setup.store.is_none() && self.setup.reads.is_none(),
+            reading: self.setup.reads.is_some(),
             show: std::mem::take(&mut self.setup.shown),
             draft: self.setup.draft.text.clone(),
             draft_context: self.setup.draft.context.clone(),
@@ -294,6 +297,7 @@ impl Agent {
     }
 
     fn command(&mut self, command: Command) {
+        let Some(command) = self.permitted(command) else { return };
         if command.acts() {
             self.release();
         }

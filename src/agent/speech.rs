@@ -1,7 +1,7 @@
 //! The user's words: prompts with what they mention, slash commands, drafts; and how a session opens.
 
 use super::models::{self, Models};
-use super::{Agent, Wish, work};
+use super::{Act, Agent, Command, Wish, work};
 use crate::context::instructions::Found;
 use crate::context::prompt;
 use crate::context::slash::{self, Parsed, Slash};
@@ -18,8 +18,62 @@ use crate::view::View;
 use std::path::{Path, PathBuf};
 
 impl Agent {
+    /// Shows what can only be read, as it is; the reason stands behind it and is no part of it.
+    fn begin_reading(&mut self, why: String) {
+        let mut shown = self.setup.session.clone();
+        shown.step(Input::Tell { text: why });
+        let view = View::of(&shown, self.setup.intro.clone());
+        self.present(Show::View(Box::new(view)));
+    }
+
+    /// What a session that can only be read does not take is given back, with the reason.
+    pub(super) fn permitted(&self, command: Command) -> Option<Command> {
+        if self.setup.reads.is_none() {
+            return Some(command);
+        }
+        let why = "This conversation can only be read here: /fork goes on in a copy.".to_owned();
+        match command {
+            Command::Send { text, context, steer } => {
+                let parsed = slash::parse(&text);
+                if matches!(&parsed, Parsed::Known(it, _) if it.only_reads()) {
+                    return Some(Command::Send { text, context, steer });
+                }
+                self.bounce(text, context, why);
+                None
+            }
+            Command::Toggle(_)
+            | Command::Present
+            | Command::Quit(_)
+            | Command::Act(Act::Fork(_) | Act::Export { .. }) => Some(command),
+            Command::Act(Act::Rename { done, .. }) => {
+                // The program waits for it.
+                let _ = done.send(Err(why));
+                None
+            }
+            Command::ChooseModel(_)
+            | Command::ChooseMode(_)
+            | Command::Rule { .. }
+            | Command::Unqueue(_)
+            | Command::Retry
+            | Command::ShowRequest
+            | Command::Rewind(_)
+            | Command::Act(Act::Title(_)) => {
+                self.notice(Level::Warn, why);
+                None
+            }
+            Command::Draft(_)
+            | Command::Stop
+            | Command::Connect(..)
+            | Command::Reviewed { .. }
+            | Command::Checked(_) => None,
+        }
+    }
+
     /// Brings a session that was left in mid-turn to rest, and shows it.
     pub(super) fn begin(&mut self) {
+        if let Some(why) = self.setup.reads.clone() {
+            return self.begin_reading(why);
+        }
         let root = self.setup.desk.root.clone();
         let built = self.built(&root);
         let found = self.gathered();

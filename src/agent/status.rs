@@ -42,7 +42,7 @@ impl Agent {
             model: session.model.clone(),
             mode: session.mode,
             tour: self.setup.models.is_tour(&session.model),
-            unsaved: self.setup.store.is_none() || self.disk_warned,
+            unsaved: self.setup.store.is_none() && self.setup.reads.is_none() || self.disk_warned,
             input: session.usage.read(),
             output: session.usage.output,
             cached: session.usage.cache_read,

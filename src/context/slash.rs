@@ -23,6 +23,14 @@ pub enum Slash {
     Usage,
 }
 
+impl Slash {
+    /// Whether it leaves its conversation as it is.
+    pub fn only_reads(self) -> bool {
+        use Slash::{Copy, Export, Fork, Help, History, New, Save, Sessions, Usage};
+        matches!(self, Copy | Export | Fork | Help | History | New | Save | Sessions | Usage)
+    }
+}
+
 pub struct Row {
     pub name: &'static str,
     pub slash: Slash,

@@ -1,11 +1,12 @@
 //! The sessions of the project as a whole: which there are, new ones, and what becomes of one.
 
 use super::Program;
+use super::held::Begin;
 use crate::agent::{Act, Command, Copy};
 use crate::event::SessionId;
 use crate::nvim::buffers::Buffers;
 use crate::nvim::wire::{
-    Deleted, ExportSession, ForkSession, Level, SessionRow, Sessions, ToNvim, WhereOpen,
+    Deleted, ExportSession, ForkSession, FromNvim, Level, SessionRow, Sessions, ToNvim, WhereOpen,
 };
 use crate::session::{Cut, title};
 use crate::store::{self, Barred, Listed};
@@ -15,6 +16,19 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 impl Program {
+    pub(super) async fn about_sessions(&mut self, message: FromNvim) {
+        match message {
+            FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
+            FromNvim::RenameSession(asked) => self.rename(asked.session, &asked.name).await,
+            FromNvim::ForkSession(asked) => self.ask_for_fork(asked),
+            FromNvim::ExportSession(asked) => self.export(asked),
+            FromNvim::DeleteSession(asked) => self.delete(asked.session).await,
+            FromNvim::Claim(claim) => self.claim(claim).await,
+            FromNvim::Yield(asked) => self.give_up(asked).await,
+            _ => (),
+        }
+    }
+
     /// Tells the editor which sessions there are, or in which of them a text stands.
     pub(super) fn list_sessions(&self, text: String) {
         let (project, editor) = (self.project.clone(), self.editor.clone());
@@ -33,7 +47,7 @@ impl Program {
             return self.bad_name(&base);
         }
         let id = self.free_name(&base);
-        if ephemeral { self.start(id, None, None).await } else { self.load(id).await }
+        if ephemeral { self.start(id, Begin::InMemory, None).await } else { self.load(id).await }
     }
 
     pub(super) fn free_name(&self, base: &str) -> SessionId {
@@ -147,7 +161,7 @@ impl Program {
         }
         (opened.session, opened.replayed) = (Some(*copy.session), true);
         self.shows_next = true;
-        self.start(id, Some(opened), None).await;
+        self.start(id, Begin::of(opened), None).await;
         self.shows_next = false;
     }
 
@@ -158,6 +172,7 @@ impl Program {
             return self.bad_name(&id.0);
         }
         let agent = self.agents.remove(&id);
+        self.readers.remove(&id);
         if let Some(agent) = &agent {
             // One that broke off is closed already.
             let _ = agent.send(Command::Stop);

@@ -174,6 +174,19 @@ impl SessionFile {
     }
 }
 
+/// What can be read of a file of a newer format, and how many of its messages cannot.
+pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
+    let mut value: Value = serde_json::from_slice(bytes).ok()?;
+    let messages = value.as_object_mut()?.remove("messages").unwrap_or_default();
+    let all = messages.as_array().map_or(0, Vec::len);
+    let read = messages.as_array().into_iter().flatten();
+    let read: Vec<Message> = read.filter_map(|it| Message::deserialize(it).ok()).collect();
+    let unread = all - read.len();
+    let header: SessionFile = serde_json::from_value(value).ok()?;
+    let session = Session { queue: Vec::new(), reviewing: Vec::new(), ..header.session(read) };
+    Some((session, unread))
+}
+
 /// What stands whole before the damage: the messages up to it. `None` where there is not one that the user or a model
 /// has spoken.
 pub(super) fn recover(bytes: &[u8]) -> Option<Session> {

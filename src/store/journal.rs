@@ -167,7 +167,7 @@ fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
 
 /// What a journal's whole lines hold, and how many bytes could be read: none of what follows a save that
 /// the session file has not seen.
-fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
+pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     let mut tail = Tail::default();
     let mut good = 0;
     let mut current = None;

@@ -7,6 +7,7 @@ mod file;
 mod history;
 mod journal;
 mod listing;
+mod reading;
 mod shelf;
 pub mod tally;
 #[cfg(test)]
@@ -15,19 +16,18 @@ mod tests;
 pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;
+pub use reading::Holder;
 
 use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// Whether this may name a session: `[A-Za-z0-9_-]{1,64}`.
 pub fn is_name(name: &str) -> bool {
@@ -58,12 +58,6 @@ pub struct Store {
     _lock: File,
 }
 
-/// What is read of a review's record.
-#[derive(Deserialize)]
-struct Record {
-    path: PathBuf,
-}
-
 /// What opening gave.
 #[derive(Debug)]
 pub struct Opened {
@@ -82,8 +76,8 @@ pub struct Opened {
 /// Why a session cannot be opened under its name. It is left as it is.
 #[derive(Debug)]
 pub enum Barred {
-    /// Another Neovim has it; who, as its holder wrote it: a process and a time.
-    Held(String),
+    /// Another Neovim has it.
+    Held(Holder),
     Damaged(String),
     Newer(u32),
     Io(io::Error),
@@ -93,10 +87,10 @@ impl Barred {
     /// One sentence for the user.
     pub fn say(&self, name: &str) -> String {
         match self {
-            Barred::Held(by) if by.is_empty() => {
+            Barred::Held(Holder { by, .. }) if by.is_empty() => {
                 format!("The conversation `{name}` is open in another Neovim.")
             }
-            Barred::Held(by) => {
+            Barred::Held(Holder { by, .. }) => {
                 format!("The conversation `{name}` is open in another Neovim ({by}).")
             }
             Barred::Damaged(why) => {
@@ -161,23 +155,6 @@ impl Project {
         names
     }
 
-    /// Files of a session whose review the editor has kept for its next start. It writes those records itself, with or
-    /// without us; their first line is JSON and names the file.
-    pub fn under_review(&self, id: &SessionId) -> Vec<PathBuf> {
-        let prefix = format!("{id}.review-");
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let records = entries.filter(|it| {
-            let name = it.file_name();
-            name.to_str().is_some_and(|it| it.starts_with(&prefix))
-        });
-        let path = |record: fs::DirEntry| {
-            let mut line = String::new();
-            BufReader::new(File::open(record.path()).ok()?).read_line(&mut line).ok()?;
-            Some(serde_json::from_str::<Record>(&line).ok()?.path)
-        };
-        records.filter_map(path).collect()
-    }
-
     /// Whether nothing on disk goes by this name.
     pub fn is_free(&self, name: &str) -> bool {
         let has = |ending| self.dir.join(format!("{name}.{ending}")).exists();
@@ -240,15 +217,14 @@ impl Project {
         match lock.try_lock() {
             Ok(()) => {
                 // For people alone: whether it is held the lock itself says.
-                if let Err(error) = self.disk.write(&path, holder().as_bytes()) {
+                if let Err(error) = self.disk.write(&path, Holder::us().as_bytes()) {
                     tracing::warn!("the lock does not tell whose it is: {error}");
                 }
                 Ok(lock)
             }
             Err(TryLockError::WouldBlock) => {
-                let by = self.disk.read(&path).unwrap_or_default();
-                let by: String = String::from_utf8_lossy(&by).chars().take(80).collect();
-                Err(Barred::Held(by.chars().filter(|it| !it.is_control()).collect()))
+                let text = self.disk.read(&path).unwrap_or_default();
+                Err(Barred::Held(Holder::parse(&String::from_utf8_lossy(&text))))
             }
             Err(TryLockError::Error(error)) => Err(Barred::Io(error)),
         }
@@ -344,10 +320,4 @@ impl Store {
         self.draft = None;
         Ok(())
     }
-}
-
-/// The Neovim that started this program, and when it took the lock.
-fn holder() -> String {
-    let now = humantime::format_rfc3339_seconds(SystemTime::now());
-    format!("process {}, since {now}", std::os::unix::process::parent_id())
 }

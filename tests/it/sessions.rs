@@ -5,6 +5,7 @@ mod many;
 mod moves;
 mod names;
 mod out;
+mod second;
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

@@ -254,10 +254,11 @@ const TYPES: [&str; 8] = [
 
 /// And the other: what is said to the program, then what is said to the editor.
 fn lua_side() -> String {
-    let texts = ["lua/caliban/wire.lua", "lua/caliban/wire/files.lua"].map(read);
+    let texts =
+        ["wire", "wire/files", "wire/held"].map(|it| read(&format!("lua/caliban/{it}.lua")));
     let halves = texts.each_ref().map(|it| it.split_once("- to the editor\n").unwrap());
-    let [(one, two), (three, four)] = halves;
-    format!("{one}{three}- to the editor\n{two}{four}")
+    let [to_program, to_editor] = [halves.map(|it| it.0).concat(), halves.map(|it| it.1).concat()];
+    format!("{to_program}- to the editor\n{to_editor}")
 }
 
 #[test]

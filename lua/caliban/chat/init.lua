@@ -7,6 +7,7 @@ local api = vim.api
 ---@field session? string nil until the program has said which
 ---@field root? string
 ---@field ephemeral? boolean
+---@field reading? boolean it can only be read here
 ---@field transcript integer buffer, -1 before it is made
 ---@field composer integer buffer, -1 before it is made
 ---@field blocks caliban.Block[]
@@ -117,7 +118,7 @@ end
 ---@param message caliban.Open|caliban.New
 function M.switch(message)
   local known = message.kind == 'open' and message.session and M.find(message.session)
-  if known and known.total > 0 and M.usable(known.transcript) then
+  if known and not known.reading and known.total > 0 and M.usable(known.transcript) then
     M.current = known
     M.show(true)
     return
@@ -160,6 +161,7 @@ end
 function M.opened(message)
   local chat = M.find(message.session) or M.find(nil) or new()
   chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral
+  chat.reading = message.reading
   require('caliban.chat.buffers').ensure(chat)
   require('caliban.chat.composer').restore(chat, message.draft, message.draft_context)
   if M.wanted or message.show then
@@ -171,7 +173,7 @@ function M.opened(message)
   if barred then
     inherit(chat, barred)
   end
-  if not message.ephemeral then
+  if not message.ephemeral and not message.reading then
     require('caliban.project').reopen(message.session, message.root)
   end
   local outbox = chat.outbox
@@ -325,6 +327,8 @@ function M.reopen()
     local message = { kind = 'open', session = chat.session }
     if chat.ephemeral then
       message = { kind = 'new', name = chat.session, ephemeral = true }
+    elseif chat.reading then
+      message = { kind = 'claim', session = chat.session, way = 'read' }
     end
     require('caliban.rpc').notify(message)
     chat.sent = nil

@@ -35,6 +35,33 @@ pub struct ExportSession {
     pub force: bool,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+pub struct Claim {
+    pub session: SessionId,
+    pub way: Way,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    Read,
+    Fork,
+    Take,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Yield {
+    pub session: SessionId,
+    pub by: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Held {
+    pub session: SessionId,
+    pub by: String,
+    pub server: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Copied {
     pub text: String,

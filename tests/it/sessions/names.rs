@@ -172,6 +172,8 @@ fn two_editors_have_two_conversations() {
     let holder = format!("is open in another Neovim (process {}, since 2", first.pid());
     second.wait_transcript(&holder);
     second.wait_transcript("This is a new one, `main-2`.");
+    second.wait_screen("Take it over");
+    second.keys("<CR>");
     say(&second, &server, "two", "The second.");
     say(&first, &server, "three", "The third.");
     second.quit_with(":qa<CR>");

@@ -235,6 +235,7 @@ impl Talk {
             choice: Choice::default(),
             places: None,
             instead: None,
+            reads: None,
             live: Vec::new(),
             shown: false,
             outputs: mpsc::unbounded_channel().1,

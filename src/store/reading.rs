@@ -1,0 +1,86 @@
+//! What is known of a session without holding it: who does, what it says, which reviews wait in it.
+
+use super::file::{self, SessionFile};
+use super::{Barred, Project, journal};
+use crate::event::SessionId;
+use crate::session::{Phase, Session};
+use serde::Deserialize;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// Who has a session, as they wrote it into its lock; empty where they did not.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Holder {
+    /// A process and a time.
+    pub by: String,
+    /// Where that Neovim can be spoken to.
+    pub server: String,
+}
+
+impl Holder {
+    /// The Neovim that started this program, and when it took the lock.
+    pub(super) fn us() -> String {
+        let now = humantime::format_rfc3339_seconds(SystemTime::now());
+        let server = std::env::var("NVIM").unwrap_or_default();
+        format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())
+    }
+
+    /// A hostile text breaks no line.
+    pub(super) fn parse(text: &str) -> Holder {
+        let (by, server) = text.split_once('\n').unwrap_or((text, ""));
+        let plain = |text: &str, most| -> String {
+            text.chars().filter(|it| !it.is_control()).take(most).collect()
+        };
+        Holder { by: plain(by, 80), server: plain(server, 4096) }
+    }
+}
+
+/// What is read of a review's record.
+#[derive(Deserialize)]
+struct Record {
+    path: PathBuf,
+}
+
+impl Project {
+    /// A session as it stands on disk, whoever has it open, for reading alone. Nothing is locked, set aside or brought
+    /// to rest; of one by a newer Caliban what can be read, and how many messages cannot.
+    pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Barred> {
+        let bytes = self.disk.read(&self.dir.join(format!("{id}.json")));
+        let (saves, mut session, unread) = match bytes {
+            Ok(bytes) => match SessionFile::parse(&bytes) {
+                Ok((header, session)) => (header.saves, session, 0),
+                Err(Barred::Newer(version)) => {
+                    return file::newer(&bytes).ok_or(Barred::Newer(version));
+                }
+                Err(barred) => return Err(barred),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (0, Session::default(), 0),
+            Err(error) => return Err(Barred::Io(error)),
+        };
+        let journal = self.disk.read(&self.dir.join(format!("{id}.journal"))).unwrap_or_default();
+        for event in journal::read(&journal, saves).0.events {
+            session.apply(&event);
+        }
+        session.phase = Phase::Idle;
+        Ok((session, unread))
+    }
+
+    /// Files of a session whose review the editor has kept for its next start. It writes those records itself, with or
+    /// without us; their first line is JSON and names the file.
+    pub fn under_review(&self, id: &SessionId) -> Vec<PathBuf> {
+        let prefix = format!("{id}.review-");
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let records = entries.filter(|it| {
+            let name = it.file_name();
+            name.to_str().is_some_and(|it| it.starts_with(&prefix))
+        });
+        let path = |record: fs::DirEntry| {
+            let mut line = String::new();
+            BufReader::new(File::open(record.path()).ok()?).read_line(&mut line).ok()?;
+            Some(serde_json::from_str::<Record>(&line).ok()?.path)
+        };
+        records.filter_map(path).collect()
+    }
+}

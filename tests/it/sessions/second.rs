@@ -1,0 +1,196 @@
+//! A second Neovim on a conversation: it is told who has it, and reads it, copies it or takes it over.
+
+use super::names::say;
+use super::*;
+use crate::review::scene::{edit, nine};
+
+/// A conversation of one turn in one Neovim, and another that has been asked what to do about it.
+fn two(server: &Server) -> (Setup, Nvim, Nvim) {
+    let setup = wide().anthropic(server).file("a.txt", nine());
+    let first = Nvim::start(&setup);
+    first.keys(":Caliban<CR>");
+    first.wait_screen("Project");
+    say(&first, server, "one", "The first.");
+    let second = Nvim::start(&setup);
+    second.keys(":Caliban<CR>");
+    second
+        .wait_screen(&format!("main is open in another Neovim (process {}, since 2", first.pid()));
+    (setup, first, second)
+}
+
+/// Which conversation is in use there.
+fn wait_session(nvim: &Nvim, name: &str) {
+    let code = "return require('caliban').state().session or ''";
+    nvim.wait(|nvim| nvim.lua_str(code) == name, &format!("the conversation {name}"));
+}
+
+fn wait_words(nvim: &Nvim, session: &str, text: &str) {
+    wait_buffer(nvim, &format!("caliban://{session}"), text);
+}
+
+fn wait_buffer(nvim: &Nvim, name: &str, text: &str) {
+    let code = format!(
+        "local buf = vim.fn.bufnr('^{name}$')
+        return buf > 0 and table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\\n') or ''"
+    );
+    nvim.wait(|nvim| nvim.lua_str(&code).contains(text), &format!("{text:?} in {name}"));
+}
+
+#[test]
+fn what_another_has_is_read_and_copied() {
+    let server = Server::start();
+    let (setup, first, second) = two(&server);
+    second.keys("1<CR>");
+    wait_session(&second, "main");
+    wait_words(&second, "main", "The first.");
+    wait_words(&second, "main", "Here it can only be read: /fork goes on in a copy.");
+    second.wait_screen("read only");
+    let before = session(&setup, "main");
+    second.keys("imine<C-s>");
+    second.wait_screen("This conversation can only be read here: /fork goes on in a copy.");
+    wait_buffer(&second, "caliban://main/prompt", "mine");
+    second.keys("<Esc>:Caliban mode plan<CR>:Caliban rename other<CR>");
+    say(&first, &server, "two", "The second.");
+    assert_eq!(session(&setup, "main")["mode"], before["mode"]);
+
+    second.keys("ggdG:call feedkeys('i/fork' .. \"\\<lt>C-s>\", 't')<CR>");
+    wait_session(&second, "main-3");
+    wait_words(&second, "main-3", "The first.");
+    say(&second, &server, "in the copy", "The copy's.");
+    let heard = server.wait_requests(3)[2].outline();
+    assert!(heard.contains("user: one") && !heard.contains("only be read"), "{heard}");
+    second.quit_with("<Esc>:qa!<CR>");
+    first.quit_with("<Esc>:qa!<CR>");
+    assert_eq!(said(&setup, "main").len(), 4);
+    assert_eq!(said(&setup, "main-3").last().unwrap(), "assistant: The copy's.");
+}
+
+#[test]
+fn a_copy_of_what_another_has_is_made_at_once() {
+    let server = Server::start();
+    let (setup, first, second) = two(&server);
+    second.keys("2<CR>");
+    wait_session(&second, "main-3");
+    say(&second, &server, "in the copy", "The copy's.");
+    say(&first, &server, "two", "The second.");
+    assert_eq!(said(&setup, "main").len(), 4);
+    assert_eq!(said(&setup, "main-3").len(), 4);
+}
+
+#[test]
+fn it_is_taken_over_and_may_be_taken_back() {
+    let server = Server::start();
+    let (setup, first, second) = two(&server);
+    first.keys("iunsent");
+    second.keys("3<CR>");
+    wait_session(&second, "main");
+    wait_words(&second, "main", "The first.");
+    wait_words(&first, "main", "was taken over by another Neovim (process ");
+    say(&second, &server, "two", "The second.");
+    first.keys("<C-s>");
+    first.wait_screen("This conversation can only be read here: /fork goes on in a copy.");
+    wait_buffer(&first, "caliban://main/prompt", "unsent");
+    assert_eq!(server.requests().len(), 2);
+
+    first.keys("<Esc>:Caliban resume main<CR>");
+    first.wait_screen("main is open in another Neovim (process ");
+    first.keys("3<CR>");
+    wait_words(&first, "main", "The second.");
+    wait_words(&second, "main", "was taken over by another Neovim (process ");
+    server.reply(Reply::said("The third."));
+    first.lua("require('caliban').ask('three')", &[]);
+    wait_words(&first, "main", "The third.");
+    wait_phase(&first, "idle");
+    assert_eq!(said(&setup, "main").len(), 6);
+}
+
+#[test]
+fn a_running_turn_is_stopped_and_a_review_goes_along_when_it_is_taken_over() {
+    let server = Server::start();
+    let (setup, first, second) = two(&server);
+    let edits = edit("a.txt", &[("l2", "L2"), ("l8", "L8")]);
+    server.reply(Reply::new().call("e1", "edit", edits));
+    first.lua("require('caliban').ask('change it')", &[]);
+    wait_phase(&first, "reviewing");
+    second.keys("3<CR>");
+    wait_session(&second, "main");
+    let pending = |nvim: &Nvim| nvim.lua_json("return #require('caliban').pending()");
+    second.wait(|nvim| pending(nvim) == 2, "the hunks");
+    assert_eq!(pending(&first), 0);
+    wait_phase(&first, "idle");
+    second.keys("<Esc>:Caliban accept all<CR>");
+    second.wait(|nvim| pending(nvim) == 0, "the decision");
+    assert_eq!(setup.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
+    server.reply(Reply::said("I see."));
+    second.lua("require('caliban').ask('go on')", &[]);
+    wait_words(&second, "main", "I see.");
+    let request = &server.wait_requests(3)[2];
+    assert!(request.answer("e1").contains("Their verdict follows"), "{}", request.json);
+    assert!(request.last_user_text().contains("The user accepted 2 changes in a.txt."));
+}
+
+#[test]
+fn one_that_was_killed_holds_nothing() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let first = Nvim::start(&setup);
+    first.keys(":Caliban<CR>");
+    first.wait_screen("Project");
+    say(&first, &server, "one", "The first.");
+    first.kill();
+    let second = Nvim::start(&setup);
+    second.keys(":Caliban<CR>");
+    wait_words(&second, "main", "The first.");
+    say(&second, &server, "two", "The second.");
+    assert_eq!(said(&setup, "main").len(), 4);
+}
+
+#[test]
+fn nobody_is_asked_where_nobody_can_answer() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let first = Nvim::start(&setup);
+    first.keys(":Caliban<CR>");
+    first.wait_screen("Project");
+    say(&first, &server, "one", "The first.");
+    let second = Nvim::start(&setup.clone().headless());
+    server.reply(Reply::said("To the script."));
+    second.lua("require('caliban').ask('from a script')", &[]);
+    wait_session(&second, "main-2");
+    wait_words(&second, "main-2", "To the script.");
+    wait_words(&second, "main-2", "offers to read that one, to copy it, or to take it over.");
+    assert_eq!(said(&setup, "main").len(), 2);
+}
+
+#[test]
+fn a_newer_file_is_read_and_never_written() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "hi", "Whole.");
+    nvim.quit_with(":qa<CR>");
+    let path = folder(&setup).join("main.json");
+    let mut file = session(&setup, "main");
+    file["schema"] = 99.into();
+    file["marvel"] = serde_json::json!({"of": "tomorrow"});
+    let messages = file["messages"].as_array_mut().unwrap();
+    messages.push(serde_json::json!({"role": "oracle", "visions": []}));
+    let newer = serde_json::to_string_pretty(&file).unwrap();
+    fs::write(&path, &newer).unwrap();
+
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    wait_words(&nvim, "main", "Whole.");
+    wait_words(&nvim, "main", "was written by a newer Caliban (format 99)");
+    wait_words(&nvim, "main", "One message of it is not understood and not shown.");
+    nvim.keys("imore<C-s>");
+    nvim.wait_screen("This conversation can only be read here: /fork goes on in a copy.");
+    nvim.keys("<Esc>ggdG:call feedkeys('i/fork' .. \"\\<lt>C-s>\", 't')<CR>");
+    wait_session(&nvim, "main-2");
+    say(&nvim, &server, "in the copy", "The copy's.");
+    nvim.quit_with("<Esc>:qa!<CR>");
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+    assert_eq!(session(&setup, "main-2")["schema"], 1);
+}
