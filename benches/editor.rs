@@ -1,6 +1,7 @@
 //! A real Neovim with a UI attached: what is typed, and when which sign is on the screen.
 
 use super::Subject;
+use caliban::store::Project;
 use rmpv::Value;
 use std::io::{BufReader, Write};
 use std::path::Path;
@@ -36,11 +37,35 @@ fn is_sign(c: char) -> bool {
 
 impl Editor {
     pub(crate) fn start(subject: Subject, port: u16) -> Editor {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let home = tempfile::Builder::new().prefix("caliban-bench-").tempdir().unwrap();
         let project = home.path().join("project");
         std::fs::create_dir_all(project.join(".git")).unwrap();
         std::fs::write(project.join("notes.txt"), "one line\n".repeat(100)).unwrap();
+        let mut editor = Editor::spawn(subject, port, home);
+        editor.request("nvim_command", vec!["edit notes.txt".into()]);
+        editor
+    }
+
+    /// How long an editor takes from its start to the first screen, in a project whose sessions are prepared.
+    pub(crate) fn first_screen(port: u16, prepare: impl Fn(&Project)) -> Duration {
+        let home = tempfile::Builder::new().prefix("caliban-bench-").tempdir().unwrap();
+        let project = home.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        std::fs::write(project.join("first.txt"), "\u{16a0}\n").unwrap();
+        prepare(&sessions(&home));
+        let start = Instant::now();
+        Editor::spawn(Subject::Caliban, port, home).wait('\u{16a0}') - start
+    }
+
+    /// The sessions of its project.
+    pub(crate) fn sessions(&self) -> Project {
+        sessions(&self.home)
+    }
+
+    /// Opens `first.txt`, where there is one.
+    fn spawn(subject: Subject, port: u16, home: tempfile::TempDir) -> Editor {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let project = home.path().join("project");
         let named =
             std::env::var_os("NVIM").map(std::path::PathBuf::from).filter(|it| it.is_file());
         let nvim = named.unwrap_or_else(|| root.join("target/nvim/0.11/bin/nvim"));
@@ -50,6 +75,9 @@ impl Editor {
         command.arg("--embed").arg("-u").arg(root.join("benches/init.lua"));
         if subject != Subject::Caliban {
             command.arg("-c").arg(format!("luafile {}", script.display()));
+        }
+        if project.join("first.txt").exists() {
+            command.arg("first.txt");
         }
         command.current_dir(&project).env_clear();
         for name in [
@@ -85,7 +113,6 @@ impl Editor {
         let options = ["rgb", "ext_linegrid"].map(|it| (Value::from(it), Value::from(true)));
         let size = [SIZE.0.into(), SIZE.1.into(), Value::Map(options.to_vec())];
         editor.request("nvim_ui_attach", size.to_vec());
-        editor.request("nvim_command", vec!["edit notes.txt".into()]);
         editor
     }
 
@@ -187,6 +214,11 @@ impl Editor {
             assert!(start.elapsed() < LIMIT, "{sign:?} never came to the screen");
         }
     }
+}
+
+fn sessions(home: &tempfile::TempDir) -> Project {
+    let root = std::fs::canonicalize(home.path().join("project")).unwrap();
+    Project::new(&home.path().join("caliban/sessions"), &root)
 }
 
 impl Drop for Editor {

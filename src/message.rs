@@ -1,7 +1,8 @@
 //! What a model reads and writes, in no provider's dialect. These types are also the session file:
 //! their JSON is meant to be read, edited and diffed by a person.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 
@@ -90,16 +91,38 @@ pub enum Input {
     },
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ToolAnswer {
     pub id: CallId,
-    /// What the model reads.
+    /// What the model reads. Empty where it stands in `output` and has not been read from there yet.
+    #[serde(default)]
     pub text: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub failed: bool,
     /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     pub summary: String,
+    /// The file beside the session that holds the text where that is long; it is not written elsewhere then.
+    #[serde(default)]
+    pub output: Option<String>,
+}
+
+impl Serialize for ToolAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("ToolAnswer", 4)?;
+        fields.serialize_field("id", &self.id)?;
+        match &self.output {
+            Some(file) => fields.serialize_field("output", file)?,
+            None => fields.serialize_field("text", &self.text)?,
+        }
+        if self.failed {
+            fields.serialize_field("failed", &true)?;
+        }
+        if !self.summary.is_empty() {
+            fields.serialize_field("summary", &self.summary)?;
+        }
+        fields.end()
+    }
 }
 
 /// A labelled piece of text from a file, a buffer or a folder.

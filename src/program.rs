@@ -21,7 +21,7 @@ use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
 use crate::provider::endpoint::{self, Unresolved};
 use crate::provider::{probe, tour};
-use crate::store::{self, Draft, Project};
+use crate::store::{self, Draft, Project, Store};
 use crate::tool::Desk;
 use held::Begin;
 use places::{cache_dir, config_dir, data_dir, own_file, project_root};
@@ -250,15 +250,17 @@ impl Program {
         if !store::is_name(&id.0) || self.agents.contains_key(&id) {
             return;
         }
-        let Ok(opened) = self.project.open(&id) else { return };
+        let Ok(mut opened) = self.project.open(&id) else { return };
         let has_reviews = !self.project.under_review(&id).is_empty();
-        let is_said = opened.session.as_ref().is_some_and(|it| !it.is_blank());
-        if is_said && (opened.replayed || has_reviews) {
+        let session = opened.session.as_ref().filter(|it| !it.is_blank());
+        if session.is_some() && (opened.interrupted || has_reviews) {
             self.start(id, Begin::of(opened), None).await;
             if !has_reviews {
                 let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
                 self.notice(Level::Info, text);
             }
+        } else if let Some(Err(error)) = session.map(|it| opened.store.settle(it)) {
+            tracing::warn!("what stood in the journal alone stays there: {error}");
         }
     }
 
@@ -303,7 +305,8 @@ impl Program {
         }
         let (output, outputs) = mpsc::unbounded_channel();
         let (show, shown) = mpsc::unbounded_channel();
-        tokio::spawn(screen::run(self.editor.clone(), id.clone(), shown));
+        let stored = store.as_ref().map(Store::outputs);
+        tokio::spawn(screen::run(self.editor.clone(), id.clone(), stored, shown));
         let desk = self.desk(&id, output);
         self.note_last(&id);
         let live = [self.live.clone(), self.project.under_review(&id)].concat();

@@ -298,9 +298,11 @@
 ---@field kind 'paint'
 ---@field session string
 ---@field reset boolean empty the transcript first
+---@field above boolean more of what stands above follows
 ---@field updates caliban.BlockUpdate[]
 
---- A change to one block of the transcript. An unknown `id` is a new block: it goes to the end. Either `append`
+--- A change to one block of the transcript. An unknown `id` is a new block: it stands behind those of a
+--- smaller `id`, which may come later. Either `append`
 --- (text put at the block's very end; it may hold newlines) or `lines` (which replace the block's lines from
 --- index `at` to its end). A block's lines include the empty line that sets it off from the one before.
 ---@class (exact) caliban.BlockUpdate

@@ -113,6 +113,19 @@ impl Agent {
         Ok(())
     }
 
+    /// Reads the long outputs that have not been needed till now.
+    pub(super) fn read_outputs(&mut self) {
+        let Some(store) = &self.setup.store else { return };
+        let text = match store.read_outputs(&mut self.setup.session) {
+            0 => return,
+            1 => "One long output of this conversation is missing; the model is told so.".into(),
+            n => {
+                format!("{n} long outputs of this conversation are missing; the model is told so.")
+            }
+        };
+        self.take(Input::Tell { text });
+    }
+
     fn fork(&mut self, cut: Option<Cut>) {
         if self.setup.store.is_none() && self.setup.reads.is_none() {
             let text = "This conversation is never saved: /save keeps a copy of it.";
@@ -121,7 +134,8 @@ impl Agent {
         self.copy(cut, None);
     }
 
-    fn copy(&self, cut: Option<Cut>, name: Option<String>) {
+    fn copy(&mut self, cut: Option<Cut>, name: Option<String>) {
+        self.read_outputs();
         let session = Box::new(self.setup.session.fork(cut));
         if session.is_blank() {
             let text = "Nothing has been said up to here that a copy could hold.";
@@ -136,7 +150,8 @@ impl Agent {
     }
 
     /// Writes the conversation to a file in the project, or wherever the user says.
-    fn export(&self, file: &str, force: bool) {
+    fn export(&mut self, file: &str, force: bool) {
+        self.read_outputs();
         let (level, text) = match self.write_export(file, force) {
             Ok(text) => (Level::Info, text),
             Err(why) => (Level::Error, why),

@@ -63,7 +63,7 @@ impl Agent {
     /// An answer to no call joins the next request.
     fn note(&mut self, text: String) {
         let (id, summary) = (CallId(String::new()), String::new());
-        let answer = ToolAnswer { id, text, failed: false, summary };
+        let answer = ToolAnswer { id, text, failed: false, summary, output: None };
         self.take(Input::Applied { files: Vec::new(), answer });
     }
 }

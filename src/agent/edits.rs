@@ -322,13 +322,14 @@ impl Job {
         let written = format!("{what} {}", if all { "written" } else { "not written" });
         let written = (hunks > 0).then_some(written.as_str());
         let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
-        let answer = ToolAnswer { id: call, text: said.join("\n"), failed: false, summary };
+        let answer =
+            ToolAnswer { id: call, text: said.join("\n"), failed: false, summary, output: None };
         let _ = self.results.send(Input::Applied { files, answer });
     }
 
     pub(super) fn refuse(&self, turn: TurnId, call: &CallId, text: String) {
         let summary = "not applied".to_owned();
-        let answer = ToolAnswer { id: call.clone(), text, failed: true, summary };
+        let answer = ToolAnswer { id: call.clone(), text, failed: true, summary, output: None };
         let _ = self.results.send(Input::Answered { turn, answer });
     }
 

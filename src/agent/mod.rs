@@ -348,7 +348,10 @@ impl Agent {
     }
 
     /// One input to its end: save, show, act.
-    fn take(&mut self, input: Input) {
+    fn take(&mut self, mut input: Input) {
+        if let (Input::Answered { answer, .. }, Some(store)) = (&mut input, &mut self.setup.store) {
+            store.keep_output(answer);
+        }
         let step = self.setup.session.step(input);
         let acts = step.effects.iter().any(|it| match it {
             Effect::Run { call, .. } => work::acts(call),

@@ -136,6 +136,7 @@ impl Agent {
             thread: work::thread(&self.setup.desk.root, &self.setup.id),
             ..self.setup.models.request(&chosen, self.setup.session.tuning)
         };
+        self.read_outputs();
         let request = Arc::new(request::build(&self.setup.session, base));
         self.heard();
         self.sent = Some((provider.clone(), request.clone()));

@@ -3,7 +3,7 @@
 use super::Agent;
 use crate::event::TurnId;
 use crate::nvim::wire::ToNvim;
-use crate::session::Input;
+use crate::session::{Input, Phase};
 use tokio::task::AbortHandle;
 
 impl Agent {
@@ -62,11 +62,14 @@ impl Agent {
     pub(super) fn quit(&mut self) {
         self.release();
         let partial = self.partial.take();
+        let was_at_rest = self.setup.session.phase == Phase::Idle;
         let step = self.setup.session.step(Input::Leave { partial });
         self.work.abort_all();
         let Some(store) = &mut self.setup.store else { return };
         let saved = if self.setup.session.is_blank() {
             store.discard()
+        } else if was_at_rest {
+            store.settle(&self.setup.session)
         } else {
             store.append(&step.events, true)
         };

@@ -152,6 +152,7 @@ fn broken(id: &CallId) -> ToolAnswer {
         text: "The tool failed inside Caliban; this is not your fault. Try another way.".into(),
         failed: true,
         summary: "failed".into(),
+        output: None,
     }
 }
 

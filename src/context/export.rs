@@ -29,7 +29,7 @@ pub fn markdown(session: &Session, name: &str, known: &[&str]) -> (String, usize
 /// The conversation as indented JSON, and how many keys were marked in it.
 pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result<(String, usize)> {
     let spoken = session.messages.iter().filter(|it| it.role != Role::System);
-    let messages: Vec<&Message> = spoken.collect();
+    let messages: Vec<Message> = spoken.cloned().map(whole).collect();
     let mut value = json!({
         "name": name,
         "title": title(session, name),
@@ -39,6 +39,16 @@ pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result
     let mut count = 0;
     mark(&mut value, known, &mut count);
     Ok((serde_json::to_string_pretty(&value)? + "\n", count))
+}
+
+/// With the texts that stand elsewhere on disk.
+fn whole(mut message: Message) -> Message {
+    for block in &mut message.blocks {
+        if let Block::Answer(answer) = block {
+            answer.output = None;
+        }
+    }
+    message
 }
 
 /// One that was cut may hold a part of a key, which nothing tells from a word.

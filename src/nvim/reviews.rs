@@ -168,6 +168,7 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
         summary: join(|it| &it.summary, ", "),
         id,
         failed,
+        output: None,
     }
 }
 
@@ -375,7 +376,7 @@ fn answer(
         text.push_str(&part.note);
     }
     let failed = outcome.count(Fate::Undone) == outcome.hunks.len();
-    ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome) }
+    ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome), output: None }
 }
 
 /// What the call hears that asked for a file's deletion or renaming.
@@ -404,7 +405,7 @@ fn decided(
         text.push_str("\nIts buffer holds unsaved text of their own.");
     }
     let id = call.clone();
-    ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned() }
+    ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned(), output: None }
 }
 
 /// The text the user settled on: the one that came along, else the disk's.

@@ -4,6 +4,7 @@
 use super::link::Editor;
 use super::wire::{Renamed, ToNvim};
 use crate::event::{Delta, Event, SessionId};
+use crate::store::Outputs;
 use crate::view::View;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -29,9 +30,15 @@ pub enum Show {
 }
 
 /// Shows what comes until the sender is dropped.
-pub async fn run(editor: Editor, session: SessionId, mut inbox: mpsc::UnboundedReceiver<Show>) {
+pub async fn run(
+    editor: Editor,
+    session: SessionId,
+    outputs: Option<Outputs>,
+    mut inbox: mpsc::UnboundedReceiver<Show>,
+) {
     let began = Instant::now();
-    let mut screen = Screen { editor, session, view: View::default(), began, held: Vec::new() };
+    let (view, held) = (View::default(), Vec::new());
+    let mut screen = Screen { editor, session, outputs, view, began, held };
     let mut due = began;
     loop {
         let mut urgent = false;
@@ -76,6 +83,8 @@ enum Painted {
 struct Screen {
     editor: Editor,
     session: SessionId,
+    /// Where long outputs are; a conversation that is never saved has them all.
+    outputs: Option<Outputs>,
     view: View,
     began: Instant,
     held: Vec<ToNvim>,
@@ -91,7 +100,13 @@ impl Screen {
                 self.view.delta(&delta, now);
                 return false;
             }
-            Show::Toggle(block) => self.view.toggle(block),
+            Show::Toggle(block) => {
+                let file = self.view.unread(block).zip(self.outputs.as_ref());
+                if let Some(text) = file.map(|(file, outputs)| outputs.read(&self.session, file)) {
+                    self.view.read(block, text);
+                }
+                self.view.toggle(block);
+            }
             Show::Tell(message) => self.held.push(message),
             Show::View(view) => self.view = *view,
             Show::Repaint => self.view.repaint(),
@@ -102,8 +117,8 @@ impl Screen {
     async fn paint(&mut self) -> Painted {
         let (reset, updates) = self.view.take();
         if reset || !updates.is_empty() {
-            let session = self.session.clone();
-            if self.editor.call(ToNvim::Paint { session, reset, updates }).await.is_none() {
+            let (session, above) = (self.session.clone(), self.view.is_above());
+            if self.editor.call(ToNvim::Paint { session, reset, above, updates }).await.is_none() {
                 return Painted::Failed;
             }
         }

@@ -254,6 +254,7 @@ pub enum ToNvim {
     Paint {
         session: SessionId,
         reset: bool,
+        above: bool,
         updates: Vec<BlockUpdate>,
     },
     Status(Status),

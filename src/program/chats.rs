@@ -134,7 +134,7 @@ impl Program {
     }
 
     /// A copy without a name is opened under a free one.
-    pub(super) async fn keep_copy(&mut self, of: SessionId, copy: Copy) {
+    pub(super) async fn keep_copy(&mut self, of: SessionId, mut copy: Copy) {
         let name = match copy.name.as_deref() {
             None => self.free_name(&of.0).0,
             Some(name) if !store::is_name(name) => return self.bad_name(name),
@@ -152,6 +152,7 @@ impl Program {
             Ok(opened) => opened,
             Err(barred) => return self.notice(Level::Error, barred.say(&id.0)),
         };
+        opened.store.keep_outputs(&mut copy.session);
         if copy.name.is_some() {
             let (level, text) = match opened.store.save(&copy.session) {
                 Ok(()) => (Level::Info, format!("A copy is kept as `{id}`.")),

@@ -51,7 +51,8 @@ impl Program {
         let is_damaged = matches!(barred, Barred::Damaged(_));
         let read = is_damaged.then(|| self.project.recover(&id)).flatten();
         let (begin, so) = match (self.project.open(&other), read) {
-            (Ok(opened), Some(read)) => {
+            (Ok(mut opened), Some(mut read)) => {
+                opened.store.keep_outputs(&mut read);
                 let so = format!(
                     "What could be read of it, up to message {}, goes on in this new one, `{other}`.",
                     read.messages.len()

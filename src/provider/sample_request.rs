@@ -16,7 +16,13 @@ pub(super) fn call(id: &str, tool: &str, input: Value) -> Block {
 
 pub(super) fn answer(id: &str, text: &str, failed: bool) -> Block {
     let summary = "not for the model".into();
-    Block::Answer(ToolAnswer { id: CallId(id.into()), text: text.into(), failed, summary })
+    Block::Answer(ToolAnswer {
+        id: CallId(id.into()),
+        text: text.into(),
+        failed,
+        summary,
+        output: None,
+    })
 }
 
 pub(super) fn user(blocks: Vec<Block>) -> Message {

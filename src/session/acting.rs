@@ -21,9 +21,13 @@ impl Session {
     fn refuse_planned(&mut self, turn: TurnId, step: &mut Step) {
         for it in self.open().to_vec() {
             let answer = match (it.state, it.step) {
-                (State::Ready, PlanStep::Refused(text)) => {
-                    ToolAnswer { id: it.call.id, text, failed: true, summary: "refused".into() }
-                }
+                (State::Ready, PlanStep::Refused(text)) => ToolAnswer {
+                    id: it.call.id,
+                    text,
+                    failed: true,
+                    summary: "refused".into(),
+                    output: None,
+                },
                 (State::Ready | State::Allowed, PlanStep::Edit | PlanStep::Act { .. })
                     if self.mode == Mode::Plan =>
                 {

@@ -75,6 +75,7 @@ pub(super) fn undecided(call: &CallId, hunks: u32) -> ToolAnswer {
         ),
         failed: false,
         summary: "under review".into(),
+        output: None,
     }
 }
 
@@ -167,6 +168,7 @@ pub(super) fn left_reviewing(call: &CallId, hunks: u32, why: &End) -> ToolAnswer
         ),
         failed: false,
         summary: "under review".into(),
+        output: None,
     }
 }
 
@@ -203,7 +205,7 @@ fn ended(why: &End) -> &'static str {
 }
 
 fn failed(call: &CallId, text: String, summary: &str) -> ToolAnswer {
-    ToolAnswer { id: call.clone(), text, failed: true, summary: summary.into() }
+    ToolAnswer { id: call.clone(), text, failed: true, summary: summary.into(), output: None }
 }
 
 fn count(n: u32, one: &str, many: &str) -> String {

@@ -61,7 +61,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
 
 fn answer(id: &str) -> ToolAnswer {
     let text = format!("answer of {id}");
-    ToolAnswer { id: CallId(id.into()), text, failed: false, summary: String::new() }
+    ToolAnswer { id: CallId(id.into()), text, failed: false, summary: String::new(), output: None }
 }
 
 fn answered(turn: TurnId, id: &str) -> Input {

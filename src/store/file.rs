@@ -75,9 +75,18 @@ pub(super) struct SessionFile {
     /// Files that were under review when it was saved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
+    /// Taken out as soon as they are read.
+    #[serde(default, skip_serializing)]
+    messages: Vec<Message>,
     /// Fields of other programs and other versions.
     #[serde(flatten)]
     extra: Map<String, Value>,
+}
+
+/// Of a file that cannot be read otherwise.
+#[derive(Deserialize)]
+struct Version {
+    schema: u64,
 }
 
 #[derive(Serialize)]
@@ -110,19 +119,22 @@ impl SessionFile {
             instructions: Vec::new(),
             known: BTreeMap::new(),
             reviewing: Vec::new(),
+            messages: Vec::new(),
             extra: Map::new(),
         }
     }
 
     pub(super) fn parse(bytes: &[u8]) -> Result<(SessionFile, Session), Barred> {
-        let damaged = |error: serde_json::Error| Barred::Damaged(error.to_string());
-        let value: Value = serde_json::from_slice(bytes).map_err(damaged)?;
-        if let Some(schema) = value["schema"].as_u64().filter(|it| *it > u64::from(SCHEMA)) {
-            return Err(Barred::Newer(u32::try_from(schema).unwrap_or(u32::MAX)));
+        let newer = |it: u64| Barred::Newer(u32::try_from(it).unwrap_or(u32::MAX));
+        let is_newer = |it: &u64| *it > u64::from(SCHEMA);
+        let mut header: SessionFile = serde_json::from_slice(bytes).map_err(|error| {
+            let version = serde_json::from_slice::<Version>(bytes).ok().map(|it| it.schema);
+            version.filter(is_newer).map_or(Barred::Damaged(error.to_string()), newer)
+        })?;
+        if let Some(schema) = Some(u64::from(header.schema)).filter(is_newer) {
+            return Err(newer(schema));
         }
-        let mut header: SessionFile = serde_json::from_value(value).map_err(damaged)?;
-        let messages = header.extra.remove("messages").unwrap_or(Value::Array(Vec::new()));
-        let messages: Vec<Message> = serde_json::from_value(messages).map_err(damaged)?;
+        let messages = std::mem::take(&mut header.messages);
         let session = header.session(messages);
         Ok((header, session))
     }

@@ -2,7 +2,8 @@
 //! that a crash tore is set aside, never glued to the next and never deleted.
 
 use super::disk::Disk;
-use crate::event::Event;
+use crate::event::{End, Event};
+use crate::session::Session;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,23 @@ pub(super) struct Tail {
 }
 
 impl Tail {
+    /// Takes a session to where the journal has it. Rights are nobody's after that.
+    pub(super) fn replay(&self, session: &mut Session) {
+        self.events.iter().for_each(|event| session.apply(event));
+        session.granted.clear();
+        session.unsaved.clear();
+    }
+
+    /// Whether a turn is in it that did not come to its own end.
+    pub(super) fn is_interrupted(&self) -> bool {
+        let ends = self.events.iter().rev().find_map(|it| match it {
+            Event::Prompted { .. } => Some(false),
+            Event::Ended { why, .. } => Some(*why != End::Interrupted),
+            _ => None,
+        });
+        ends.is_some_and(|it| !it)
+    }
+
     fn take(&mut self, line: Line) {
         match line {
             Line::Event(event) => {
@@ -135,6 +153,11 @@ impl Journal {
         written
     }
 
+    /// Bytes of the lines it has.
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Begins anew after a save.
     pub(super) fn restart(&mut self, at: At<'_>, saves: u64) -> io::Result<()> {
         (self.len, self.saves, self.has_rest) = (0, saves, true);
@@ -188,6 +211,11 @@ pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
         good += len + 1;
     }
     (tail, good)
+}
+
+/// Whether a journal that begins with this line goes on from save number `saves`.
+pub(super) fn follows(line: &[u8], saves: u64) -> bool {
+    serde_json::from_slice::<Header>(line).is_ok_and(|it| it.after_save == saves)
 }
 
 /// Keeps the bytes in a file of their own, for good, before they are cut off.

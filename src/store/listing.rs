@@ -1,15 +1,15 @@
 //! The sessions of a project as a picker shows them: of each file only the head is read, unless a text is
 //! looked for in all of them.
 
-use super::file::{SCHEMA, SessionFile};
-use super::{Barred, Project, is_name};
-use crate::event::Event;
+use super::file::SCHEMA;
+use super::{Barred, Project, is_name, journal};
+use crate::event::{Event, SessionId};
 use crate::message::{Block, Role};
 use crate::session::{Session, title};
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -17,6 +17,9 @@ use std::time::{Duration, SystemTime};
 /// Characters of a line that was found, and those of them before what was looked for.
 const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
+
+/// How the lines of a journal begin that a list has something of.
+const TELLING: [&str; 2] = [r#"{"event":"prompted""#, r#"{"event":"titled""#];
 
 /// One session on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,9 +52,8 @@ impl Project {
         let text = text.to_lowercase();
         let mut found = self.list();
         found.retain_mut(|it| {
-            let path = self.dir().join(format!("{}.json", it.name));
-            let session = fs::read(path).ok().and_then(|it| SessionFile::parse(&it).ok());
-            it.line = session.and_then(|(_, session)| line_with(&session, &text));
+            let read = self.read_but_outputs(&SessionId(it.name.clone())).ok();
+            it.line = read.and_then(|(session, _)| line_with(&session, &text));
             let is_named = [&it.name, &it.title].iter().any(|it| it.to_lowercase().contains(&text));
             is_named || it.line.is_some()
         });
@@ -76,22 +78,26 @@ impl Project {
     /// `None`: nothing was said in it yet.
     fn look_at(&self, name: String) -> Option<Listed> {
         let held = self.is_held(&name);
-        let path = self.dir().join(format!("{name}.json"));
-        let (path, head) = match head(&path) {
-            Err(Barred::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
-                let journal = self.dir().join(format!("{name}.journal"));
-                let title = begun(&journal)?;
-                (journal, Ok(Head { title, turns: 1, ..Head::default() }))
-            }
-            head => (path, head),
-        };
-        let about = fs::metadata(path).ok();
-        let saved = about.as_ref().and_then(|it| it.modified().ok());
-        let age = saved.and_then(|it| SystemTime::now().duration_since(it).ok());
-        let problem = head.as_ref().err().map(|it| it.say(&name));
-        let Head { title: given, turns, .. } = head.unwrap_or_default();
-        let bytes = about.map_or(0, |it| it.len());
-        let (title, age) = (title(&given), age.unwrap_or_default());
+        let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));
+        let (mut head, mut problem) = (Head::default(), None);
+        match read_head(&path("json")) {
+            Ok(it) => head = it,
+            Err(Barred::Io(error)) if error.kind() == io::ErrorKind::NotFound => (),
+            Err(barred) => problem = Some(barred.say(&name)),
+        }
+        let mut saved: Vec<Metadata> = fs::metadata(path("json")).into_iter().collect();
+        let journal = fs::metadata(path("journal")).ok().filter(|it| it.len() > 0);
+        if problem.is_none() && journal.is_some() {
+            go_beyond(&path("journal"), &mut head);
+        }
+        if problem.is_none() && saved.is_empty() && head.turns == 0 {
+            return None;
+        }
+        saved.extend(journal);
+        let last = saved.iter().filter_map(|it| it.modified().ok()).max();
+        let age = last.and_then(|it| SystemTime::now().duration_since(it).ok()).unwrap_or_default();
+        let bytes = saved.iter().map(Metadata::len).sum();
+        let (title, turns) = (title(&head.title), head.turns);
         Some(Listed { name, title, age, bytes, turns, held, problem, line: None })
     }
 
@@ -106,6 +112,7 @@ impl Project {
 struct Head {
     schema: u64,
     title: String,
+    saves: u64,
     turns: u32,
     /// The messages have been reached, or the end.
     whole: bool,
@@ -124,6 +131,7 @@ impl<'de> Visitor<'de> for &mut Head {
             match &*key {
                 "schema" => self.schema = map.next_value()?,
                 "title" => self.title = map.next_value()?,
+                "saves" => self.saves = map.next_value()?,
                 "turns" => {
                     self.turns = map.next_value()?;
                     is_counted = true;
@@ -138,7 +146,7 @@ impl<'de> Visitor<'de> for &mut Head {
 }
 
 /// Reads a file to where its messages begin, and looks whether it ends as it should.
-fn head(path: &Path) -> Result<Head, Barred> {
+fn read_head(path: &Path) -> Result<Head, Barred> {
     let mut file = File::open(path).map_err(Barred::Io)?;
     let mut head = Head::default();
     let read =
@@ -165,14 +173,26 @@ fn ends_whole(file: &mut File) -> io::Result<bool> {
     Ok(end.trim_ascii_end().ends_with(b"}"))
 }
 
-/// The title of a session whose first turn has not ended.
-fn begun(journal: &Path) -> Option<String> {
-    let lines = BufReader::new(File::open(journal).ok()?).split(b'\n').map_while(Result::ok);
-    let mut events = lines.filter_map(|it| serde_json::from_slice::<Event>(&it).ok());
-    events.find_map(|it| match it {
-        Event::Prompted { message, .. } => Some(title(&message.text)),
-        _ => None,
-    })
+/// What the journal says beyond the file. Of its lines only the few that tell something are read.
+fn go_beyond(journal: &Path, head: &mut Head) {
+    let Ok(file) = File::open(journal) else { return };
+    let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+    if !lines.next().is_some_and(|it| journal::follows(&it, head.saves)) {
+        return;
+    }
+    let tells = |it: &Vec<u8>| TELLING.iter().any(|begin| it.starts_with(begin.as_bytes()));
+    for event in lines.filter(tells).filter_map(|it| serde_json::from_slice::<Event>(&it).ok()) {
+        match event {
+            Event::Prompted { turn, message } => {
+                head.turns = turn.0;
+                if head.title.is_empty() {
+                    head.title = title(&message.text);
+                }
+            }
+            Event::Titled { title } => head.title = title,
+            _ => (),
+        }
+    }
 }
 
 /// The first line of the conversation that holds `text`, which is in lower case.

@@ -8,6 +8,7 @@ mod history;
 mod journal;
 mod listing;
 mod reading;
+mod outputs;
 mod shelf;
 pub mod tally;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tests;
 pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;
+pub use outputs::Outputs;
 pub use reading::Holder;
 
 use crate::event::{Event, SessionId};
@@ -23,11 +25,18 @@ use crate::session::{Phase, Session};
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Bytes of a session's file up to which it is written anew whenever the session comes to rest: about a hundred messages,
+/// a few milliseconds. Of a larger one the journal goes on.
+const SMALL: u64 = 128 * 1024;
+/// The part of its file that a journal at rest may come to: each byte is then written that many times more, at most.
+const PART: u64 = 4;
 
 /// Whether this may name a session: `[A-Za-z0-9_-]{1,64}`.
 pub fn is_name(name: &str) -> bool {
@@ -50,11 +59,18 @@ pub struct Store {
     dir: PathBuf,
     name: String,
     header: SessionFile,
+    /// Bytes of the session's file.
+    size: u64,
     journal: Journal,
     /// Lines that a failing disk has not taken yet.
     backlog: Vec<Line>,
     /// The same of a draft.
     draft: Option<Draft>,
+    /// Outputs that have a file, and those of them that a loss of power may still take.
+    kept: HashSet<String>,
+    unsynced: Vec<String>,
+    /// Where the outputs of what was cleared go, once that is saved.
+    cleared: Option<PathBuf>,
     _lock: File,
 }
 
@@ -66,6 +82,8 @@ pub struct Opened {
     pub session: Option<Session>,
     /// The journal had events beyond the saved state.
     pub replayed: bool,
+    /// Its last turn did not come to its end.
+    pub interrupted: bool,
     /// What it had of a reply that did not end.
     pub partial: String,
     pub draft: Draft,
@@ -176,14 +194,14 @@ impl Project {
         self.disk.create_dir(&self.dir).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
         let path = self.dir.join(format!("{id}.json"));
-        let (header, mut session) = match self.disk.read(&path) {
+        let (header, mut session, size) = match self.disk.read(&path) {
             Ok(bytes) => {
                 let (mut header, session) = SessionFile::parse(&bytes)?;
                 header.name.clone_from(&id.0);
-                (header, Some(session))
+                (header, Some(session), u64::try_from(bytes.len()).unwrap_or(0))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                (SessionFile::new(&id.0, &self.root), None)
+                (SessionFile::new(&id.0, &self.root), None, 0)
             }
             Err(error) => return Err(Barred::Io(error)),
         };
@@ -193,21 +211,37 @@ impl Project {
         let (journal, tail) = Journal::open(at, header.saves, &mut warnings).map_err(Barred::Io)?;
         let replayed = !tail.events.is_empty();
         if replayed {
-            let session = session.get_or_insert_default();
-            for event in &tail.events {
-                session.apply(event);
-            }
+            tail.replay(session.get_or_insert_default());
         }
+        let interrupted = tail.is_interrupted();
         let draft = self.draft(id);
         let (disk, dir) = (self.disk.clone(), self.dir.clone());
         let (name, backlog) = (id.0.clone(), Vec::new());
-        let store = Store { disk, dir, name, header, journal, backlog, draft: None, _lock: lock };
-        Ok(Opened { store, session, replayed, partial: tail.partial, draft, warnings })
+        let kept = session.iter().flat_map(outputs::named).cloned().collect();
+        let store = Store {
+            disk,
+            dir,
+            name,
+            header,
+            size,
+            journal,
+            backlog,
+            draft: None,
+            kept,
+            unsynced: Vec::new(),
+            cleared: None,
+            _lock: lock,
+        };
+        let partial = tail.partial;
+        Ok(Opened { store, session, replayed, interrupted, partial, draft, warnings })
     }
 
-    /// What stands whole before the damage of a session's file.
+    /// What stands whole before the damage of a session's file, its outputs read.
     pub fn recover(&self, id: &SessionId) -> Option<Session> {
-        file::recover(&self.disk.read(&self.dir.join(format!("{id}.json"))).ok()?)
+        let mut session =
+            file::recover(&self.disk.read(&self.dir.join(format!("{id}.json"))).ok()?)?;
+        self.outputs().read_all(&id.0, &mut session);
+        Some(session)
     }
 
     fn lock(&self, id: &SessionId) -> Result<File, Barred> {
@@ -240,16 +274,21 @@ impl Project {
 }
 
 impl Store {
-    /// Keeps what has happened: where no turn runs the whole session is written, else the events go to the
-    /// journal. What the disk does not take is kept and goes before the next.
+    /// Keeps what has happened, in the journal; where no turn runs, the whole session is written once that costs no more
+    /// than what was added. What the disk does not take is kept and goes before the next.
     pub fn record(&mut self, session: &Session, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
-        let kept = if session.phase == Phase::Idle && !session.is_blank() {
-            self.save(session)
-        } else {
-            self.flush(sync)
-        };
+        let is_at_rest = session.phase == Phase::Idle && !session.is_blank();
+        let is_due = self.size <= SMALL || self.journal.len() >= self.size / PART;
+        let kept =
+            if is_at_rest && is_due { self.save(session) } else { self.flush(sync || is_at_rest) };
         kept.and_then(|()| self.flush_draft())
+    }
+
+    /// Writes the whole session where a part of it is in the journal only. Of an interrupted turn the journal is kept:
+    /// the next start finds it by that.
+    pub fn settle(&mut self, session: &Session) -> io::Result<()> {
+        if self.journal.len() > 0 || !self.backlog.is_empty() { self.save(session) } else { Ok(()) }
     }
 
     /// Adds events to the journal. They reach the system before this returns; `sync` makes them survive
@@ -270,6 +309,9 @@ impl Store {
     }
 
     fn flush(&mut self, sync: bool) -> io::Result<()> {
+        if sync {
+            self.sync_outputs()?;
+        }
         let path = self.journal_path();
         self.journal.append(At { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
         self.backlog.clear();
@@ -280,14 +322,18 @@ impl Store {
     pub fn save(&mut self, session: &Session) -> io::Result<()> {
         self.header.saves += 1;
         let json = self.header.render(session).map_err(io::Error::other)?;
-        if let Err(error) = self.disk.replace(&self.dir, &format!("{}.json", self.name), &json) {
+        let name = format!("{}.json", self.name);
+        let written = self.sync_outputs().and_then(|()| self.disk.replace(&self.dir, &name, &json));
+        if let Err(error) = written {
             self.header.saves -= 1;
             // What fails here waits for the next.
             let _ = self.flush(true);
             return Err(error);
         }
+        self.size = u64::try_from(json.len()).unwrap_or(0);
         self.backlog.clear();
         let is_durable = self.disk.sync_dir(&self.dir);
+        self.clear_outputs();
         let path = self.journal_path();
         let at = At { disk: &*self.disk, path: &path };
         self.journal.restart(at, self.header.saves).and(is_durable)

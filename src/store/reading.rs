@@ -47,6 +47,12 @@ impl Project {
     /// A session as it stands on disk, whoever has it open, for reading alone. Nothing is locked, set aside or brought
     /// to rest; of one by a newer Caliban what can be read, and how many messages cannot.
     pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Barred> {
+        let (mut session, unread) = self.read_but_outputs(id)?;
+        self.outputs().read_all(&id.0, &mut session);
+        Ok((session, unread))
+    }
+
+    pub(super) fn read_but_outputs(&self, id: &SessionId) -> Result<(Session, usize), Barred> {
         let bytes = self.disk.read(&self.dir.join(format!("{id}.json")));
         let (saves, mut session, unread) = match bytes {
             Ok(bytes) => match SessionFile::parse(&bytes) {
@@ -60,9 +66,7 @@ impl Project {
             Err(error) => return Err(Barred::Io(error)),
         };
         let journal = self.disk.read(&self.dir.join(format!("{id}.journal"))).unwrap_or_default();
-        for event in journal::read(&journal, saves).0.events {
-            session.apply(&event);
-        }
+        journal::read(&journal, saves).0.replay(&mut session);
         session.phase = Phase::Idle;
         Ok((session, unread))
     }

@@ -1,6 +1,6 @@
 //! What becomes of a session as a whole: renamed, or put into the trash, with everything that belongs to it.
 
-use super::{Barred, Listed, Project, Store};
+use super::{Barred, Listed, Project, Store, outputs};
 use crate::event::SessionId;
 use crate::session::Session;
 use std::fs::{self, File};
@@ -99,8 +99,21 @@ impl Store {
         self.disk.create_dir(&trash)?;
         let n = free_number(&trash, &self.name);
         self.disk.replace_now(&trash, &format!("{}-{n}.json", self.name), &json)?;
+        self.cleared = Some(outputs::folder(&trash, &format!("{}-{n}", self.name)));
         prune(&trash, TRASH_AGE, TRASH_SIZE);
         Ok(())
+    }
+
+    /// The outputs follow what was cleared: the session that was saved meanwhile names none of them.
+    pub(super) fn clear_outputs(&mut self) {
+        let Some(to) = self.cleared.take() else { return };
+        self.kept.clear();
+        match self.disk.rename(&outputs::folder(&self.dir, &self.name), &to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!("the outputs of what was cleared stay where they are: {error}");
+            }
+            _ => (),
+        }
     }
 }
 

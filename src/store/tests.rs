@@ -4,6 +4,7 @@ mod file;
 mod journal;
 mod laws;
 mod listing;
+mod outputs;
 mod tally;
 
 use super::*;
@@ -81,7 +82,13 @@ fn call(id: &str) -> ToolCall {
 
 fn answer(id: &str) -> ToolAnswer {
     let text = "1\tfn main() {}\n".to_owned();
-    ToolAnswer { id: CallId(id.into()), text, failed: false, summary: "1 line".into() }
+    ToolAnswer {
+        id: CallId(id.into()),
+        text,
+        failed: false,
+        summary: "1 line".into(),
+        output: None,
+    }
 }
 
 fn send(text: &str) -> Input {

@@ -115,7 +115,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
         Ok(done) => (done.text, done.summary, false),
         Err(said) => (said, "failed".to_owned(), true),
     };
-    ToolAnswer { id: call.id.clone(), text, failed, summary }
+    ToolAnswer { id: call.id.clone(), text, failed, summary, output: None }
 }
 
 /// Whether a call of an edit tool cannot be read.

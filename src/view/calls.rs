@@ -50,6 +50,23 @@ impl View {
         self.set_right(call, "running");
     }
 
+    /// The file that holds the result of this call, where it has not been read.
+    pub fn unread(&self, id: u32) -> Option<&str> {
+        let Content::Tool(tool) = &self.blocks.get(id as usize)?.content else { return None };
+        let answer = tool.answer.as_ref().filter(|it| it.text.is_empty());
+        answer.and_then(|it| it.output.as_deref())
+    }
+
+    /// The result of this call is read.
+    pub fn read(&mut self, id: u32, text: String) {
+        let block = self.blocks.get_mut(id as usize).map(|it| &mut it.content);
+        if let Some(Content::Tool(tool)) = block
+            && let Some(answer) = &mut tool.answer
+        {
+            answer.text = text;
+        }
+    }
+
     pub(super) fn comes_to(&mut self, call: &CallId, left: &'static str) {
         if let Some(at) = self.calls.get(call)
             && let Content::Tool(tool) = &mut self.blocks[*at].content

@@ -80,6 +80,8 @@ struct Sent {
 pub struct View {
     blocks: Vec<Block>,
     dirty: BTreeSet<usize>,
+    /// The first block that is or will soon be painted: of a long chat the end is painted first.
+    top: usize,
     /// The block that the model's words go to.
     live: Option<usize>,
     /// An escape sequence of it that has not come whole.
@@ -99,13 +101,14 @@ pub struct View {
 impl View {
     /// The chat of a session that is at rest.
     pub fn of(session: &Session, intro: Vec<String>) -> View {
-        let mut view = View { reset: true, ..View::default() };
+        let mut view = View::default();
         if session.messages.iter().all(|it| matches!(it.role, Role::System | Role::Note)) {
             view.push_lines(Shape::Intro, intro);
         }
         for message in &session.messages {
             view.message(message);
         }
+        view.repaint();
         view
     }
 

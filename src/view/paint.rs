@@ -5,6 +5,10 @@ use serde::Serialize;
 
 /// Bytes of one paint: larger messages hold the editor up (DESIGN §7).
 const PIECE: usize = 8 * 1024;
+/// The same of what stands above all that is painted: whole blocks that are in no window yet cost the editor little.
+const ABOVE: usize = 32 * 1024;
+/// Bytes that a block costs by being one.
+const BLOCK: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -64,19 +68,29 @@ impl View {
         !self.dirty.is_empty() || self.reset
     }
 
-    /// The next piece to paint, at most about `PIECE` bytes, and whether the transcript is to be emptied first.
-    /// Nothing counts as painted before `acknowledge`.
+    /// Whether blocks above those that are painted wait for their turn.
+    pub fn is_above(&self) -> bool {
+        self.top > 0
+    }
+
+    /// The next piece to paint, at most about `PIECE` bytes, and whether the transcript is to be emptied first. What
+    /// stands above comes once all below is there, from the bottom to the top. Nothing counts as painted before
+    /// `acknowledge`.
     pub fn take(&mut self) -> (bool, Vec<BlockUpdate>) {
         let mut updates = Vec::new();
         let mut room = PIECE;
+        if self.dirty.range(self.top..).next().is_none() {
+            room = ABOVE;
+            self.top = self.above(self.top, ABOVE);
+        }
         self.out.clear();
-        for at in self.dirty.iter().copied() {
+        for at in self.dirty.range(self.top..).copied() {
             if room == 0 {
                 break;
             }
             let first_shown = at == 0;
             if let Some((update, sent, size)) = update(at, &self.blocks[at], first_shown, room) {
-                room = room.saturating_sub(size.max(64));
+                room = room.saturating_sub(size.max(BLOCK));
                 updates.push(update);
                 self.out.push((at, sent));
             } else {
@@ -101,6 +115,7 @@ impl View {
     /// The editor lost the transcript: everything is to be painted again.
     pub fn repaint(&mut self) {
         self.reset = true;
+        self.top = self.above(self.blocks.len(), PIECE);
         self.out.clear();
         for (at, block) in self.blocks.iter_mut().enumerate() {
             block.sent = Sent::default();
@@ -108,6 +123,24 @@ impl View {
                 self.dirty.insert(at);
             }
         }
+    }
+}
+
+impl View {
+    /// The first of the last blocks before this one that together have about so many bytes.
+    pub(super) fn above(&self, end: usize, bytes: usize) -> usize {
+        let mut room = bytes;
+        let mut top = end;
+        while top > 0 && room > 0 {
+            top -= 1;
+            let size = match &self.blocks[top].content {
+                Content::Stream { text } => text.len(),
+                Content::Lines(lines) => lines.iter().map(String::len).sum(),
+                Content::Thinking { .. } | Content::Tool(_) | Content::Gone => 0,
+            };
+            room = room.saturating_sub(size + BLOCK);
+        }
+        top
     }
 }
 

@@ -42,7 +42,7 @@ impl Buffer {
             return;
         }
         let at = at.unwrap_or_else(|| {
-            self.blocks.push(Shown {
+            let new = Shown {
                 id: update.id,
                 shape: update.shape,
                 lines: Vec::new(),
@@ -50,8 +50,10 @@ impl Buffer {
                 below: Vec::new(),
                 call: None,
                 done: false,
-            });
-            self.blocks.len() - 1
+            };
+            let at = self.blocks.iter().take_while(|it| it.id < new.id).count();
+            self.blocks.insert(at, new);
+            at
         });
         let block = &mut self.blocks[at];
         if let Some(lines) = &update.lines {
@@ -133,6 +135,7 @@ fn answered(id: &str, text: &str, summary: &str) -> Event {
         text: text.into(),
         failed: false,
         summary: summary.into(),
+        output: None,
     };
     Event::Answered { turn: TurnId(1), answer }
 }

@@ -255,6 +255,7 @@ test('random paints give what the blocks say', function()
         lines = {}
         model[id] = lines
         table.insert(order, id)
+        table.sort(order)
       end
       if kind <= 4 then
         update.at = math.random(0, #lines)

@@ -68,6 +68,7 @@ local function transcript(chat)
   vim.bo[chat.transcript].undolevels = -1
   vim.bo[chat.transcript].modifiable = false
   require('caliban.chat.keys').attach(chat, chat.transcript, 'transcript')
+  require('caliban.chat.above').attach(chat, chat.transcript)
   require('caliban.chat.redraw').watch()
 end
 

@@ -12,6 +12,7 @@ local api = vim.api
 ---@field composer integer buffer, -1 before it is made
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
+---@field above? boolean what stands above the first of them is on its way
 ---@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
@@ -223,6 +224,7 @@ function M.paint(message)
   local chat = M.find(message.session)
   if chat then
     require('caliban.chat.paint').paint(chat, message.updates, message.reset)
+    chat.above = message.above
   end
 end
 
@@ -298,7 +300,7 @@ function M.ended(why, unsent)
       message.chat = chat
       table.insert(unsent, message)
     end
-    chat.outbox = {}
+    chat.outbox, chat.above = {}, nil
     if chat.status then
       chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
       chat.retry_at, chat.silent_since = nil, nil

@@ -157,12 +157,16 @@ end
 local function jump(step)
   return function(chat)
     local rows = {}
+    local count = vim.v.count1
+    if step < 0 then
+      require('caliban.chat.above').wait(chat)
+    end
     require('caliban.chat.paint').last(chat, function(block, top)
       if block.shape == 'user' then
         table.insert(rows, 1, top + (block.head or 0))
       end
     end)
-    local at, count = row(), vim.v.count1
+    local at = row()
     local ahead = vim.tbl_filter(function(r)
       return (r - at) * step > 0
     end, rows)

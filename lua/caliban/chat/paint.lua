@@ -35,23 +35,8 @@ local spans = {
 }
 local heads = { tool = 'CalibanTool', ask = 'CalibanAsk', review = 'CalibanAsk' }
 
---- Blocks made here: the messages that wait, that the program has ended, and what is under review.
-local QUEUE, ENDED, REVIEW = -1, -2, -3
-
----@param chat caliban.Chat
----@param id integer
----@return caliban.Block?, integer index, integer row
-local function find(chat, id)
-  local row = chat.total
-  for i = #chat.blocks, 1, -1 do
-    local block = chat.blocks[i]
-    row = row - block.n
-    if block.id == id then
-      return block, i, row
-    end
-  end
-  return nil, 0, 0
-end
+local order = require('caliban.chat.order')
+local QUEUE, ENDED, REVIEW = order.QUEUE, order.ENDED, order.REVIEW
 
 --- The block that holds a row of the transcript.
 ---@param chat caliban.Chat
@@ -238,17 +223,6 @@ local function bar(chat, block, row)
   end
 end
 
---- What waits for the user stands below what is said meanwhile; a question most of all.
----@param block caliban.Block
----@param new caliban.Block
----@return boolean
-local function stays_below(block, new)
-  if block.shape == 'ask' then
-    return new.id == REVIEW
-  end
-  return block.id == QUEUE or block.shape == 'review' and new.shape ~= 'ask'
-end
-
 ---@param chat caliban.Chat
 ---@param id integer
 ---@param shape string
@@ -265,10 +239,7 @@ local function add(chat, id, shape)
     fences = {},
     spans = {},
   }
-  local at, row = #chat.blocks + 1, chat.total
-  while at > 1 and stays_below(chat.blocks[at - 1], block) do
-    at, row = at - 1, row - chat.blocks[at - 1].n
-  end
+  local at, row = order.place(chat, block)
   table.insert(chat.blocks, at, block)
   return block, row
 end
@@ -278,7 +249,7 @@ end
 ---@return caliban.Block? # nil where it is gone
 ---@return integer row
 local function apply(chat, update)
-  local block, index, row = find(chat, update.id)
+  local block, index, row = order.find(chat, update.id)
   if update.remove then
     if block then
       replace(chat, block, row, 0, {})
@@ -374,7 +345,9 @@ function M.paint(chat, updates, reset)
   -- what the user has opened or closed stays under the cursor
   local toggled = #updates == 1 and updates[1].id == chat.toggled
   chat.toggled = nil
-  write(chat, not toggled, function()
+  local last = updates[#updates]
+  local follows = not toggled and not (last and not reset and order.is_above(chat, last.id))
+  write(chat, follows, function()
     if reset then
       api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
       api.nvim_buf_set_lines(chat.transcript, 0, -1, false, {})
@@ -414,19 +387,6 @@ function M.queue(queue)
   return update ---@as caliban.BlockUpdate
 end
 
---- Whether the list of what is under review has come to stand above something that it belongs below.
----@param chat caliban.Chat
----@param index integer
----@return boolean
-local function overtaken(chat, index)
-  for i = index + 1, #chat.blocks do
-    if not stays_below(chat.blocks[i], chat.blocks[index]) then
-      return true
-    end
-  end
-  return false
-end
-
 --- Puts the changed ones of a block's lines in.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
@@ -460,8 +420,8 @@ function M.review(chat, lines, waits, follow)
   local top
   write(chat, follow, function()
     local shape = waits and 'review' or 'reviewed'
-    local block, index, row = find(chat, REVIEW)
-    if block and waits and overtaken(chat, index) then
+    local block, index, row = order.find(chat, REVIEW)
+    if block and waits and order.overtaken(chat, index) then
       replace(chat, block, row, 0, {})
       table.remove(chat.blocks, index)
       block = nil

@@ -20,7 +20,7 @@ fn call(id: &str) -> Block {
 
 fn answer(id: &str, text: &str) -> Block {
     let (text, summary) = (text.to_owned(), String::new());
-    Block::Answer(ToolAnswer { id: CallId(id.into()), text, failed: false, summary })
+    Block::Answer(ToolAnswer { id: CallId(id.into()), text, failed: false, summary, output: None })
 }
 
 fn excerpt(path: &str, lines: Option<(u32, u32)>, text: &str) -> Excerpt {

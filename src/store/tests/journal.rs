@@ -152,3 +152,91 @@ fn a_retry_takes_back_what_had_arrived_and_keeps_its_own() {
     assert_eq!(said.blocks, [text("at the second try")]);
     assert_eq!(session.phase, Phase::Idle);
 }
+
+/// A session larger than what is written anew at each rest.
+fn large(place: &Place) -> (Opened, Session) {
+    let mut live = opened();
+    live.step(send(&"word ".repeat(100_000)));
+    live.step(replied(&live, vec![text("long")]));
+    let mut opened = place.open();
+    opened.store.save(&live).unwrap();
+    (opened, live)
+}
+
+#[test]
+fn a_turn_of_a_large_session_goes_to_the_journal_and_in_the_end_into_the_file() {
+    let place = place();
+    let (mut opened, mut live) = large(&place);
+    let file = place.read("main.json");
+    for n in 0..3 {
+        let events = live.step(send(&format!("prompt {n}"))).events;
+        opened.store.record(&live, &events, false).unwrap();
+        let reply = replied(&live, vec![text("reply")]);
+        opened.store.record(&live, &live.clone().step(reply.clone()).events, false).unwrap();
+        live.step(reply);
+    }
+    assert_eq!(place.read("main.json"), file);
+    drop(opened);
+    let mut opened = place.open();
+    assert_eq!(opened.session.as_ref(), Some(&live));
+    assert!(opened.replayed && !opened.interrupted);
+    opened.store.settle(&live).unwrap();
+    assert_eq!(place.read("main.journal"), "");
+    assert!(place.read("main.json").contains("prompt 2"));
+    let settled = place.read("main.json");
+    opened.store.settle(&live).unwrap();
+    assert_eq!(place.read("main.json"), settled);
+}
+
+/// What is written of a turn does not grow with the session, but for the files that it is folded into now and then.
+#[test]
+fn a_journal_that_has_grown_is_folded_in() {
+    let place = place();
+    let (mut opened, mut live) = large(&place);
+    let (mut folds, mut journal) = (0, 0);
+    for _ in 0..60 {
+        let mut events = live.step(send(&"more ".repeat(2_000))).events;
+        events.extend(live.step(replied(&live, vec![text("so")])).events);
+        opened.store.record(&live, &events, false).unwrap();
+        let len = place.read("main.journal").len();
+        folds += usize::from(len < journal);
+        journal = len;
+    }
+    assert!((1..8).contains(&folds), "{folds}");
+    drop(opened);
+    assert_eq!(place.open().session, Some(live));
+}
+
+#[test]
+fn a_turn_that_was_cut_off_is_told_from_one_that_ended() {
+    let place = place();
+    let (mut opened, mut live) = large(&place);
+    opened.store.record(&live.clone(), &live.step(send("on")).events, false).unwrap();
+    drop(opened);
+    let mut opened = place.open();
+    assert!(opened.interrupted);
+    let left = live.step(Input::Leave { partial: None }).events;
+    opened.store.append(&left, true).unwrap();
+    drop(opened);
+    assert!(place.open().interrupted);
+}
+
+#[test]
+fn rights_do_not_come_back_from_a_journal() {
+    let place = place();
+    let (mut opened, mut live) = large(&place);
+    let mut events = live.step(send("on")).events;
+    let step = PlanStep::Act { question: "run?".into(), grant: "make".into() };
+    let Input::Replied { turn, reply, mut plans } = replied(&live, vec![Block::Call(call("c1"))])
+    else {
+        panic!()
+    };
+    plans[0].step = step;
+    events.extend(live.step(Input::Replied { turn, reply, plans }).events);
+    let ruling = crate::event::Ruling::Session;
+    events.extend(live.step(Input::Rule { call: CallId("c1".into()), ruling }).events);
+    assert!(!live.granted.is_empty());
+    opened.store.append(&events, false).unwrap();
+    drop(opened);
+    assert!(place.open().session.unwrap().granted.is_empty());
+}

@@ -40,7 +40,7 @@ fn block() -> impl Strategy<Value = Block> {
     });
     let answer =
         (words(), words(), any::<bool>(), words()).prop_map(|(id, text, failed, summary)| {
-            Block::Answer(ToolAnswer { id: CallId(id), text, failed, summary })
+            Block::Answer(ToolAnswer { id: CallId(id), text, failed, summary, output: None })
         });
     prop_oneof![
         words().prop_map(|text| Block::Text { text }),

@@ -96,3 +96,29 @@ fn a_text_is_found_in_any_case_with_its_line() {
     assert_eq!(found("MAIN"), "main: \"one\" 1 turns held\n");
     assert_eq!(found("nowhere"), "");
 }
+
+/// Of a large session the last turns stand in its journal only.
+#[test]
+fn what_the_journal_has_beyond_the_file_is_listed_and_found() {
+    let place = place();
+    let mut store = place.open().store;
+    let mut session = opened();
+    session.step(send(&"one ".repeat(100_000)));
+    session.step(replied(&session, vec![text("so")]));
+    store.save(&session).unwrap();
+    for prompt in ["two", "three"] {
+        let mut events = session.step(send(prompt)).events;
+        events.extend(session.step(replied(&session, vec![text("a needle")])).events);
+        store.record(&session, &events, false).unwrap();
+    }
+    let title = Input::Title { title: "mine".into() };
+    store.record(&session.clone(), &session.step(title).events, false).unwrap();
+    assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns held\n");
+    assert_eq!(shown(place.project.find("needle")), "main: \"mine\" 3 turns held › a needle\n");
+    // the journal of an older save says nothing that the file does not
+    let journal = place.read("main.journal");
+    store.settle(&session).unwrap();
+    place.write("main.journal", journal.replace("\"three\"", "\"never\""));
+    assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns held\n");
+    assert_eq!(shown(place.project.find("never")), "");
+}

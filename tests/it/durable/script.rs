@@ -153,8 +153,13 @@ impl Live {
     fn answer(&mut self, id: &str) {
         let turn = self.now.session.turn().unwrap();
         let text = format!("{id} says\nthis");
-        let answer =
-            ToolAnswer { id: CallId(id.into()), text, failed: false, summary: String::new() };
+        let answer = ToolAnswer {
+            id: CallId(id.into()),
+            text,
+            failed: false,
+            summary: String::new(),
+            output: None,
+        };
         self.take(Input::Answered { turn, answer }, false);
     }
 }

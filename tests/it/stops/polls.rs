@@ -281,8 +281,13 @@ impl Talk {
                 Show::Event(Event::Proposed { call, path, .. }) => {
                     assert_eq!(self.ended, 0, "proposed after the end");
                     let text = "The user accepted 1 change.".to_owned();
-                    let answer =
-                        ToolAnswer { id: call, text, failed: false, summary: String::new() };
+                    let answer = ToolAnswer {
+                        id: call,
+                        text,
+                        failed: false,
+                        summary: String::new(),
+                        output: None,
+                    };
                     let answers = vec![answer];
                     let _ =
                         inbox.send(Command::Reviewed { answers, path, saved: true, text: None });

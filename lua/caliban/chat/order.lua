@@ -1,0 +1,95 @@
+--- Where a block of the transcript stands among the others.
+local M = {}
+
+--- Blocks made here: the messages that wait, that the program has ended, and what is under review.
+M.QUEUE, M.ENDED, M.REVIEW = -1, -2, -3
+
+--- What waits for the user stands below what is said meanwhile; a question most of all.
+---@param block caliban.Block
+---@param new caliban.Block
+---@return boolean
+local function stays_below(block, new)
+  if block.shape == 'ask' then
+    return new.id == M.REVIEW
+  end
+  return block.id == M.QUEUE or block.shape == 'review' and new.shape ~= 'ask'
+end
+
+--- Whether a block of this id stands above one that is there: of a long chat the end comes first.
+---@param chat caliban.Chat
+---@param id integer
+---@return boolean
+function M.is_above(chat, id)
+  for i = #chat.blocks, 1, -1 do
+    if chat.blocks[i].id >= 0 then
+      return id >= 0 and id < chat.blocks[i].id
+    end
+  end
+  return false
+end
+
+--- A block, looked for from the end of the chat that is nearer: the program's stand by their ids.
+---@param chat caliban.Chat
+---@param id integer
+---@return caliban.Block?, integer index, integer row
+function M.find(chat, id)
+  local first, last = chat.blocks[1], chat.blocks[#chat.blocks]
+  local row = 0
+  if first and id >= 0 and id - first.id < last.id - id then
+    for i, block in ipairs(chat.blocks) do
+      if block.id == id then
+        return block, i, row
+      elseif block.id > id then
+        break
+      end
+      row = row + block.n
+    end
+    return nil, 0, 0
+  end
+  row = chat.total
+  for i = #chat.blocks, 1, -1 do
+    local block = chat.blocks[i]
+    row = row - block.n
+    if block.id == id then
+      return block, i, row
+    elseif id >= 0 and block.id >= 0 and block.id < id then
+      break
+    end
+  end
+  return nil, 0, 0
+end
+
+--- The index and the row of a block that is new.
+---@param chat caliban.Chat
+---@param block caliban.Block
+---@return integer at
+---@return integer row
+function M.place(chat, block)
+  local at, row = #chat.blocks + 1, chat.total
+  if M.is_above(chat, block.id) then
+    at, row = 1, 0
+    while chat.blocks[at].id >= 0 and chat.blocks[at].id < block.id do
+      at, row = at + 1, row + chat.blocks[at].n
+    end
+    return at, row
+  end
+  while at > 1 and stays_below(chat.blocks[at - 1], block) do
+    at, row = at - 1, row - chat.blocks[at - 1].n
+  end
+  return at, row
+end
+
+--- Whether the list of what is under review has come to stand above something that it belongs below.
+---@param chat caliban.Chat
+---@param index integer
+---@return boolean
+function M.overtaken(chat, index)
+  for i = index + 1, #chat.blocks do
+    if not stays_below(chat.blocks[i], chat.blocks[index]) then
+      return true
+    end
+  end
+  return false
+end
+
+return M

@@ -1,0 +1,145 @@
+//! Long outputs of tools: each in a file of its own beside the session, in a folder that goes by the session's name.
+
+use super::{Disk, Project, Store};
+use crate::event::SessionId;
+use crate::message::{Block, ToolAnswer};
+use crate::session::Session;
+use sha2::{Digest, Sha256};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of an output that stands in the session's own file: some two hundred lines, which a person still reads there.
+/// A command may give six times as much, and each save would write it again.
+const LONG: usize = 8 * 1024;
+
+const MISSING: &str = "The output of this call is missing: its file beside the conversation is gone or cannot be read.";
+
+/// What has been read of the outputs of one project's sessions is with them; this reads the others.
+#[derive(Debug, Clone)]
+pub struct Outputs {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+}
+
+impl Outputs {
+    /// The text; else a sentence that says that there is none.
+    pub fn read(&self, session: &SessionId, file: &str) -> String {
+        self.find(&session.0, file).unwrap_or_else(|| MISSING.to_owned())
+    }
+
+    fn find(&self, session: &str, file: &str) -> Option<String> {
+        // a session's file may be anybody's
+        let bytes = is_output(file)
+            .then(|| self.disk.read(&folder(&self.dir, session).join(file)))?
+            .ok()?;
+        // one that a loss of power left empty says nothing: only long texts are kept here
+        (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Reads what a session has not read yet; how much of it is missing.
+    pub(super) fn read_all(&self, name: &str, session: &mut Session) -> usize {
+        let mut missing = 0;
+        for answer in answers(session).filter(|it| it.text.is_empty()) {
+            let Some(file) = &answer.output else { continue };
+            answer.text = self.find(name, file).unwrap_or_else(|| {
+                missing += 1;
+                MISSING.to_owned()
+            });
+        }
+        missing
+    }
+}
+
+impl Project {
+    pub(super) fn outputs(&self) -> Outputs {
+        Outputs { disk: self.disk.clone(), dir: self.dir.clone() }
+    }
+}
+
+impl Store {
+    pub fn outputs(&self) -> Outputs {
+        Outputs { disk: self.disk.clone(), dir: self.dir.clone() }
+    }
+
+    /// Reads the outputs that the session has not read yet; how many of them are missing.
+    pub fn read_outputs(&self, session: &mut Session) -> usize {
+        self.outputs().read_all(&self.name, session)
+    }
+
+    /// Gives a long output its file, before anything names it. Where the disk does not take it, it stays in the answer.
+    pub fn keep_output(&mut self, answer: &mut ToolAnswer) {
+        if answer.output.is_some() || answer.text.len() <= LONG {
+            return;
+        }
+        let digest = Sha256::digest(&answer.text);
+        let file = format!("{}.txt", &format!("{digest:x}")[..32]);
+        if !self.kept.contains(&file) {
+            if let Err(error) = self.write_output(&file, &answer.text) {
+                return tracing::warn!("a long output stays in the session's file: {error}");
+            }
+            self.kept.insert(file.clone());
+            self.unsynced.push(file.clone());
+        }
+        answer.output = Some(file);
+    }
+
+    /// The same for all of a session that comes from elsewhere, whose outputs were read.
+    pub fn keep_outputs(&mut self, session: &mut Session) {
+        for answer in answers(session) {
+            answer.output = None;
+            self.keep_output(answer);
+        }
+    }
+
+    fn write_output(&self, file: &str, text: &str) -> io::Result<()> {
+        let dir = folder(&self.dir, &self.name);
+        self.disk.create_dir(&dir)?;
+        let path = dir.join(file);
+        self.disk.write(&path, text.as_bytes()).inspect_err(|_| {
+            let _ = self.disk.remove_if_there(&path);
+        })
+    }
+
+    /// What names them may be made durable after this.
+    pub(super) fn sync_outputs(&mut self) -> io::Result<()> {
+        if self.unsynced.is_empty() {
+            return Ok(());
+        }
+        let dir = folder(&self.dir, &self.name);
+        for file in &self.unsynced {
+            self.disk.sync(&dir.join(file))?;
+        }
+        self.disk.sync_dir(&dir)?;
+        self.disk.sync_dir(&self.dir)?;
+        self.unsynced.clear();
+        Ok(())
+    }
+}
+
+pub(super) fn folder(dir: &Path, session: &str) -> PathBuf {
+    dir.join(format!("{session}.outputs"))
+}
+
+/// The files that a session names.
+pub(super) fn named(session: &Session) -> impl Iterator<Item = &String> {
+    let blocks = session.messages.iter().flat_map(|it| &it.blocks);
+    blocks.filter_map(|it| match it {
+        Block::Answer(answer) => answer.output.as_ref(),
+        _ => None,
+    })
+}
+
+fn answers(session: &mut Session) -> impl Iterator<Item = &mut ToolAnswer> {
+    let blocks = session.messages.iter_mut().flat_map(|it| &mut it.blocks);
+    blocks.filter_map(|it| match it {
+        Block::Answer(answer) => Some(answer),
+        _ => None,
+    })
+}
+
+/// Whether this may name an output: nothing that leads elsewhere.
+fn is_output(file: &str) -> bool {
+    file.strip_suffix(".txt")
+        .is_some_and(|it| it.len() == 32 && it.bytes().all(|b| b.is_ascii_hexdigit()))
+}

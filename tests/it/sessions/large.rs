@@ -1,0 +1,189 @@
+//! Conversations of many messages and long outputs: the end is there at once, and all else when it is gone to.
+
+use super::*;
+use crate::kit::chat::assert_grows;
+use caliban::event::SessionId;
+use caliban::message::{Block, Message, Role};
+use caliban::session::Session;
+use caliban::store::Project;
+use serde_json::json;
+
+/// A saved conversation of so many prompts and replies.
+fn long(setup: &Setup, turns: usize) {
+    let root = fs::canonicalize(setup.dir().join("project")).unwrap();
+    let project = Project::new(&setup.dir().join("data/caliban/sessions"), &root);
+    let text = |text: String| vec![Block::Text { text }];
+    let turn = |n: usize| {
+        let reply = format!("reply {n}\n\n{}", "A line of it, as long as lines are.\n".repeat(20));
+        [
+            Message::new(Role::User, text(format!("prompt {n}:"))),
+            Message::new(Role::Assistant, text(reply)),
+        ]
+    };
+    let mut messages: Vec<Message> = (0..turns).flat_map(turn).collect();
+    messages.push(Message::new(Role::Assistant, text("The very end.".into())));
+    let session = Session { messages, turns: 9, title: "long".into(), ..Session::default() };
+    project.open(&SessionId("main".into())).unwrap().store.save(&session).unwrap();
+    project.set_last(&SessionId("main".into())).unwrap();
+}
+
+/// Opens it with the cursor in its transcript, at the end.
+fn opened(server: &Server, turns: usize) -> (Setup, Nvim) {
+    let setup = Setup::new().anthropic(server);
+    long(&setup, turns);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("The very end.");
+    nvim.go_to_transcript("The very end.");
+    (setup, nvim)
+}
+
+fn wait_whole(nvim: &Nvim) {
+    nvim.wait_transcript("prompt 0:");
+    nvim.wait(
+        |nvim| nvim.lua_str("return tostring(require('caliban.chat').current.above)") == "false",
+        "the whole chat",
+    );
+}
+
+#[test]
+fn every_line_is_painted_once_and_in_its_place() {
+    let server = Server::start();
+    let (_setup, nvim) = opened(&server, 300);
+    wait_whole(&nvim);
+    let transcript = nvim.transcript();
+    let heads: Vec<&str> = transcript
+        .lines()
+        .filter(|it| it.starts_with("prompt ") || it.starts_with("reply "))
+        .collect();
+    let expected: Vec<String> =
+        (0..300).flat_map(|n| [format!("prompt {n}:"), format!("reply {n}")]).collect();
+    assert_eq!(heads, expected);
+    assert_eq!(transcript.matches("A line of it").count(), 300 * 20);
+    assert!(transcript.starts_with("prompt 0:") && transcript.contains("\n\nThe very end."));
+    // the sign of a prompt stands at its line
+    nvim.keys("gg");
+    nvim.wait_screen("┃ prompt 0:");
+}
+
+/// Each key is typed at once, whatever is painted by then.
+#[test]
+fn keys_go_to_what_is_not_painted_yet() {
+    let server = Server::start();
+    for (keys, line) in [
+        ("gg", "prompt 0:"),
+        ("<C-Home>", "prompt 0:"),
+        ("2gg", ""),
+        ("?prompt 3:<CR>", "prompt 3:"),
+        ("gg/reply 7$<CR>", "reply 7"),
+        (":1<CR>", "prompt 0:"),
+        ("400[[", "prompt 0:"),
+        ("[[", "prompt 399:"),
+        ("Vgg<Esc>", "prompt 0:"),
+    ] {
+        let (_setup, nvim) = opened(&server, 400);
+        nvim.keys(keys);
+        nvim.wait(|nvim| nvim.lua_str("return vim.fn.getline('.')") == line, keys);
+        wait_whole(&nvim);
+        assert_eq!(nvim.lua_str("return vim.fn.getline('.')"), line, "{keys}");
+    }
+}
+
+/// What a reader looks at stays where it is while more comes above it.
+#[test]
+fn a_window_stays_where_it_is() {
+    let server = Server::start();
+    let (_setup, nvim) = opened(&server, 400);
+    nvim.keys("50k");
+    let look = "return vim.inspect({ vim.fn.getline('w0', 'w$'), vim.fn.getline('.'), \
+        vim.fn.line('$') - vim.fn.line('w0') })";
+    let seen = nvim.lua_str(look);
+    wait_whole(&nvim);
+    assert_eq!(nvim.lua_str(look), seen);
+}
+
+/// A command with a long output, answered with `Seen.`.
+fn logged(setup: &Setup, server: &Server) -> Nvim {
+    let nvim = Nvim::start(setup);
+    server.reply(Reply::new().call("c1", "read", json!({ "path": "log.txt" })));
+    server.reply(Reply::said("Seen."));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("look", "Seen.");
+    nvim
+}
+
+fn with_log(server: &Server) -> Setup {
+    let lines: Vec<String> = (0..1_000).map(|n| format!("line {n} of a long log\n")).collect();
+    let log = lines.concat();
+    Setup::new().size(160, 40).file("log.txt", log).anthropic(server)
+}
+
+fn outputs(setup: &Setup) -> PathBuf {
+    folder(setup).join("main.outputs")
+}
+
+/// The next request begins with the same bytes as if the conversation had never been closed.
+#[test]
+fn a_long_output_stands_beside_the_session_and_goes_to_the_model_again() {
+    let server = Server::start();
+    let setup = with_log(&server);
+    let nvim = logged(&setup, &server);
+    nvim.quit_with(":qa<CR>");
+    assert_eq!(fs::read_dir(outputs(&setup)).unwrap().count(), 1);
+    let file = fs::read_to_string(folder(&setup).join("main.json")).unwrap();
+    assert!(!file.contains("of a long log") && file.contains("\"output\": \""), "{file}");
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("Still."));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Seen.");
+    // opened, a result is read from there
+    nvim.go_to_transcript("log.txt");
+    nvim.keys("za");
+    nvim.wait_transcript("line 999 of a long log");
+    nvim.ask("again", "Still.");
+    let requests = server.requests();
+    assert!(requests[2].answer("c1").contains("line 999 of a long log"));
+    assert_grows(requests);
+}
+
+#[test]
+fn an_output_that_is_gone_is_one_sentence() {
+    let server = Server::start();
+    let setup = with_log(&server);
+    logged(&setup, &server).quit_with(":qa<CR>");
+    fs::remove_dir_all(outputs(&setup)).unwrap();
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("Well."));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Seen.");
+    nvim.ask("again", "Well.");
+    nvim.wait_transcript("One long output of this conversation is missing; the model is told so.");
+    let requests = server.requests();
+    assert_eq!(
+        requests[2].answer("c1"),
+        "The output of this call is missing: its file beside the conversation is gone or cannot be read."
+    );
+}
+
+#[test]
+fn a_copy_and_an_export_have_the_long_outputs() {
+    let server = Server::start();
+    let setup = with_log(&server);
+    logged(&setup, &server).quit_with(":qa<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Seen.");
+    nvim.lua("require('caliban').ask('/export all.json')", &[]);
+    nvim.wait_screen("Written to");
+    assert!(setup.on_disk("all.json").unwrap().contains("line 999 of a long log"));
+    nvim.lua("require('caliban').ask('/save copy')", &[]);
+    nvim.wait_screen("A copy is kept as `copy`.");
+    nvim.quit_with(":qa<CR>");
+    fs::remove_dir_all(outputs(&setup)).unwrap();
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("There."));
+    nvim.keys(":Caliban resume copy<CR>");
+    nvim.wait_screen("Seen.");
+    nvim.ask("again", "There.");
+    assert!(server.requests()[2].answer("c1").contains("line 999 of a long log"));
+}
