@@ -9,8 +9,11 @@ local review = require('caliban.review')
 local slices = require('caliban.slices')
 local track = require('caliban.track')
 
---- Lines that are joined, and proposals that are looked at, between two rests.
+--- Lines that are joined between two rests. A text of more is long: it is written a while after a decision, and once
+--- for all that were made by then.
 local PART = 4000
+--- That while, in ms.
+local WHILE = 1000
 
 ---@class caliban.Record a review as it stood
 ---@field session string
@@ -34,6 +37,8 @@ local PART = 4000
 local known = {} ---@type table<string, true> files of reviews that are, or were, open here
 local kept = {} ---@type table<caliban.Review, string> what is on disk, and where
 local saving = {} ---@type table<caliban.Review, boolean> being written; whether it has changed meanwhile
+local due = {} ---@type table<caliban.Review, boolean> to be written after a while
+local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], string> the joined lines of proposals
 
 ---@param session string
 ---@param path string
@@ -75,10 +80,19 @@ local function lines_of(text, count)
   return lines
 end
 
+---@param proposal caliban.Entered
+---@return string
+local function text_of(proposal)
+  local lines = proposal.lines
+  texts_of[lines] = texts_of[lines] or joined(lines)
+  return texts_of[lines]
+end
+
 --- What is written of a review, and nothing of it twice.
 ---@param r caliban.Review
----@return string
-local function bytes(r)
+---@return string head
+---@return string[] texts
+local function parts(r)
   local texts, counts, at = {}, {}, {} ---@type string[], integer[][], table<string, integer>
   ---@param text string
   ---@param count integer
@@ -91,14 +105,17 @@ local function bytes(r)
     return at[text]
   end
   local list = hunks.list(r.hunks)
-  local lines = review.base(file.lines(r.buf), list)
-  slices.rest()
+  local lines = track.lines(r)
+  slices.rest(true)
+  lines = review.base(lines, list)
+  slices.rest(true)
   local base = add(joined(lines), #lines)
-  local origin = r.origin
   local proposals = vim.tbl_map(function(it)
-    local text = add(joined(it.lines), #it.lines)
+    local text = add(text_of(it), #it.lines)
     return { id = it.id, edits = it.edits, eol = it.eol, whole = it.whole, to = it.to, text = text }
   end, r.proposals)
+  local origin = r.origin
+  slices.rest(true)
   local head = vim.json.encode({
     version = 1,
     session = r.session,
@@ -117,40 +134,53 @@ local function bytes(r)
       return { start = it.start, new = it.new, old = it.old }
     end, list),
     base = base,
-    origin = origin and add(origin, origin == '' and 0 or #vim.split(origin, '\n')) or nil,
+    origin = origin == '' and add(origin, 0)
+      or origin and (at[origin] or add(origin, #vim.split(origin, '\n'))),
     proposals = proposals,
     texts = counts,
   })
-  return head .. '\n' .. table.concat(texts)
+  return head, texts
 end
 
 --- Written whole and renamed. That it is durable is not waited for: at worst the review is lost, never a text.
 ---@param name string
----@param text string
-local function write(name, text)
+---@param head string
+---@param texts string[]
+local function write(name, head, texts)
   local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(name), vim.fs.basename(name))
   local handle = io.open(temporary, 'wb')
-  local ok = handle and handle:write(text) and handle:close()
-  if not ok or not os.rename(temporary, name) then
+  if not handle then
+    return
+  end
+  local ok = handle:write(head, '\n')
+  for _, text in ipairs(texts) do
+    ok = ok and handle:write(text)
+  end
+  if not (handle:close() and ok) or not os.rename(temporary, name) then
     os.remove(temporary)
   end
 end
 
+---@param r caliban.Review
+---@return boolean
+local function there(r)
+  return r.open and api.nvim_buf_is_loaded(r.buf)
+end
+
 ---@param name string
 ---@param r caliban.Review
+---@return boolean done false: the buffer has changed meanwhile
 local function save(name, r)
-  repeat
-    saving[r] = false
-    local tick = api.nvim_buf_get_changedtick(r.buf)
-    local text = bytes(r)
-    local there = r.open and api.nvim_buf_is_loaded(r.buf)
-    if there and tick == api.nvim_buf_get_changedtick(r.buf) then
-      write(name, text)
-    elseif there then
-      saving[r] = true
-    end
-  until not saving[r]
-  saving[r] = nil
+  local tick = api.nvim_buf_get_changedtick(r.buf)
+  local head, texts = parts(r)
+  slices.rest(true)
+  if not there(r) then
+    return true
+  elseif tick ~= api.nvim_buf_get_changedtick(r.buf) then
+    return false
+  end
+  write(name, head, texts)
+  return true
 end
 
 --- Nothing of it is pending any more.
@@ -170,27 +200,47 @@ function M.adopt(r, name)
   known[name], kept[r] = true, name
 end
 
+---@param name string
+---@param r caliban.Review
+local function start(name, r)
+  saving[r] = false
+  slices.run(function()
+    local ok, done = pcall(save, name, r)
+    local again = saving[r] or done == false
+    saving[r] = nil
+    if not ok then
+      error(done, 0)
+    elseif again then
+      M.save(r)
+    end
+  end)
+end
+
 --- Keeps what is pending in a file now.
 ---@param r caliban.Review
 function M.save(r)
   local name = name_of(r.session, r.path)
-  if not name then
+  if not name or due[r] then
     return
   elseif saving[r] ~= nil then
     saving[r] = true
     return
   end
-  if kept[r] ~= name then
+  local first = kept[r] ~= name
+  if first then
     M.drop(r)
   end
   M.adopt(r, name)
-  slices.run(function()
-    local ok, err = pcall(save, name, r)
-    if not ok then
-      saving[r] = nil
-      error(err, 0)
+  if first or api.nvim_buf_line_count(r.buf) <= PART then
+    return start(name, r)
+  end
+  due[r] = true
+  vim.defer_fn(function()
+    due[r] = nil
+    if there(r) and kept[r] and saving[r] == nil then
+      start(kept[r], r)
     end
-  end)
+  end, WHILE)
 end
 
 --- Another Neovim is to take it up: what is on disk is how it stands.

@@ -224,14 +224,26 @@ local function copy(r)
   end)
 end
 
+---@param r caliban.Review
+---@return caliban.Rope? # absent: the buffer has to be read
+local function known(r)
+  local holds = r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf)
+  return holds and r.lines or nil
+end
+
 --- The buffer's text, lines joined by '\n'.
 ---@param r caliban.Review
 ---@return string
 function M.text(r)
-  if r.lines and r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf) then
-    return rope.text(r.lines)
-  end
-  return file.text(r.buf)
+  local lines = known(r)
+  return lines and rope.text(lines) or file.text(r.buf)
+end
+
+---@param r caliban.Review
+---@return string[]
+function M.lines(r)
+  local lines = known(r)
+  return lines and rope.lines(lines, 0, lines.count) or file.lines(r.buf)
 end
 
 --- Brings the hunks up to date with the buffer.
