@@ -10,6 +10,7 @@ use crate::session::title;
 use crate::store::checkpoints::{Blobs, Cause, Checkpoints, Content, Kept, New, Origin, State};
 use crate::text::Text;
 use crate::tool::Arrival;
+use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub(super) enum Keeping {
 #[derive(Clone)]
 pub(super) enum By {
     Turn(TurnId),
+    /// A command of that turn.
+    Command(TurnId),
     /// The user, who takes back what has this title.
     Rewind(String),
 }
@@ -55,6 +58,14 @@ impl Agent {
         Some(Keeper { blobs, knowing: self.knowing.clone() })
     }
 
+    /// The files that the session has changed and knows the content of.
+    pub(super) fn touched_files(&mut self) -> Vec<PathBuf> {
+        let changes = self.checkpoints().map(|it| it.changes()).unwrap_or_default();
+        let paths: BTreeSet<&PathBuf> =
+            changes.iter().map(|it| it.to.as_ref().unwrap_or(&it.path)).collect();
+        paths.into_iter().cloned().collect()
+    }
+
     pub(super) fn keep(&mut self, keeping: Keeping) {
         let (prompt, turn) = (self.prompt(), self.setup.session.turns);
         let Some(all) = self.checkpoints() else { return };
@@ -62,6 +73,9 @@ impl Agent {
             Keeping::Begin { by, new, kept, ids } => {
                 let origin = match by {
                     By::Turn(turn) => Origin { turn: turn.0, title: prompt, cause: Cause::Edit },
+                    By::Command(turn) => {
+                        Origin { turn: turn.0, title: prompt, cause: Cause::Command }
+                    }
                     By::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
                 };
                 let (begun, written) = all.begin(&origin, new);

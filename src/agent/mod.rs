@@ -6,6 +6,7 @@ mod cache;
 mod chats;
 mod checkpoints;
 mod checks;
+mod commanded;
 mod edits;
 mod instructions;
 mod known;
@@ -423,14 +424,17 @@ impl Agent {
         match effect {
             Effect::Sample { turn } => self.sample(turn),
             Effect::Run { turn, call } => {
+                let (acts, changes) = (work::acts(&call), work::changes(&call));
+                let keeper = self.keeper().filter(|_| acts);
+                let touched = self.touched_files();
                 let session = &self.setup.session;
-                let changes = work::changes(&call);
                 let job = work::Job {
                     desk: self.setup.desk.clone(),
                     results: self.results.clone(),
                     knowing: self.knowing.clone(),
                     watched: if changes { self.known.watched(session) } else { Vec::new() },
                     unsaved: self.unsaved.clone(),
+                    keeper: keeper.map(|it| (it, touched)),
                 };
                 self.work.spawn(work::run(job, turn, call));
             }

@@ -256,6 +256,9 @@ impl Agent {
             );
             return self.notice(Level::Error, text);
         }
+        if let Some(all) = self.checkpoints() {
+            all.part();
+        }
         let Session { model, tuning, mode, .. } = std::mem::take(&mut self.setup.session);
         self.setup.session = Session { model, tuning, ..Session::default() };
         self.setup.mode = mode;

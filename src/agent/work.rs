@@ -1,5 +1,7 @@
 //! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`.
 
+use super::checkpoints::Keeper;
+use super::commanded::Watch;
 use super::known::{self, Cause, News, Watched};
 use crate::context::mention;
 use crate::event::{Delta, Plan, PlanStep, SessionId, TurnId};
@@ -105,6 +107,8 @@ pub(super) struct Job {
     pub(super) watched: Vec<Watched>,
     /// Files to save before a command, which sees the disk.
     pub(super) unsaved: Vec<PathBuf>,
+    /// Keeps what a command changes; the files that the session has changed. None where the call is no command.
+    pub(super) keeper: Option<(Keeper, Vec<PathBuf>)>,
 }
 
 /// Whether a call has effects outside: what was decided before it must survive even a loss of power.
@@ -131,6 +135,10 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let before = known::look(&*files, &job.watched).await;
     let watched = known::after(job.watched, &before);
     let _ = job.knowing.send(News::Looked(Cause::User, before));
+    let watch = match job.keeper {
+        Some((keeper, touched)) => Some(Watch::begin(&job.desk.root, touched, keeper, turn).await),
+        None => None,
+    };
     // A search shows lines, not files: only `read` makes a text known.
     let desk = if call.tool == "read" {
         let (inner, knowing) = (files.clone(), job.knowing.clone());
@@ -141,6 +149,9 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
     let answer = ran.unwrap_or_else(|_| broken(&id));
+    if let Some(watch) = watch {
+        watch.end().await;
+    }
     let after = known::look(&*files, &watched).await;
     let _ = job.knowing.send(News::Looked(Cause::Command, after));
     let _ = job.results.send(Input::Answered { turn, answer });

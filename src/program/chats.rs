@@ -153,6 +153,10 @@ impl Program {
             Err(barred) => return self.notice(Level::Error, barred.say(&id.0)),
         };
         opened.store.keep_outputs(&mut copy.session);
+        let turns = copy.session.turns;
+        if let Err(error) = self.project.copy_checkpoints(self.now(&of), &id, turns) {
+            tracing::warn!("the copy cannot be rewound: {error}");
+        }
         if copy.name.is_some() {
             let (level, text) = match opened.store.save(&copy.session) {
                 Ok(()) => (Level::Info, format!("A copy is kept as `{id}`.")),

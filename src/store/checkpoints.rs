@@ -7,11 +7,13 @@ mod tests;
 
 pub use blobs::{Blobs, Content};
 
-use super::{Disk, Store};
+use super::{Disk, Project, Store};
 use crate::edit;
+use crate::event::SessionId;
 use crate::text::Text;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,6 +131,10 @@ pub struct Checkpoints {
     changes: Vec<Change>,
     /// The log may end in the middle of a line.
     is_torn: bool,
+    /// The log's name is on disk for sure.
+    is_named: bool,
+    /// Turns up to this entry are over, whatever their numbers.
+    parted: u32,
 }
 
 impl Store {
@@ -139,19 +145,58 @@ impl Store {
     }
 }
 
+impl Project {
+    /// A copy of a session has what was kept of its turns, up to the last that is in it.
+    pub fn copy_checkpoints(&self, from: &SessionId, to: &SessionId, turns: u32) -> io::Result<()> {
+        let [from, to] = [from, to].map(|it| self.dir.join(format!("{it}.checkpoints")));
+        let old = Checkpoints::read(self.disk.clone(), from);
+        let kept: Vec<Change> = old.changes.iter().filter(|it| it.turn <= turns).cloned().collect();
+        let mut new = Checkpoints::read(self.disk.clone(), to);
+        self.disk.create_dir(&new.dir)?;
+        for name in used(&kept) {
+            let (from, to) = (old.dir.join(name), new.dir.join(name));
+            // What is not there was lost before.
+            let _ = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop));
+        }
+        new.write(kept)
+    }
+}
+
 impl Checkpoints {
-    /// A line that cannot be read is as if it were not there.
+    /// Those of a session that is ours: what is too old of them goes.
     pub fn open(disk: Arc<dyn Disk>, dir: PathBuf) -> Checkpoints {
+        let mut all = Checkpoints::read(disk, dir);
+        all.prune(now());
+        all
+    }
+
+    /// A line that cannot be read is as if it were not there.
+    fn read(disk: Arc<dyn Disk>, dir: PathBuf) -> Checkpoints {
         let log = disk.read(&dir.join(LOG)).unwrap_or_default();
-        let mut all = Checkpoints { disk, dir, changes: Vec::new(), is_torn: false };
+        let mut all = Checkpoints {
+            disk,
+            dir,
+            changes: Vec::new(),
+            is_torn: false,
+            is_named: false,
+            parted: 0,
+        };
         all.is_torn = !log.is_empty() && !log.ends_with(b"\n");
         for line in log.split(|it| *it == b'\n') {
             if let Ok(change) = serde_json::from_slice::<Change>(line) {
                 all.put(change);
             }
         }
-        all.prune(now());
         all
+    }
+
+    /// The turns are counted anew from here on.
+    pub fn part(&mut self) {
+        self.parted = self.last();
+    }
+
+    fn last(&self) -> u32 {
+        self.changes.iter().map(|it| it.entry).max().unwrap_or(0)
     }
 
     pub fn changes(&self) -> &[Change] {
@@ -166,8 +211,10 @@ impl Checkpoints {
     /// files that are settled stay so, and where the user takes something back, the others too.
     pub fn begin(&mut self, origin: &Origin, new: Vec<New>) -> (Vec<u32>, io::Result<()>) {
         let is_same = |it: &&Change| it.turn == origin.turn && it.cause != Cause::Rewind;
-        let same = self.changes.iter().rfind(is_same).filter(|_| origin.cause != Cause::Rewind);
-        let last = self.changes.iter().map(|it| it.entry).max().unwrap_or(0);
+        let is_turn = origin.cause != Cause::Rewind;
+        let same =
+            self.changes.iter().rfind(is_same).filter(|it| is_turn && it.entry > self.parted);
+        let last = self.last();
         let (entry, title) = match same {
             Some(it) => (it.entry, it.title.clone()),
             None => (last + 1, origin.title.clone()),
@@ -259,7 +306,12 @@ impl Checkpoints {
         let log = self.dir.join(LOG);
         self.disk.append(&log, &lines)?;
         self.is_torn = false;
-        self.disk.sync(&log)
+        self.disk.sync(&log)?;
+        if !std::mem::replace(&mut self.is_named, true) {
+            self.disk.sync_dir(&self.dir)?;
+            self.dir.parent().map_or(Ok(()), |it| self.disk.sync_dir(it))?;
+        }
+        Ok(())
     }
 
     fn put(&mut self, change: Change) {

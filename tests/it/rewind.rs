@@ -1,5 +1,8 @@
 //! `:Caliban rewind`: what turns have changed is taken back, whatever became of it since.
 
+mod commands;
+mod kept;
+
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine, two_hunks, write};
@@ -210,4 +213,45 @@ fn files_that_were_made_deleted_and_renamed_at_once() {
     scene.wait_hunks(0);
     rewind(&scene, "1");
     is_after(&scene);
+}
+
+#[test]
+fn a_file_that_nobody_has_open_is_as_it_was_to_the_byte() {
+    let dos = "\u{feff}one\r\ntwo\r\nthree";
+    let scene = Scene::start(|it| it.file("a.txt", dos).config(MODE));
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("two", "2\n2b")])));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(dos.replace("two", "2\r\n2b")));
+    scene.nvim.keys(":Caliban accept all<CR>:bwipe a.txt<CR>");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some(dos));
+}
+
+#[test]
+fn one_file_of_a_turn_and_a_turn_before_another() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).config(MODE));
+    let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+        "e2",
+        "edit",
+        edit("b.txt", &[("l2", "L2")]),
+    );
+    scene.server.reply(reply);
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.server.reply(Reply::new().call("e3", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.server.reply(Reply::said("The second."));
+    scene.nvim.keys(":Caliban ask again<CR>");
+    scene.wait_idle("The second.");
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("1: again  (a.txt · now)");
+    scene.nvim.wait_screen("2: please  (2 files · now)");
+    scene.nvim.keys("2<CR>");
+    scene.nvim.wait_screen("take back all");
+    scene.nvim.keys("/diff b.txt<CR><CR>");
+    scene.wait_chat("b.txt is as it was before");
+    assert_eq!(scene.on_disk("b.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
+    // the rewind is the first of the list now
+    rewind(&scene, "3");
+    scene.wait_chat("a.txt is as it was before, with what was changed since");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8")));
 }

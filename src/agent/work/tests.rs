@@ -45,7 +45,8 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
     };
     let (results, mut answers) = mpsc::unbounded_channel();
     let knowing = mpsc::unbounded_channel().0;
-    let job = Job { desk, results, knowing, watched: Vec::new(), unsaved: Vec::new() };
+    let (watched, unsaved, keeper) = (Vec::new(), Vec::new(), None);
+    let job = Job { desk, results, knowing, watched, unsaved, keeper };
     let input = Arguments::Json(json!({"path": "a.txt"}));
     run(job, TurnId(1), ToolCall { id: CallId("c1".into()), tool: "read".into(), input }).await;
     let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };

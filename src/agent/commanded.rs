@@ -1,0 +1,183 @@
+//! What a command changes in files is found by a look at them before it and one after it: at those that git knows or
+//! would, and at those that the session has changed.
+
+use super::checkpoints::{By, Keeper, Planned};
+use crate::event::TurnId;
+use crate::store::checkpoints::Content;
+use crate::tool::{Stamp, disk};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::Command;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Files that are looked at: at a µs or two each a command waits 50 ms at most. In larger projects only those that the
+/// session has changed are.
+const FILES: usize = 20_000;
+/// Bytes of one file, and of all, that are held while a command runs, because git could not give them back.
+const LARGEST: u64 = 1 << 20;
+const ALL: u64 = 64 << 20;
+/// How long git is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Files whose change by one command is kept: of more it is no work of the model's, but a build's.
+const CHANGED: usize = 500;
+
+/// How files are before a command.
+struct Before {
+    root: PathBuf,
+    files: BTreeMap<PathBuf, (Stamp, Origin)>,
+    is_git: bool,
+}
+
+/// Where a file's content comes from, once it is wanted.
+enum Origin {
+    Held(Content),
+    /// As git has it, under this name.
+    Git(String),
+    /// Too large, or too much in all.
+    None,
+}
+
+/// Waits for the end of a command, however it ends.
+pub(super) struct Watch {
+    end: oneshot::Sender<()>,
+    looks: JoinHandle<()>,
+}
+
+impl Watch {
+    /// Looks at the files. `touched`: those that the session has changed.
+    pub(super) async fn begin(
+        root: &Path,
+        touched: Vec<PathBuf>,
+        keeper: Keeper,
+        turn: TurnId,
+    ) -> Watch {
+        let before = Before::look(root.to_owned(), touched).await;
+        let (end, ended) = oneshot::channel::<()>();
+        let looks = tokio::spawn(async move {
+            // A call that is stopped lets go of the other end.
+            let _ = ended.await;
+            let planned = before.changed().await;
+            if !planned.is_empty() {
+                keeper.begin(By::Command(turn), planned).await;
+            }
+        });
+        Watch { end, looks }
+    }
+
+    /// The command has ended: what it changed is kept.
+    pub(super) async fn end(self) {
+        let _ = self.end.send(());
+        let _ = self.looks.await;
+    }
+}
+
+impl Before {
+    async fn look(root: PathBuf, touched: Vec<PathBuf>) -> Before {
+        let tracked = git(&root, &["ls-files", "-s", "-z"]).await;
+        let others = git(&root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]).await;
+        let is_git = tracked.is_some() && others.is_some();
+        let look = move || {
+            let mut files: BTreeMap<PathBuf, (Stamp, Origin)> = BTreeMap::new();
+            let others: Vec<PathBuf> = paths(&root, &others.unwrap_or_default()).collect();
+            let tracked = tracked.unwrap_or_default();
+            let is_small = tracked.split(|it| *it == 0).count() + others.len() <= FILES;
+            for (path, name) in tracked.split(|it| *it == 0).filter_map(entry).filter(|_| is_small)
+            {
+                let path = root.join(path);
+                files.insert(path.clone(), (disk::stamp(&path), Origin::Git(name)));
+            }
+            let mut held = 0;
+            let others = others.into_iter().filter(|_| is_small);
+            for path in touched.into_iter().chain(others) {
+                let origin = hold(&path, &mut held);
+                files.insert(path.clone(), (disk::stamp(&path), origin));
+            }
+            let is_git = is_git && is_small;
+            Before { root, files, is_git }
+        };
+        let none = Before { root: PathBuf::new(), files: BTreeMap::new(), is_git: false };
+        tokio::task::spawn_blocking(look).await.unwrap_or(none)
+    }
+
+    /// What is not as it was, at most `CHANGED` of it.
+    async fn changed(mut self) -> Vec<Planned> {
+        if self.is_git {
+            let others = git(&self.root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
+            for path in paths(&self.root, &others.unwrap_or_default()) {
+                let absent = (Stamp::Disk(String::new()), Origin::Held(Content::Absent));
+                self.files.entry(path).or_insert(absent);
+            }
+        }
+        let root = self.root;
+        let find = move || {
+            let is_other = |it: &(PathBuf, (Stamp, Origin))| disk::stamp(&it.0) != it.1.0;
+            self.files.into_iter().filter(is_other).take(CHANGED).collect::<Vec<_>>()
+        };
+        let found = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+        let mut planned = Vec::new();
+        for (path, (_, origin)) in found {
+            let before = match origin {
+                Origin::Held(content) => content,
+                Origin::Git(name) => match of_git(&root, &path, &name).await {
+                    Some(content) => content,
+                    None => continue,
+                },
+                Origin::None => continue,
+            };
+            let after = tokio::fs::read(&path).await.map_or(Content::Absent, Content::of);
+            if before != after {
+                planned.push(Planned { path, to: None, before, after });
+            }
+        }
+        planned
+    }
+}
+
+/// A file that git would not give back as it is.
+fn hold(path: &Path, held: &mut u64) -> Origin {
+    let size = match fs::symlink_metadata(path) {
+        Ok(it) if it.is_file() => it.len(),
+        Ok(_) => return Origin::None,
+        Err(_) => return Origin::Held(Content::Absent),
+    };
+    if size > LARGEST || *held + size > ALL {
+        return Origin::None;
+    }
+    *held += size;
+    fs::read(path).map_or(Origin::None, |it| Origin::Held(Content::of(it)))
+}
+
+/// A line of `git ls-files -s`: the path, and the name of the content. Links and submodules are left out.
+fn entry(line: &[u8]) -> Option<(String, String)> {
+    let (about, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
+    let mut words = about.split(' ');
+    let (mode, name) = (words.next()?, words.next()?);
+    mode.starts_with("100").then(|| (path.to_owned(), name.to_owned()))
+}
+
+fn paths<'a>(root: &'a Path, listed: &'a [u8]) -> impl Iterator<Item = PathBuf> + 'a {
+    let names = listed.split(|it| *it == 0).filter(|it| !it.is_empty());
+    names.filter_map(|it| Some(root.join(std::str::from_utf8(it).ok()?)))
+}
+
+async fn of_git(root: &Path, path: &Path, name: &str) -> Option<Content> {
+    let path = path.strip_prefix(root).ok()?.to_str()?;
+    let of = format!("--path={path}");
+    git(root, &["cat-file", "--filters", &of, name]).await.map(Content::of)
+}
+
+/// What git says; `None` where it says nothing good, or there is none. It starts no program of the repository's, and
+/// takes no lock that a command of the user's would meet.
+async fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
+    let mut command = Command::new("git");
+    command.current_dir(root).args(["-c", "core.fsmonitor=false"]).args(arguments);
+    command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+    command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let output = timeout(PATIENCE, command.output()).await.ok()?.ok()?;
+    output.status.success().then_some(output.stdout)
+}

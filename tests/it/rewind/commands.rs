@@ -1,0 +1,101 @@
+//! What a command has changed is found, labelled, and taken back.
+
+use super::*;
+use crate::kit::nvim::Nvim;
+use std::fs;
+use std::process::Command;
+
+fn git(scene: &Scene, arguments: &[&str]) {
+    let mut git = Command::new("git");
+    git.args([
+        "-c",
+        "user.name=me",
+        "-c",
+        "user.email=me@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    ]);
+    let done = git.args(arguments).current_dir(scene.nvim.setup.path("")).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A project under git in which `b.txt` has a change of the user's; `command` is run in it.
+fn ran(command: &str) -> Scene {
+    let scene = Scene::start(|it| {
+        let it = it.file("a.txt", nine()).file("b.txt", nine()).file("gone.txt", "one\r\ntwo\r\n");
+        it.file(".gitignore", "ignored\n").file("raw", b"\xff\0raw")
+    });
+    git(&scene, &["init", "-q"]);
+    git(&scene, &["add", "."]);
+    git(&scene, &["commit", "-qm", "begin"]);
+    fs::write(scene.nvim.setup.path("b.txt"), nine().replace("l1", "mine")).unwrap();
+    scene.ask(Reply::new().call("c1", "shell", json!({ "command": command })));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_screen("Run");
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    scene
+}
+
+#[test]
+fn what_a_command_changed_made_and_deleted() {
+    let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt; mkdir new; echo c > new/c.txt; \
+        echo x > ignored; printf other > raw; git commit -qam more";
+    let scene = ran(&command.replace("git commit", "git -c user.name=m -c user.email=m@m commit"));
+    preview(&scene, "1");
+    let shown = scene.nvim.buffer("/rewind");
+    let heads: Vec<&str> = shown.lines().filter(|it| it.starts_with("diff")).collect();
+    expect![[r#"
+        diff a.txt is as it was before (changed by a command)
+        diff b.txt is as it was before (changed by a command)
+        diff gone.txt is there again (changed by a command)
+        diff new/c.txt is deleted (changed by a command)
+        diff raw is as it was before (changed by a command)"#]]
+    .assert_eq(&heads.join("\n"));
+    scene.nvim.keys("a");
+    scene.wait_chat("The user took back");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l1", "mine")));
+    assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("one\r\ntwo\r\n"));
+    assert_eq!(scene.on_disk("new/c.txt"), None);
+    assert_eq!(scene.on_disk("ignored").as_deref(), Some("x\n"));
+    assert_eq!(fs::read(scene.nvim.setup.path("raw")).unwrap(), b"\xff\0raw");
+}
+
+/// Without git the files that the session has changed are looked at.
+#[test]
+fn a_file_that_the_turn_has_edited_before() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    let run = json!({"command": "sed -i s/l5/L5/ a.txt"});
+    let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
+    scene.ask(reply.call("c1", "shell", run));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_screen("Run");
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l5", "L5")));
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn what_a_stopped_command_had_done_by_then() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    git(&scene, &["init", "-q"]);
+    git(&scene, &["add", "."]);
+    let run = json!({"command": "sed -i s/l2/L2/ a.txt; printf 'so %s\\n' far; exec sleep 1000"});
+    scene.ask(Reply::new().call("c1", "shell", run));
+    scene.nvim.wait_screen("Run");
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_chat("so far");
+    scene.nvim.keys(":Caliban stop<CR>");
+    scene.nvim.wait_phase("idle");
+    let sessions = scene.nvim.setup.dir().join("data/caliban/sessions");
+    let log = |_: &Nvim| {
+        let project = fs::read_dir(&sessions).unwrap().next().unwrap().unwrap().path();
+        project.join("main.checkpoints/changes").exists()
+    };
+    scene.nvim.wait(log, "what the command changed");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}

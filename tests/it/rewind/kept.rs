@@ -1,0 +1,163 @@
+//! What is kept to rewind, across the lives of the program and of the session, and where it is damaged or not ours to
+//! touch.
+
+use super::*;
+use crate::kit::nvim::Nvim;
+use crate::kit::server::Server;
+use crate::kit::setup::kill;
+use std::fs;
+use std::path::PathBuf;
+
+/// The project's folder of sessions.
+fn folder(setup: &Setup) -> PathBuf {
+    let all = setup.dir().join("data/caliban/sessions");
+    fs::read_dir(all).unwrap().next().unwrap().unwrap().path()
+}
+
+/// The contents that are kept beside a session.
+fn blobs(setup: &Setup, name: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder(setup).join(format!("{name}.checkpoints"))).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
+    paths.retain(|it| it.file_name().unwrap().len() == 64);
+    paths
+}
+
+fn kill_program(nvim: &Nvim) {
+    let own = env!("CARGO_BIN_EXE_caliban");
+    let pid = nvim.setup.processes().into_iter().find(|(_, line)| line == own).unwrap().0;
+    kill(pid);
+    nvim.wait_phase("offline");
+}
+
+/// The preview says why a file is left.
+fn wait_left(scene: &Scene, why: &str) {
+    let line = format!("is left as it is: {why}\n");
+    let shown = |it: &Nvim| (it.buffer("/rewind") + "\n").contains(&line);
+    scene.nvim.wait(shown, &line);
+}
+
+#[test]
+fn a_program_that_was_killed_leaves_what_its_successor_rewinds() {
+    let scene = two_accepted();
+    kill_program(&scene.nvim);
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.nvim.wait_phase("idle");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn hunks_that_were_decided_while_no_program_ran() {
+    let scene = Scene::two_hunks(|it| it);
+    kill_program(&scene.nvim);
+    scene.nvim.keys("2G\\r:Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.wait_chat("1 rejected");
+    scene.nvim.wait_phase("idle");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
+    preview(&scene, "1");
+    assert!(!scene.nvim.buffer("/rewind").contains("l2\n"), "{}", scene.nvim.buffer("/rewind"));
+    scene.nvim.keys("a");
+    scene.wait_chat("The user took back");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+#[test]
+fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
+    let server = Server::start();
+    let setup = Setup::new().file("a.txt", nine()).config(MODE).anthropic(&server);
+    let scene = Scene { nvim: Nvim::start(&setup), server };
+    scene.server.reply(two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_chat("The user accepted 2 changes in a.txt.");
+    scene.nvim.keys(":Caliban rename parser<CR>");
+    scene.nvim.wait_screen("`main` is `parser` now.");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert!(scene.nvim.quit_with(":qa!<CR>").success());
+    let scene = Scene { nvim: Nvim::start(&setup), server: scene.server };
+    scene.nvim.keys(":Caliban resume parser<CR>");
+    scene.wait_chat("I see.");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+    // a copy has them too, and leaves the others alone
+    scene.nvim.keys(":Caliban fork<CR>");
+    let session = |it: &Nvim| it.lua_str("return require('caliban').state().session");
+    scene.nvim.wait(|it| session(it) == "parser-2", "the copy");
+    scene.wait_chat("I see.");
+    rewind(&scene, "3");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    let count = |name: &str| {
+        let log = folder(&setup).join(format!("{name}.checkpoints/changes"));
+        fs::read_to_string(log).unwrap().lines().filter(|it| it.contains("\"rewind\"")).count()
+    };
+    assert_eq!(count("parser-2"), count("parser") + 1);
+    scene.nvim.keys(":Caliban delete parser<CR>");
+    scene.nvim.wait_screen("Move it to the trash");
+    scene.nvim.keys("2<CR>");
+    scene.nvim.wait_screen("`parser` is in the trash");
+    assert!(!folder(&setup).join("parser.checkpoints").exists());
+    assert!(folder(&setup).join("trash/parser-1.checkpoints").is_dir());
+}
+
+#[test]
+fn what_is_damaged_is_left_with_one_sentence() {
+    let scene = two_accepted();
+    for path in blobs(&scene.nvim.setup, "main") {
+        fs::write(path, "nonsense").unwrap();
+    }
+    preview(&scene, "1");
+    wait_left(&scene, "what it was is damaged where it was kept");
+    scene.nvim.keys("q");
+    for path in blobs(&scene.nvim.setup, "main") {
+        fs::remove_file(path).unwrap();
+    }
+    preview(&scene, "1");
+    wait_left(&scene, "what it was is not where it was kept");
+    scene.nvim.keys("a");
+    scene.nvim.wait_screen("There is nothing to take back here.");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+}
+
+/// What was kept is not written through a link, nor outside the project, whatever the log says.
+#[test]
+fn links_and_what_is_outside_are_left() {
+    let scene = two_accepted();
+    let setup = &scene.nvim.setup;
+    scene.nvim.keys(":bwipe a.txt<CR>");
+    fs::rename(setup.path("a.txt"), setup.dir().join("elsewhere.txt")).unwrap();
+    std::os::unix::fs::symlink(setup.dir().join("elsewhere.txt"), setup.path("a.txt")).unwrap();
+    preview(&scene, "1");
+    wait_left(&scene, "a symbolic link is in its place");
+    scene.nvim.keys("a");
+    scene.nvim.wait_screen("There is nothing to take back here.");
+    scene.nvim.keys("q");
+    let log = folder(setup).join("main.checkpoints/changes");
+    let text = fs::read_to_string(&log).unwrap();
+    let outside = setup.dir().join("elsewhere.txt");
+    let path = setup.path("a.txt").canonicalize().unwrap();
+    assert_eq!(path, outside.canonicalize().unwrap());
+    let inside = format!("{}/a.txt", setup.path("").canonicalize().unwrap().display());
+    assert!(text.contains(&inside), "{text}");
+    fs::write(&log, text.replace(&inside, path.to_str().unwrap())).unwrap();
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.nvim.wait_phase("idle");
+    preview(&scene, "1");
+    wait_left(&scene, "it is outside the project");
+    scene.nvim.keys("a");
+    scene.nvim.wait_screen("There is nothing to take back here.");
+    assert_eq!(fs::read_to_string(outside).unwrap(), changed());
+}
+
+#[test]
+fn a_session_that_is_never_saved_keeps_nothing() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.nvim.keys(":Caliban new!<CR>");
+    scene.nvim.wait_screen("Project");
+    scene.server.reply(two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("This conversation is never saved, so nothing is kept");
+}
