@@ -270,6 +270,7 @@ impl Program {
             return;
         }
         self.current = Some(id.clone());
+        self.project.note_hints();
         if !self.project.is_free(&id.0)
             && let Err(error) = self.project.set_last(id)
         {
@@ -395,10 +396,20 @@ impl Program {
     fn intro(&self, model: &str, origin: &str) -> Vec<String> {
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
         let others = self.project.names().len();
-        let resume = match others {
-            0 => "Help     `:help caliban`".to_owned(),
-            1 => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),
-            n => format!("Before   {n} conversations of this project: `:Caliban resume <Tab>`"),
+        let relative = || {
+            let mut all = self.project.relatives().into_iter();
+            all.find(|it| !it.names().is_empty()).map(|it| it.root().display().to_string())
+        };
+        let relative = if others == 0 { relative() } else { None };
+        let resume = match (others, relative) {
+            (0, Some(root)) => {
+                format!("Before   This repository has conversations as {root}: `:Caliban sessions`")
+            }
+            (0, None) => "Help     `:help caliban`".to_owned(),
+            (1, _) => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),
+            (n, _) => {
+                format!("Before   {n} conversations of this project: `:Caliban resume <Tab>`")
+            }
         };
         vec![
             format!("Project  {}", self.root.display()),

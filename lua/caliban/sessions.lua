@@ -152,6 +152,9 @@ local function line(item)
   vim.list_extend(about, { size(item.bytes), open[item.open] })
   local title = item.title ~= '' and '  ' .. item.title or ''
   local found = item.line and '  › ' .. item.line or ''
+  if item.root then
+    table.insert(about, 'a copy of that in ' .. vim.fn.fnamemodify(item.root, ':~'))
+  end
   return ('%s%s  (%s)%s'):format(item.name, title, table.concat(about, ' · '), found)
 end
 
@@ -159,6 +162,7 @@ end
 ---@field name string
 ---@field text string
 ---@field problem? string
+---@field root? string
 
 --- The chats here that are not on disk: never saved, or nothing said in them yet.
 ---@param sessions caliban.SessionRow[]
@@ -166,7 +170,7 @@ end
 local function unsaved(sessions)
   local listed = {} ---@type table<string, boolean>
   for _, item in ipairs(sessions) do
-    listed[item.name] = true
+    listed[item.name] = listed[item.name] or not item.root
   end
   local choices = {} ---@type caliban.SessionChoice[]
   for _, chat in ipairs(require('caliban.chat').all) do
@@ -183,7 +187,10 @@ end
 function M.offer(message)
   local items = {} ---@type caliban.SessionChoice[]
   for _, item in ipairs(message.sessions) do
-    table.insert(items, { name = item.name, text = line(item), problem = item.problem })
+    table.insert(
+      items,
+      { name = item.name, text = line(item), problem = item.problem, root = item.root }
+    )
   end
   if message.text == '' then
     vim.list_extend(items, unsaved(message.sessions))
@@ -203,6 +210,9 @@ function M.offer(message)
   vim.ui.select(items, opts, function(item)
     if item and item.problem then
       say(item.problem)
+    elseif item and item.root then
+      local claim = { kind = 'claim', session = item.name, way = 'fork', root = item.root }
+      require('caliban.rpc').ask(claim)
     elseif item then
       require('caliban.chat').switch({ kind = 'open', session = item.name })
     end

@@ -457,6 +457,7 @@
 ---@field turns integer
 ---@field open 'here'|'elsewhere'|'nowhere'
 ---@field problem? string why it cannot be opened
+---@field root? string of the project it is in, where that is another place of the same repository
 ---@field line? string the first line that holds what was looked for
 
 --- A session goes by another name from here on.

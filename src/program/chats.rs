@@ -9,7 +9,7 @@ use crate::nvim::wire::{
     Deleted, ExportSession, ForkSession, FromNvim, Level, SessionRow, Sessions, ToNvim, WhereOpen,
 };
 use crate::session::{Cut, title};
-use crate::store::{self, Barred, Listed};
+use crate::store::{self, Barred, Listed, Project};
 use crate::tool::Workspace;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -35,8 +35,16 @@ impl Program {
         let here: HashSet<String> = self.agents.keys().map(|it| it.0.clone()).collect();
         tokio::task::spawn_blocking(move || {
             let text = text.trim().to_owned();
-            let found = if text.is_empty() { project.list() } else { project.find(&text) };
-            let sessions = found.into_iter().map(|it| row(it, &here)).collect();
+            let found = |of: &Project| if text.is_empty() { of.list() } else { of.find(&text) };
+            let mut sessions: Vec<SessionRow> =
+                found(&project).into_iter().map(|it| row(it, &here)).collect();
+            for of in project.relatives() {
+                let row = |it| SessionRow {
+                    root: Some(of.root().to_owned()),
+                    ..row(it, &HashSet::new())
+                };
+                sessions.extend(found(&of).into_iter().map(row));
+            }
             editor.tell(ToNvim::Sessions(Sessions { text, sessions }));
         });
     }
@@ -210,5 +218,6 @@ fn row(it: Listed, here: &HashSet<String>) -> SessionRow {
         (false, false) => WhereOpen::Nowhere,
     };
     let Listed { name, title, age, bytes, turns, held: _, problem, line } = it;
-    SessionRow { name, title, age: age.as_secs(), bytes, turns, open, problem, line }
+    let age = age.as_secs();
+    SessionRow { name, title, age, bytes, turns, open, problem, line, root: None }
 }

@@ -6,7 +6,8 @@ use crate::agent::{Command, Copy};
 use crate::event::SessionId;
 use crate::nvim::wire::{Claim, Held, Level, ToNvim, Way, Yield};
 use crate::session::Session;
-use crate::store::{self, Barred, Holder, Opened};
+use crate::store::{self, Barred, Holder, Opened, Project};
+use std::path::Path;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -104,7 +105,7 @@ impl Program {
     }
 
     /// What the user wants of a session that another Neovim has.
-    pub(super) async fn claim(&mut self, Claim { session, way }: Claim) {
+    pub(super) async fn claim(&mut self, Claim { session, way, root }: Claim) {
         if !store::is_name(&session.0) {
             return self.bad_name(&session.0);
         }
@@ -114,7 +115,7 @@ impl Program {
                 self.read(session).await;
                 self.shows_next = false;
             }
-            Way::Fork => match self.project.read(&session) {
+            Way::Fork => match self.project_at(root.as_deref()).read(&session) {
                 Ok((read, _)) => {
                     let copy = Copy { session: Box::new(read.fork(None)), name: None };
                     self.keep_copy(session, copy).await;
@@ -130,6 +131,12 @@ impl Program {
                 });
             }
         }
+    }
+
+    /// Another project that is the same repository, else this one.
+    fn project_at(&self, root: Option<&Path>) -> Project {
+        let mut relatives = root.map(|_| self.project.relatives()).unwrap_or_default().into_iter();
+        relatives.find(|it| Some(it.root()) == root).unwrap_or_else(|| self.project.clone())
     }
 
     pub(super) async fn taken(&mut self, Taken { session, opened }: Taken) {
@@ -170,7 +177,7 @@ impl Program {
 }
 
 async fn open_within(
-    project: store::Project,
+    project: Project,
     id: &SessionId,
     patience: Duration,
 ) -> Result<Opened, Barred> {

@@ -4,6 +4,7 @@
 pub mod checkpoints;
 mod disk;
 mod file;
+mod hints;
 mod history;
 mod journal;
 mod listing;

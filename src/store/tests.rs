@@ -225,8 +225,10 @@ fn one_writer_at_a_time() {
     let said = format!("is open in another Neovim (process {own}, since 2");
     assert!(held().contains(&said), "{}", held());
     // whose it is stands there for people; a hostile text decides nothing and breaks no line
-    place.write("main.lock", format!("x\n\u{1b}[31m{}", "y".repeat(500)));
+    place.write("main.lock", format!("x\u{1b}[31m{}\n/run/\u{7}it", "y".repeat(500)));
     assert!(held().contains("(x[31myyyy") && held().len() < 200, "{}", held());
+    let Err(Barred::Held(holder)) = place.project.open(&main_id()) else { panic!("not held") };
+    assert_eq!(holder.server, "/run/it");
     place.write("main.lock", "");
     assert!(held().ends_with("another Neovim."));
     drop(first);

@@ -9,6 +9,7 @@
 ---@field kind 'claim'
 ---@field session string
 ---@field way 'read'|'fork'|'take'
+---@field root? string of its project, where that is another: only copied from there
 
 --- Another Neovim takes a session over; its reviews are given up already.
 ---@class (exact) caliban.Yield

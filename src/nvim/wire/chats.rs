@@ -2,6 +2,7 @@
 
 use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Asks for the sessions of the project, or those in which a text stands.
 #[derive(Debug, Clone, Deserialize)]
@@ -39,6 +40,7 @@ pub struct ExportSession {
 pub struct Claim {
     pub session: SessionId,
     pub way: Way,
+    pub root: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -101,6 +103,8 @@ pub struct SessionRow {
     pub problem: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

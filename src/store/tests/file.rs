@@ -34,6 +34,31 @@ fn what_it_does_not_know_survives() {
     assert_eq!(again["created"], file["created"]);
 }
 
+/// Files as earlier builds wrote them, by the version of the format: a change that one of these does not survive needs
+/// another version, and a step from this one to it.
+#[test]
+fn files_of_before_load_whole_and_go_on() {
+    let before = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sessions/before");
+    let files: Vec<_> = fs::read_dir(before).unwrap().map(|it| it.unwrap().path()).collect();
+    assert_eq!(files.len(), 3);
+    for path in files {
+        let place = place();
+        let text = fs::read_to_string(&path).unwrap();
+        place.write("main.json", &text);
+        let mut opened = place.open();
+        let session = opened.session.unwrap();
+        opened.store.save(&session).unwrap();
+        drop(opened.store);
+        let before: Value = serde_json::from_str(&text).unwrap();
+        let after: Value = serde_json::from_str(&place.read("main.json")).unwrap();
+        for (field, value) in before.as_object().unwrap() {
+            let is_own = ["saves", "updated"].contains(&field.as_str());
+            assert!(is_own || after[field] == *value, "{}: {field}", path.display());
+        }
+        assert_eq!(place.open().session.unwrap(), session);
+    }
+}
+
 #[test]
 fn a_copied_file_has_the_name_it_is_found_under() {
     let place = place();

@@ -142,6 +142,19 @@ impl Server {
         self.shared.lock().requests.clone()
     }
 
+    /// How many requests have come: of a long conversation a copy of each costs more than all else.
+    pub fn count(&self) -> usize {
+        self.shared.lock().requests.len()
+    }
+
+    /// Waits until so many requests have come.
+    #[track_caller]
+    pub fn wait_count(&self, count: usize) {
+        self.shared.wait(&format!("request {count}"), |state| {
+            (state.requests.len() >= count).then_some(())
+        });
+    }
+
     /// Waits until so many requests have come, and gives them.
     #[track_caller]
     pub fn wait_requests(&self, count: usize) -> Vec<Request> {

@@ -162,7 +162,7 @@ impl Script<'_> {
 
     /// Opens the next gate of the reply that is on its way.
     fn release(&self) {
-        self.gates[self.server.requests().len() - 1].release();
+        self.gates[self.server.count() - 1].release();
     }
 }
 
@@ -187,11 +187,11 @@ fn killed_at_any_moment_it_comes_back_whole() {
     let mut prompts = Vec::new();
     for moment in 0..number("CALIBAN_KILLS", 40) {
         script.refill();
-        let before = server.requests().len();
+        let before = server.count();
         let prompt = format!("prompt {moment}.");
         nvim.lua("require('caliban').ask(...)", &[Lua::from(prompt.as_str())]);
         prompts.push(prompt);
-        server.wait_requests(before + 1);
+        server.wait_count(before + 1);
         for _ in 0..dice(9) {
             script.release();
             (0..dice(6)).for_each(|_| drop(nvim.request("nvim_get_mode", vec![])));

@@ -194,3 +194,35 @@ fn a_newer_file_is_read_and_never_written() {
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
     assert_eq!(session(&setup, "main-2")["schema"], 1);
 }
+
+#[test]
+fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "one", "The first.");
+    nvim.quit_with(":qa<CR>");
+    let (here, tree) = (folder(&setup), setup.dir().join("tree"));
+    let own = setup.path(".git/worktrees/tree");
+    fs::create_dir_all(&own).unwrap();
+    fs::create_dir_all(&tree).unwrap();
+    fs::write(own.join("commondir"), "../..\n").unwrap();
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+    let before = fs::read(here.join("main.json")).unwrap();
+
+    let nvim = Nvim::start(&setup);
+    nvim.keys(&format!(":cd {}<CR>:Caliban<CR>", tree.display()));
+    nvim.wait_screen("Before   This repository has conversations as");
+    nvim.keys(":Caliban sessions<CR>");
+    nvim.wait_screen("a copy of that in ");
+    nvim.keys("1<CR>");
+    wait_session(&nvim, "main-2");
+    wait_words(&nvim, "main-2", "The first.");
+    say(&nvim, &server, "two", "The second.");
+    assert!(server.wait_requests(2)[1].outline().contains("user: one"));
+    nvim.quit_with(":qa<CR>");
+    assert_eq!(fs::read(here.join("main.json")).unwrap(), before);
+    assert!(!here.join("main-2.json").exists());
+}
