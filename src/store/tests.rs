@@ -5,6 +5,7 @@ mod journal;
 mod laws;
 mod listing;
 mod outputs;
+mod shelf;
 mod tally;
 
 use super::*;
