@@ -61,7 +61,7 @@ if vim.env.BENCH_SUBJECT ~= 'caliban' then
 end
 
 vim.opt.runtimepath:prepend(vim.env.BENCH_ROOT)
-vim.g.caliban = { bin = vim.env.BENCH_BIN }
+vim.g.caliban = { bin = vim.env.BENCH_BIN, titles = false }
 vim.cmd.runtime('plugin/caliban.lua')
 
 ---@param text string

@@ -74,7 +74,13 @@ end
 if vim.v.vim_did_enter == 1 then
   vim.schedule(resume)
 else
-  vim.api.nvim_create_autocmd('UIEnter', { once = true, callback = vim.schedule_wrap(resume) })
+  -- by a timer: what is scheduled comes before the screen is handed to the terminal
+  vim.api.nvim_create_autocmd('UIEnter', {
+    once = true,
+    callback = function()
+      vim.defer_fn(resume, 1)
+    end,
+  })
 end
 
 local links = {

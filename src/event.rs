@@ -8,7 +8,7 @@ pub use failure::Failure;
 pub use mode::{MODES, Mode};
 pub use tuning::Tuning;
 
-use crate::message::{CallId, Excerpt, Reply, ToolAnswer};
+use crate::message::{CallId, Excerpt, Reply, ToolAnswer, Usage};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -125,6 +125,8 @@ pub enum Event {
     Titled {
         title: String,
     },
+    /// A model was asked for a title.
+    Named(Named),
     /// Something the model is to be told with the next request.
     Noted {
         text: String,
@@ -169,6 +171,16 @@ pub enum Event {
         turn: TurnId,
         why: End,
     },
+}
+
+/// A model's title for a conversation, and what it took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Named {
+    /// Empty where it gave none, or the user had given one by then.
+    pub title: String,
+    pub usage: Usage,
+    /// In USD; absent where the price is not known.
+    pub cost: Option<f64>,
 }
 
 /// How one call of a reply will be treated, decided from the tool table when the reply is complete.

@@ -310,7 +310,6 @@ impl Program {
         tokio::spawn(screen::run(self.editor.clone(), id.clone(), stored, shown));
         let desk = self.desk(&id, output);
         self.note_last(&id);
-        let live = [self.live.clone(), self.project.under_review(&id)].concat();
         let setup = agent::Setup {
             id: id.clone(),
             editor: self.editor.clone(),
@@ -324,9 +323,10 @@ impl Program {
             models: self.models.clone(),
             tally: Some(data_dir().join("edits.json")),
             mode: self.config.mode,
+            titles: self.config.titles,
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
-            live,
+            live: [self.live.clone(), self.project.under_review(&id)].concat(),
             shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),

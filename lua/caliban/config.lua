@@ -17,6 +17,7 @@ local M = {}
 ---@field system_file? string
 ---@field no_system boolean
 ---@field instructions boolean
+---@field titles boolean
 ---@field probe boolean
 ---@field lsp caliban.LspConfig
 ---@field layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
@@ -36,6 +37,7 @@ local defaults = {
   debug = false,
   no_system = false,
   instructions = true,
+  titles = true,
   probe = true,
   lsp = waits,
   layout = 'right',
@@ -180,6 +182,7 @@ local known = {
   system_file = is('string'),
   no_system = is('boolean'),
   instructions = is('boolean'),
+  titles = is('boolean'),
   probe = is('boolean'),
   lsp = is('table'),
   layout = one_of({ 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
@@ -399,6 +402,7 @@ function M.wire()
     system_file = c.system_file and vim.fs.normalize(c.system_file),
     no_system = c.no_system,
     instructions = c.instructions,
+    titles = c.titles,
     probe = c.probe,
   }
 end

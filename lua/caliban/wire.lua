@@ -38,6 +38,7 @@
 ---@field system_file? string
 ---@field no_system boolean
 ---@field instructions boolean read AGENTS.md and its like
+---@field titles boolean ask the model for a title after the first turn
 ---@field probe boolean look for a model server on this machine when nothing is configured
 
 ---@class (exact) caliban.ProviderConfig
@@ -301,9 +302,8 @@
 ---@field above boolean more of what stands above follows
 ---@field updates caliban.BlockUpdate[]
 
---- A change to one block of the transcript. An unknown `id` is a new block: it stands behind those of a
---- smaller `id`, which may come later. Either `append`
---- (text put at the block's very end; it may hold newlines) or `lines` (which replace the block's lines from
+--- A change to one block of the transcript. An unknown `id` is a new block, behind those of a smaller `id`. Either
+--- `append` (text put at the block's very end; it may hold newlines) or `lines` (which replace the block's lines from
 --- index `at` to its end). A block's lines include the empty line that sets it off from the one before.
 ---@class (exact) caliban.BlockUpdate
 ---@field id integer

@@ -17,6 +17,7 @@ mod skills;
 mod speech;
 mod status;
 mod stop;
+mod title;
 mod whole;
 mod work;
 
@@ -25,7 +26,7 @@ pub use rewind::Rewind;
 
 use crate::context::instructions::Places;
 use crate::context::prompt;
-use crate::event::{Delta, Event, Mode, Ruling, SessionId, TurnId};
+use crate::event::{Delta, End, Event, Mode, Ruling, SessionId, TurnId};
 use crate::message::{CallId, Excerpt, ToolAnswer};
 use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
@@ -118,6 +119,8 @@ pub struct Setup {
     pub tally: Option<PathBuf>,
     /// Of a new session.
     pub mode: Mode,
+    /// The model is asked for a title.
+    pub titles: bool,
     pub choice: prompt::Choice,
     /// Where instructions are; `None`: the user wants none.
     pub places: Option<Places>,
@@ -360,6 +363,8 @@ impl Agent {
             _ => false,
         });
         self.save(&step.events, acts);
+        let first = |it: &Event| matches!(it, Event::Ended { turn: TurnId(1), why: End::Done });
+        let is_begun = step.events.iter().any(first);
         for event in step.events {
             if let Event::Retried { wait_ms, .. } = event {
                 self.retry_ms = Some(wait_ms);
@@ -372,6 +377,9 @@ impl Agent {
         }
         for effect in step.effects {
             self.act(effect);
+        }
+        if is_begun {
+            self.ask_for_title();
         }
         self.show_status();
     }

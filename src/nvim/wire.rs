@@ -142,6 +142,8 @@ pub struct WireConfig {
     pub instructions: bool,
     #[serde(default)]
     pub probe: bool,
+    #[serde(default)]
+    pub titles: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

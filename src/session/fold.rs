@@ -1,7 +1,7 @@
 //! The fold: how each event changes the state, for a live session and a replayed one alike.
 
 use super::{Message, Open, Phase, Role, Session, State, say, title};
-use crate::event::{End, Event, Mode, Plan, PlanStep, Queued, Ruling, TurnId};
+use crate::event::{End, Event, Mode, Named, Plan, PlanStep, Queued, Ruling, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Stop};
 use std::path::Path;
 
@@ -58,6 +58,7 @@ impl Session {
             Event::Instructed { files } => self.instructions.extend_from_slice(files),
             Event::Knew { path, hash } => self.set_known(path, hash.as_deref()),
             Event::Titled { title } => self.title.clone_from(title),
+            Event::Named(named) => self.set_name(named),
             Event::Noted { text } => self.notes.push(text.clone()),
             Event::Told { text } => self.say(Role::Note, vec![Block::Text { text: text.clone() }]),
             Event::Retried { .. } => self.rest(),
@@ -67,13 +68,23 @@ impl Session {
                 self.tuning = *tuning;
             }
             Event::ModeChosen { mode } => self.set_mode(*mode),
-            Event::Spent { cost } => {
-                self.spent += cost.unwrap_or_default();
-                self.unpriced |= cost.is_none();
-            }
+            Event::Spent { cost } => self.spend(*cost),
             Event::SystemChosen { system, instructions } => self.set_system(system, instructions),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    fn set_name(&mut self, named: &Named) {
+        if !named.title.is_empty() {
+            self.title.clone_from(&named.title);
+        }
+        self.usage += named.usage;
+        self.spend(named.cost);
+    }
+
+    fn spend(&mut self, cost: Option<f64>) {
+        self.spent += cost.unwrap_or_default();
+        self.unpriced |= cost.is_none();
     }
 
     fn set_known(&mut self, path: &Path, hash: Option<&str>) {

@@ -1,6 +1,6 @@
 //! What comes to a session, and what is to be done for it outside.
 
-use crate::event::{Event, Failure, Mode, Plan, Ruling, Tuning, TurnId};
+use crate::event::{Event, Failure, Mode, Named, Plan, Ruling, Tuning, TurnId};
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,6 +113,11 @@ pub enum Input {
     /// The user's own title.
     Title {
         title: String,
+    },
+    /// A model's title for a conversation that was called `of` when it was asked.
+    Name {
+        of: String,
+        named: Named,
     },
     /// Something the model is to be told with the next request.
     Note {

@@ -15,7 +15,7 @@ pub use fork::Cut;
 pub use input::{Effect, Input, Step};
 pub use title::title;
 
-use crate::event::{End, Event, Failure, Mode, Plan, PlanStep, Queued, Tuning, TurnId};
+use crate::event::{End, Event, Failure, Mode, Named, Plan, PlanStep, Queued, Tuning, TurnId};
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
@@ -157,6 +157,7 @@ impl Session {
             Input::Instruct { files } => self.record(Event::Instructed { files }, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
             Input::Note { text } => self.record(Event::Noted { text }, &mut step),
+            Input::Name { of, named } => self.name(&of, named, &mut step),
             Input::Title { title } => self.record(Event::Titled { title }, &mut step),
             Input::Unqueue { .. }
             | Input::Replied { .. }
@@ -333,6 +334,12 @@ impl Session {
         if paths != self.unsaved {
             self.record(Event::Unsaved { paths }, step);
         }
+    }
+
+    /// The user's own title stays.
+    fn name(&mut self, of: &str, named: Named, step: &mut Step) {
+        let title = if self.title == of { named.title } else { String::new() };
+        self.record(Event::Named(Named { title, ..named }), step);
     }
 
     fn know(&mut self, path: PathBuf, hash: Option<String>, step: &mut Step) {

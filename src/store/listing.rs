@@ -19,7 +19,8 @@ const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
 
 /// How the lines of a journal begin that a list has something of.
-const TELLING: [&str; 2] = [r#"{"event":"prompted""#, r#"{"event":"titled""#];
+const TELLING: [&str; 3] =
+    [r#"{"event":"prompted""#, r#"{"event":"titled""#, r#"{"event":"named""#];
 
 /// One session on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -190,6 +191,7 @@ fn go_beyond(journal: &Path, head: &mut Head) {
                 }
             }
             Event::Titled { title } => head.title = title,
+            Event::Named(it) if !it.title.is_empty() => head.title = it.title,
             _ => (),
         }
     }

@@ -175,6 +175,7 @@ impl View {
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
             | Event::Titled { .. }
+            | Event::Named(_)
             | Event::Spent { .. }
             | Event::Unsaved { .. }
             | Event::Reviewed { .. }

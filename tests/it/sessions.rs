@@ -7,6 +7,7 @@ mod moves;
 mod names;
 mod out;
 mod second;
+mod titles;
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

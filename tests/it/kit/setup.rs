@@ -25,6 +25,7 @@ pub struct Setup {
     model: Option<usize>,
     /// Columns and rows of the attached UI; `None`: no UI.
     pub(super) size: Option<(u16, u16)>,
+    titles: bool,
 }
 
 /// The directory; what still runs in it is killed before it goes.
@@ -54,6 +55,7 @@ impl Setup {
             environment: vec![("CALIBAN_DEBUG".into(), "1".into())],
             model: None,
             size: Some((120, 40)),
+            titles: false,
         };
         for dir in ["home", "config", "data", "state", "cache", "run", "tmp", "project/.git"] {
             fs::create_dir_all(setup.dir().join(dir)).unwrap();
@@ -116,6 +118,13 @@ impl Setup {
 
     fn asking(mut self, model: usize) -> Setup {
         self.model = Some(self.model.map_or(model, |it| it.min(model)));
+        self
+    }
+
+    /// Titles are as they are by default; else the model is asked for none.
+    #[must_use]
+    pub fn titled(mut self) -> Setup {
+        self.titles = true;
         self
     }
 
@@ -192,8 +201,10 @@ impl Setup {
         let dir = self.dir();
         let init = dir.join("setup.lua");
         let source = format!(
-            "vim.g.caliban = vim.tbl_extend('keep', {}, {{ bin = vim.env.KIT_BIN }})\n{}",
-            self.config, self.before
+            "vim.g.caliban = vim.tbl_extend('keep', {}, {{ bin = vim.env.KIT_BIN{} }})\n{}",
+            self.config,
+            if self.titles { "" } else { ", titles = false" },
+            self.before
         );
         fs::write(&init, source).unwrap();
         let mut command = without_privileges(nvim_bin());

@@ -232,6 +232,7 @@ impl Talk {
             models,
             tally: None,
             mode: Mode::Ask,
+            titles: false,
             choice: Choice::default(),
             places: None,
             instead: None,
