@@ -18,11 +18,18 @@ function M.ask()
   end
 end
 
+--- On one line, whatever a file is called.
+---@param text string
+---@return string
+local function plain(text)
+  return (text:gsub('%c', '?'))
+end
+
 ---@param turn caliban.TurnRow
 ---@return string
 local function line(turn)
   local n = #turn.files
-  local files = n == 1 and turn.files[1] or ('%d files'):format(n)
+  local files = n == 1 and plain(turn.files[1]) or ('%d files'):format(n)
   return ('%s  (%s · %s)'):format(turn.title, files, require('caliban.sessions').ago(turn.age))
 end
 
@@ -51,7 +58,7 @@ local function lines(message, shown)
   local out = {}
   for _, it in ipairs(message.files) do
     shown.starts[#shown.starts + 1] = #out + 1
-    out[#out + 1] = ('diff %s %s'):format(it.name, it.about)
+    out[#out + 1] = plain(('diff %s %s'):format(it.name, it.about))
     if it.diff ~= '' then
       vim.list_extend(out, vim.split(it.diff, '\n', { plain = true }))
     end
@@ -59,6 +66,11 @@ local function lines(message, shown)
   end
   out[#out] = nil
   return out
+end
+
+--- The window goes too, where it is not the last.
+local function close()
+  api.nvim_buf_delete(0, { force = true })
 end
 
 ---@param shown caliban.Difference
@@ -79,7 +91,7 @@ local function take_back(shown, files)
     paths = paths,
   })
   if taken then
-    vim.cmd.close()
+    close()
   end
 end
 
@@ -107,7 +119,7 @@ local function map(buf, shown)
   key('<CR>', 'Take back the file under the cursor', function()
     take_back(shown, under_cursor(shown))
   end)
-  key('q', 'Leave it as it is', vim.cmd.close)
+  key('q', 'Leave it as it is', close)
 end
 
 --- What a rewind would do, in a window of its own.

@@ -23,8 +23,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Lines of one file's difference in the preview: what is beyond nobody reads before they decide.
+/// Lines of one file's difference in the preview, and of all: what is beyond nobody reads before they decide.
 const LINES: usize = 500;
+const ALL: usize = 10_000;
 
 /// What the user wants of the turns there are.
 pub enum Rewind {
@@ -69,7 +70,9 @@ impl Agent {
                 let session = self.setup.id.clone();
                 tokio::spawn(async move {
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
-                    let files = files.iter().map(|it| preview(it, &desk.root)).collect();
+                    let mut room = ALL;
+                    let mut shown = |it| preview(it, &desk.root, &mut room);
+                    let files = files.iter().map(&mut shown).collect();
                     editor.tell(ToNvim::Preview(Preview { session, entry, title, files }));
                 });
             }
@@ -153,16 +156,17 @@ fn row(it: &Change) -> TurnRow {
     TurnRow { entry: it.entry, title, age: now.saturating_sub(it.at), files: Vec::new() }
 }
 
-fn preview(file: &Planning, root: &Path) -> RewindFile {
+fn preview(file: &Planning, root: &Path, room: &mut usize) -> RewindFile {
     let text = |it: &Content| match it {
         Content::Text(text) => Some(text.clone()),
         Content::Absent => Some(Text::default()),
         Content::Bytes(_) => None,
     };
     let diff = match (text(&file.was), text(&file.now)) {
-        (Some(was), Some(now)) => unified(&was, &now, LINES).0,
+        (Some(was), Some(now)) => unified(&was, &now, LINES.min(*room)).0,
         _ => "(not a text)".to_owned(),
     };
+    *room = room.saturating_sub(diff.lines().count());
     let mut about = file.say(root);
     if file.by_command {
         about.push_str(" (changed by a command)");

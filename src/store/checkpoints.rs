@@ -98,10 +98,11 @@ impl Change {
         }
     }
 
-    /// Whether there is something to take back.
+    /// Whether there is something to take back, or would be.
     pub fn counts(&self) -> bool {
         let (before, after) = self.sides();
-        self.state != State::Void && (self.to.is_some() || before != after)
+        let is_known = !matches!(before, Kept::Lost(_));
+        self.state != State::Void && !(is_known && self.to.is_none() && before == after)
     }
 }
 

@@ -39,7 +39,7 @@ fn ran(command: &str) -> Scene {
 
 #[test]
 fn what_a_command_changed_made_and_deleted() {
-    let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt; mkdir new; echo c > new/c.txt; \
+    let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt; mkdir new; echo c > new/c.txt; echo e > $'e\\nvil'; \
         echo x > ignored; printf other > raw; git commit -qam more";
     let scene = ran(&command.replace("git commit", "git -c user.name=m -c user.email=m@m commit"));
     preview(&scene, "1");
@@ -48,6 +48,7 @@ fn what_a_command_changed_made_and_deleted() {
     expect![[r#"
         diff a.txt is as it was before (changed by a command)
         diff b.txt is as it was before (changed by a command)
+        diff e?vil is deleted (changed by a command)
         diff gone.txt is there again (changed by a command)
         diff new/c.txt is deleted (changed by a command)
         diff raw is as it was before (changed by a command)"#]]
@@ -57,7 +58,7 @@ fn what_a_command_changed_made_and_deleted() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l1", "mine")));
     assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("one\r\ntwo\r\n"));
-    assert_eq!(scene.on_disk("new/c.txt"), None);
+    assert_eq!((scene.on_disk("new/c.txt"), scene.on_disk("e\nvil")), (None, None));
     assert_eq!(scene.on_disk("ignored").as_deref(), Some("x\n"));
     assert_eq!(fs::read(scene.nvim.setup.path("raw")).unwrap(), b"\xff\0raw");
 }

@@ -151,6 +151,24 @@ fn links_and_what_is_outside_are_left() {
     assert_eq!(fs::read_to_string(outside).unwrap(), changed());
 }
 
+/// The turn goes on, and the user is told.
+#[test]
+fn a_disk_that_does_not_take_it_stops_nothing() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.nvim.wait_screen("Project");
+    fs::write(folder(&scene.nvim.setup).join("main.checkpoints"), "in the way").unwrap();
+    scene.server.reply(two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+    let messages = |it: &Nvim| it.lua_str("return vim.fn.execute('messages')");
+    let told = |it: &Nvim| messages(it).contains("What files were cannot be kept");
+    scene.nvim.wait(told, "what is wrong");
+    preview(&scene, "1");
+    let left = |it: &Nvim| it.buffer("/rewind").contains("left as it is: what it was could not");
+    scene.nvim.wait(left, "that it is left");
+}
+
 #[test]
 fn a_session_that_is_never_saved_keeps_nothing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
