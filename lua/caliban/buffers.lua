@@ -285,6 +285,21 @@ local function begin(item, p, buf)
   return r
 end
 
+--- A conversation has another name: what is under review in it, or on its way, goes along.
+---@param from string
+---@param to string
+function M.renamed(from, to)
+  for _, item in ipairs(arrive.waiting()) do
+    item.session = item.session == from and to or item.session
+  end
+  for _, r in pairs(reviews) do
+    if r.session == from then
+      r.session = to
+      record.move(r)
+    end
+  end
+end
+
 ---@param item caliban.Arriving
 ---@return 'calm'|'review'|nil
 local function waits(item)

@@ -243,6 +243,17 @@ function M.save(r)
   end, WHILE)
 end
 
+--- Its conversation has another name, and what is on disk went along.
+---@param r caliban.Review
+function M.move(r)
+  local name = name_of(r.session, r.path)
+  if r.open then
+    M.save(r)
+  elseif name then
+    os.remove(name)
+  end
+end
+
 --- Another Neovim is to take it up: what is on disk is how it stands.
 ---@param r caliban.Review
 function M.hand_over(r)
@@ -302,7 +313,11 @@ function M.waiting(session, root)
   for _, name in ipairs(require('caliban.project').files(session .. '.review-*', root)) do
     local it = not known[name] and read(name)
     known[name] = true
-    out[#out + 1] = it or nil
+    if it then
+      -- its conversation may have had another name when it was written
+      it.session = session
+      out[#out + 1] = it
+    end
   end
   return out
 end

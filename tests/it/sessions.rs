@@ -99,6 +99,7 @@ fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>ihello<C-s>");
     nvim.wait_screen("I see");
+    wait_phase(&nvim, "streaming");
     (setup, nvim, gate)
 }
 

@@ -189,6 +189,7 @@ function M.renamed(message)
   local chat = M.find(message.session)
   if chat then
     chat.session = message.to
+    require('caliban.buffers').renamed(message.session, message.to)
     require('caliban.chat.buffers').rename(chat)
   end
 end

@@ -70,6 +70,30 @@ fn after_a_restart_what_was_pending_is_decided_and_told() {
     assert_eq!(scene.nvim.lua_json("return package.loaded['caliban.rpc'] ~= nil"), false);
 }
 
+fn wait_named(scene: &Scene, name: &str) {
+    let of = "return require('caliban').state().session";
+    scene.nvim.wait(|nvim| nvim.lua_str(of) == name, &format!("the session {name}"));
+}
+
+#[test]
+fn the_review_of_a_renamed_conversation_goes_along() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.command("Caliban stop");
+    scene.nvim.wait_phase("idle");
+    scene.nvim.keys(":Caliban rename other<CR>");
+    wait_named(&scene, "other");
+    let scene = quit(scene);
+    scene.nvim.wait_screen("2 changes are still under review in a.txt");
+    scene.wait_hunks(2);
+    scene.nvim.keys(":Caliban rename third<CR>");
+    wait_named(&scene, "third");
+    scene.nvim.keys(":edit a.txt<CR>\\A");
+    scene.wait_hunks(0);
+    let settled = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
+    assert_eq!(scene.on_disk("a.txt"), Some(settled));
+    assert_eq!(records(&scene), 0);
+}
+
 #[test]
 fn what_was_decided_and_typed_before_the_end_holds_after_it() {
     let scene = Scene::two_hunks(|it| it);
