@@ -231,7 +231,7 @@ function M.save(r)
     M.drop(r)
   end
   M.adopt(r, name)
-  if first or api.nvim_buf_line_count(r.buf) <= PART then
+  if api.nvim_buf_line_count(r.buf) <= PART then
     return start(name, r)
   end
   due[r] = true
@@ -240,7 +240,7 @@ function M.save(r)
     if there(r) and kept[r] and saving[r] == nil then
       start(kept[r], r)
     end
-  end, WHILE)
+  end, first and 1 or WHILE)
 end
 
 --- Its conversation has another name, and what is on disk went along.
