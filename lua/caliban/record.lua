@@ -219,7 +219,7 @@ end
 --- Keeps what is pending in a file now.
 ---@param r caliban.Review
 function M.save(r)
-  local name = name_of(r.session, r.path)
+  local name = there(r) and name_of(r.session, r.path)
   if not name or due[r] then
     return
   elseif saving[r] ~= nil then
