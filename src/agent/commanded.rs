@@ -78,8 +78,10 @@ impl Watch {
 
 impl Before {
     async fn look(root: PathBuf, touched: Vec<PathBuf>) -> Before {
-        let tracked = git(&root, &["ls-files", "-s", "-z"]).await;
-        let others = git(&root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]).await;
+        let (tracked, others) = tokio::join!(
+            git(&root, &["ls-files", "-s", "-z"]),
+            git(&root, &["ls-files", "-m", "-o", "-z", "--exclude-standard"]),
+        );
         let is_git = tracked.is_some() && others.is_some();
         let look = move || {
             let mut files: BTreeMap<PathBuf, (Stamp, Origin)> = BTreeMap::new();
@@ -171,8 +173,8 @@ async fn of_git(root: &Path, path: &Path, name: &str) -> Option<Content> {
     git(root, &["cat-file", "--filters", &of, name]).await.map(Content::of)
 }
 
-/// What git says; `None` where it says nothing good, or there is none. It starts no program of the repository's, and
-/// takes no lock that a command of the user's would meet.
+/// What git says; `None` where it says nothing good, or there is none. It starts no file system monitor, and takes no
+/// lock that a command of the user's would meet; filters that are configured (LFS) run as for any other git.
 async fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let mut command = Command::new("git");
     command.current_dir(root).args(["-c", "core.fsmonitor=false"]).args(arguments);
