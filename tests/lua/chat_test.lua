@@ -180,6 +180,16 @@ local function marks(row)
   return list
 end
 
+--- Waits until a row of code is drawn with its colours: its parser is found later.
+---@param row integer
+---@param mark string
+local function coloured(row, mark)
+  local function has()
+    return vim.tbl_contains(marks(row), mark)
+  end
+  assert(vim.wait(5000, has, 1), ('%d has no %s'):format(row, mark))
+end
+
 local tests = {}
 local function test(name, run)
   tests[name] = run
@@ -776,7 +786,7 @@ test('a fence highlights its code when it closes, and does not leak into the nex
   paint({ { id = 1, append = '```lua\nlocal x = 1\n', final = false } })
   eq(marks(1), {})
   paint({ { id = 1, append = '```\n', final = false } })
-  assert(vim.tbl_contains(marks(1), '0-5 @keyword.lua'))
+  coloured(1, '0-5 @keyword.lua')
   paint({ { id = 2, append = '```lua\nopen', final = true }, { id = 3, append = '# head' } })
   eq(#marks(6), 1)
 end)
@@ -790,7 +800,7 @@ test('what spans many lines of code is highlighted on each', function()
   vim.list_extend(lines, { ']] local y', '```', '# after' })
   paint({ { id = 1, append = table.concat(lines, '\n') } })
   for _, row in ipairs({ 140, 2, 64, 65, 66 }) do
-    assert(vim.tbl_contains(marks(row), '0-2147483647 @comment.lua'), row)
+    coloured(row, '0-2147483647 @comment.lua')
   end
   assert(vim.tbl_contains(marks(152), '0-2 @comment.lua'))
   assert(vim.tbl_contains(marks(152), '3-8 @keyword.lua'))

@@ -8,39 +8,12 @@ local api = vim.api
 ---@field from integer index in the block of the line that opens it
 ---@field to? integer index of the line that closes it
 ---@field mark string what the opening fence was made of
----@field lang? string its parser
+---@field info string what stands behind its opening
 
 local CODE_CAP = 32768 -- bytes; a longer block stays plain
 local PIECE = 64 -- lines of code that are highlighted in one go
 local MAXCOL = vim.v.maxcol
 local NONE = {} ---@type integer[]
-
----@type table<string, string|false>
-local langs = {}
-
---- The parser for what stands behind a fence: `rust`, `rs`, `sh`, `{.lua}`.
----@param info string
----@return string|false
-local function language(info)
-  local word = info:match('[%w_+#-]+')
-  if not word then
-    return false
-  end
-  if langs[word] == nil then
-    local function usable(lang)
-      local ok, loaded = pcall(vim.treesitter.language.add, lang)
-      local found, query = pcall(vim.treesitter.query.get, lang, 'highlights')
-      return ok and loaded and found and query ~= nil
-    end
-    local name = vim.treesitter.language.get_lang(word) or word
-    if not usable(name) then
-      local ft = vim.filetype.match({ filename = 'x.' .. word })
-      name = ft and vim.treesitter.language.get_lang(ft) or name
-    end
-    langs[word] = usable(name) and name
-  end
-  return langs[word]
-end
 
 ---@type table<string, integer>
 local ids = setmetatable({}, {
@@ -104,7 +77,8 @@ end
 ---@param i integer the line's index in the block
 ---@return integer[]? # the line's spans
 local function code(buf, block, fence, row, i)
-  local lang, to = fence.lang, fence.to
+  local to = fence.to
+  local lang = to and require('caliban.chat.languages').of(fence.info, buf)
   if not (lang and to) then
     return nil
   end
@@ -257,7 +231,7 @@ local function finish(block, i, s)
   end
   local fence = block.fences[#block.fences]
   if not fence or fence.to then
-    local opened = { from = i, mark = mark, lang = language(info) or nil }
+    local opened = { from = i, mark = mark, info = info }
     table.insert(block.fences, opened)
   elseif mark:byte() == fence.mark:byte() and #mark >= #fence.mark and vim.trim(info) == '' then
     fence.to = i
