@@ -1,13 +1,14 @@
-//! The sessions of a project as a picker shows them: of each file only the head is read, unless a text is
-//! looked for in all of them.
+//! The sessions of a project as a picker shows them: of each file that is not in the index the head is read, unless a
+//! text is looked for in all of them.
 
 use super::file::SCHEMA;
+use super::index::Index;
 use super::{Barred, Project, is_name, journal};
 use crate::event::{Event, SessionId};
 use crate::message::{Block, Role};
 use crate::session::{Session, title};
-use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _, Serialize};
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -42,8 +43,11 @@ pub struct Listed {
 impl Project {
     /// All sessions, the one that was saved last first.
     pub fn list(&self) -> Vec<Listed> {
-        let mut list: Vec<Listed> =
-            self.started().into_iter().filter_map(|name| self.look_at(name)).collect();
+        let (names, mut index) = (self.started(), self.index());
+        index.keep(&names);
+        let looked_at = names.into_iter().filter_map(|name| self.look_at(name, &mut index));
+        let mut list: Vec<Listed> = looked_at.collect();
+        self.keep_index(&index);
         list.sort_by(|a, b| a.age.cmp(&b.age).then_with(|| a.name.cmp(&b.name)));
         list
     }
@@ -77,16 +81,17 @@ impl Project {
     }
 
     /// `None`: nothing was said in it yet.
-    fn look_at(&self, name: String) -> Option<Listed> {
+    fn look_at(&self, name: String, index: &mut Index) -> Option<Listed> {
         let held = self.is_held(&name);
         let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));
         let (mut head, mut problem) = (Head::default(), None);
-        match read_head(&path("json")) {
-            Ok(it) => head = it,
-            Err(Barred::Io(error)) if error.kind() == io::ErrorKind::NotFound => (),
-            Err(barred) => problem = Some(barred.say(&name)),
-        }
         let mut saved: Vec<Metadata> = fs::metadata(path("json")).into_iter().collect();
+        if let Some(file) = saved.first() {
+            match index.head(&name, file, || read_head(&path("json"))) {
+                Ok(it) => head = it,
+                Err(barred) => problem = Some(barred.say(&name)),
+            }
+        }
         let journal = fs::metadata(path("journal")).ok().filter(|it| it.len() > 0);
         if problem.is_none() && journal.is_some() {
             go_beyond(&path("journal"), &mut head);
@@ -109,13 +114,14 @@ impl Project {
 }
 
 /// What a picker shows of a file.
-#[derive(Debug, Default)]
-struct Head {
-    schema: u64,
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Head {
+    pub(super) schema: u64,
     title: String,
     saves: u64,
     turns: u32,
     /// The messages have been reached, or the end.
+    #[serde(skip)]
     whole: bool,
 }
 

@@ -6,6 +6,7 @@ mod disk;
 mod file;
 mod hints;
 mod history;
+mod index;
 mod journal;
 mod listing;
 mod reading;

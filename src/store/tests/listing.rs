@@ -122,3 +122,32 @@ fn what_the_journal_has_beyond_the_file_is_listed_and_found() {
     assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns held\n");
     assert_eq!(shown(place.project.find("never")), "");
 }
+
+#[test]
+fn a_file_that_is_the_same_still_is_not_read_again_and_one_that_is_not_is() {
+    let place = place();
+    let file = |title: &str| format!(r#"{{"schema":1,"title":"{title}","turns":3,"messages":[]}}"#);
+    let list = || shown(place.project.list());
+    let index = || place.read("index");
+    place.write("b.json", file("Other"));
+    place.write("a.json", file("One"));
+    assert_eq!(list(), "a: \"One\" 3 turns\nb: \"Other\" 3 turns\n");
+    // what is listed is what the index says
+    place.write("index", index().replace("One", "Two"));
+    assert_eq!(list(), "a: \"Two\" 3 turns\nb: \"Other\" 3 turns\n");
+    // one of the same length takes its place, another is gone
+    place.write("new", file("New"));
+    let dir = place.project.dir();
+    std::fs::rename(dir.join("new"), dir.join("a.json")).unwrap();
+    std::fs::remove_file(dir.join("b.json")).unwrap();
+    assert_eq!(list(), "a: \"New\" 3 turns\n");
+    assert!(!index().contains("Other"), "{}", index());
+    for damaged in ["", "{", "[]", r#"{"a":1}"#] {
+        place.write("index", damaged);
+        assert_eq!(list(), "a: \"New\" 3 turns\n");
+    }
+    // a newer Caliban's file is not listed from a newer Caliban's index
+    place.write("index", index().replace("\"schema\":1", "\"schema\":2"));
+    assert_eq!(list(), "a: \"New\" 3 turns\n");
+    assert!(index().contains("\"schema\":1"), "{}", index());
+}

@@ -1,0 +1,90 @@
+//! What a list of sessions shows of each, kept from the last time: a file that is still the same one is not read again.
+
+use super::file::SCHEMA;
+use super::listing::Head;
+use super::{Barred, Project};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+
+/// Its file in the project's folder; without an ending it is no session's.
+const FILE: &str = "index";
+
+/// By the session's name.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    entries: BTreeMap<String, Entry>,
+    is_new: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    stamp: Stamp,
+    head: Head,
+}
+
+/// Tells a file from the one that takes its place: a session's is replaced whole whenever it is saved.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Stamp {
+    inode: u64,
+    bytes: u64,
+    /// Since the epoch.
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(file: &Metadata) -> Stamp {
+        let modified = (file.mtime(), file.mtime_nsec());
+        Stamp { inode: file.ino(), bytes: file.len(), modified }
+    }
+}
+
+impl Index {
+    /// Forgets all sessions but these, which are in order.
+    pub(super) fn keep(&mut self, names: &[String]) {
+        let before = self.entries.len();
+        self.entries.retain(|name, _| names.binary_search(name).is_ok());
+        self.is_new |= self.entries.len() < before;
+    }
+
+    /// The head of this file; read where it is not the one that is known.
+    pub(super) fn head(
+        &mut self,
+        name: &str,
+        file: &Metadata,
+        read: impl FnOnce() -> Result<Head, Barred>,
+    ) -> Result<Head, Barred> {
+        let stamp = Stamp::of(file);
+        let known = self.entries.get(name).filter(|it| it.stamp == stamp);
+        // a newer Caliban's index may name what this one does not read
+        if let Some(known) = known.filter(|it| it.head.schema <= u64::from(SCHEMA)) {
+            return Ok(known.head.clone());
+        }
+        let head = read()?;
+        self.entries.insert(name.to_owned(), Entry { stamp, head: head.clone() });
+        self.is_new = true;
+        Ok(head)
+    }
+}
+
+impl Project {
+    /// What the last list has left. One that is damaged costs time and nothing else.
+    pub(super) fn index(&self) -> Index {
+        let bytes = self.disk.read(&self.dir.join(FILE)).unwrap_or_default();
+        Index { entries: serde_json::from_slice(&bytes).unwrap_or_default(), is_new: false }
+    }
+
+    pub(super) fn keep_index(&self, index: &Index) {
+        if !index.is_new {
+            return;
+        }
+        let temporary = self.dir.join(format!(".{FILE}.tmp"));
+        let json = serde_json::to_vec(&index.entries).unwrap_or_default();
+        let written = self.disk.write(&temporary, &json);
+        let written = written.and_then(|()| self.disk.rename(&temporary, &self.dir.join(FILE)));
+        if let Err(error) = written {
+            tracing::warn!("the index of the sessions was not written: {error}");
+        }
+    }
+}
