@@ -1,6 +1,6 @@
 //! What the user made of a proposal: each of its hunks judged against the text they settled on.
 
-use super::{Decided, Fate, Outcome, Part};
+use super::{Decided, Fate, Outcome, Part, merge};
 use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -67,23 +67,28 @@ pub fn outcome_among(parts: &[&Part], at: usize, settled: Option<&Text>) -> Outc
 }
 
 /// Where the settled text differs besides, by the user or a formatter: a small diff for the model, empty where
-/// it does not. `part` is the whole of what was proposed; what is so in the text that the model was told of since is
-/// left out.
+/// it does not. `part` is the whole of what was proposed; what the model was `told` of since is not told again.
 pub fn elsewhere(part: &Part, settled: &Text, told: Option<&Text>) -> String {
-    let known = told.map_or(Vec::new(), |it| besides(part, it));
-    let lines: Vec<String> = besides(part, settled)
-        .into_iter()
-        .filter(|it| known.iter().all(|known| known[1..] != it[1..]))
-        .flatten()
-        .collect();
+    let expected = expected(part, settled);
+    let known = match told {
+        Some(told) => merge(&self::expected(part, told), &expected, told).text,
+        None => expected,
+    };
+    let (known, now): (Vec<&str>, Vec<&str>) = (known.lines().collect(), settled.lines().collect());
+    let mut lines = Vec::new();
+    for hunk in diff_lines(known.iter().copied(), now.iter().copied()) {
+        lines.push(format!("@@ line {}", hunk.new.start + 1));
+        lines.extend(known[span(&hunk.old)].iter().map(|it| format!("-{it}")));
+        lines.extend(now[span(&hunk.new)].iter().map(|it| format!("+{it}")));
+    }
     if lines.is_empty() {
         return String::new();
     }
     format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
 }
 
-/// The changes that are none of the part's hunks: where each is, and its lines.
-fn besides(part: &Part, settled: &Text) -> Vec<Vec<String>> {
+/// The text of which only the part's hunks are as they are in the settled one.
+fn expected(part: &Part, settled: &Text) -> Text {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();
     let mut at = 0;
@@ -103,14 +108,7 @@ fn besides(part: &Part, settled: &Text) -> Vec<Vec<String>> {
         at = window.end.max(at);
     }
     expected.extend(&sides.after[at..]);
-    let said = |hunk: Hunk| {
-        let mut lines = vec![format!("@@ line {}", hunk.new.start + 1)];
-        lines.extend(expected[span(&hunk.old)].iter().map(|it| format!("-{it}")));
-        lines.extend(sides.settled[span(&hunk.new)].iter().map(|it| format!("+{it}")));
-        lines
-    };
-    let hunks = diff_lines(expected.iter().copied(), sides.settled.iter().copied());
-    hunks.into_iter().map(said).collect()
+    Text::new(expected.join("\n") + "\n")
 }
 
 /// Those of the user's reasons that are about hunks of this part, each once. A reason comes with the hunk's lines as

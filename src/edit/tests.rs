@@ -189,6 +189,18 @@ fn what_was_told_of_the_rest_is_not_told_again() {
         +last"#]]
     .assert_eq(&elsewhere(&part, &settled, Some(&told)));
     assert_eq!(elsewhere(&part, &settled, Some(&settled)), "");
+    let beside = Text::new("a\nB\nc\nmine\ntoo\n");
+    expect![[r#"
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 5
+        -d
+        +too"#]]
+    .assert_eq(&elsewhere(&part, &beside, Some(&told)));
+    expect![[r#"
+        The file changed elsewhere too, by the user or a formatter:
+        @@ line 4
+        -mine"#]]
+    .assert_eq(&elsewhere(&part, &part.after, Some(&told)));
 }
 
 #[test]

@@ -219,10 +219,8 @@ fn what_is_typed_into_a_written_file_is_told_at_once_and_not_by_the_verdict() {
             <notice>
             The user accepted 2 changes in a.txt.
             The file changed elsewhere too, by the user or a formatter:
-            @@ line 5
-            -l5
+            @@ line 6
             -l6
-            +l5 mine
             +l6 too
             </notice>
             and?"#]],
