@@ -38,8 +38,9 @@ impl Chunk {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.old.is_empty() && self.new.is_empty()
+    /// It has no lines, or empty ones that stay.
+    pub(super) fn is_blank(&self) -> bool {
+        self.old == self.new && self.old.bytes().all(|it| it == b'\n')
     }
 }
 
@@ -108,7 +109,30 @@ impl Placing<'_> {
         let [place] = &found.places[..] else { return Err(ambiguous(content, found)) };
         let new = found.new_at(place).ok_or_else(|| absent(self.text, &old, &new))?.into_owned();
         let note = tolerated(what, content, &found.places, &found.rungs);
+        let notes = [note, self.astray(what, place)?];
+        let note = notes.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n");
         Ok((place.bytes.clone(), new, note))
+    }
+
+    /// What the model is told of a place that is not where the chunk says; empty where it is. Only below its anchors is
+    /// it taken.
+    fn astray(&self, what: &str, place: &Place) -> Result<String, Misfit> {
+        let content = &self.text.content;
+        let line = lines_of(content, &[place.bytes.start]).first().copied().unwrap_or(1);
+        let first = self.scopes().iter().map(|it| it.start).min();
+        if first.is_some_and(|first| place.bytes.end < first) {
+            return Err(Misfit::Refused(format!(
+                "its lines stand only at line {line}, above the line behind `@@`: name one above them, or none"
+            )));
+        }
+        let why = if first.is_none() && !self.chunk.anchors.is_empty() {
+            "the line behind its `@@` is not in the file"
+        } else if self.chunk.is_last && place.bytes.end < content.len() {
+            "that is not the end of the file"
+        } else {
+            return Ok(String::new());
+        };
+        Ok(format!("{what} was matched at line {line} all the same: {why}."))
     }
 
     /// The places that order, anchors and the end of the file leave.

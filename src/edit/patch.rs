@@ -53,11 +53,15 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).copied()
     }
 
-    /// The next line that is not empty.
-    fn next_full(&mut self) -> Option<&'a str> {
+    fn skip_empty(&mut self) {
         while self.peek().is_some_and(|line| line.trim().is_empty()) {
             self.at += 1;
         }
+    }
+
+    /// The next line that is not empty.
+    fn next_full(&mut self) -> Option<&'a str> {
+        self.skip_empty();
         let line = self.peek()?;
         self.at += 1;
         Some(line)
@@ -93,13 +97,16 @@ impl<'a> Reader<'a> {
 
     fn added(&mut self) -> Result<String, String> {
         let mut text = String::new();
-        while let Some(line) = self.peek().filter(|line| !is_header(line)) {
+        while let Some(line) = self.peek().and_then(|it| it.strip_prefix('+')) {
             self.at += 1;
-            match line.strip_prefix('+') {
-                Some(line) => text.extend([line, "\n"]),
-                None if line.trim().is_empty() && self.peek().is_none_or(is_header) => (),
-                None => return Err(self.fault("a line with `+` before it", line)),
-            }
+            text.extend([line, "\n"]);
+        }
+        let behind = self.at;
+        self.skip_empty();
+        // no line of the file is without its `+`: a header may have blanks before it
+        if self.peek().is_some_and(|it| !is_header(it.trim_start())) {
+            self.at = behind + 1;
+            return Err(self.fault("a line with `+` before it", self.lines[behind]));
         }
         Ok(text)
     }
@@ -117,7 +124,7 @@ impl<'a> Reader<'a> {
             self.peek().filter(|line| !is_header(line) && !line.starts_with("@@"))
         {
             self.at += 1;
-            if line.trim() == LAST {
+            if line.trim_end() == LAST {
                 chunk.is_last = true;
                 break;
             }
@@ -129,11 +136,11 @@ impl<'a> Reader<'a> {
                 _ => return Err(self.fault("a line with ` `, `-` or `+` before it", line)),
             }
         }
-        // empty lines before the next header are the patch's, not the file's
+        // empty lines before the next header, or alone before a chunk, are the patch's, not the file's
         if self.peek().is_none_or(is_header) && !chunk.is_last {
             chunk.trim();
         }
-        match chunk.is_empty() {
+        match chunk.is_blank() {
             true => Ok(None),
             false if is_headed => Ok(Some(chunk)),
             false => Err(self.fault("`@@` before the next lines", "lines without it")),

@@ -35,9 +35,7 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
             Ok(PlanStep::Read)
         }
         Work::Edit { parse, .. } => {
-            for edit in parse(&args)? {
-                resolved(desk, edit)?;
-            }
+            all_resolved(desk, parse(&args)?)?;
             Ok(PlanStep::Edit)
         }
         Work::Refactor { ask } => {
@@ -68,6 +66,9 @@ fn editable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     if found.is_dir() {
         return Err(format!("path: `{written}` is a folder. Name a file."));
     }
+    if let Some(file) = found.ancestors().skip(1).find(|it| it.exists()).filter(|it| !it.is_dir()) {
+        return Err(format!("path: `{}` is a file, not a folder.", path::show(&desk.root, file)));
+    }
     Ok(found)
 }
 
@@ -86,14 +87,18 @@ pub fn resolved(desk: &Desk, edit: Edit) -> Result<Edit, String> {
     Ok(Edit { path, change: Change::Whole(Whole::Rename { to }) })
 }
 
+/// The edits of a call, of which none is made where one may not.
+fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Vec<Edit>, String> {
+    let rest = if edits.len() > 1 { " Nothing of the call was done." } else { "" };
+    let all: Result<_, String> = edits.into_iter().map(|it| resolved(desk, it)).collect();
+    all.map_err(|said| said + rest)
+}
+
 /// A path where there is nothing.
 fn free(desk: &Desk, to: &str) -> Result<PathBuf, String> {
     let new = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
     if path::is_link(desk, to)? || new.exists() {
         return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));
-    }
-    if let Some(file) = new.ancestors().find(|it| it.exists()).filter(|it| !it.is_dir()) {
-        return Err(format!("to: `{}` is a file, not a folder.", path::show(&desk.root, file)));
     }
     Ok(new)
 }
@@ -137,7 +142,7 @@ pub fn edits_of(
     let Work::Edit { parse, .. } = &tool.work else {
         return Err(format!("{} is no edit.", tool.name));
     };
-    parse(&args)?.into_iter().map(|it| resolved(desk, it)).collect()
+    all_resolved(desk, parse(&args)?)
 }
 
 /// What a call would have a language server asked before there are edits, if it is of that kind.

@@ -210,7 +210,7 @@ fn what_is_no_text_file_is_refused() {
         "",
         "write",
         write("a.txt/b.txt", "x\n"),
-        "a.txt/b.txt was not changed: it is read-only.",
+        "path: `a.txt` is a file, not a folder.",
     );
 }
 

@@ -81,6 +81,49 @@ fn a_patch_that_fits_in_part_changes_nothing() {
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }
 
+/// What other harnesses overwrite, or fail at half way.
+#[test]
+fn what_a_patch_would_write_over_is_left_alone() {
+    let files = |it: Setup| {
+        it.file("a.txt", nine()).file("b.txt", "x\n").file("dir/c.txt", "y\n").config(PATCHING)
+    };
+    let bodies = [
+        "*** Update File: a.txt\n*** Move to: b.txt\n@@\n-l2\n+L2\n",
+        "*** Update File: a.txt\n*** Move to: dir\n",
+        "*** Update File: a.txt\n*** Move to: ../out.txt\n",
+        "*** Update File: a.txt\n@@\n-l2\n+L2\n*** Delete File: dir\n",
+        "*** Update File: a.txt\n@@\n-l2\n+L2\n*** Delete File: no.txt\n",
+        "*** Add File: new.txt\n+n\n*** Update File: none.txt\n@@\n-l2\n+L2\n",
+        "*** Add File: b.txt/new.txt\n+n\n",
+        "*** Add File: new.txt\n+n\n*** Add File: .git/config\n+n\n",
+    ];
+    let scene = Scene::start(files);
+    let calls = bodies.iter().enumerate().fold(Reply::new(), |reply, (n, body)| {
+        reply.call(&format!("e{n}"), "apply_patch", patch(body))
+    });
+    scene.server.reply(calls);
+    scene.ask_until(Reply::said("I see."), "I see.");
+    assert_eq!(scene.pending(), 0);
+    let dir = scene.nvim.setup.dir().display().to_string();
+    let told: Vec<String> = (0..bodies.len())
+        .map(|n| scene.answer(2, &format!("e{n}")).replace(&dir, "/DIR"))
+        .collect();
+    expect![[r#"
+        to: there is a `b.txt` already. Name a path where nothing is. Nothing of the call was done.
+        to: `dir` is a folder. Name a file.
+        to: `../out.txt` is outside the project (/DIR/project), where nothing is edited.
+        path: `dir` is a folder. Name a file. Nothing of the call was done.
+        Nothing of the patch was applied. no.txt does not exist.
+        Nothing of the patch was applied. none.txt does not exist. Use `*** Add File:` to create it.
+        path: `b.txt` is a file, not a folder.
+        path: `.git/config` is in .git, where nothing is edited. Nothing of the call was done."#]]
+    .assert_eq(&told.join("\n"));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
+    assert_eq!(scene.on_disk("dir/c.txt").as_deref(), Some("y\n"));
+    assert_eq!(scene.on_disk("new.txt"), None);
+}
+
 #[test]
 fn the_model_decides_on_the_tools_and_they_change_with_it_alone() {
     let server = Server::start();

@@ -1,5 +1,7 @@
 //! The grammar of `apply_patch`: what other harnesses do with a patch, safer where that is unsafe.
 
+mod places;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -74,195 +76,29 @@ fn the_first_chunk_needs_no_mark_and_an_empty_line_is_context() {
 }
 
 #[test]
-fn anchors_tell_equal_blocks_apart() {
-    let text = "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 1\n";
-    let change = "-        x = 1\n+        x = 2\n";
-    check(
-        text,
-        &format!("@@\n{change}"),
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 3 places in a and must be at exactly one:
-        3:         x = 1
-        6:         x = 1
-        10:         x = 1
-        Add lines around it, or above it `@@` and the line it stands below."#]],
-    );
-    check(
-        text,
-        &format!("@@     def g(self):\n{change}"),
-        &expect![[
-            r#"a: "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 2\n\nclass B:\n    def f(self):\n        x = 1\n""#
-        ]],
-    );
-    check(
-        text,
-        &format!("@@ class B:\n{change}"),
-        &expect![[
-            r#"a: "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 2\n""#
-        ]],
-    );
-    check(
-        text,
-        &format!("@@ class A:\n@@     def f(self):\n{change}"),
-        &expect![[
-            r#"a: "class A:\n    def f(self):\n        x = 2\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 1\n""#
-        ]],
-    );
-    check(
-        text,
-        &format!("@@ def f(self):\n{change}"),
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
-        3:         x = 1
-        10:         x = 1
-        Add lines around it, or above it `@@` and the line it stands below."#]],
-    );
-    check(
-        text,
-        &format!("@@ class A:\n{change}"),
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
-        3:         x = 1
-        6:         x = 1
-        Add lines around it, or above it `@@` and the line it stands below."#]],
-    );
-    check(
-        text,
-        &format!("@@ -6,1 +6,1 @@ def g(self):\n{change}"),
-        &expect![[
-            r#"a: "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 2\n\nclass B:\n    def f(self):\n        x = 1\n""#
-        ]],
-    );
+fn blank_space_around_marks_and_between_files_is_left_out() {
+    let files = [("a", "x\n"), ("b", "y\n"), ("c", "z\n")];
+    let padded = "*** Begin Patch \n\n  *** Add File:  new \n+one\n\n\n\t*** Update File: a  \n@@\n-x\n+X\n\n\n\
+        *** Delete File: b \n \n   *** Update File:c\n *** Move to: d \n\n@@\n-z\n+Z\n*** End of File \n\n *** End Patch";
+    expect![[r#"
+        new: "one\n"
+        a: "X\n"
+        b: "y\n" deleted
+        c: "Z\n" -> d"#]]
+    .assert_eq(&told(&files, padded));
+    // in a chunk such a line is the file's
+    let body = "@@\n *** End of File\n-x\n+X\n";
+    check("x\n*** End of File\nx\ny\n", body, &expect![[r#"a: "x\n*** End of File\nX\ny\n""#]]);
 }
 
 #[test]
-fn an_anchor_that_is_not_there_decides_nothing() {
-    check("a\nb\n", "@@ def f():\n-b\n+B\n", &expect![[r#"a: "a\nB\n""#]]);
+fn a_text_that_is_there_already_is_told() {
     check(
-        "b\nb\n",
-        "@@ def f():\n-b\n+B\n",
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
-        1: b
-        2: b
-        Add lines around it, or above it `@@` and the line it stands below."#]],
-    );
-    check(
-        "a\n",
-        "@@ def f():\n+B\n",
+        "a\nlong enough\n",
+        "@@\n a\n-short\n+long enough\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. Nothing in it is like it: read the file again."
+            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a, and `new` is there already, at line 1. If that is the change you meant, nothing is left to do."
         ],
-    );
-}
-
-#[test]
-fn chunks_come_in_the_files_order_where_that_tells_them_apart() {
-    let text = "x\na\nx\nb\nx\n";
-    check(text, "@@\n a\n-x\n+X\n@@\n-x\n+Y\n", &expect![[r#"a: "x\na\nX\nb\nY\n""#]]);
-    check("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A\n", &expect![[r#"a: "A\nb\nC\n""#]]);
-    check(
-        "a\nb\nc\n",
-        "@@\n-b\n+B\n@@\n b\n-c\n",
-        &expect![
-            "Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). a was not changed: its lines overlap those of another chunk: make one of both."
-        ],
-    );
-}
-
-#[test]
-fn the_end_of_the_file_is_preferred_where_a_chunk_says_so() {
-    check("x\na\nx\n", "@@\n-x\n+X\n*** End of File\n", &expect![[r#"a: "x\na\nX\n""#]]);
-    check("x\na\n", "@@\n-x\n+X\n*** End of File\n", &expect![[r#"a: "X\na\n""#]]);
-    check(
-        "x\nx\na\n",
-        "@@\n-x\n+X\n*** End of File\n",
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
-        1: x
-        2: x
-        Add lines around it, or above it `@@` and the line it stands below."#]],
-    );
-}
-
-#[test]
-fn lines_alone_are_put_below_their_anchor_or_at_the_end() {
-    check(
-        "a\n\nfn f() {\n}\n",
-        "@@ fn f() {\n+    go();\n",
-        &expect![[r#"a: "a\n\nfn f() {\n    go();\n}\n""#]],
-    );
-    check("a\n", "@@\n+b\n+c\n", &expect![[r#"a: "a\nb\nc\n""#]]);
-    check("", "+b\n", &expect![[r#"a: "b\n""#]]);
-    check(
-        "f\nf\n",
-        "@@ f\n+b\n",
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
-        1: f
-        2: f
-        Add lines around it, or above it `@@` and the line it stands below."#]],
-    );
-}
-
-#[test]
-fn the_final_newline_stays_as_it_is() {
-    check("a\nb", "@@\n-b\n+B\n", &expect![[r#"a: "a\nB""#]]);
-    check(
-        "b\nb",
-        "@@\n b\n+c\n",
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
-        1: b
-        2: b
-        Add lines around it, or above it `@@` and the line it stands below."#]],
-    );
-    check("a\nb", "@@\n b\n+c\n", &expect![[r#"a: "a\nb\nc""#]]);
-    check("a", "@@\n+b\n*** End of File\n", &expect![[r#"a: "a\nb""#]]);
-    check("a\r\nb\r\n", "@@\n a\n-b\n+B\n+c\n", &expect![[r#"a: "a\r\nB\r\nc\r\n""#]]);
-    check("\u{feff}a\nb\n", "@@\n-a\n+A\n", &expect![[r#"a: "\u{feff}A\nb\n""#]]);
-}
-
-#[test]
-fn the_ladder_holds_for_chunks() {
-    check(
-        "a  \nb\n",
-        "@@\n a\n-b\n+B\n",
-        &expect![[
-            r#"a: "a  \nB\n" The chunk is not there exactly; it was matched at lines 1-2 ignoring blanks at line ends."#
-        ]],
-    );
-    check(
-        "if x:\n    a\n    b\n",
-        "@@\n a\n-b\n+B\n",
-        &expect![[
-            r#"a: "if x:\n    a\n    B\n" The chunk is not there exactly; it was matched at lines 2-3 at another indentation. The new text was shifted to it."#
-        ]],
-    );
-    check(
-        "say(“a”)\n",
-        "@@\n-say(\"a\")\n+say(\"b\")\n",
-        &expect![[
-            r#"a: "say(“b”)\n" The chunk is not there exactly; it was matched at line 1 taking typographic quotes, dashes and spaces for plain ones."#
-        ]],
-    );
-    check(
-        "a\nb\n",
-        "@@\n a\n-b\n+B\n \n@@\n",
-        &expect![[
-            r#"a: "a\nB\n" The chunk is not there exactly; it was matched at lines 1-2 without the blank line at its end."#
-        ]],
-    );
-    check(
-        "\ta\n    b\n",
-        "@@\n a\n-b\n+B\n",
-        &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. The file is indented with tabs, `old` with spaces.
-        The nearest block begins at line 1 (- `old`, + the file):
-        -a
-        -b
-        +	a
-        +    b"#]],
     );
 }
 
@@ -367,6 +203,9 @@ fn what_is_no_patch_is_refused_with_its_line() {
         "*** Begin Patch\n*** Update File: a\n*** End Patch",
         "*** Begin Patch\n*** Update File: a\n@@\n-a\nb\n*** End Patch",
         "*** Begin Patch\n*** Add File: a\nb\n*** End Patch",
+        "*** Begin Patch\n*** Add File: a\n+b\n\n+c\n*** End Patch",
+        "*** Begin Patch\n*** Add File: new\n*** End Patch",
+        "*** Begin Patch\n*** Frobnicate File: a\n*** End Patch",
         "*** Begin Patch\n*** Update File: a\n@@\n-a\n*** End of File\n-b\n*** End Patch",
     ];
     let said: Vec<String> = all.iter().map(|it| told(&[("a", "a\n")], it)).collect();
@@ -379,6 +218,9 @@ fn what_is_no_patch_is_refused_with_its_line() {
         Line 2 of the patch: expected lines to change, got `*** End Patch`. Nothing was done.
         Line 5 of the patch: expected a line with ` `, `-` or `+` before it, got `b`. Nothing was done.
         Line 3 of the patch: expected a line with `+` before it, got `b`. Nothing was done.
+        Line 4 of the patch: expected a line with `+` before it, got ``. Nothing was done.
+        new: ""
+        Line 2 of the patch: expected `*** Add File:`, `*** Update File:` or `*** Delete File:` and a path, got `*** Frobnicate File: a`. Nothing was done.
         Line 6 of the patch: expected `@@` before the next lines, got `lines without it`. Nothing was done."#]].assert_eq(&said.join("\n"));
 }
 

@@ -1,0 +1,303 @@
+//! Where the chunks of a patch stand.
+
+use super::*;
+
+#[test]
+fn anchors_tell_equal_blocks_apart() {
+    let text = "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 1\n";
+    let change = "-        x = 1\n+        x = 2\n";
+    check(
+        text,
+        &format!("@@\n{change}"),
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 3 places in a and must be at exactly one:
+        3:         x = 1
+        6:         x = 1
+        10:         x = 1
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+    check(
+        text,
+        &format!("@@     def g(self):\n{change}"),
+        &expect![[
+            r#"a: "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 2\n\nclass B:\n    def f(self):\n        x = 1\n""#
+        ]],
+    );
+    check(
+        text,
+        &format!("@@ class B:\n{change}"),
+        &expect![[
+            r#"a: "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 2\n""#
+        ]],
+    );
+    check(
+        text,
+        &format!("@@ class A:\n@@     def f(self):\n{change}"),
+        &expect![[
+            r#"a: "class A:\n    def f(self):\n        x = 2\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 1\n""#
+        ]],
+    );
+    check(
+        text,
+        &format!("@@ def f(self):\n{change}"),
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        3:         x = 1
+        10:         x = 1
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+    check(
+        text,
+        &format!("@@ class A:\n{change}"),
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        3:         x = 1
+        6:         x = 1
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+    check(
+        text,
+        &format!("@@ -6,1 +6,1 @@ def g(self):\n{change}"),
+        &expect![[
+            r#"a: "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 2\n\nclass B:\n    def f(self):\n        x = 1\n""#
+        ]],
+    );
+}
+
+#[test]
+fn an_anchor_that_is_not_there_decides_nothing_and_that_is_told() {
+    check(
+        "a\nb\n",
+        "@@ def f():\n-b\n+B\n",
+        &expect![[
+            r#"a: "a\nB\n" The chunk was matched at line 2 all the same: the line behind its `@@` is not in the file."#
+        ]],
+    );
+    check(
+        "a \nb\n",
+        "@@ def f():\n-a\n+A\n",
+        &expect![[r#"
+        a: "A \nb\n" The chunk is not there exactly; it was matched at line 1 ignoring blanks at line ends.
+        The chunk was matched at line 1 all the same: the line behind its `@@` is not in the file."#]],
+    );
+    check(
+        "b\nb\n",
+        "@@ def f():\n-b\n+B\n",
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        1: b
+        2: b
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+    check(
+        "a\n",
+        "@@ def f():\n+B\n",
+        &expect![
+            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. Nothing in it is like it: read the file again."
+        ],
+    );
+}
+
+#[test]
+fn chunks_come_in_the_files_order_where_that_tells_them_apart() {
+    let text = "x\na\nx\nb\nx\n";
+    check(text, "@@\n a\n-x\n+X\n@@\n-x\n+Y\n", &expect![[r#"a: "x\na\nX\nb\nY\n""#]]);
+    check("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A\n", &expect![[r#"a: "A\nb\nC\n""#]]);
+    check(
+        "a\nb\nc\n",
+        "@@\n-b\n+B\n@@\n b\n-c\n",
+        &expect![
+            "Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). a was not changed: its lines overlap those of another chunk: make one of both."
+        ],
+    );
+}
+
+#[test]
+fn the_end_of_the_file_is_preferred_where_a_chunk_says_so() {
+    check("x\na\nx\n", "@@\n-x\n+X\n*** End of File\n", &expect![[r#"a: "x\na\nX\n""#]]);
+    check(
+        "x\na\n",
+        "@@\n-x\n+X\n*** End of File\n",
+        &expect![[
+            r#"a: "X\na\n" The chunk was matched at line 1 all the same: that is not the end of the file."#
+        ]],
+    );
+    check(
+        "x\nx\na\n",
+        "@@\n-x\n+X\n*** End of File\n",
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        1: x
+        2: x
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+}
+
+#[test]
+fn lines_alone_are_put_below_their_anchor_or_at_the_end() {
+    check(
+        "a\n\nfn f() {\n}\n",
+        "@@ fn f() {\n+    go();\n",
+        &expect![[r#"a: "a\n\nfn f() {\n    go();\n}\n""#]],
+    );
+    check("a\n", "@@\n+b\n+c\n", &expect![[r#"a: "a\nb\nc\n""#]]);
+    check("", "+b\n", &expect![[r#"a: "b\n""#]]);
+    check(
+        "f\nf\n",
+        "@@ f\n+b\n",
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        1: f
+        2: f
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+}
+
+#[test]
+fn the_final_newline_stays_as_it_is() {
+    check("a\nb", "@@\n-b\n+B\n", &expect![[r#"a: "a\nB""#]]);
+    check(
+        "b\nb",
+        "@@\n b\n+c\n",
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        1: b
+        2: b
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+    check("a\nb", "@@\n b\n+c\n", &expect![[r#"a: "a\nb\nc""#]]);
+    check("a", "@@\n+b\n*** End of File\n", &expect![[r#"a: "a\nb""#]]);
+    check("a\r\nb\r\n", "@@\n a\n-b\n+B\n+c\n", &expect![[r#"a: "a\r\nB\r\nc\r\n""#]]);
+    check("\u{feff}a\nb\n", "@@\n-a\n+A\n", &expect![[r#"a: "\u{feff}A\nb\n""#]]);
+}
+
+#[test]
+fn the_ladder_holds_for_chunks() {
+    check(
+        "a  \nb\n",
+        "@@\n a\n-b\n+B\n",
+        &expect![[
+            r#"a: "a  \nB\n" The chunk is not there exactly; it was matched at lines 1-2 ignoring blanks at line ends."#
+        ]],
+    );
+    check(
+        "if x:\n    a\n    b\n",
+        "@@\n a\n-b\n+B\n",
+        &expect![[
+            r#"a: "if x:\n    a\n    B\n" The chunk is not there exactly; it was matched at lines 2-3 at another indentation. The new text was shifted to it."#
+        ]],
+    );
+    check(
+        "say(“a”)\n",
+        "@@\n-say(\"a\")\n+say(\"b\")\n",
+        &expect![[
+            r#"a: "say(“b”)\n" The chunk is not there exactly; it was matched at line 1 taking typographic quotes, dashes and spaces for plain ones."#
+        ]],
+    );
+    check(
+        "a\nb\n",
+        "@@\n a\n-b\n+B\n \n@@\n",
+        &expect![[
+            r#"a: "a\nB\n" The chunk is not there exactly; it was matched at lines 1-2 without the blank line at its end."#
+        ]],
+    );
+    check(
+        "\ta\n    b\n",
+        "@@\n a\n-b\n+B\n",
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. The file is indented with tabs, `old` with spaces.
+        The nearest block begins at line 1 (- `old`, + the file):
+        -a
+        -b
+        +	a
+        +    b"#]],
+    );
+}
+
+#[test]
+fn lines_that_stand_only_above_their_anchor_are_not_changed() {
+    let text = "class A:\n    x = 1\n\nclass B:\n    y = 1\n";
+    check(
+        text,
+        "@@ class B:\n-    x = 1\n+    x = 2\n",
+        &expect![
+            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). a was not changed: its lines stand only at line 2, above the line behind `@@`: name one above them, or none."
+        ],
+    );
+    // below it, or with it among them, they are meant
+    check(
+        text,
+        "@@ class A:\n-    y = 1\n+    y = 2\n",
+        &expect![[r#"a: "class A:\n    x = 1\n\nclass B:\n    y = 2\n""#]],
+    );
+    check(
+        text,
+        "@@ class B:\n class B:\n-    y = 1\n+    y = 2\n",
+        &expect![[r#"a: "class A:\n    x = 1\n\nclass B:\n    y = 2\n""#]],
+    );
+    check(
+        text,
+        "@@ class B:\n-\n class B:\n",
+        &expect![[r#"a: "class A:\n    x = 1\nclass B:\n    y = 1\n""#]],
+    );
+    check("x\ny", "@@ y\n x\n-y\n+Y\n", &expect![[r#"a: "x\nY""#]]);
+}
+
+#[test]
+fn what_is_exact_goes_before_what_is_like_it() {
+    check("a \nb\na\n", "-a\n+A\n", &expect![[r#"a: "a \nb\nA\n""#]]);
+    check(
+        "  a\nb\na \n",
+        "-a\n+A\n",
+        &expect![[
+            r#"a: "  a\nb\nA \n" The chunk is not there exactly; it was matched at line 3 ignoring blanks at line ends."#
+        ]],
+    );
+    check(
+        "a \nb\na\t\n",
+        "-a\n+A\n",
+        &expect![[r#"
+        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a, ignoring blanks at line ends, and must be at exactly one:
+        1: a 
+        3: a	
+        Add lines around it, or above it `@@` and the line it stands below."#]],
+    );
+}
+
+#[test]
+fn each_dash_quote_and_space_is_taken_for_its_plain_form() {
+    let plain = |all: std::ops::RangeInclusive<char>, as_plain| all.map(move |it| (it, as_plain));
+    let all = plain('\u{2010}'..='\u{2015}', "-")
+        .chain(plain('\u{2018}'..='\u{201b}', "'"))
+        .chain(plain('\u{201c}'..='\u{201f}', "\""))
+        .chain(plain('\u{2002}'..='\u{200a}', " "))
+        .chain([('\u{2212}', "-"), ('\u{a0}', " "), ('\u{202f}', " "), ('\u{205f}', " ")])
+        .chain([('\u{3000}', " ")]);
+    for (it, as_plain) in all {
+        let patch = format!(
+            "*** Begin Patch\n*** Update File: a\n-x{as_plain}y\n+x{as_plain}z\n*** End Patch"
+        );
+        let said = told(&[("a", &format!("x{it}y\n"))], &patch);
+        let kept = format!("a: {:?} The chunk is not there exactly", format!("x{it}z\n"));
+        assert!(said.starts_with(&kept), "{it:?}: {said}");
+    }
+}
+
+#[test]
+fn an_empty_last_line_that_the_file_has_not_is_dropped() {
+    check(
+        "a\nb\nc\n",
+        " a\n-b\n+B\n\n@@\n-c\n+C\n",
+        &expect![[
+            r#"a: "a\nB\nC\n" Chunk 1 is not there exactly; it was matched at lines 1-2 without the blank line at its end."#
+        ]],
+    );
+    check("a\nb\n", " a\n-b\n+B\n\n", &expect![[r#"a: "a\nB\n""#]]);
+    check("a\nb\n\nc\n", " a\n-b\n+B\n\n@@\n-c\n", &expect![[r#"a: "a\nB\n\n""#]]);
+}
+
+#[test]
+fn lines_are_only_taken_away() {
+    check("a\nb\nc\n", "@@\n a\n-b\n c\n", &expect![[r#"a: "a\nc\n""#]]);
+    check("a\nb\n", "@@\n-a\n-b\n", &expect![[r#"a: """#]]);
+}
