@@ -155,7 +155,9 @@ pub(super) fn cut_short(call: &CallId, step: &PlanStep, why: &End) -> ToolAnswer
             "Stopped while it ran: {ended}. It may have had effects; look before you repeat it."
         ),
     };
-    failed(call, text, "stopped")
+    let is_command = matches!(step, PlanStep::Act { .. });
+    let summary = if is_command && *why == End::Interrupted { "may have run" } else { "stopped" };
+    failed(call, text, summary)
 }
 
 pub(super) fn left_reviewing(call: &CallId, hunks: u32, why: &End) -> ToolAnswer {

@@ -67,6 +67,7 @@ fn a_command_ends_with_its_editor() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("sleep 613");
+    nvim.wait_screen("may have run");
     assert_eq!(session(&setup, "main")["messages"].as_array().unwrap().len(), 5);
     goes_on_after_it(&server, &nvim);
     assert!(!has(&setup, "sleep 613"));
@@ -80,6 +81,7 @@ fn a_command_ends_with_its_program() {
     nvim.wait(|nvim| !has(&nvim.setup, "sleep 613"), "the command's end");
     nvim.keys(":Caliban restart<CR>");
     nvim.wait_screen("! Interrupted: ");
+    nvim.wait_screen("may have run");
     goes_on_after_it(&server, &nvim);
     assert!(!has(&setup, "sleep 613"));
 }
