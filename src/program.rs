@@ -290,7 +290,7 @@ impl Program {
                 warnings.extend(it.warnings);
                 (Some(it.store), it.session, it.replayed, it.partial, it.draft)
             }
-            Begin::InMemory => (None, None, false, String::new(), Draft::default()),
+            Begin::InMemory(it) => (None, Some(*it), false, String::new(), Draft::default()),
             Begin::Reading(session, why) => {
                 self.readers.insert(id.clone());
                 reads = Some(why);

@@ -394,6 +394,7 @@ impl Agent {
             Ok(()) => self.disk_warned &= self.setup.session.phase != Phase::Idle,
             Err(error) => self.warn_of_disk(&error),
         }
+        self.tell_of_edit();
     }
 
     /// What the user has seen of a reply outlives the program too.
@@ -411,13 +412,28 @@ impl Agent {
         {
             self.warn_of_disk(&error);
         }
+        self.tell_of_edit();
+    }
+
+    /// Somebody has written the session's file while it was open here.
+    fn tell_of_edit(&mut self) {
+        if let Some(path) = self.setup.store.as_mut().and_then(Store::edited) {
+            let text = format!(
+                "The file of this conversation was changed while it is open here: that text is kept as {}.",
+                path.display()
+            );
+            self.notice(Level::Warn, text);
+        }
     }
 
     /// The conversation goes on in memory; the user is told once, and as long as it lasts the winbar says so.
     fn warn_of_disk(&mut self, error: &std::io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
-            let text =
-                format!("The conversation cannot be saved ({error}). It goes on in memory only.");
+            let path = self.setup.store.as_ref().map(Store::path).unwrap_or_default();
+            let text = format!(
+                "The conversation cannot be saved to {} ({error}). It goes on in memory only.",
+                path.display()
+            );
             self.notice(Level::Error, text);
             self.show_status();
         }

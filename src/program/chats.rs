@@ -55,7 +55,7 @@ impl Program {
             return self.bad_name(&base);
         }
         let id = self.free_name(&base);
-        if ephemeral { self.start(id, Begin::InMemory, None).await } else { self.load(id).await }
+        if ephemeral { self.start(id, Begin::in_memory(), None).await } else { self.load(id).await }
     }
 
     pub(super) fn free_name(&self, base: &str) -> SessionId {

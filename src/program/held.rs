@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How a session begins here.
 pub(super) enum Begin {
     Opened(Box<Opened>),
-    InMemory,
+    /// Perhaps with what could be read of a session that cannot be opened.
+    InMemory(Box<Session>),
     /// For reading alone; why, and what to do.
     Reading(Box<Session>, String),
 }
@@ -29,6 +30,11 @@ pub(super) enum Begin {
 impl Begin {
     pub(super) fn of(opened: Opened) -> Begin {
         Begin::Opened(Box::new(opened))
+    }
+
+    /// Nothing has been said in it.
+    pub(super) fn in_memory() -> Begin {
+        Begin::InMemory(Box::default())
     }
 }
 
@@ -49,19 +55,19 @@ impl Program {
         };
         let mut why = barred.say(&id.0);
         let other = self.free_name(&id.0);
-        let is_damaged = matches!(barred, Barred::Damaged(_));
-        let read = is_damaged.then(|| self.project.recover(&id)).flatten();
+        let (read, what) = self.salvage(&id, &barred);
         let (begin, so) = match (self.project.open(&other), read) {
             (Ok(mut opened), Some(mut read)) => {
                 opened.store.keep_outputs(&mut read);
-                let so = format!(
-                    "What could be read of it, up to message {}, goes on in this new one, `{other}`.",
-                    read.messages.len()
-                );
-                (Begin::of(Opened { session: Some(read), replayed: true, ..opened }), so)
+                let opened = Opened { session: Some(read), replayed: true, ..opened };
+                (Begin::of(opened), format!("{what} goes on in this new one, `{other}`."))
             }
-            (Ok(opened), _) => (Begin::of(opened), format!("This is a new one, `{other}`.")),
-            (Err(_), _) => (Begin::InMemory, "This one goes on in memory only.".to_owned()),
+            (Ok(opened), None) => (Begin::of(opened), format!("This is a new one, `{other}`.")),
+            (Err(_), Some(read)) => {
+                let so = format!("{what} goes on in this one, in memory only.");
+                (Begin::InMemory(Box::new(read)), so)
+            }
+            (Err(_), None) => (Begin::in_memory(), "This one goes on in memory only.".to_owned()),
         };
         why = format!("{why} {so}");
         let Barred::Held(holder) = barred else {
@@ -72,6 +78,24 @@ impl Program {
         ));
         self.start(other, begin, Some((id.clone(), why))).await;
         self.offer(id, holder);
+    }
+
+    /// What another one can go on with of a session that cannot be opened, and what to call that.
+    fn salvage(&self, id: &SessionId, barred: &Barred) -> (Option<Session>, String) {
+        let read = match barred {
+            Barred::Damaged(_) => self.project.recover(id),
+            // Perhaps nothing can be written there.
+            Barred::Io(_) => self.project.read(id).ok().map(|it| it.0.fork(None)),
+            _ => None,
+        };
+        let read = read.filter(|it| !it.is_blank());
+        let what = match (&read, barred) {
+            (Some(read), Barred::Damaged(_)) => {
+                format!("What could be read of it, up to message {},", read.messages.len())
+            }
+            _ => "What was said in it".to_owned(),
+        };
+        (read, what)
     }
 
     async fn open_on_disk(&self, id: &SessionId, patience: Duration) -> Result<Opened, Barred> {

@@ -134,6 +134,7 @@ impl SessionFile {
         if let Some(schema) = Some(u64::from(header.schema)).filter(is_newer) {
             return Err(newer(schema));
         }
+        header.schema = SCHEMA;
         let messages = std::mem::take(&mut header.messages);
         let session = header.session(messages);
         Ok((header, session))
@@ -203,7 +204,11 @@ pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
 /// has spoken.
 pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     let text = String::from_utf8_lossy(bytes);
-    let (head, rest) = text.split_once("\n  \"messages\": [")?;
+    // Within a text its quotes are escaped.
+    let (head, rest) = text.match_indices("\"messages\"").find_map(|(at, key)| {
+        let value = text[at + key.len()..].trim_start().strip_prefix(':')?.trim_start();
+        Some((&text[..at], value.strip_prefix('[')?))
+    })?;
     let mut messages = Vec::new();
     let mut rest = rest.as_bytes();
     loop {
@@ -214,12 +219,23 @@ pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
         messages.push(message);
     }
     let head = format!("{}}}", head.trim_end().trim_end_matches(','));
-    let header = serde_json::from_str::<SessionFile>(&head).ok()?;
+    let header = readable(serde_json::from_str(&head).unwrap_or_default());
     let is_spoken = |it: &Message| matches!(it.role, Role::User | Role::Assistant);
     messages.iter().any(is_spoken).then(|| {
         let session = header.session(messages);
         Session { turns: session.turns.max(1), queue: Vec::new(), reviewing: Vec::new(), ..session }
     })
+}
+
+/// Those of the fields that are what they should be.
+fn readable(fields: Map<String, Value>) -> SessionFile {
+    let mut header = SessionFile::new("", Path::new(""));
+    for (name, value) in fields {
+        let mut more = serde_json::to_value(&header).unwrap_or_default();
+        more[name] = value;
+        header = serde_json::from_value(more).unwrap_or(header);
+    }
+    header
 }
 
 fn now() -> String {

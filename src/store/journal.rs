@@ -115,7 +115,8 @@ impl Journal {
         };
         let (tail, good) = read(&bytes, saves);
         if good < bytes.len() {
-            let torn = set_aside(at, &bytes[good..])?;
+            let name = |n| at.path.with_extension(format!("journal.torn-{n}"));
+            let torn = set_aside(at.disk, name, &bytes[good..])?;
             warnings.push(format!(
                 "The end of the journal could not be read and was set aside as {}.",
                 torn.display()
@@ -218,16 +219,20 @@ pub(super) fn follows(line: &[u8], saves: u64) -> bool {
     serde_json::from_slice::<Header>(line).is_ok_and(|it| it.after_save == saves)
 }
 
-/// Keeps the bytes in a file of their own, for good, before they are cut off.
-fn set_aside(at: At<'_>, bytes: &[u8]) -> io::Result<PathBuf> {
+/// Keeps the bytes in a file of their own, for good: the first of these names that is free.
+pub(super) fn set_aside(
+    disk: &dyn Disk,
+    name: impl Fn(u32) -> PathBuf,
+    bytes: &[u8],
+) -> io::Result<PathBuf> {
     let mut n = 1;
     loop {
-        let torn = at.path.with_extension(format!("journal.torn-{n}"));
-        match at.disk.create(&torn, bytes) {
+        let aside = name(n);
+        match disk.create(&aside, bytes) {
             Ok(()) => {
-                at.disk.sync(&torn)?;
-                at.disk.sync_dir(torn.parent().unwrap_or(Path::new(".")))?;
-                return Ok(torn);
+                disk.sync(&aside)?;
+                disk.sync_dir(aside.parent().unwrap_or(Path::new(".")))?;
+                return Ok(aside);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => n += 1,
             Err(error) => return Err(error),

@@ -3,6 +3,7 @@
 
 pub mod checkpoints;
 mod disk;
+mod edited;
 mod file;
 mod hints;
 mod history;
@@ -24,6 +25,7 @@ pub use reading::Holder;
 
 use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
+use edited::Stamp;
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
 use sha2::{Digest, Sha256};
@@ -63,6 +65,10 @@ pub struct Store {
     header: SessionFile,
     /// Bytes of the session's file.
     size: u64,
+    /// That file as we read or wrote it last.
+    stamp: Option<Stamp>,
+    /// Where what somebody else made of it was set aside.
+    edited: Option<PathBuf>,
     journal: Journal,
     /// Lines that a failing disk has not taken yet.
     backlog: Vec<Line>,
@@ -196,6 +202,7 @@ impl Project {
         self.disk.create_dir(&self.dir).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
         let path = self.dir.join(format!("{id}.json"));
+        let stamp = Stamp::of(&path);
         let (header, mut session, size) = match self.disk.read(&path) {
             Ok(bytes) => {
                 let (mut header, session) = SessionFile::parse(&bytes)?;
@@ -226,6 +233,8 @@ impl Project {
             name,
             header,
             size,
+            stamp,
+            edited: None,
             journal,
             backlog,
             draft: None,
@@ -325,7 +334,8 @@ impl Store {
         self.header.saves += 1;
         let json = self.header.render(session).map_err(io::Error::other)?;
         let name = format!("{}.json", self.name);
-        let written = self.sync_outputs().and_then(|()| self.disk.replace(&self.dir, &name, &json));
+        let ready = self.keep_edit().and_then(|()| self.sync_outputs());
+        let written = ready.and_then(|()| self.disk.replace(&self.dir, &name, &json));
         if let Err(error) = written {
             self.header.saves -= 1;
             // What fails here waits for the next.
@@ -333,12 +343,18 @@ impl Store {
             return Err(error);
         }
         self.size = u64::try_from(json.len()).unwrap_or(0);
+        self.stamp = Stamp::of(&self.path());
         self.backlog.clear();
         let is_durable = self.disk.sync_dir(&self.dir);
         self.clear_outputs();
         let path = self.journal_path();
         let at = At { disk: &*self.disk, path: &path };
         self.journal.restart(at, self.header.saves).and(is_durable)
+    }
+
+    /// The session's file.
+    pub fn path(&self) -> PathBuf {
+        self.dir.join(format!("{}.json", self.name))
     }
 
     fn journal_path(&self) -> PathBuf {

@@ -123,6 +123,27 @@ fn what_stands_before_the_damage_is_read() {
 }
 
 #[test]
+fn a_wrong_field_or_another_layout_takes_nothing_from_the_messages() {
+    let place = place();
+    place.open().store.save(&everything()).unwrap();
+    let file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
+    let mut wrong = file.clone();
+    (wrong["turns"], wrong["usage"]) = (json!("three"), json!([]));
+    place.write("main.json", wrong.to_string());
+    assert!(matches!(place.try_open().unwrap_err(), Barred::Damaged(_)));
+    let read = place.project.recover(&main_id()).unwrap();
+    assert_eq!(read.messages, everything().messages);
+    assert_eq!((read.title.as_str(), read.model.as_str()), ("What is \"this\"?", "mine/m-1"));
+
+    let sorted: std::collections::BTreeMap<String, Value> =
+        file.as_object().unwrap().clone().into_iter().collect();
+    let sorted = serde_json::to_string(&sorted).unwrap();
+    place.write("main.json", &sorted[..sorted.find("\"root\"").unwrap()]);
+    let read = place.project.recover(&main_id()).unwrap();
+    assert_eq!(read.messages, everything().messages);
+}
+
+#[test]
 fn a_save_keeps_its_file_to_the_user() {
     use std::os::unix::fs::PermissionsExt;
     let place = place();

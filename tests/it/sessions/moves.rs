@@ -204,6 +204,15 @@ fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
     assert_eq!(trash(&setup).len(), 3);
     say(&nvim, &server, "again", "Anew.");
     assert_eq!(said(&setup, "main").len(), 2);
+    // moved out of the trash it is there again
+    for it in fs::read_dir(folder(&setup).join("trash")).unwrap().map(|it| it.unwrap()) {
+        let name = it.file_name().into_string().unwrap();
+        if name.starts_with("other-1.") {
+            fs::rename(it.path(), folder(&setup).join(name)).unwrap();
+        }
+    }
+    nvim.keys(":Caliban resume other-1<CR>");
+    nvim.wait_screen("Second.");
 }
 
 #[test]

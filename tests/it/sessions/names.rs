@@ -193,10 +193,92 @@ fn a_disk_that_takes_nothing_does_not_end_the_turn() {
     say(&nvim, &server, "one", "The first.");
     say(&nvim, &server, "two", "The second.");
     let told = nvim.lua_str("return vim.fn.execute('messages')");
-    assert_eq!(told.matches("cannot be saved").count(), 1, "{told}");
+    assert_eq!(told.matches("main.json (Is a directory").count(), 1, "{told}");
+    nvim.wait_screen("· not saved ·");
     fs::remove_dir_all(folder(&setup).join("main.json")).unwrap();
     say(&nvim, &server, "three", "The third.");
+    nvim.wait_gone("not saved");
     assert_eq!(said(&setup, "main").len(), 6);
+}
+
+/// A folder in which nothing can be written shows what it holds; here its locks cannot be taken.
+#[test]
+fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "one", "The first.");
+    nvim.quit_with(":qa<CR>");
+    let before = session(&setup, "main");
+    fs::remove_file(folder(&setup).join("main.lock")).unwrap();
+    fs::create_dir(folder(&setup).join("main.lock")).unwrap();
+
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("The first.");
+    nvim.wait_transcript("What was said in it goes on in this new one, `main-2`.");
+    say(&nvim, &server, "two", "The second.");
+    nvim.quit_with(":qa<CR>");
+    assert_eq!(said(&setup, "main-2").len(), 5);
+
+    for other in ["main-2", "main-3"] {
+        let _ = fs::remove_file(folder(&setup).join(format!("{other}.lock")));
+        fs::create_dir(folder(&setup).join(format!("{other}.lock"))).unwrap();
+    }
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban resume main<CR>");
+    nvim.wait_screen("The first.");
+    nvim.wait_transcript("What was said in it goes on in this one, in memory only.");
+    nvim.wait_screen("· not saved ·");
+    say(&nvim, &server, "three", "The third.");
+    assert!(server.wait_requests(3)[2].outline().contains("assistant: The first."));
+    nvim.quit_with(":qa!<CR>");
+    assert_eq!(session(&setup, "main"), before);
+}
+
+#[test]
+fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "one", "The first.");
+    let path = folder(&setup).join("main.json");
+    let edit = |by: &str, to: &str| {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(by), "{text}");
+        let text = text.replace(by, to);
+        fs::write(&path, &text).unwrap();
+        text
+    };
+    edit("The first.", "By hand.");
+    nvim.keys(":Caliban restart<CR>");
+    nvim.wait_screen("By hand.");
+    let edited = edit("By hand.", "By another hand.");
+    say(&nvim, &server, "two", "The second.");
+    let aside = folder(&setup).join("main.edited-1.json");
+    nvim.wait_screen("was changed while it is open here");
+    nvim.wait_screen("main.edited-1.json");
+    assert_eq!(fs::read_to_string(&aside).unwrap(), edited);
+    say(&nvim, &server, "three", "The third.");
+    nvim.keys(":Caliban rename other<CR>");
+    nvim.wait_screen("`main` is `other` now.");
+    say(&nvim, &server, "four", "The fourth.");
+    nvim.quit_with(":qa<CR>");
+    let kept = said(&setup, "other");
+    assert_eq!((kept.len(), kept[1].as_str()), (8, "assistant: By hand."));
+    assert_eq!(
+        fs::read_dir(folder(&setup))
+            .unwrap()
+            .filter(|it| {
+                it.as_ref().unwrap().file_name().to_str().unwrap().contains(".edited-")
+            })
+            .count(),
+        1
+    );
 }
 
 #[test]
