@@ -70,6 +70,19 @@ local function joined(lines)
 end
 
 ---@param text string
+---@return integer
+local function line_count(text)
+  local lines, at = 1, text:find('\n', 1, true)
+  while at do
+    lines, at = lines + 1, text:find('\n', at + 1, true)
+    if lines % PART == 0 then
+      slices.rest()
+    end
+  end
+  return lines
+end
+
+---@param text string
 ---@param count integer
 ---@return string[]
 local function lines_of(text, count)
@@ -86,6 +99,23 @@ local function text_of(proposal)
   local lines = proposal.lines
   texts_of[lines] = texts_of[lines] or joined(lines)
   return texts_of[lines]
+end
+
+--- As JSON, its long lists item by item.
+---@param fields table<string, any>
+---@param lists table<string, table[]|string[]> items that are texts are JSON already
+---@return string
+local function encoded(fields, lists)
+  local json = vim.json.encode(fields):sub(1, -2)
+  for name, list in pairs(lists) do
+    local items = {} ---@type string[]
+    for i, item in ipairs(list) do
+      items[i] = type(item) == 'string' and item or vim.json.encode(item)
+      slices.rest()
+    end
+    json = ('%s,"%s":[%s]'):format(json, name, table.concat(items, ','))
+  end
+  return json .. '}'
 end
 
 --- What is written of a review, and nothing of it twice.
@@ -112,11 +142,13 @@ local function parts(r)
   local base = add(joined(lines), #lines)
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
-    return { id = it.id, edits = it.edits, eol = it.eol, whole = it.whole, to = it.to, text = text }
+    local fields = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
+    return encoded(fields, { edits = it.edits })
   end, r.proposals)
-  local origin = r.origin
   slices.rest(true)
-  local head = vim.json.encode({
+  local text = r.origin
+  local origin = text and (at[text] or add(text, text == '' and 0 or line_count(text)))
+  local head = encoded({
     version = 1,
     session = r.session,
     path = r.path,
@@ -130,14 +162,14 @@ local function parts(r)
     reasons = r.reasons,
     was = r.was,
     whole = r.whole,
+    base = base,
+    origin = origin,
+    texts = counts,
+  }, {
     hunks = vim.tbl_map(function(it)
       return { start = it.start, new = it.new, old = it.old }
     end, list),
-    base = base,
-    origin = origin == '' and add(origin, 0)
-      or origin and (at[origin] or add(origin, #vim.split(origin, '\n'))),
     proposals = proposals,
-    texts = counts,
   })
   return head, texts
 end
