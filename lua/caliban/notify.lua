@@ -52,8 +52,9 @@ end
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
-  local own = debug.getinfo(vim.notify, 'S')
-  if not (own and own.source:find('^@vim/.*editor%.lua$')) then
+  local source = debug.getinfo(vim.notify, 'S').source
+  -- a Neovim may come without its own code's names
+  if source ~= '?' and not source:find('^@vim/.*editor%.lua$') then
     return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
   end
   local group = level == levels.ERROR and 'ErrorMsg' or level == levels.WARN and 'WarningMsg'
