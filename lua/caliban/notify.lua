@@ -52,7 +52,7 @@ end
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
-  local source = debug.getinfo(vim.notify, 'S').source
+  local source = assert(debug.getinfo(vim.notify, 'S')).source
   -- a Neovim may come without its own code's names
   if source ~= '?' and not source:find('^@vim/.*editor%.lua$') then
     return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
