@@ -48,13 +48,21 @@ function M.echo(text, group)
   end
 end
 
+--- Whether `vim.notify` is as Neovim has made it. A user's may be any thing that can be called.
+---@return boolean
+local function is_own()
+  local notify = vim.notify ---@type any
+  local info = type(notify) == 'function' and debug.getinfo(notify, 'S')
+  local source = info and info.source or ''
+  -- a Neovim may come without its own code's names
+  return source == '?' or source:find('^@vim/.*editor%.lua$') ~= nil
+end
+
 --- By `vim.notify`. Neovim's own would ask for Enter where the message is wider than the screen.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
-  local source = assert(debug.getinfo(vim.notify, 'S')).source
-  -- a Neovim may come without its own code's names
-  if source ~= '?' and not source:find('^@vim/.*editor%.lua$') then
+  if not is_own() then
     return vim.notify(text, level or levels.INFO, { title = 'Caliban' })
   end
   local group = level == levels.ERROR and 'ErrorMsg' or level == levels.WARN and 'WarningMsg'

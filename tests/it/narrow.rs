@@ -55,3 +55,19 @@ fn a_wrong_configuration_waits_for_no_key_either() {
     );
     assert!(!nvim.is_blocked(), "{}", nvim.screen());
 }
+
+/// As a function, and as a table that can be called: plugins for notifications are either.
+#[test]
+fn a_notify_of_the_users_own_has_the_messages() {
+    for own in ["heard", "setmetatable({}, { __call = function(_, ...) heard(...) end })"] {
+        let nvim = Nvim::start(&Setup::new());
+        let heard = "heard = function(text, level, opts)
+            vim.g.heard = ('%s, %d, %s'):format(text, level, opts.title)
+        end";
+        nvim.lua(heard, &[]);
+        nvim.lua(&format!("vim.notify = {own}"), &[]);
+        nvim.keys(":Caliban accept hunk<CR>");
+        let text = "Nothing is under review here., 2, Caliban";
+        nvim.wait(|nvim| nvim.lua_str("return vim.g.heard or ''") == text, text);
+    }
+}
