@@ -36,7 +36,9 @@ pub fn build(session: &Session, base: Request) -> Request {
                 message.blocks.retain(|it| match it {
                     Block::Call(call) => seen.insert(call.id.clone()),
                     Block::Text { text } => !text.trim().is_empty(),
-                    _ => true,
+                    Block::Thinking { .. } | Block::Raw { .. } => true,
+                    // A person's hand has moved it there.
+                    Block::Excerpt(_) | Block::Answer(_) | Block::Notice { .. } => false,
                 });
                 let answers = answers(&message, spoken.peek().copied());
                 if messages.is_empty() {

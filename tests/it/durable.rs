@@ -1,5 +1,6 @@
 //! A conversation stopped at every call to the disk comes back as it was told to be kept.
 
+mod by_hand;
 mod checkpoints;
 mod machine;
 mod script;

@@ -29,6 +29,10 @@ pub(crate) fn body(request: &Request) -> Value {
             Role::User => contents.extend(user(message, &names)),
             Role::Assistant => {
                 let parts = model(message, wants_signatures(&request.model));
+                // Calls must follow the user, and what was sent stays as it was.
+                if contents.last().is_some_and(|it| it["role"] == "model") && has_call(&parts) {
+                    contents.extend(content("user", &[json!({ "text": "Go on." })]));
+                }
                 contents.extend(content("model", &parts));
                 names.extend(message.blocks.iter().filter_map(|block| match block {
                     Block::Call(call) => Some((&call.id, call.tool.as_str())),
@@ -90,6 +94,10 @@ fn wants_signatures(model: &str) -> bool {
 /// `None` where there is nothing in it.
 fn content(role: &str, parts: &[Value]) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
+}
+
+fn has_call(parts: &[Value]) -> bool {
+    parts.iter().any(|part| part.get("functionCall").is_some())
 }
 
 /// The answers in one content, as they are counted against the calls before them; the text in another.
