@@ -1,6 +1,7 @@
 //! The session file: a person's file, with stable keys, that loads after a hand edit and keeps what it does not know.
 
 use super::Barred;
+use super::unknown::{Unknown, Written};
 use crate::event::{Mode, Queued, Tuning};
 use crate::message::{Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
@@ -93,7 +94,7 @@ struct Version {
 struct Whole<'a> {
     #[serde(flatten)]
     header: &'a SessionFile,
-    messages: &'a [Message],
+    messages: Vec<Written<'a>>,
 }
 
 impl SessionFile {
@@ -163,7 +164,11 @@ impl SessionFile {
         }
     }
 
-    pub(super) fn render(&mut self, session: &Session) -> serde_json::Result<Vec<u8>> {
+    pub(super) fn render(
+        &mut self,
+        session: &Session,
+        unknown: &Unknown,
+    ) -> serde_json::Result<Vec<u8>> {
         self.updated = now();
         self.title.clone_from(&session.title);
         self.model.clone_from(&session.model);
@@ -180,8 +185,8 @@ impl SessionFile {
         self.instructions.clone_from(&session.instructions);
         self.known.clone_from(&session.known);
         self.reviewing.clone_from(&session.reviewing);
-        let mut json =
-            serde_json::to_vec_pretty(&Whole { header: self, messages: &session.messages })?;
+        let messages = unknown.with(&session.messages);
+        let mut json = serde_json::to_vec_pretty(&Whole { header: self, messages })?;
         json.push(b'\n');
         Ok(json)
     }

@@ -16,6 +16,7 @@ mod shelf;
 pub mod tally;
 #[cfg(test)]
 mod tests;
+mod unknown;
 
 pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
@@ -35,6 +36,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use unknown::Unknown;
 
 /// Bytes of a session's file up to which it is written anew whenever the session comes to rest: about a hundred messages,
 /// a few milliseconds. Of a larger one the journal goes on.
@@ -65,6 +67,8 @@ pub struct Store {
     header: SessionFile,
     /// Bytes of the session's file.
     size: u64,
+    /// What stands in its messages and is none of ours; read when it is first needed.
+    unknown: Option<Unknown>,
     /// That file as we read or wrote it last.
     stamp: Option<Stamp>,
     /// Where what somebody else made of it was set aside.
@@ -233,6 +237,7 @@ impl Project {
             name,
             header,
             size,
+            unknown: None,
             stamp,
             edited: None,
             journal,
@@ -332,7 +337,7 @@ impl Store {
     /// Writes the whole session and empties the journal; where it cannot be written, the journal goes on.
     pub fn save(&mut self, session: &Session) -> io::Result<()> {
         self.header.saves += 1;
-        let json = self.header.render(session).map_err(io::Error::other)?;
+        let json = self.render(session)?;
         let name = format!("{}.json", self.name);
         let ready = self.keep_edit().and_then(|()| self.sync_outputs());
         let written = ready.and_then(|()| self.disk.replace(&self.dir, &name, &json));
@@ -350,6 +355,16 @@ impl Store {
         let path = self.journal_path();
         let at = At { disk: &*self.disk, path: &path };
         self.journal.restart(at, self.header.saves).and(is_durable)
+    }
+
+    /// The session as its file is to say it.
+    fn render(&mut self, session: &Session) -> io::Result<Vec<u8>> {
+        if self.unknown.is_none() {
+            let file = self.disk.read(&self.path()).unwrap_or_default();
+            self.unknown = Some(Unknown::of(&file));
+        }
+        let unknown = self.unknown.get_or_insert_default();
+        self.header.render(session, unknown).map_err(io::Error::other)
     }
 
     /// The session's file.

@@ -87,7 +87,7 @@ impl Store {
         }
         self.header.name.clone_from(&to.0);
         if is_kept {
-            let json = self.header.render(session).map_err(io::Error::other)?;
+            let json = self.render(session)?;
             self.disk.replace_now(&self.dir, &format!("{to}.json"), &json)?;
         }
         self.stamp = Stamp::of(&self.dir.join(format!("{to}.json")));
@@ -96,7 +96,7 @@ impl Store {
 
     /// Keeps the session's last state in the project's trash folder; the session goes on under its name.
     pub fn trash(&mut self, session: &Session) -> io::Result<()> {
-        let json = self.header.render(session).map_err(io::Error::other)?;
+        let json = self.render(session)?;
         let trash = self.dir.join("trash");
         self.disk.create_dir(&trash)?;
         let n = free_number(&trash, &self.name);

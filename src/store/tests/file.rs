@@ -25,13 +25,29 @@ fn what_it_does_not_know_survives() {
     drop(opened);
     let mut file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
     file["tags"] = json!(["mine", {"a": null}]);
+    file["messages"][1]["pinned"] = json!(true);
+    file["messages"][2]["by"] = json!("mine/m-1");
+    file["messages"][2]["blocks"][2]["seen"] = json!({"by": "me"});
     place.write("main.json", file.to_string());
     let mut opened = place.open();
-    opened.store.save(opened.session.as_ref().unwrap()).unwrap();
+    let mut session = opened.session.unwrap();
+    for _ in 0..2 {
+        opened.store.save(&session).unwrap();
+        let again: Value = serde_json::from_str(&place.read("main.json")).unwrap();
+        assert_eq!(again["tags"], file["tags"]);
+        assert_eq!(again["messages"], file["messages"]);
+        assert_eq!(again["created"], file["created"]);
+    }
+    // what is ours goes where it is taken away, and a message takes its fields with it
+    session.messages[2].by.clear();
+    session.messages[1] = session.messages[5].clone();
+    opened.store.save(&session).unwrap();
     let again: Value = serde_json::from_str(&place.read("main.json")).unwrap();
-    assert_eq!(again["tags"], file["tags"]);
-    assert_eq!(again["messages"], file["messages"]);
-    assert_eq!(again["created"], file["created"]);
+    assert_eq!(
+        (&again["messages"][2]["by"], &again["messages"][1]["pinned"]),
+        (&json!(null), &json!(null))
+    );
+    assert_eq!(again["messages"][2]["blocks"][2]["seen"]["by"], "me");
 }
 
 /// Files as earlier builds wrote them, by the version of the format: a change that one of these does not survive needs

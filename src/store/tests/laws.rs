@@ -97,12 +97,13 @@ proptest! {
     #[test]
     fn what_is_saved_is_what_is_loaded(session in session()) {
         let mut header = SessionFile::new("main", Path::new("/p"));
-        let json = header.render(&session).unwrap();
+        let json = header.render(&session, &Unknown::default()).unwrap();
         let (mut header, loaded) = SessionFile::parse(&json).unwrap();
         prop_assert_eq!(&loaded, &session);
-        let again = header.render(&loaded).unwrap();
+        let again = header.render(&loaded, &Unknown::default()).unwrap();
         let (again, json) = (String::from_utf8(again).unwrap(), String::from_utf8(json).unwrap());
         prop_assert_eq!(masked(&again), masked(&json));
+        prop_assert_eq!(format!("{:?}", Unknown::of(json.as_bytes())), "Unknown([])");
     }
 }
 

@@ -254,10 +254,10 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
         fs::write(&path, &text).unwrap();
         text
     };
-    edit("The first.", "By hand.");
+    edit("\"The first.\"", "\"By hand.\", \"mine\": 1");
     nvim.keys(":Caliban restart<CR>");
     nvim.wait_screen("By hand.");
-    let edited = edit("By hand.", "By another hand.");
+    let edited = edit("\"one\"", "\"eleven\"");
     say(&nvim, &server, "two", "The second.");
     let aside = folder(&setup).join("main.edited-1.json");
     nvim.wait_screen("was changed while it is open here");
@@ -268,6 +268,7 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
     nvim.wait_screen("`main` is `other` now.");
     say(&nvim, &server, "four", "The fourth.");
     nvim.quit_with(":qa<CR>");
+    assert_eq!(session(&setup, "other")["messages"][2]["blocks"][0]["mine"], 1);
     let kept = said(&setup, "other");
     assert_eq!((kept.len(), kept[1].as_str()), (8, "assistant: By hand."));
     assert_eq!(

@@ -1,0 +1,79 @@
+//! What stands in the messages of a session's file and is none of ours: a person's field, another program's. It stays
+//! with its message.
+
+use crate::message::Message;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A message's own place in the file, its blocks as we write them, and what else stood in it and in each of them.
+#[derive(Debug)]
+struct Beyond {
+    at: usize,
+    blocks: Value,
+    own: Map<String, Value>,
+    of_blocks: Vec<Map<String, Value>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Unknown(Vec<Beyond>);
+
+/// A message as it is written.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Written<'a> {
+    Ours(&'a Message),
+    More(Value),
+}
+
+impl Unknown {
+    pub(super) fn of(file: &[u8]) -> Unknown {
+        let mut file: Value = serde_json::from_slice(file).unwrap_or_default();
+        let messages = file.get_mut("messages").map(Value::take).unwrap_or_default();
+        let messages = messages.as_array().into_iter().flatten().enumerate();
+        Unknown(messages.filter_map(|(at, it)| beyond(at, it)).collect())
+    }
+
+    /// The messages, each with what stood in it, so long as it is the same.
+    pub(super) fn with<'a>(&self, messages: &'a [Message]) -> Vec<Written<'a>> {
+        let mut all: Vec<Written> = messages.iter().map(Written::Ours).collect();
+        for it in &self.0 {
+            let more = messages.get(it.at).and_then(|message| it.add_to(message));
+            if let (Some(more), Some(place)) = (more, all.get_mut(it.at)) {
+                *place = Written::More(more);
+            }
+        }
+        all
+    }
+}
+
+impl Beyond {
+    fn add_to(&self, message: &Message) -> Option<Value> {
+        let mut value =
+            serde_json::to_value(message).ok().filter(|it| it["blocks"] == self.blocks)?;
+        for (block, more) in value["blocks"].as_array_mut()?.iter_mut().zip(&self.of_blocks) {
+            block.as_object_mut()?.extend(more.clone());
+        }
+        value.as_object_mut()?.extend(self.own.clone());
+        Some(value)
+    }
+}
+
+/// `None`: all of it is ours.
+fn beyond(at: usize, stood: &Value) -> Option<Beyond> {
+    let mut ours = serde_json::to_value(Message::deserialize(stood).ok()?).ok()?;
+    if ours == *stood {
+        return None;
+    }
+    let own = more(stood, &ours);
+    let blocks = ours["blocks"].take();
+    let pairs = stood["blocks"].as_array()?.iter().zip(blocks.as_array()?);
+    let of_blocks = pairs.map(|(stood, ours)| more(stood, ours)).collect();
+    Some(Beyond { at, blocks, own, of_blocks })
+}
+
+/// The fields of one object that another has not.
+fn more(stood: &Value, ours: &Value) -> Map<String, Value> {
+    let fields = stood.as_object().into_iter().flatten();
+    let fields = fields.filter(|(name, _)| ours.get(name.as_str()).is_none());
+    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
