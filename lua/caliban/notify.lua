@@ -14,9 +14,27 @@ local function fit(text)
   return short .. '…'
 end
 
+local ns = vim.api.nvim_create_namespace('caliban_notify')
+
+--- With 'cmdheight' 0 every message waits for Enter: there is a line for it until the next key. Who draws messages
+--- elsewhere needs none.
+local function make_room()
+  if vim.o.cmdheight > 0 or package.loaded.noice or package.loaded['vim._core.ui2'] then
+    return
+  end
+  vim.cmd('noautocmd set cmdheight=1 | redraw')
+  vim.on_key(function()
+    vim.on_key(nil, ns)
+    vim.schedule(function()
+      vim.cmd('noautocmd set cmdheight=0')
+    end)
+  end, ns)
+end
+
 ---@param text string
 ---@param group? string
 local function line(text, group)
+  make_room()
   local whole = { { text, group } }
   local wide = text:find('\n', 1, true) or vim.fn.strdisplaywidth(text) > vim.v.echospace
   if not wide or #vim.api.nvim_list_uis() == 0 then

@@ -56,6 +56,26 @@ fn a_wrong_configuration_waits_for_no_key_either() {
     assert!(!nvim.is_blocked(), "{}", nvim.screen());
 }
 
+#[test]
+fn without_a_line_for_messages_none_waits_for_a_key() {
+    let scene = Scene::two_hunks(|it| it.size(80, 24));
+    let nvim = &scene.nvim;
+    let height = |nvim: &Nvim| nvim.lua_str("return tostring(vim.o.cmdheight)");
+    nvim.keys(":set cmdheight=0<CR>");
+    for (keys, text) in [
+        ("5G:Caliban accept hunk<CR>", "No hunk here."),
+        ("5G:Caliban reject hunk<CR>", "No hunk here."),
+        (":w<CR>", "a.txt has 2 hunks under"),
+    ] {
+        nvim.keys(keys);
+        assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{}", nvim.screen());
+        nvim.wait_screen(text);
+        nvim.keys("j");
+        let is_over = |nvim: &Nvim| height(nvim) == "0" && !nvim.screen().contains(text);
+        nvim.wait(is_over, "the line's end");
+    }
+}
+
 /// As a function, and as a table that can be called: plugins for notifications are either.
 #[test]
 fn a_notify_of_the_users_own_has_the_messages() {
