@@ -148,6 +148,7 @@ impl Agent {
                     Some((_, false)) => String::new(),
                     _ => text.sha256_hex(),
                 };
+                self.setup.desk.workspace.told(&path, &text);
                 self.known.set(&path, text, Stamp::Unknown);
                 self.take(Input::Know { path, hash: Some(hash) });
                 self.tell_changes(told.into_iter().map(|it| it.0).collect());
@@ -244,9 +245,7 @@ impl Agent {
         is_told: bool,
         is_clear: bool,
     ) {
-        if is_told && self.setup.session.reviewing.contains(&path) {
-            self.setup.desk.workspace.told(&path, &text);
-        }
+        self.setup.desk.workspace.told(&path, &text);
         let hash = if is_clear { text.sha256_hex() } else { String::new() };
         self.known.set(&path, text, stamp);
         if is_told {

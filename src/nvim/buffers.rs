@@ -12,6 +12,7 @@ use crate::tool::lsp::{Findings, Question};
 use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 pub struct Buffers {
@@ -112,8 +113,8 @@ impl Workspace for Buffers {
     }
 
     fn told(&self, path: &Path, text: &Text) {
-        let (session, path, text) = (self.session.clone(), path.to_owned(), text.clone());
-        let _ = self.reviews.send(Order::Told { session, path, text });
+        let (session, path) = (self.session.clone(), path.to_owned());
+        let _ = self.reviews.send(Order::Told { session, path, text: Arc::new(text.clone()) });
     }
 
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {

@@ -10,6 +10,7 @@ use crate::tool::{self, Arrival};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
@@ -21,11 +22,11 @@ pub enum Order {
         waiter: oneshot::Sender<Arrival>,
     },
     Arrived(Arrived),
-    /// The model has been told of the user's changes up to this text.
+    /// The model knows this text of a file now.
     Told {
         session: SessionId,
         path: PathBuf,
-        text: Text,
+        text: Arc<Text>,
     },
     /// A review is settled; what it means goes back.
     Reviewed(Reviewed, oneshot::Sender<Vec<Verdict>>),
@@ -48,8 +49,8 @@ struct Entry {
     session: SessionId,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
-    /// The model knows of the user's changes up to this text.
-    told: Option<Text>,
+    /// What the model last knew of the file since.
+    told: Option<Arc<Text>>,
     /// A verdict came. Undo and redo may bring another.
     is_settled: bool,
 }
@@ -103,8 +104,8 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
             }
             Order::Told { session, path, text } => {
                 let is_of = |it: &Entry| it.session == session && it.proposal.path == path;
-                if let Some(it) = entries.values_mut().rev().find(|it| is_of(it)) {
-                    it.told = Some(text);
+                for it in entries.values_mut().filter(|it| is_of(it)) {
+                    it.told = Some(text.clone());
                 }
             }
             Order::Reviewed(reviewed, done) => {
@@ -305,7 +306,7 @@ async fn judge(
         && !reviewed.deleted
     {
         let whole = Part { after: last.after.clone(), ..(*first).clone() };
-        let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_ref());
+        let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_deref());
         let told = edit::elsewhere(&whole, settled, known);
         if !told.is_empty() {
             answer.text.push('\n');
@@ -315,6 +316,7 @@ async fn judge(
     for id in &reviewed.proposals {
         if let Some(entry) = entries.get_mut(id) {
             entry.is_settled = true;
+            entry.proposal.parts.iter_mut().for_each(|part| part.note.clear());
         }
     }
     verdicts

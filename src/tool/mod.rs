@@ -198,7 +198,7 @@ pub trait Workspace: Send + Sync {
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         Box::pin(std::future::ready(vec![Stamp::Unknown; paths.len()]))
     }
-    /// The model has been told of the user's changes up to this text of a file under review: its verdict leaves them out.
+    /// The model knows this text of a file now: of what the user did elsewhere in it a verdict tells what is not in it.
     fn told(&self, _path: &Path, _text: &Text) {}
     /// Asks the user's language servers. An `Err` is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;

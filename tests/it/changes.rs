@@ -182,6 +182,65 @@ fn a_verdict_is_not_told_again_as_a_change() {
     assert!(!said.contains("kind=\"changes\""), "{said}");
 }
 
+/// A second verdict begins where the first ended: what was tolerated and what the user typed are told once.
+#[test]
+fn what_one_verdict_told_the_next_does_not() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2 \nl3", "L2\nl3")])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("5GA mine<Esc>:Caliban reject all<CR>");
+    scene.wait_idle("I see.");
+    let said = scene.answer(2, "e1");
+    for once in ["rejected the change", "it was matched at lines 2-3", "+l5 mine"] {
+        assert_eq!(said.matches(once).count(), 1, "{said}");
+    }
+    scene.nvim.keys("u");
+    scene.wait_hunks(1);
+    scene.nvim.keys("6GA too<Esc>:Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    hears(
+        &scene,
+        expect![[r#"
+            <notice>
+            The user accepted the change in a.txt.
+            a.txt is not saved (it has unsaved changes of yours): the disk does not have it yet.
+            The file changed elsewhere too, by the user or a formatter:
+            @@ line 6
+            -l6
+            +l6 too
+            </notice>
+            and?"#]],
+    );
+}
+
+/// It stood in what the model read.
+#[test]
+fn what_was_read_under_review_is_not_told_by_the_verdict() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::new().call("r1", "read", read("a.txt")));
+    scene.server.reply(Reply::said("Read."));
+    scene.nvim.keys("5GA mine<Esc>:Caliban ask look<CR>");
+    scene.wait_idle("Read.");
+    assert!(scene.answer(3, "r1").contains("l5 mine"));
+    scene.nvim.keys("6GA too<Esc>\\A");
+    scene.wait_hunks(0);
+    hears(
+        &scene,
+        expect![[r#"
+            <notice>
+            The user accepted 2 changes in a.txt.
+            a.txt is not saved (it has unsaved changes of yours): the disk does not have it yet.
+            The file changed elsewhere too, by the user or a formatter:
+            @@ line 6
+            -l6
+            +l6 too
+            </notice>
+            and?"#]],
+    );
+}
+
 /// While hunks wait nothing is told: the verdict will tell.
 #[test]
 fn what_is_typed_into_a_file_under_review_is_told_by_the_verdict() {
