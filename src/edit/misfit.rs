@@ -93,7 +93,8 @@ fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str, is_stale: 
     if is_stale {
         said.push_str(" The file changed since you saw it last.");
     }
-    if let Some(hint) = hint(content, old, &block) {
+    let hint = hint(content, old, &block);
+    if let Some(hint) = hint {
         said.push(' ');
         said.push_str(hint);
     }
@@ -106,6 +107,7 @@ fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str, is_stale: 
             said.push_str(&diff);
         }
         None if content.is_empty() => said.push_str(" The file is empty."),
+        None if hint.is_some() => (),
         None => said.push_str(&match nearest::around(content, old) {
             Some((line, column, piece)) => {
                 format!("\nMost like it is line {line} around column {column}:\n…{piece}…")

@@ -3,6 +3,7 @@
 
 pub mod chat;
 pub mod dialects;
+pub mod dice;
 pub mod grid;
 pub mod http;
 pub mod nvim;

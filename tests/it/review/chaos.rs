@@ -4,6 +4,7 @@
 //! anywhere but in a hunk or agreed to, and nothing else is ever on disk.
 
 use super::scene::{Scene, edit};
+use crate::kit::dice::Dice;
 use crate::kit::reply::Reply;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,18 +75,6 @@ fn sorted<'a>(lines: impl IntoIterator<Item = &'a String>) -> Vec<String> {
     let mut all: Vec<String> = words(lines).collect();
     all.sort();
     all
-}
-
-/// A generator of the 64-bit linear congruential kind (Knuth, MMIX).
-struct Dice(u64);
-
-impl Dice {
-    /// A number below `n`.
-    fn below(&mut self, n: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % n
-    }
 }
 
 struct Chaos {
