@@ -161,6 +161,7 @@ function M.look(r, decided)
     if not r.open then
       r.open = true
       r.origin = r.origin or settling.origin(r.buf)
+      entry.redo_eol(r)
     end
     -- only text that waits must not be written
     local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'

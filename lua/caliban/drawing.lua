@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local hunks = require('caliban.hunks')
 local review = require('caliban.review')
 
 local space = api.nvim_create_namespace('caliban.review')
@@ -11,6 +12,9 @@ local space = api.nvim_create_namespace('caliban.review')
 local MORE = 200
 --- Beyond these, changed words are not looked for.
 local MOST_LINES, MOST_BYTES = 60, 800
+
+--- Said of a removed line that only its end tells from the one below.
+local NO_END, WITH_END = ' (no newline at the end)', ' (a newline at the end)'
 
 ---@class caliban.Drawn a hunk on the screen
 ---@field old string[]
@@ -145,6 +149,13 @@ local function draw(buf, hunk, from, to)
       left, right = differing(line, hunk.new[i])
     end
     above[i] = removed(line, #left > 0 and line:find('[%c]') and {} or left)
+    if hunks.ends(hunk) then
+      table.insert(
+        above[i],
+        2,
+        { vim.bo[buf].endofline and NO_END or WITH_END, 'CalibanDeleteWord' }
+      )
+    end
     for _, range in ipairs(right) do
       local opts =
         { end_col = range[2], hl_group = 'CalibanAddWord', priority = 210, strict = false }

@@ -84,6 +84,15 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and r.eol[2]
 end
 
+--- What a redo brought back ends as it did: that is no part of an undo state.
+---@param r caliban.Review
+function M.redo_eol(r)
+  local last = r.proposals[#r.proposals]
+  if r.eol and last then
+    M.set_eol(r, last.eol[2])
+  end
+end
+
 ---@param p caliban.WireProposal
 ---@param state string
 ---@param fields? table
@@ -207,7 +216,11 @@ local function pending(lines, edits, was)
     end
     return vim.list_slice(lines, first + 1, last)
   end
-  return hunks.of(review.stacked(hunks.list(was), edits, get))
+  local list, last = review.stacked(hunks.list(was), edits, get), edits[#edits]
+  if last and hunks.ends(last) and not review.at(list, last.start) then
+    list[#list + 1] = { start = last.start, new = last.new, old = last.old }
+  end
+  return hunks.of(list)
 end
 
 --- What a proposal asks of a buffer. Takes its time: the buffer may have changed since.
@@ -233,7 +246,9 @@ function M.plan(p, buf, r)
     local why = 'its encoding (%s) cannot hold the new text'
     return nil, M.refused(why:format(vim.bo[buf].fileencoding))
   elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
-    return nil, M.refused('a change of nothing but the last newline cannot be reviewed')
+    -- its line stands for the last newline
+    local last = { lines[#lines] }
+    edits = { { start = #lines - 1, old = last, new = last } }
   end
   return {
     tick = tick,

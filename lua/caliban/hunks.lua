@@ -194,6 +194,13 @@ local function replaced(hunks, i, j, list, delta)
   return { blocks = blocks, count = count }
 end
 
+--- Whether it is of the last newline alone: its line stands for it.
+---@param it caliban.Hunk|caliban.Edit
+---@return boolean
+function M.ends(it)
+  return #it.old == 1 and #it.new == 1 and it.old[1] == it.new[1]
+end
+
 ---@param hunks caliban.Hunks
 ---@param first integer
 ---@param last integer

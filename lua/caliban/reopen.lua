@@ -108,6 +108,10 @@ local function merged(it, stood, now)
   local agreed, clashes = review.merge(it.origin, it.base, now)
   local text = with(now, agreed)
   local puts = review.merge(it.base, stood, text)
+  local last = it.hunks[#it.hunks]
+  if last and hunks.ends(last) and text[#text] == last.old[1] then
+    puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
+  end
   local edits = vim.tbl_map(function(e)
     return { start = e.start, old = slice(text, e.start, e.count), new = e.lines }
   end, puts)

@@ -3,6 +3,7 @@
 
 use super::review::scene::{Scene, edit};
 use crate::kit::dice::Dice;
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use std::fs;
 
@@ -170,4 +171,98 @@ fn bytes_outside_of_an_edit_are_the_same_before_and_after() {
     run(1, true);
     run(2, true);
     run(3, false);
+}
+
+/// The last newline alone: its line is the hunk.
+#[test]
+fn the_last_newline_comes_and_goes_by_itself() {
+    let rows = [
+        ("a\nb", ("b", "b\n"), "a\nb\n"),
+        ("a\nb\n", ("b\n", "b"), "a\nb"),
+        ("b\r\n", ("b\n", "b"), "b"),
+    ];
+    for (before, change, after) in rows {
+        for (keys, wanted) in [
+            (":Caliban accept all<CR>", after),
+            (":Caliban reject all<CR>", before),
+            ("G\\a", after),
+            ("G\\r", before),
+            ("u", before),
+            ("GAx<Esc>u\\A", after),
+        ] {
+            let scene = Scene::start(|it| it.file("a.txt", before));
+            scene.nvim.keys(":edit a.txt<CR>");
+            scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[change])));
+            scene.wait_pending(1);
+            assert_eq!(scene.on_disk("a.txt").as_deref(), Some(before));
+            scene.server.reply(Reply::said("I see."));
+            scene.nvim.keys(keys);
+            scene.wait_idle("I see.");
+            let told = scene.answer(2, "e1");
+            assert_eq!(scene.on_disk("a.txt").as_deref(), Some(wanted), "{keys}: {told}");
+            let verdict = if wanted == after { "accepted" } else { "rejected" };
+            assert!(
+                told.contains(&format!("The user {verdict} the change in a.txt")),
+                "{keys}: {told}"
+            );
+            assert_eq!(scene.nvim.lua_str("return vim.bo.modified"), "false", "{keys}");
+        }
+    }
+}
+
+#[test]
+fn a_last_newline_is_shown_as_what_it_is_and_follows_undo_and_redo() {
+    let scene = Scene::start(|it| it.file("a.txt", "a\nb"));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
+    scene.wait_pending(1);
+    scene.nvim.wait_screen("b (no newline at the end)");
+    scene.nvim.wait_screen("-1 +1  b");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("u");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.answer(2, "e1"), "The user rejected the change in a.txt: it is undone.");
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(1);
+    scene.nvim.wait_screen("b (no newline at the end)");
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some("a\nb\n"));
+    assert!(scene.told_next().contains("The user accepted the change in a.txt."));
+}
+
+#[test]
+fn in_auto_edit_mode_a_last_newline_is_written_at_once_and_taken_back() {
+    let scene = Scene::start(|it| it.file("a.txt", "a\nb").config("{ mode = 'auto-edit' }"));
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(1);
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some("a\nb\n"));
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk("a.txt").as_deref(), Some("a\nb"));
+    assert!(scene.told_next().contains("The user rejected the change in a.txt"));
+}
+
+/// After a restart of the editor it is there again; beside other hunks it is one of them.
+#[test]
+fn a_last_newline_outlives_the_editor_and_stacks_on_other_hunks() {
+    let scene = Scene::start(|it| it.file("a.txt", "a\nb\nc"));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("a", "A")]));
+    scene.ask(reply);
+    scene.wait_pending(1);
+    scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("c", "c\n")])));
+    scene.nvim.keys(":Caliban ask more<CR>");
+    scene.wait_pending(2);
+    let setup = &scene.nvim.setup;
+    scene.nvim.quit_with(":qa!<CR>");
+    let nvim = Nvim::start(setup);
+    nvim.keys(":edit a.txt<CR>:Caliban<CR>");
+    nvim.wait_screen("2 changes in 1 file to review");
+    nvim.keys(":Caliban accept all<CR>");
+    nvim.wait(
+        |nvim| nvim.setup.on_disk("a.txt").as_deref() == Some("A\nb\nc\n"),
+        "the text on disk",
+    );
 }
