@@ -9,6 +9,7 @@ local group = api.nvim_create_augroup('caliban.guard', {})
 local guarded = {} ---@type table<integer, caliban.Guarded>
 local heedless = {} ---@type table<integer, string> how 'autoread' comes back
 local seen = {} ---@type table<integer, string> the file's stamp when it was last looked at
+local insists = false -- the command that runs was typed with a bang
 
 ---@class caliban.Guarded
 ---@field refusal fun(): string the sentence shown instead of a write
@@ -72,7 +73,7 @@ function M.set(buf, it)
     nested = true,
     callback = function(event)
       local own = file.real(event.match) == file.real(api.nvim_buf_get_name(buf))
-      if own and vim.v.cmdbang == 0 then
+      if own and not (insists and vim.v.cmdbang == 1) then
         -- a BufWriteCmd of the user's may have come before; else 'modified' stays, so that the write has failed
         -- for `:wq` and `:wqa`
         if not it.written(true) then
@@ -205,7 +206,7 @@ api.nvim_create_autocmd({ 'FileType', 'BufEnter' }, {
 
 local asides = { checktime = true, mksession = true, mkview = true }
 
--- typed, `:noautocmd w` is meant
+-- typed, `:w!` and `:noautocmd w` are meant
 api.nvim_create_autocmd('CmdlineLeave', {
   group = group,
   pattern = ':',
@@ -213,10 +214,20 @@ api.nvim_create_autocmd('CmdlineLeave', {
     if next(guarded) == nil or vim.v.event.abort then
       return
     end
-    local ok, cmd = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
+    local line = vim.fn.getcmdline()
+    insists = line:find('%a!') ~= nil
+    local ok, cmd = pcall(api.nvim_parse_cmd, line, {})
     if ok and (cmd.mods.noautocmd or asides[cmd.cmd]) then
       aside()
     end
+  end,
+})
+
+-- what runs may let other things run before it is done
+api.nvim_create_autocmd('SafeState', {
+  group = group,
+  callback = function()
+    insists = false
   end,
 })
 

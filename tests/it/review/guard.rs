@@ -167,6 +167,31 @@ fn writing_with_a_bang_writes_what_is_shown_and_decides_nothing() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
 }
 
+/// Plugins write with a bang where the user has given none: to stage a file, to save it now and then.
+#[test]
+fn a_bang_that_was_not_typed_is_none() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.lua("vim.api.nvim_create_user_command('Stage', 'write!', {})", &[]);
+    scene.nvim.lua("vim.keymap.set('n', 'S', function() vim.cmd('silent! wall!') end)", &[]);
+    scene.nvim.keys(":Stage<CR>");
+    scene.nvim.wait_screen("a.txt has 2 hunks under review");
+    // a bang of before is over
+    scene.nvim.keys(":echo 'a!'<CR>S:Stage<CR>");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    for typed in
+        [":w!<CR>", ":silent w!<CR>", ":bufdo w!<CR>", ":let a = 1 | w!<CR>", "q:iw!<Esc><CR>"]
+    {
+        scene.nvim.keys("5GrX");
+        let before = scene.on_disk("a.txt");
+        scene.nvim.keys(typed);
+        assert_ne!(scene.on_disk("a.txt"), before, "{typed}");
+        scene.nvim.keys("u");
+        scene.nvim.keys(":w!<CR>");
+        assert_eq!(scene.on_disk("a.txt"), Some(shown()), "{typed}");
+    }
+    assert_eq!(scene.pending(), 2);
+}
+
 #[test]
 fn noautocmd_is_a_way_past() {
     let scene = Scene::two_hunks(|it| it);
