@@ -32,9 +32,11 @@ end
 --- Names of the conversations on disk.
 ---@return string[]
 function M.sessions()
-  return vim.tbl_map(function(file)
-    return vim.fn.fnamemodify(file, ':t:r')
-  end, M.files('*.json'))
+  local names = {} ---@type string[]
+  for _, file in ipairs(M.files('*.json')) do
+    names[#names + 1] = vim.fs.basename(file):match('^([%w_-]+)%.json$')
+  end
+  return names
 end
 
 --- The messages sent in this project, the newest last, each once.

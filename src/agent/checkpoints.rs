@@ -42,6 +42,8 @@ pub(super) struct Planned {
     pub(super) to: Option<PathBuf>,
     pub(super) before: Content,
     pub(super) after: Content,
+    /// The permissions of a file that is gone already.
+    pub(super) mode: Option<u32>,
 }
 
 impl Agent {
@@ -187,11 +189,11 @@ impl Keeper {
     }
 }
 
-/// The permissions of a file that is to be deleted.
+/// The permissions of a file that is to be deleted, or is.
 fn mode(it: &Planned) -> Option<u32> {
     let is_deleted = it.after == Content::Absent && it.before != Content::Absent;
-    let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok()).flatten();
-    meta.map(|it| it.permissions().mode() & 0o7777)
+    let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok())?;
+    meta.map_or(it.mode, |it| Some(it.permissions().mode() & 0o7777))
 }
 
 async fn planned_of(it: &Proposal) -> Planned {
@@ -205,5 +207,5 @@ async fn planned_of(it: &Proposal) -> Planned {
         },
         Some(Whole::Delete) => (text(&it.before), Content::Absent, None),
     };
-    Planned { path: it.path.clone(), to, before, after }
+    Planned { path: it.path.clone(), to, before, after, mode: None }
 }

@@ -7,6 +7,7 @@ use crate::store::checkpoints::Content;
 use crate::tool::{Stamp, disk};
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -29,8 +30,16 @@ const CHANGED: usize = 500;
 /// How files are before a command.
 struct Before {
     root: PathBuf,
-    files: BTreeMap<PathBuf, (Stamp, Origin)>,
+    files: BTreeMap<PathBuf, Seen>,
     is_git: bool,
+}
+
+/// A file.
+struct Seen {
+    stamp: Stamp,
+    origin: Origin,
+    /// Its permissions, where they are known and not as those of any new file.
+    mode: Option<u32>,
 }
 
 /// Where a file's content comes from, once it is wanted.
@@ -84,20 +93,22 @@ impl Before {
         );
         let is_git = tracked.is_some() && others.is_some();
         let look = move || {
-            let mut files: BTreeMap<PathBuf, (Stamp, Origin)> = BTreeMap::new();
+            let mut files: BTreeMap<PathBuf, Seen> = BTreeMap::new();
             let others: Vec<PathBuf> = paths(&root, &others.unwrap_or_default()).collect();
             let tracked = tracked.unwrap_or_default();
             let is_small = tracked.split(|it| *it == 0).count() + others.len() <= FILES;
-            for (path, name) in tracked.split(|it| *it == 0).filter_map(entry).filter(|_| is_small)
-            {
-                let path = root.join(path);
-                files.insert(path.clone(), (disk::stamp(&path), Origin::Git(name)));
+            for it in tracked.split(|it| *it == 0).filter_map(entry).filter(|_| is_small) {
+                let (path, origin) = (root.join(it.path), Origin::Git(it.name));
+                files.insert(
+                    path.clone(),
+                    Seen { stamp: disk::stamp(&path), origin, mode: it.mode },
+                );
             }
             let mut held = 0;
             let others = others.into_iter().filter(|_| is_small);
             for path in touched.into_iter().chain(others) {
-                let origin = hold(&path, &mut held);
-                files.insert(path.clone(), (disk::stamp(&path), origin));
+                let (origin, mode) = hold(&path, &mut held);
+                files.insert(path.clone(), Seen { stamp: disk::stamp(&path), origin, mode });
             }
             let is_git = is_git && is_small;
             Before { root, files, is_git }
@@ -111,19 +122,19 @@ impl Before {
         if self.is_git {
             let others = git(&self.root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
             for path in paths(&self.root, &others.unwrap_or_default()) {
-                let absent = (Stamp::Disk(String::new()), Origin::Held(Content::Absent));
-                self.files.entry(path).or_insert(absent);
+                let (stamp, origin) = (Stamp::Disk(String::new()), Origin::Held(Content::Absent));
+                self.files.entry(path).or_insert(Seen { stamp, origin, mode: None });
             }
         }
         let root = self.root;
         let find = move || {
-            let is_other = |it: &(PathBuf, (Stamp, Origin))| disk::stamp(&it.0) != it.1.0;
+            let is_other = |it: &(PathBuf, Seen)| disk::stamp(&it.0) != it.1.stamp;
             self.files.into_iter().filter(is_other).take(CHANGED).collect::<Vec<_>>()
         };
         let found = tokio::task::spawn_blocking(find).await.unwrap_or_default();
         let mut planned = Vec::new();
-        for (path, (_, origin)) in found {
-            let before = match origin {
+        for (path, seen) in found {
+            let before = match seen.origin {
                 Origin::Held(content) => content,
                 Origin::Git(name) => match of_git(&root, &path, &name).await {
                     Some(content) => content,
@@ -133,33 +144,45 @@ impl Before {
             };
             let after = tokio::fs::read(&path).await.map_or(Content::Absent, Content::of);
             if before != after {
-                planned.push(Planned { path, to: None, before, after });
+                planned.push(Planned { path, to: None, before, after, mode: seen.mode });
             }
         }
         planned
     }
 }
 
-/// A file that git would not give back as it is.
-fn hold(path: &Path, held: &mut u64) -> Origin {
-    let size = match fs::symlink_metadata(path) {
-        Ok(it) if it.is_file() => it.len(),
-        Ok(_) => return Origin::None,
-        Err(_) => return Origin::Held(Content::Absent),
+/// A file that git would not give back as it is, and its permissions.
+fn hold(path: &Path, held: &mut u64) -> (Origin, Option<u32>) {
+    let (size, mode) = match fs::symlink_metadata(path) {
+        Ok(it) if it.is_file() => (it.len(), Some(it.permissions().mode() & 0o7777)),
+        Ok(_) => return (Origin::None, None),
+        Err(_) => return (Origin::Held(Content::Absent), None),
     };
     if size > LARGEST || *held + size > ALL {
-        return Origin::None;
+        return (Origin::None, mode);
     }
     *held += size;
-    fs::read(path).map_or(Origin::None, |it| Origin::Held(Content::of(it)))
+    (fs::read(path).map_or(Origin::None, |it| Origin::Held(Content::of(it))), mode)
 }
 
-/// A line of `git ls-files -s`: the path, and the name of the content. Links and submodules are left out.
-fn entry(line: &[u8]) -> Option<(String, String)> {
+/// What git has of a file.
+struct Entry {
+    path: String,
+    name: String,
+    mode: Option<u32>,
+}
+
+/// A line of `git ls-files -s`. Links and submodules are left out.
+fn entry(line: &[u8]) -> Option<Entry> {
     let (about, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
     let mut words = about.split(' ');
     let (mode, name) = (words.next()?, words.next()?);
-    mode.starts_with("100").then(|| (path.to_owned(), name.to_owned()))
+    let entry = Entry {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        mode: (mode == "100755").then_some(0o755),
+    };
+    mode.starts_with("100").then_some(entry)
 }
 
 fn paths<'a>(root: &'a Path, listed: &'a [u8]) -> impl Iterator<Item = PathBuf> + 'a {

@@ -268,6 +268,7 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
             to: Some(file.path.clone()),
             before: Content::Absent,
             after: Content::Absent,
+            mode: None,
         };
         steps.push((planned, there(from, &file.was, &file.was, whole)));
     }
@@ -285,7 +286,7 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
                 Step::Here { path, was, now, mode: file.mode }
             }
         };
-        steps.push((Planned { path: path.clone(), to: None, before, after }, step));
+        steps.push((Planned { path: path.clone(), to: None, before, after, mode: None }, step));
     }
     steps
 }

@@ -29,3 +29,18 @@ fn an_interrupted_turn_is_said_at_startup_and_shown_on_demand() {
     assert_eq!(nvim.lua_json(started), false, "nothing waits: the program is not started");
     nvim.quit_with(":qa<CR>");
 }
+
+#[test]
+fn the_chat_opens_at_startup_where_that_is_wanted_and_the_cursor_stays() {
+    let server = Server::start();
+    let setup = Setup::new().anthropic(&server).config("{ resume = 'open' }").file("a.txt", "a\n");
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("The first."));
+    nvim.ask("one", "The first.");
+    nvim.quit_with(":qa<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.wait_screen("The first.");
+    nvim.keys(":edit a.txt<CR>");
+    nvim.wait(|nvim| nvim.lua_str("return vim.fn.expand('%:t')") == "a.txt", "the file");
+    assert!(nvim.screen().contains("The first."), "{}", nvim.screen());
+}

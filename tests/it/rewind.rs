@@ -197,6 +197,7 @@ fn files_that_were_made_deleted_and_renamed() {
     scene.wait_idle("I see.");
     is_after(&scene);
     rewind(&scene, "1");
+    scene.wait_chat("a.txt is no longer named lib/b.txt");
     is_before(&scene);
     rewind(&scene, "1");
     is_after(&scene);

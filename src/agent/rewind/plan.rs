@@ -54,7 +54,7 @@ impl File {
         match (&self.left, &self.from, &self.was, &self.now) {
             (Some(why), ..) => format!("is left as it is: {why}"),
             _ if self.is_unchanged() => "is as it was before".to_owned(),
-            (_, Some(from), ..) => format!("is no more {}{mine}", name(from)),
+            (_, Some(from), ..) => format!("is no longer named {}{mine}", name(from)),
             (_, _, _, Content::Absent) => "is deleted".to_owned(),
             (_, _, Content::Absent, _) => "is there again".to_owned(),
             _ => format!("is as it was before{mine}"),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kit::nvim::Nvim;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::process::Command;
 
 fn git(scene: &Scene, arguments: &[&str]) {
@@ -23,12 +23,15 @@ fn git(scene: &Scene, arguments: &[&str]) {
 fn ran(command: &str) -> Scene {
     let scene = Scene::start(|it| {
         let it = it.file("a.txt", nine()).file("b.txt", nine()).file("gone.txt", "one\r\ntwo\r\n");
-        it.file(".gitignore", "ignored\n").file("raw", b"\xff\0raw")
+        let it = it.file(".gitignore", "ignored\n").file("raw", b"\xff\0raw");
+        it.file("run.sh", "echo run\n").mode("run.sh", 0o755)
     });
     git(&scene, &["init", "-q"]);
     git(&scene, &["add", "."]);
     git(&scene, &["commit", "-qm", "begin"]);
     fs::write(scene.nvim.setup.path("b.txt"), nine().replace("l1", "mine")).unwrap();
+    fs::write(scene.nvim.setup.path("own.sh"), "echo own\n").unwrap();
+    fs::set_permissions(scene.nvim.setup.path("own.sh"), Permissions::from_mode(0o700)).unwrap();
     scene.ask(Reply::new().call("c1", "shell", json!({ "command": command })));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.wait_screen("Run");
@@ -39,7 +42,7 @@ fn ran(command: &str) -> Scene {
 
 #[test]
 fn what_a_command_changed_made_and_deleted() {
-    let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt; mkdir new; echo c > new/c.txt; echo e > $'e\\nvil'; \
+    let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt run.sh own.sh; mkdir new; echo c > new/c.txt; echo e > $'e\\nvil'; \
         echo x > ignored; printf other > raw; git commit -qam more";
     let scene = ran(&command.replace("git commit", "git -c user.name=m -c user.email=m@m commit"));
     preview(&scene, "1");
@@ -51,13 +54,19 @@ fn what_a_command_changed_made_and_deleted() {
         diff e?vil is deleted (changed by a command)
         diff gone.txt is there again (changed by a command)
         diff new/c.txt is deleted (changed by a command)
-        diff raw is as it was before (changed by a command)"#]]
+        diff own.sh is there again (changed by a command)
+        diff raw is as it was before (changed by a command)
+        diff run.sh is there again (changed by a command)"#]]
     .assert_eq(&heads.join("\n"));
     scene.nvim.keys("a");
     scene.wait_chat("The user took back");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l1", "mine")));
     assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("one\r\ntwo\r\n"));
+    for (script, mode) in [("run.sh", 0o755), ("own.sh", 0o700)] {
+        let path = scene.nvim.setup.path(script);
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, mode, "{script}");
+    }
     assert_eq!((scene.on_disk("new/c.txt"), scene.on_disk("e\nvil")), (None, None));
     assert_eq!(scene.on_disk("ignored").as_deref(), Some("x\n"));
     assert_eq!(fs::read(scene.nvim.setup.path("raw")).unwrap(), b"\xff\0raw");

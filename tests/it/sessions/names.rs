@@ -263,6 +263,7 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
     nvim.wait_screen("was changed while it is open here");
     nvim.wait_screen("main.edited-1.json");
     assert_eq!(fs::read_to_string(&aside).unwrap(), edited);
+    assert_eq!(completed(&nvim, "Caliban resume "), ["main"]);
     say(&nvim, &server, "three", "The third.");
     nvim.keys(":Caliban rename other<CR>");
     nvim.wait_screen("`main` is `other` now.");
