@@ -219,7 +219,8 @@ function T.writing_with_bang()
       ran = ran + 1
     end,
   })
-  eq('', H.try('w!'))
+  assert(H.try('w!'):find('under review', 1, true))
+  H.keys(':w!<CR>')
   eq({ 'a\nX\nc\n', '1:-b+X', false, 1 }, { H.disk('f.txt'), H.pending(), vim.bo.modified, ran })
   assert(H.try('w'):find('under review', 1, true))
   eq('', H.try('w other.txt'))
