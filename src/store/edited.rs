@@ -1,31 +1,15 @@
 //! What someone else has made of a session's file while it is open here: it is kept beside it, never written over.
 
+use super::stamp::Stamp;
 use super::{Store, journal};
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
-
-/// Tells a file from what it is once somebody has written it again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
-    modified: SystemTime,
-    len: u64,
-}
-
-impl Stamp {
-    /// `None`: there is no such file.
-    pub(super) fn of(path: &Path) -> Option<Stamp> {
-        let it = fs::metadata(path).ok()?;
-        Some(Stamp { modified: it.modified().ok()?, len: it.len() })
-    }
-}
+use std::path::PathBuf;
 
 impl Store {
     /// Sets aside the session's file as it is, where it is not as we left it.
     pub(super) fn keep_edit(&mut self) -> io::Result<()> {
         let path = self.path();
-        let now = Stamp::of(&path);
+        let now = Stamp::at(&path);
         if now.is_none() || now == self.stamp {
             return Ok(());
         }

@@ -2,11 +2,11 @@
 
 use super::file::SCHEMA;
 use super::listing::Head;
+use super::stamp::Stamp;
 use super::{Barred, Project};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 
 /// Its file in the project's folder; without an ending it is no session's.
 const FILE: &str = "index";
@@ -22,22 +22,6 @@ pub(super) struct Index {
 struct Entry {
     stamp: Stamp,
     head: Head,
-}
-
-/// Tells a file from the one that takes its place: a session's is replaced whole whenever it is saved.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Stamp {
-    inode: u64,
-    bytes: u64,
-    /// Since the epoch.
-    modified: (i64, i64),
-}
-
-impl Stamp {
-    fn of(file: &Metadata) -> Stamp {
-        let modified = (file.mtime(), file.mtime_nsec());
-        Stamp { inode: file.ino(), bytes: file.len(), modified }
-    }
 }
 
 impl Index {

@@ -13,6 +13,7 @@ mod listing;
 mod reading;
 mod outputs;
 mod shelf;
+mod stamp;
 pub mod tally;
 #[cfg(test)]
 mod tests;
@@ -26,10 +27,10 @@ pub use reading::Holder;
 
 use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
-use edited::Stamp;
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
 use sha2::{Digest, Sha256};
+use stamp::Stamp;
 use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -206,7 +207,7 @@ impl Project {
         self.disk.create_dir(&self.dir).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
         let path = self.dir.join(format!("{id}.json"));
-        let stamp = Stamp::of(&path);
+        let stamp = Stamp::at(&path);
         let (header, mut session, size) = match self.disk.read(&path) {
             Ok(bytes) => {
                 let (mut header, session) = SessionFile::parse(&bytes)?;
@@ -348,7 +349,7 @@ impl Store {
             return Err(error);
         }
         self.size = u64::try_from(json.len()).unwrap_or(0);
-        self.stamp = Stamp::of(&self.path());
+        self.stamp = Stamp::at(&self.path());
         self.backlog.clear();
         let is_durable = self.disk.sync_dir(&self.dir);
         self.clear_outputs();

@@ -1,6 +1,6 @@
 //! What becomes of a session as a whole: renamed, or put into the trash, with everything that belongs to it.
 
-use super::edited::Stamp;
+use super::stamp::Stamp;
 use super::{Barred, Listed, Project, Store, outputs};
 use crate::event::SessionId;
 use crate::session::Session;
@@ -90,7 +90,7 @@ impl Store {
             let json = self.render(session)?;
             self.disk.replace_now(&self.dir, &format!("{to}.json"), &json)?;
         }
-        self.stamp = Stamp::of(&self.dir.join(format!("{to}.json")));
+        self.stamp = Stamp::at(&self.dir.join(format!("{to}.json")));
         Ok(())
     }
 

@@ -1,0 +1,27 @@
+//! Tells a file from the one that takes its place, without reading it.
+
+use serde::{Deserialize, Serialize};
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// A session's file is replaced whole whenever it is saved, and has another inode then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    inode: u64,
+    bytes: u64,
+    /// Since the epoch, in seconds and nanoseconds.
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    pub(super) fn of(file: &Metadata) -> Stamp {
+        let modified = (file.mtime(), file.mtime_nsec());
+        Stamp { inode: file.ino(), bytes: file.len(), modified }
+    }
+
+    /// `None`: there is no such file.
+    pub(super) fn at(path: &Path) -> Option<Stamp> {
+        fs::metadata(path).ok().map(|it| Stamp::of(&it))
+    }
+}
