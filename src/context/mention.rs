@@ -85,7 +85,15 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Excerpt>, String>
     let absolute = path::resolve(desk, written).map_err(|why| format!("`@{written}`: {why}"))?;
     let shown = path::show(&desk.root, &absolute);
     match desk.workspace.read(&absolute).await {
-        Ok(source) => cut(&source.text.content, mention, shown).map(Some),
+        Ok(source) => {
+            let mut excerpt = cut(&source.text.content, mention, shown)?;
+            let undecided = source.undecided();
+            if !undecided.is_empty() && !excerpt.text.ends_with('\n') {
+                excerpt.text.push('\n');
+            }
+            excerpt.text.push_str(&undecided);
+            Ok(Some(excerpt))
+        }
         Err(Unreadable::Folder) => {
             let dir = absolute.clone();
             let listing = tokio::task::spawn_blocking(move || list(&dir))

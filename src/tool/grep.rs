@@ -109,7 +109,8 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
         lines.push(format!("[the first {count} matches: narrow the pattern, path or glob]"));
     }
     for (path, pending) in &found.pending {
-        lines.push(format!("[{path}: {pending} hunks pending, searched as shown in the editor]"));
+        let hunks = if *pending == 1 { "hunk" } else { "hunks" };
+        lines.push(format!("[{path}: {pending} {hunks} pending, searched as shown in the editor]"));
     }
     let more = if found.capped { "+" } else { "" };
     let noun = if found.matches == 1 { "match" } else { "matches" };

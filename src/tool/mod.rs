@@ -120,6 +120,17 @@ pub struct Source {
     pub pending: u32,
 }
 
+impl Source {
+    /// For the model, below the text: that it is not agreed to. Empty where it is.
+    pub fn undecided(&self) -> String {
+        match self.pending {
+            0 => String::new(),
+            1 => "[1 hunk pending: shown here, not yet accepted by the user]\n".to_owned(),
+            n => format!("[{n} hunks pending: shown here, not yet accepted by the user]\n"),
+        }
+    }
+}
+
 /// Why a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreadable {

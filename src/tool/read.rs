@@ -106,13 +106,7 @@ fn notes(source: &Source, first: usize, last: usize) -> String {
     if last == total && !source.text.eol() {
         notes.push("[no newline at the end of the file]\n".to_owned());
     }
-    if source.pending > 0 {
-        let hunks = if source.pending == 1 { "hunk" } else { "hunks" };
-        notes.push(format!(
-            "[{} {hunks} pending: shown here, not yet accepted by the user]\n",
-            source.pending
-        ));
-    }
+    notes.push(source.undecided());
     notes.concat()
 }
 

@@ -1,22 +1,11 @@
 //! Mode auto-edit: edits are on disk at once, and can be accepted, reworked and taken back afterwards.
 
 use crate::kit::reply::Reply;
-use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine, two_hunks, write};
 use expect_test::expect;
 use serde_json::json;
 
 const MODE: &str = "{ mode = 'auto-edit' }";
-
-/// Two hunks of `a.txt`, open, are written, and the turn is over; `setup` may add to it.
-fn two_written(setup: impl FnOnce(Setup) -> Setup) -> Scene {
-    let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(MODE)));
-    scene.nvim.keys(":edit a.txt<CR>");
-    scene.server.reply(two_hunks());
-    scene.ask_until(Reply::said("I see."), "I see.");
-    scene.wait_hunks(2);
-    scene
-}
 
 fn changed() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
@@ -28,7 +17,7 @@ fn modified(scene: &Scene) -> String {
 
 #[test]
 fn an_edit_is_written_at_once_and_reviewed_afterwards() {
-    let scene = two_written(|it| it);
+    let scene = Scene::two_written(|it| it);
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
     expect!["Applied and written to a.txt; the user may still review it."]
         .assert_eq(&scene.answer(2, "e1"));
@@ -66,7 +55,7 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
 
 #[test]
 fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
-    let scene = two_written(|it| it);
+    let scene = Scene::two_written(|it| it);
     scene.nvim.keys(":Caliban reject file not so<CR>");
     scene.wait_hunks(0);
     scene.nvim.wait_screen("a.txt: 2 rejected, saved");
@@ -130,7 +119,7 @@ fn a_command_behind_it_finds_it_on_disk() {
 #[test]
 fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
     let formatter = "vim.cmd([[autocmd BufWritePre *.txt keepjumps silent %s/L/M/ge]])";
-    let scene = two_written(|it| it.before(formatter));
+    let scene = Scene::two_written(|it| it.before(formatter));
     let now = changed().replace('L', "M");
     assert_eq!(scene.on_disk("a.txt"), Some(now.clone()));
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", now);
@@ -178,7 +167,7 @@ fn a_buffer_with_unsaved_changes_of_the_users_is_not_written() {
 #[test]
 fn a_write_that_fails_is_told_to_both() {
     let before = "vim.cmd('autocmd BufWritePre * throw \"no formatter\"')";
-    let scene = two_written(|it| it.before(before));
+    let scene = Scene::two_written(|it| it.before(before));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert!(scene.said().contains("a.txt is not written: no formatter."), "{}", scene.said());
     expect!["Applied in the user's buffer of a.txt, but not written (no formatter): the disk does not have it yet. The user may still review it."].assert_eq(&scene.answer(2, "e1"));
@@ -208,7 +197,7 @@ fn it_waits_until_the_user_has_finished_typing() {
 /// `u` and `<C-r>` are the user's, and write nothing by themselves.
 #[test]
 fn undo_and_redo() {
-    let scene = two_written(|it| it);
+    let scene = Scene::two_written(|it| it);
     scene.nvim.keys("u");
     scene.wait_hunks(0);
     scene.nvim.wait_screen("a.txt: undone, not saved: you undid it");
@@ -234,7 +223,7 @@ fn undo_and_redo() {
 /// What another program writes is taken over, and the hunks stay.
 #[test]
 fn a_change_on_disk_leaves_the_hunks() {
-    let scene = two_written(|it| it);
+    let scene = Scene::two_written(|it| it);
     let theirs = changed().replace("l5", "theirs");
     std::fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
     scene.nvim.keys(":checktime<CR>");

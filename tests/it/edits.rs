@@ -173,13 +173,11 @@ fn buffers_that_cannot_be_changed_are_refused() {
         change(),
         "a.txt was not changed: its buffer is 'nomodifiable'.",
     );
-    refused(
-        |it| it,
-        ":edit a.txt<CR>:setlocal bt=nofile<CR>",
-        "edit",
-        change(),
-        "a.txt was not changed: its buffer is not a file (nofile).",
-    );
+    for kind in ["nofile", "help", "nowrite"] {
+        let keys = format!(":edit a.txt<CR>:setlocal bt={kind}<CR>");
+        let told = format!("a.txt was not changed: its buffer is not a file ({kind}).");
+        refused(|it| it, &keys, "edit", change(), &told);
+    }
 }
 
 #[test]

@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 
 const PATCHING: &str = "{ models = { ['anthropic/claude-sonnet-4-5'] = { edits = 'patch' } } }";
 
+const CHECK: &str = "vim.cmd('checkhealth caliban')
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
+
 /// The names of the tools in a request of Anthropic's, `OpenAI`'s or Ollama's.
 fn tools(request: &Request) -> String {
     let name = |it: &Value| {
@@ -250,4 +253,34 @@ fn how_often_edits_fit_is_counted_and_shown() {
     let report = scene.nvim.lua_str(check);
     let told = "anthropic/claude-sonnet-4-5, replace: 1 of 2 (50 %)";
     assert!(report.contains(told), "no {told:?} in {report}");
+}
+
+/// A call that cannot be read is one that missed; each way of a model to write its edits is counted by itself.
+#[test]
+fn each_model_and_each_of_its_ways_is_counted_by_itself() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(PATCHING));
+    let none = json!({ "input": "*** Begin Patch\n*** Update File: a.txt\n@@\n-l2\n+L2\n" });
+    scene.server.reply(Reply::new().call("e1", "apply_patch", none));
+    let body = "*** Update File: a.txt\n@@\n-none\n+L2\n";
+    scene.server.reply(Reply::new().call("e2", "apply_patch", patch(body)));
+    scene.ask(Reply::new().call(
+        "e3",
+        "apply_patch",
+        patch("*** Update File: a.txt\n@@\n-l2\n+L2\n"),
+    ));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    scene.nvim.keys(":Caliban model anthropic/claude-haiku-4-5<CR>");
+    scene.nvim.wait_screen("claude-haiku-4-5");
+    scene.ask(Reply::new().call("e4", "edit", edit("a.txt", &[("l3", "L3")])));
+    scene.wait_pending(1);
+    let report = scene.nvim.lua_str(CHECK);
+    for told in [
+        "anthropic/claude-sonnet-4-5, patch: 1 of 3 (33 %)",
+        "anthropic/claude-haiku-4-5, replace: 1 of 1 (100 %)",
+    ] {
+        assert!(report.contains(told), "no {told:?} in {report}");
+    }
 }

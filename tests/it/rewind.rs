@@ -12,19 +12,9 @@ use std::os::unix::fs::PermissionsExt;
 
 const MODE: &str = "{ mode = 'auto-edit' }";
 
-/// Two hunks of `a.txt`, open, are written, and the turn is over; `setup` may add to it.
-fn two_written(setup: impl FnOnce(Setup) -> Setup) -> Scene {
-    let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(MODE)));
-    scene.nvim.keys(":edit a.txt<CR>");
-    scene.server.reply(two_hunks());
-    scene.ask_until(Reply::said("I see."), "I see.");
-    scene.wait_hunks(2);
-    scene
-}
-
-/// The same, and agreed to.
+/// Two hunks of `a.txt` are written, and agreed to.
 fn two_accepted() -> Scene {
-    let scene = two_written(|it| it);
+    let scene = Scene::two_written(|it| it);
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_chat("The user accepted 2 changes in a.txt.");
     scene
@@ -54,7 +44,7 @@ fn rewind(scene: &Scene, turn: &str) {
 
 #[test]
 fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
-    let scene = two_written(|it| it);
+    let scene = Scene::two_written(|it| it);
     preview(&scene, "1");
     let shown = scene.nvim.buffer("/rewind");
     expect![[r#"
@@ -95,7 +85,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
 
 #[test]
 fn a_rewind_is_a_turn_that_can_be_rewound() {
-    let scene = two_written(|it| it);
+    let scene = Scene::two_written(|it| it);
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     rewind(&scene, "1");

@@ -1,5 +1,6 @@
 //! What one call asks of several files enters whole or not at all; and what a turn that is stopped leaves of it.
 
+use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::setup::Setup;
 use crate::review::scene::{Scene, edit, nine, two_hunks};
@@ -217,6 +218,24 @@ fn binary_files_are_deleted_and_renamed_once_the_user_agrees() {
         assert_eq!(scene.answer(2, "e1"), "The user accepted it: a.bin is deleted.");
         assert_eq!(scene.answer(2, "e2"), "The user accepted it: b.bin is now c.bin.");
     }
+}
+
+#[test]
+fn a_file_open_in_another_neovim_is_neither_deleted_nor_renamed() {
+    let scene = Scene::start(three);
+    let other = Nvim::start(&scene.nvim.setup);
+    other.keys(":edit a.txt<CR>GAx<Esc>:preserve<CR>");
+    let calls =
+        [("delete", json!({"path": "a.txt"})), ("rename", json!({"path": "a.txt", "to": "d.txt"}))];
+    for (tool, input) in calls {
+        let n = scene.server.requests().len();
+        scene.server.reply(Reply::new().call("e1", tool, input));
+        let last = format!("I see {tool}.");
+        scene.ask_until(Reply::said(&last), &last);
+        let told = "a.txt was not changed: it is open in another Neovim (swap file).";
+        assert_eq!(scene.answer(n + 2, "e1"), told);
+    }
+    assert_eq!((scene.pending(), scene.on_disk("a.txt")), (0, Some(nine())));
 }
 
 #[test]

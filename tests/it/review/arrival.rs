@@ -157,3 +157,54 @@ fn text_that_is_gone_when_the_proposal_arrives_is_a_misfit_that_teaches() {
     );
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().replace("l8", "eight").trim_end());
 }
+
+/// While an expression is evaluated for a mapping no text may change (E565), though the mode is none that waits.
+#[test]
+fn a_mapping_that_locks_the_text_is_not_disturbed() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    let mapping = "vim.keymap.set('n', 'X', function()
+          vim.g.locked = true
+          vim.wait(60000, function() return vim.g.open end, 1)
+          return 'Aend<Esc>'
+        end, { expr = true })";
+    scene.nvim.lua(mapping, &[]);
+    scene.nvim.keys(":edit a.txt<CR>4G");
+    let reply = Reply::new().gate().call("e1", "edit", edit("a.txt", &[("l8", "L8")]));
+    let gate = scene.server.reply(reply);
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.server.wait_requests(1);
+    scene.nvim.request("nvim_input", vec!["X".into()]);
+    scene.nvim.wait(|nvim| nvim.lua_str("return vim.g.locked") == "true", "the mapping");
+    gate.finish();
+    let waiting = "return #require('caliban.buffers').waiting()";
+    scene.nvim.wait(|nvim| nvim.lua_str(waiting) == "1", "the proposal at the door");
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
+    scene.nvim.lua("vim.g.open = true", &[]);
+    scene.wait_pending(1);
+    assert_eq!(
+        scene.nvim.buffer("/a.txt").replace('\n', " "),
+        NINE.replace("l4", "l4end").replace("l8", "L8")
+    );
+}
+
+#[test]
+fn a_text_that_never_rests_is_given_up_after_five_times() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let moving = "local propose = require('caliban.buffers').propose
+        vim.g.times = 0
+        require('caliban.buffers').propose = function(message)
+          vim.g.times = vim.g.times + 1
+          vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 0, 0, true, { 'mine' })
+          return propose(message)
+        end";
+    scene.nvim.lua(moving, &[]);
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
+    scene.ask_until(Reply::said("I see."), "I see.");
+    assert_eq!(
+        scene.answer(2, "e1"),
+        "a.txt was not changed: the text keeps changing while the edit is being placed; try again later."
+    );
+    assert_eq!((scene.pending(), scene.nvim.lua_str("return vim.g.times").as_str()), (0, "5"));
+    assert_eq!(scene.nvim.buffer("/a.txt"), "mine\n".repeat(5) + nine().trim_end());
+}

@@ -245,3 +245,60 @@ fn a_turn_stopped_before_the_proposal_enters_changes_nothing() {
     expect!["Not applied: the user stopped the turn before it was in the user's buffer. Nothing has changed."].assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
 }
+
+#[test]
+fn what_a_search_or_a_mention_shows_of_a_file_under_review_says_so() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::new().call("g1", "grep", json!({ "pattern": "L8" })));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban ask see @a.txt and @a.txt:8-9<CR>");
+    scene.wait_idle("I see.");
+    expect![[r#"
+        <context kind="file" path="a.txt">
+        l1
+        L2
+        l3
+        l4
+        l5
+        l6
+        l7
+        L8
+        L8b
+        l9
+        [2 hunks pending: shown here, not yet accepted by the user]
+        </context>
+        <context kind="file" path="a.txt" lines="8-9">
+        L8
+        L8b
+        [2 hunks pending: shown here, not yet accepted by the user]
+        </context>
+        see @a.txt and @a.txt:8-9"#]]
+    .assert_eq(&scene.request(2).last_user_text());
+    expect![[r#"
+        a.txt:8: L8
+        a.txt:9: L8b
+        [a.txt: 2 hunks pending, searched as shown in the editor]"#]]
+    .assert_eq(&scene.answer(3, "g1"));
+}
+
+/// What was tolerated comes with the verdict, however late that is.
+#[test]
+fn what_was_tolerated_is_told_with_a_late_verdict() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2 \nl3", "L2\nl3")])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("As you like."));
+    scene.nvim.keys(":Caliban ask b first<CR>");
+    scene.wait_idle("As you like.");
+    assert!(!scene.answer(2, "e1").contains("matched"));
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(0);
+    expect![[r#"
+        <notice>
+        The user accepted the change in a.txt.
+        `old` is not there exactly; it was matched at lines 2-3 ignoring blanks at line ends.
+        </notice>
+        and?"#]]
+    .assert_eq(&scene.told_next());
+}

@@ -43,18 +43,39 @@ fn leaving_in_the_middle_of_a_review_leaves_the_disk_alone() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
+/// Has the program stopped, going on or dead.
+fn signal(scene: &Scene, signal: rustix::process::Signal) {
+    let all = scene.nvim.setup.processes();
+    let (pid, _) = all.into_iter().find(|(_, line)| line.contains("debug/caliban")).unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
 /// Kills the program and waits until Neovim has seen its end.
 pub(super) fn kill_program(scene: &Scene) {
-    let (pid, _) = scene
-        .nvim
-        .setup
-        .processes()
-        .into_iter()
-        .find(|(_, line)| line.contains("debug/caliban"))
-        .unwrap();
-    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    signal(scene, rustix::process::Signal::KILL);
     scene.wait_phase("offline");
+}
+
+/// Deciding is Lua's: with a program that does nothing, and the chat closed, it is on the screen and on disk at once.
+#[test]
+fn a_review_goes_on_while_the_program_is_busy() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys(":Caliban close<CR>");
+    signal(&scene, rustix::process::Signal::STOP);
+    scene.nvim.keys("2G\\a");
+    scene.wait_hunks(1);
+    scene.nvim.keys("]h");
+    assert_eq!(scene.nvim.lua_str("return vim.fn.line('.')"), "8");
+    scene.nvim.keys("\\r");
+    scene.wait_hunks(0);
+    scene.nvim.wait_screen("a.txt: 1 accepted, 1 rejected, saved");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
+    scene.server.reply(Reply::said("I see."));
+    signal(&scene, rustix::process::Signal::CONT);
+    assert!(scene.answer(2, "e1").starts_with("Of 2 changes in a.txt: 1 accepted, 1 rejected"));
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_idle("I see.");
 }
 
 #[test]

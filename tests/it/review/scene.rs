@@ -51,6 +51,17 @@ impl Scene {
         scene
     }
 
+    /// In auto-edit mode: the same hunks are written, and the turn is over; `setup` may add to it.
+    pub fn two_written(setup: impl FnOnce(Setup) -> Setup) -> Scene {
+        let mode = "{ mode = 'auto-edit' }";
+        let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(mode)));
+        scene.nvim.keys(":edit a.txt<CR>");
+        scene.server.reply(two_hunks());
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.wait_hunks(2);
+        scene
+    }
+
     /// Asks; this is the first reply. The focus stays where it is.
     pub fn ask(&self, reply: Reply) {
         self.server.reply(reply);
