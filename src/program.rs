@@ -21,7 +21,7 @@ use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
 use crate::provider::endpoint::{self, Unresolved};
 use crate::provider::{probe, tour};
-use crate::store::{self, Draft, Project, Store};
+use crate::store::{self, Barred, Draft, Project, Store};
 use crate::tool::Desk;
 use held::Begin;
 use places::{cache_dir, config_dir, data_dir, own_file, project_root};
@@ -51,7 +51,7 @@ pub async fn run() -> ExitCode {
             },
             Some((session, wish)) = ends.wishes.recv() => program.wish(session, wish).await,
             Some(connected) = ends.connected.recv() => program.connected(connected),
-            Some(taken) = ends.taken.recv() => program.taken(taken).await,
+            Some(waited) = ends.waited.recv() => program.waited(waited).await,
             _ = terminated.recv(), if !is_terminated => is_terminated = true,
             () = tokio::time::sleep(FAREWELL), if is_terminated => break,
         }
@@ -86,7 +86,7 @@ struct Program {
     questions: mpsc::UnboundedSender<lsp::Order>,
     wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
     connected: mpsc::UnboundedSender<connect::Connected>,
-    taken: mpsc::UnboundedSender<held::Taken>,
+    waited: mpsc::UnboundedSender<held::Waited>,
     /// Tells where the keys are that the user has given.
     keys: PathBuf,
 }
@@ -94,7 +94,7 @@ struct Program {
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
     connected: mpsc::UnboundedReceiver<connect::Connected>,
-    taken: mpsc::UnboundedReceiver<held::Taken>,
+    waited: mpsc::UnboundedReceiver<held::Waited>,
 }
 
 impl Program {
@@ -121,7 +121,7 @@ impl Program {
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         let (connected, connected_end) = mpsc::unbounded_channel();
-        let (taken, taken_end) = mpsc::unbounded_channel();
+        let (waited, waited_end) = mpsc::unbounded_channel();
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
         let (questions, question_orders) = mpsc::unbounded_channel();
         tokio::spawn(lsp::run(first_id(), question_orders));
@@ -146,10 +146,10 @@ impl Program {
             questions,
             wishes,
             connected,
-            taken,
+            waited,
             keys,
         };
-        (program, Ends { wishes: wishes_end, connected: connected_end, taken: taken_end })
+        (program, Ends { wishes: wishes_end, connected: connected_end, waited: waited_end })
     }
 
     async fn handle(&mut self, message: FromNvim) {
@@ -250,7 +250,11 @@ impl Program {
         if !store::is_name(&id.0) || self.agents.contains_key(&id) {
             return;
         }
-        let Ok(mut opened) = self.project.open(&id) else { return };
+        let mut opened = match self.project.open(&id) {
+            Ok(opened) => opened,
+            Err(Barred::Held(_)) => return self.look_later(id),
+            Err(_) => return,
+        };
         let has_reviews = !self.project.under_review(&id).is_empty();
         let session = opened.session.as_ref().filter(|it| !it.is_blank());
         if session.is_some() && (opened.interrupted || has_reviews) {

@@ -39,9 +39,10 @@ impl Begin {
 }
 
 /// What came of waiting for another Neovim's session.
-pub(super) struct Taken {
-    session: SessionId,
-    opened: Result<Opened, Barred>,
+pub(super) enum Waited {
+    Taken(SessionId, Result<Opened, Barred>),
+    /// Nobody has it any more: it may be looked at.
+    Free(SessionId),
 }
 
 impl Program {
@@ -147,11 +148,11 @@ impl Program {
                 Err(barred) => self.notice(Level::Error, barred.say(&session.0)),
             },
             Way::Take => {
-                let (project, taken) = (self.project.clone(), self.taken.clone());
+                let (project, waited) = (self.project.clone(), self.waited.clone());
                 tokio::spawn(async move {
                     let opened = open_within(project, &session, PATIENCE).await;
                     // The program waits for it, or is ending.
-                    let _ = taken.send(Taken { session, opened });
+                    let _ = waited.send(Waited::Taken(session, opened));
                 });
             }
         }
@@ -163,7 +164,26 @@ impl Program {
         relatives.find(|it| Some(it.root()) == root).unwrap_or_else(|| self.project.clone())
     }
 
-    pub(super) async fn taken(&mut self, Taken { session, opened }: Taken) {
+    /// The Neovim that has a session may be on its way out, its turn cut off.
+    pub(super) fn look_later(&self, session: SessionId) {
+        let (project, waited) = (self.project.clone(), self.waited.clone());
+        let deadline = Instant::now() + PATIENCE;
+        tokio::spawn(async move {
+            while Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                if !project.is_held(&session.0) {
+                    // The program waits for it, or is ending.
+                    return drop(waited.send(Waited::Free(session)));
+                }
+            }
+        });
+    }
+
+    pub(super) async fn waited(&mut self, waited: Waited) {
+        let (session, opened) = match waited {
+            Waited::Taken(session, opened) => (session, opened),
+            Waited::Free(session) => return self.look(session).await,
+        };
         match opened {
             Ok(opened) => {
                 self.shows_next = true;

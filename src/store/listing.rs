@@ -107,7 +107,8 @@ impl Project {
         Some(Listed { name, title, age, bytes, turns, held, problem, line: None })
     }
 
-    fn is_held(&self, name: &str) -> bool {
+    /// Whether somebody has it open.
+    pub fn is_held(&self, name: &str) -> bool {
         let lock = File::open(self.dir().join(format!("{name}.lock")));
         lock.is_ok_and(|it| matches!(it.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }

@@ -14,9 +14,9 @@ fn an_interrupted_turn_is_said_at_startup_and_shown_on_demand() {
     nvim.keys(":Caliban<CR>ihello<C-s>");
     nvim.wait_screen("half an");
     nvim.kill();
-    gate.finish();
     let nvim = Nvim::start(&setup);
     nvim.wait_screen("A turn was interrupted in this project. :Caliban shows it.");
+    gate.finish();
     assert_eq!(nvim.lua_json("return #vim.api.nvim_list_wins()"), 1);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("! Interrupted: Neovim or the program ended in mid-turn.");

@@ -101,9 +101,8 @@ fn what_the_user_says_of_a_model_counts() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server).config(config));
     nvim.ask("hello", "Yes.");
     // 0.005 × 10 + 0.02 × 2.5
-    let line = nvim.lua_str("return require('caliban').status(200)");
-    expect!["anthropic/own · ask · ○ idle  25k/50k  50% · in 5k · out 20k · $0.10"]
-        .assert_eq(&line);
+    let line = "anthropic/own · ask · ○ idle  25k/50k  50% · in 5k · out 20k · $0.10";
+    nvim.wait(|nvim| nvim.lua_str("return require('caliban').status(200)") == line, line);
     assert_eq!(server.requests()[0].json["max_tokens"], 77);
 }
 

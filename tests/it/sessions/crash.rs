@@ -222,3 +222,23 @@ fn killed_at_any_moment_it_comes_back_whole() {
         assert!(pair[1].starts_with(&pair[0]), "{:#?}\nis not begun by\n{:#?}", pair[1], pair[0]);
     }
 }
+
+/// The program of the Neovim that is gone has its conversation for a moment still.
+#[test]
+fn an_interrupted_turn_is_said_as_soon_as_nobody_has_it() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("half an ").gate().text("answer"));
+    let setup = Setup::new().anthropic(&server);
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>ihello<C-s>");
+    nvim.wait_screen("half an");
+    nvim.kill();
+    let held = fs::File::open(folder(&setup).join("main.lock")).unwrap();
+    held.lock().unwrap();
+    let nvim = Nvim::start(&setup);
+    let is_running = |_: &Nvim| setup.debug_log().matches("hello").count() == 2;
+    nvim.wait(is_running, "the program");
+    drop(held);
+    nvim.wait_screen("A turn was interrupted in this project. :Caliban shows it.");
+    gate.finish();
+}
