@@ -40,7 +40,7 @@ impl Begin {
 
 /// What came of waiting for another Neovim's session.
 pub(super) enum Waited {
-    Taken(SessionId, Result<Opened, Barred>),
+    Taken(SessionId, Result<Box<Opened>, Barred>),
     /// Nobody has it any more: it may be looked at.
     Free(SessionId),
 }
@@ -152,7 +152,7 @@ impl Program {
                 tokio::spawn(async move {
                     let opened = open_within(project, &session, PATIENCE).await;
                     // The program waits for it, or is ending.
-                    let _ = waited.send(Waited::Taken(session, opened));
+                    let _ = waited.send(Waited::Taken(session, opened.map(Box::new)));
                 });
             }
         }
@@ -187,7 +187,7 @@ impl Program {
         match opened {
             Ok(opened) => {
                 self.shows_next = true;
-                self.start(session, Begin::of(opened), None).await;
+                self.start(session, Begin::Opened(opened), None).await;
                 self.shows_next = false;
             }
             Err(barred) => {
