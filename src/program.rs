@@ -32,8 +32,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
-/// How long the sessions may take to be on disk when the editor goes: Neovim waits two seconds.
+/// How long after a signal the end of input is waited for.
 const FAREWELL: Duration = Duration::from_millis(1500);
+
+/// How long the sessions may take to be on disk when the editor goes: it waits a second longer.
+const SAVING: Duration = Duration::from_secs(9);
 
 /// Runs until the editor goes.
 pub async fn run() -> ExitCode {
@@ -45,6 +48,7 @@ pub async fn run() -> ExitCode {
     let mut is_terminated = false;
     loop {
         tokio::select! {
+            biased;
             message = from_nvim.recv() => match message {
                 Some(message) => program.handle(message).await,
                 None => break,
@@ -457,7 +461,7 @@ impl Program {
             let _ = agent.send(Command::Quit(done));
             saved.push(is_done);
         }
-        let _ = tokio::time::timeout(FAREWELL, futures::future::join_all(saved)).await;
+        let _ = tokio::time::timeout(SAVING, futures::future::join_all(saved)).await;
     }
 }
 

@@ -22,6 +22,10 @@ local function take(message)
     local by = ('process %d'):format(vim.fn.getpid())
     local code = "require('caliban.handover').yield(...)"
     vim.rpcnotify(channel, 'nvim_exec_lua', code, { message.session, root, by })
+    -- what it has not heard when it is closed is not heard any more: our program has given up by then
+    vim.defer_fn(function()
+      pcall(vim.fn.chanclose, channel)
+    end, PATIENCE + 1000)
   end)
   claim(message.session, 'take')
 end

@@ -29,6 +29,24 @@ function M.dir(root)
   return dir and dir:gsub('/$', '') or nil
 end
 
+--- Writes a file beside them whole, and renames it. That it is durable is not waited for.
+---@param name string
+---@param texts string[]
+function M.replace(name, texts)
+  local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(name), vim.fs.basename(name))
+  local handle = io.open(temporary, 'wb')
+  if not handle then
+    return
+  end
+  local ok = true ---@type any
+  for _, text in ipairs(texts) do
+    ok = ok and handle:write(text)
+  end
+  if not (handle:close() and ok) or not os.rename(temporary, name) then
+    os.remove(temporary)
+  end
+end
+
 --- Names of the conversations on disk.
 ---@return string[]
 function M.sessions()

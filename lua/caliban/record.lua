@@ -174,25 +174,6 @@ local function parts(r)
   return head, texts
 end
 
---- Written whole and renamed. That it is durable is not waited for: at worst the review is lost, never a text.
----@param name string
----@param head string
----@param texts string[]
-local function write(name, head, texts)
-  local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(name), vim.fs.basename(name))
-  local handle = io.open(temporary, 'wb')
-  if not handle then
-    return
-  end
-  local ok = handle:write(head, '\n')
-  for _, text in ipairs(texts) do
-    ok = ok and handle:write(text)
-  end
-  if not (handle:close() and ok) or not os.rename(temporary, name) then
-    os.remove(temporary)
-  end
-end
-
 ---@param r caliban.Review
 ---@return boolean
 local function there(r)
@@ -211,7 +192,8 @@ local function save(name, r)
   elseif tick ~= api.nvim_buf_get_changedtick(r.buf) then
     return false
   end
-  write(name, head, texts)
+  table.insert(texts, 1, head .. '\n')
+  require('caliban.project').replace(name, texts)
   return true
 end
 

@@ -323,6 +323,20 @@ function M.restart()
   vim.list_extend(link.queue, unsent)
 end
 
+--- How long Neovim waits at its end for a program that is busy with a slow disk, in ms; <C-c> goes on at once.
+local PATIENCE = 10000
+
+--- The editor goes: waits until the program has all that it was told, and what it had to do, on disk.
+---@return boolean done
+function M.finish()
+  if not link.job then
+    return false
+  end
+  -- it reads on to the end of its input; a signal, and a kill two seconds later, is what Neovim would do
+  pcall(vim.fn.chanclose, link.job, 'rpc')
+  return vim.fn.jobwait({ link.job }, PATIENCE)[1] == 0
+end
+
 ---@class caliban.Report
 ---@field path? string the program
 ---@field missing? string why there is none

@@ -9,6 +9,8 @@ use rmpv::Value;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
@@ -31,7 +33,12 @@ struct Order {
 /// ends when the editor goes.
 pub fn connect() -> io::Result<(Editor, mpsc::UnboundedReceiver<FromNvim>)> {
     let (reader, writer) = stdio()?;
+    Ok(talk(reader, writer))
+}
+
+fn talk(reader: Reader, writer: Writer) -> (Editor, mpsc::UnboundedReceiver<FromNvim>) {
     let (forward, from_nvim) = mpsc::unbounded_channel();
+    let reader = ToItsEnd { reader, has_ended: false };
     let (nvim, io_loop) = Neovim::new(reader, writer, Forward { to: forward.clone() });
     let (orders, inbox) = mpsc::unbounded_channel();
     let carrier = tokio::spawn(carry(nvim, inbox));
@@ -42,7 +49,31 @@ pub fn connect() -> io::Result<(Editor, mpsc::UnboundedReceiver<FromNvim>)> {
         carrier.abort();
         drop(forward);
     });
-    Ok((Editor { orders }, from_nvim))
+    (Editor { orders }, from_nvim)
+}
+
+/// Keeps back the end of what it reads for one poll. At the end nvim-rs drops what it has read and not yet handed out,
+/// which it does between two polls of its reading: without this the editor's last words are lost, whenever they come
+/// together with the end.
+struct ToItsEnd {
+    reader: Reader,
+    has_ended: bool,
+}
+
+impl AsyncRead for ToItsEnd {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        match Pin::new(&mut self.reader).poll_read(cx, buffer) {
+            Poll::Ready(Ok(0) | Err(_)) if !std::mem::replace(&mut self.has_ended, true) => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            read => read,
+        }
+    }
 }
 
 impl Editor {
@@ -127,4 +158,37 @@ fn socket(fd: &OwnedFd) -> io::Result<tokio::net::UnixStream> {
     socket.local_addr()?;
     socket.set_nonblocking(true)?;
     tokio::net::UnixStream::from_std(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::io::{Cursor, sink};
+
+    /// A notification of each draft, as Neovim writes them.
+    fn drafts(count: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for n in 0..count {
+            let fields = [("kind", "draft"), ("session", "main"), ("text", &n.to_string())]
+                .map(|(key, value)| (Value::from(key), Value::from(value)));
+            let draft = Value::Map(fields.into_iter().collect());
+            let parts = vec![2.into(), "caliban".into(), Value::Array(vec![draft])];
+            rmpv::encode::write_value(&mut bytes, &Value::Array(parts)).unwrap();
+        }
+        bytes
+    }
+
+    #[tokio::test]
+    async fn what_comes_together_with_the_end_is_heard() {
+        for count in [0, 1, 2, 500] {
+            let reader = Box::new(Cursor::new(drafts(count)));
+            let (_editor, mut from_nvim) = talk(reader, Box::new(sink()));
+            let mut heard = Vec::new();
+            while let Some(message) = from_nvim.recv().await {
+                let FromNvim::Draft { text, .. } = message else { panic!("another message") };
+                heard.push(text);
+            }
+            assert_eq!(heard, (0..count).map(|n| n.to_string()).collect::<Vec<_>>());
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Sessions on disk, and the lives and deaths of the two processes.
 
 mod crash;
+mod drafts;
 mod large;
 mod many;
 mod moves;

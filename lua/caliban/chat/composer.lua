@@ -143,23 +143,23 @@ function M.save(chat)
   })
 end
 
----@type table<caliban.Chat, uv.uv_timer_t>
-local timers = setmetatable({}, { __mode = 'k' })
+--- Drafts as they are kept, in ms from the first change: so much may be lost of one when Neovim is killed.
+local SOON = 400
+--- Lines that may be read at each key.
+local FEW = 1000
+
+local due = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Chat, boolean>
 
 ---@param chat caliban.Chat
 local function save_soon(chat)
-  local timer = timers[chat]
-  if not timer then
-    timer = assert(vim.uv.new_timer())
-    timers[chat] = timer
+  if due[chat] then
+    return
   end
-  timer:start(
-    300,
-    0,
-    vim.schedule_wrap(function()
-      M.save(chat)
-    end)
-  )
+  due[chat] = true
+  vim.defer_fn(function()
+    due[chat] = nil
+    M.save(chat)
+  end, SOON)
 end
 
 --- Adds a piece of context as a chip; the same piece again replaces its older self.
@@ -288,6 +288,31 @@ function M.walk(chat, step)
   return true
 end
 
+--- Keeps what stands unsent as the program would, for the next start of it.
+---@param chat caliban.Chat
+local function write(chat)
+  local dir = chat.root and require('caliban.project').dir(chat.root)
+  if not dir or not chat.session or chat.ephemeral or chat.reading then
+    return
+  end
+  local name = ('%s/%s.draft'):format(dir, chat.session)
+  local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
+  if text(chat) == '' and #draft.context == 0 then
+    os.remove(name)
+  else
+    require('caliban.project').replace(name, { vim.json.encode(draft) })
+  end
+end
+
+--- The editor goes.
+function M.leave()
+  local all = require('caliban.chat').all
+  vim.tbl_map(M.save, all)
+  if not require('caliban.rpc').finish() then
+    vim.tbl_map(write, all)
+  end
+end
+
 --- Watches the composer's buffer.
 ---@param chat caliban.Chat
 function M.attach(chat)
@@ -301,6 +326,10 @@ function M.attach(chat)
       M.unwarn(chat)
     end
     make_room(chat, #above(chat))
+    -- Neovim unloads its buffers before it tells that a signal ends it
+    if api.nvim_buf_line_count(chat.composer) <= FEW then
+      lines(chat)
+    end
     save_soon(chat)
   end)
   on({ 'BufLeave', 'BufUnload' }, function()
@@ -309,13 +338,9 @@ function M.attach(chat)
   on('WinScrolled', function()
     make_room(chat, #above(chat))
   end)
-  api.nvim_create_autocmd('VimLeavePre', {
+  api.nvim_create_autocmd('VimLeave', {
     group = api.nvim_create_augroup('caliban_draft', {}),
-    callback = function()
-      for _, other in ipairs(require('caliban.chat').all) do
-        M.save(other)
-      end
-    end,
+    callback = M.leave,
   })
   show_chips(chat)
 end

@@ -102,6 +102,11 @@ fn it_is_taken_over_and_may_be_taken_back() {
     wait_words(&first, "main", "The third.");
     wait_phase(&first, "idle");
     assert_eq!(said(&setup, "main").len(), 6);
+    // what they were asked through is closed
+    for nvim in [&first, &second] {
+        let sockets = "return #vim.tbl_filter(function(it) return it.stream == 'socket' end, vim.api.nvim_list_chans())";
+        nvim.wait(|nvim| nvim.lua_json(sockets) == 0, "the end of the channels between them");
+    }
 }
 
 #[test]

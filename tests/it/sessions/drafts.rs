@@ -1,0 +1,79 @@
+//! What stands unsent in a composer, however the editor or the program ends.
+
+use super::*;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A chat with something in its composer, still in Insert mode.
+fn typed(setup: &Setup) -> Nvim {
+    let nvim = Nvim::start(setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    nvim.keys("ihalf a thought");
+    nvim
+}
+
+/// It is there in the next Neovim.
+fn is_kept(setup: &Setup, nvim: Nvim, text: &str) {
+    no_processes(&nvim);
+    drop(nvim);
+    let nvim = Nvim::start(setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("half a thought");
+    assert_eq!(nvim.buffer("caliban://main/prompt"), text);
+}
+
+#[test]
+fn it_is_kept_however_the_editor_ends() {
+    for end in ["<Esc>:qa!<CR>", "<Esc>:cq<CR>", "<C-o>:qa!<CR>"] {
+        let setup = wide();
+        let nvim = typed(&setup);
+        nvim.quit_with(end);
+        is_kept(&setup, nvim, "half a thought");
+    }
+    for signal in [Signal::TERM, Signal::HUP] {
+        let setup = wide();
+        let nvim = typed(&setup);
+        kill_process(Pid::from_raw(nvim.pid().cast_signed()).unwrap(), signal).unwrap();
+        nvim.quit_with("");
+        is_kept(&setup, nvim, "half a thought");
+    }
+}
+
+#[test]
+fn it_is_kept_while_it_is_typed() {
+    let setup = wide();
+    let nvim = typed(&setup);
+    let draft = folder(&setup).join("main.draft");
+    let (start, mut text) = (std::time::Instant::now(), "half a thought".to_owned());
+    while !draft.exists() {
+        assert!(start.elapsed().as_secs() < 20, "no draft after {text}");
+        nvim.keys("x");
+        text.push('x');
+    }
+    nvim.kill();
+    no_processes(&nvim);
+    let kept = fs::read_to_string(draft).unwrap();
+    assert!(kept.contains("half a thoughtx"), "{kept}");
+}
+
+#[test]
+fn it_is_kept_where_the_program_is_dead() {
+    let setup = wide();
+    let nvim = typed(&setup);
+    kill_program(&nvim);
+    nvim.keys(",<CR>and “more”");
+    nvim.quit_with("<Esc>:qa!<CR>");
+    is_kept(&setup, nvim, "half a thought,\nand “more”");
+}
+
+#[test]
+fn none_is_left_of_what_was_sent_or_taken_back() {
+    let setup = wide();
+    let nvim = typed(&setup);
+    let draft = folder(&setup).join("main.draft");
+    nvim.wait(|_| draft.exists(), "the draft");
+    kill_program(&nvim);
+    nvim.keys("<Esc>dd");
+    nvim.quit_with(":qa!<CR>");
+    assert!(!draft.exists());
+}
