@@ -146,6 +146,7 @@ impl Keeper {
                 before: keep(&it.before),
                 after: keep(&it.after),
                 mode: mode(&it),
+                folder: folder(&it),
                 path: it.path,
                 to: it.to,
             };
@@ -194,6 +195,14 @@ fn mode(it: &Planned) -> Option<u32> {
     let is_deleted = it.after == Content::Absent && it.before != Content::Absent;
     let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok())?;
     meta.map_or(it.mode, |it| Some(it.permissions().mode() & 0o7777))
+}
+
+/// The highest folder that has to be made for a file.
+fn folder(it: &Planned) -> Option<PathBuf> {
+    let is_made = it.to.is_some() || it.after != Content::Absent;
+    let path = it.to.as_deref().unwrap_or(&it.path);
+    let folders = path.ancestors().skip(1).take_while(|it| is_made && !it.exists());
+    folders.last().map(Path::to_owned)
 }
 
 async fn planned_of(it: &Proposal) -> Planned {

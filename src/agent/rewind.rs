@@ -17,7 +17,8 @@ use crate::store::checkpoints::{Cause, Change, Content};
 use crate::text::Text;
 use crate::tool::{self, Desk};
 use plan::File as Planning;
-use std::fs::{self, File};
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -228,6 +229,8 @@ impl Job {
             }
         }
         let root = &self.desk.root;
+        let done = files.iter().filter(|it| it.left.is_none()).map(|it| &*it.path);
+        remove_folders(root, changes, &done.collect());
         let line = |it: &Planning| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
         files.iter().map(line).collect()
     }
@@ -308,16 +311,72 @@ fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Ste
     Step::There(Box::new(on_wire(0, 0, &proposal)))
 }
 
-/// Writes a file whose content is still `was`. Blocks.
+/// Writes a file whose content is still `was`; whoever reads it finds the old or the new. Blocks.
 fn put(path: &Path, was: &Content, now: &Content, mode: Option<u32>) -> io::Result<()> {
-    let bytes = now.bytes().unwrap_or_default();
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut mode = mode.map(fs::Permissions::from_mode);
     if *was == Content::Absent {
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        File::create_new(path)?.write_all(&bytes)?;
+        fs::create_dir_all(folder)?;
     } else if Content::of(fs::read(path)?) == *was {
-        fs::write(path, &bytes)?;
+        mode.get_or_insert(fs::metadata(path)?.permissions());
     } else {
         return Err(io::Error::other("it has changed meanwhile"));
     }
-    mode.map_or(Ok(()), |it| fs::set_permissions(path, fs::Permissions::from_mode(it)))
+    let usual = fs::Permissions::from_mode(0o666);
+    let mut whole =
+        tempfile::Builder::new().prefix(".caliban-").permissions(usual).tempfile_in(folder)?;
+    whole.write_all(&now.bytes().unwrap_or_default())?;
+    mode.map_or(Ok(()), |it| whole.as_file().set_permissions(it))?;
+    whole.as_file().sync_all()?;
+    let put =
+        if *was == Content::Absent { whole.persist_noclobber(path) } else { whole.persist(path) };
+    put.map(drop).map_err(|it| it.error)
+}
+
+/// Removes the folders that were made for files which are gone again, where nothing else is in them.
+fn remove_folders(root: &Path, changes: &[Change], done: &BTreeSet<&Path>) {
+    for change in changes {
+        let Some(highest) = &change.folder else { continue };
+        let made = change.to.as_ref().unwrap_or(&change.path);
+        if !done.contains(&*change.path) && !done.contains(&**made) {
+            continue;
+        }
+        let is_ours = |it: &&Path| it.starts_with(highest) && *it != root && it.starts_with(root);
+        for folder in made.ancestors().skip(1).take_while(is_ours) {
+            // It fails where there is something in it.
+            if fs::remove_dir(folder).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_permissions() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("raw");
+        let (old, new) = (Content::of(b"\xff old".to_vec()), Content::of(b"\xff new".to_vec()));
+        fs::write(&path, b"\xff old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
+        let mut reader = fs::File::open(&path).unwrap();
+        put(&path, &old, &new, None).unwrap();
+        let mut read = Vec::new();
+        io::Read::read_to_end(&mut reader, &mut read).unwrap();
+        assert_eq!(read, b"\xff old");
+        assert_eq!(fs::read(&path).unwrap(), b"\xff new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
+        // not what it is to replace, not there, and there though it is not to be
+        assert!(put(&path, &old, &new, None).is_err());
+        assert!(put(&dir.path().join("other"), &old, &new, None).is_err());
+        assert!(put(&path, &Content::Absent, &old, None).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"\xff new");
+        let made = dir.path().join("a/b");
+        put(&made, &Content::Absent, &new, Some(0o640)).unwrap();
+        assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
 }

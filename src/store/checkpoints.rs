@@ -82,6 +82,9 @@ pub struct Change {
     /// The file's permissions, where it was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u32>,
+    /// The highest of the folders that were not there before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// Once the user had decided: the text without the change, and with what was kept of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<(Kept, Kept)>,
@@ -114,6 +117,7 @@ pub struct New {
     pub before: Kept,
     pub after: Kept,
     pub mode: Option<u32>,
+    pub folder: Option<PathBuf>,
 }
 
 /// What changes belong to.
@@ -164,10 +168,12 @@ impl Project {
 }
 
 impl Checkpoints {
-    /// Those of a session that is ours: what is too old of them goes.
+    /// Those of a session that is ours: what is too old of them goes. No turn of before goes on, whose number one after
+    /// it may have: a session that is cleared counts anew.
     pub fn open(disk: Arc<dyn Disk>, dir: PathBuf) -> Checkpoints {
         let mut all = Checkpoints::read(disk, dir);
         all.prune(now());
+        all.part();
         all
     }
 
@@ -233,7 +239,7 @@ impl Checkpoints {
             }
         }
         let from = id;
-        for New { path, to, before, after, mode } in new {
+        for New { path, to, before, after, mode, folder } in new {
             id += 1;
             let (turn, cause, title) = (origin.turn, origin.cause, title.clone());
             let (at, settled, state) = (now(), None, State::Open);
@@ -249,6 +255,7 @@ impl Checkpoints {
                 before,
                 after,
                 mode,
+                folder,
                 settled,
                 state,
             });

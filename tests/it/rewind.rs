@@ -178,6 +178,66 @@ fn is_after(scene: &Scene) {
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("lib/b.txt")), (None, Some(nine())));
 }
 
+/// Whether there is a folder of this name.
+fn has_folder(scene: &Scene, path: &str) -> bool {
+    scene.nvim.setup.path(path).is_dir()
+}
+
+#[test]
+fn folders_that_were_made_go_again_where_nothing_else_is_in_them() {
+    let scene = Scene::start(|it| {
+        let it = it.file("a.txt", nine()).file("there/d.txt", "d\n").config(MODE);
+        std::fs::create_dir(it.path("empty")).unwrap();
+        it
+    });
+    let reply = Reply::new()
+        .call("w1", "write", write("new/deep/c.txt", "one\n"))
+        .call("w2", "write", write("new/e.txt", "two\n"))
+        .call("w3", "write", write("empty/f.txt", "three\n"))
+        .call("w4", "write", write("kept/g.txt", "four\n"))
+        .call("w5", "write", write("there/h.txt", "five\n"))
+        .call("r1", "rename", json!({"path": "a.txt", "to": "lib/b.txt"}));
+    scene.server.reply(reply);
+    scene.ask_until(Reply::said("I see."), "I see.");
+    std::fs::write(scene.nvim.setup.path("kept/mine.txt"), "mine\n").unwrap();
+    for _ in 0..2 {
+        rewind(&scene, "1");
+        let names = ["new", "lib", "empty", "kept", "there"].map(|it| has_folder(&scene, it));
+        assert_eq!(names, [false, false, true, true, true]);
+        assert_eq!(scene.on_disk("kept/mine.txt").as_deref(), Some("mine\n"));
+        rewind(&scene, "1");
+        assert_eq!(scene.on_disk("new/deep/c.txt").as_deref(), Some("one\n"));
+        assert_eq!(scene.on_disk("lib/b.txt"), Some(nine()));
+    }
+}
+
+/// After `/clear` the turns have the numbers of the ones before it, also for a program that does not know of it.
+#[test]
+fn a_cleared_conversations_turns_are_not_mixed_with_the_new_ones() {
+    let scene = two_accepted();
+    for (old, new) in [("l4", "L4"), ("l6", "L6")] {
+        scene.nvim.lua("require('caliban').ask('/clear')", &[]);
+        scene.nvim.wait(|it| !it.transcript().contains("I see."), "an empty transcript");
+        if old == "l6" {
+            scene.nvim.keys(":Caliban restart<CR>");
+            scene.nvim.wait_phase("idle");
+        }
+        scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[(old, new)])));
+        scene.ask_until(Reply::said("I see."), "I see.");
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.wait_chat("The user accepted");
+    }
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("3: please  (a.txt");
+    scene.nvim.keys("<CR>");
+    rewind(&scene, "1");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed().replace("l4", "L4")));
+    rewind(&scene, "3");
+    assert_eq!(scene.on_disk("a.txt"), Some(changed()));
+    rewind(&scene, "5");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
 #[test]
 fn files_that_were_made_deleted_and_renamed() {
     let scene = whole_files("{}");

@@ -34,7 +34,7 @@ fn origin(turn: u32, cause: Cause) -> Origin {
 fn change(all: &mut Checkpoints, turn: u32, before: &Content, after: &Content) -> u32 {
     let blobs = all.blobs();
     let (before, after) = (blobs.keep(before).unwrap(), blobs.keep(after).unwrap());
-    let new = New { path: "/p/a.txt".into(), to: None, before, after, mode: None };
+    let new = New { path: "/p/a.txt".into(), to: None, before, after, mode: None, folder: None };
     let (ids, written) = all.begin(&origin(turn, Cause::Edit), vec![new]);
     written.unwrap();
     ids[0]
@@ -94,6 +94,21 @@ fn only_what_the_user_agreed_to_is_the_turns() {
     settle(&mut all, "y\n");
     assert_eq!(sides(&all), [sided, "2: a|b|mine|c|d|E!| -> y| true"]);
     assert_eq!(sides(&place.open()), sides(&all));
+}
+
+/// A session that is cleared counts its turns from one again.
+#[test]
+fn a_turn_is_not_taken_for_an_older_one_of_its_number() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\n"), &text("b\n"));
+    all.part();
+    change(&mut all, 1, &text("b\n"), &text("c\n"));
+    change(&mut all, 1, &text("c\n"), &text("d\n"));
+    // and once nobody knows any more that it was
+    change(&mut place.open(), 1, &text("d\n"), &text("e\n"));
+    let expected = ["1: a| -> b| true", "2: b| -> c| true", "2: c| -> d| true", "3: d| -> e| true"];
+    assert_eq!(sides(&place.open()), expected);
 }
 
 #[test]
