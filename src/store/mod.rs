@@ -168,6 +168,8 @@ impl Project {
     pub fn last(&self) -> Option<SessionId> {
         let name = fs::read_to_string(self.dir.join("last")).ok()?;
         let name = name.trim();
+        let moved = is_name(name).then(|| self.moved(name)).flatten();
+        let name = moved.as_deref().filter(|it| is_name(it)).unwrap_or(name);
         is_name(name).then(|| SessionId(name.to_owned()))
     }
 
@@ -206,11 +208,13 @@ impl Project {
     pub fn open(&self, id: &SessionId) -> Result<Opened, Barred> {
         self.disk.create_dir(&self.dir).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
+        self.go_on_moving(&id.0);
         let path = self.dir.join(format!("{id}.json"));
         let stamp = Stamp::at(&path);
         let (header, mut session, size) = match self.disk.read(&path) {
             Ok(bytes) => {
                 let (mut header, session) = SessionFile::parse(&bytes)?;
+                self.go_on_renaming(&header.name, id);
                 header.name.clone_from(&id.0);
                 (header, Some(session), u64::try_from(bytes.len()).unwrap_or(0))
             }

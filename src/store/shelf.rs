@@ -1,7 +1,7 @@
 //! What becomes of a session as a whole: renamed, or put into the trash, with everything that belongs to it.
 
 use super::stamp::Stamp;
-use super::{Barred, Listed, Project, Store, outputs};
+use super::{Barred, Listed, Project, Store, is_name, outputs};
 use crate::event::SessionId;
 use crate::session::Session;
 use std::fs::{self, File};
@@ -13,7 +13,75 @@ use std::time::{Duration, SystemTime};
 const TRASH_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 const TRASH_SIZE: u64 = 200_000_000;
 
+/// Ends the name of a file that tells where the others of a session are being moved.
+const MOVED: &str = "moved";
+
 impl Project {
+    /// Where the files of this name were being moved when that was cut off, once the session's own was: a name here, or
+    /// in the trash.
+    pub(super) fn moved(&self, name: &str) -> Option<String> {
+        let told = self.disk.read(&self.dir.join(format!("{name}.{MOVED}"))).ok()?;
+        let to = String::from_utf8(told).ok()?;
+        let plain = to.strip_prefix("trash/").unwrap_or(&to);
+        let is_plain = plain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        (is_plain && !self.dir.join(format!("{name}.json")).exists()).then_some(to)
+    }
+
+    /// Goes on with what was cut off; for one who has the lock of that name.
+    pub(super) fn go_on_moving(&self, name: &str) {
+        let told = self.dir.join(format!("{name}.{MOVED}"));
+        if self.disk.read(&told).is_err() {
+            return;
+        }
+        let moved = self.moved(name).map_or(Ok(()), |to| self.move_rest(name, &to));
+        if let Err(error) = moved.and_then(|()| self.stay(name)) {
+            tracing::warn!("files of `{name}` stay where they are: {error}");
+        }
+    }
+
+    /// The same for one that has the new name already, and tells of the old one in its file.
+    pub(super) fn go_on_renaming(&self, was: &str, id: &SessionId) {
+        let is_cut_off = *was != *id.0 && is_name(was) && self.moved(was).as_ref() == Some(&id.0);
+        if is_cut_off && let Ok(_lock) = self.lock(&SessionId(was.to_owned())) {
+            self.go_on_moving(was);
+        }
+    }
+
+    /// Gives all files of a session another name, its own for sure before the others. `stay` ends it.
+    fn move_files(&self, name: &str, to: &str) -> io::Result<()> {
+        self.disk.replace_now(&self.dir, &format!("{name}.{MOVED}"), to.as_bytes())?;
+        let file = self.dir.join(format!("{name}.json"));
+        if file.exists() {
+            self.disk.rename(&file, &self.dir.join(format!("{to}.json")))?;
+            self.sync_moved(to)?;
+        }
+        self.move_rest(name, to)
+    }
+
+    fn move_rest(&self, name: &str, to: &str) -> io::Result<()> {
+        for (path, ending) in files(&self.dir, name)? {
+            let to = self.dir.join(format!("{to}.{ending}"));
+            if ending != MOVED && !to.exists() {
+                self.disk.rename(&path, &to)?;
+            }
+        }
+        self.sync_moved(to)
+    }
+
+    /// Where they have come first: what is in both places is lost in none.
+    fn sync_moved(&self, to: &str) -> io::Result<()> {
+        if to.starts_with("trash/") {
+            self.disk.sync_dir(&self.dir.join("trash"))?;
+        }
+        self.disk.sync_dir(&self.dir)
+    }
+
+    /// Nothing of this name is being moved any more.
+    fn stay(&self, name: &str) -> io::Result<()> {
+        self.disk.remove_if_there(&self.dir.join(format!("{name}.{MOVED}")))?;
+        self.disk.sync_dir(&self.dir)
+    }
+
     /// The session of this name, or of one that a file system may take for it.
     pub fn like(&self, name: &str) -> Option<String> {
         let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
@@ -48,15 +116,13 @@ impl Project {
     fn move_to_trash(&self, id: &SessionId) -> io::Result<()> {
         let trash = self.dir().join("trash");
         self.disk.create_dir(&trash)?;
-        let n = free_number(&trash, &id.0);
-        for (path, ending) in files(self.dir(), &id.0)? {
-            let to = trash.join(format!("{id}-{n}.{ending}"));
-            self.disk.rename(&path, &to)?;
+        let to = format!("{id}-{}", free_number(&trash, &id.0));
+        self.move_files(&id.0, &format!("trash/{to}"))?;
+        self.stay(&id.0)?;
+        for (path, _) in files(&trash, &to)? {
             // Its age in the trash counts from here.
-            let _ = File::open(&to).and_then(|it| it.set_modified(SystemTime::now()));
+            let _ = File::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
         }
-        self.disk.sync_dir(&trash)?;
-        self.disk.sync_dir(self.dir())?;
         prune(&trash, TRASH_AGE, TRASH_SIZE);
         Ok(())
     }
@@ -69,29 +135,32 @@ impl Store {
         let (disk, dir) = (self.disk.clone(), self.dir.clone());
         let project = Project { disk, dir, root: PathBuf::new() };
         let lock = project.lock(to)?;
-        self.move_files(session, to).map_err(Barred::Io)?;
+        self.move_files(&project, session, to).map_err(Barred::Io)?;
         let _ = fs::remove_file(self.dir.join(format!("{}.lock", self.name)));
         self.name.clone_from(&to.0);
         self._lock = lock;
         Ok(())
     }
 
-    fn move_files(&mut self, session: &Session, to: &SessionId) -> io::Result<()> {
+    fn move_files(
+        &mut self,
+        project: &Project,
+        session: &Session,
+        to: &SessionId,
+    ) -> io::Result<()> {
         let is_kept = !session.is_blank();
         if is_kept {
             // Then the journal is empty, and the file has everything.
             self.save(session)?;
         }
-        for (path, ending) in files(&self.dir, &self.name)? {
-            self.disk.rename(&path, &self.dir.join(format!("{to}.{ending}")))?;
-        }
+        project.move_files(&self.name, &to.0)?;
         self.header.name.clone_from(&to.0);
         if is_kept {
             let json = self.render(session)?;
             self.disk.replace_now(&self.dir, &format!("{to}.json"), &json)?;
         }
         self.stamp = Stamp::at(&self.dir.join(format!("{to}.json")));
-        Ok(())
+        project.stay(&self.name)
     }
 
     /// Keeps the session's last state in the project's trash folder; the session goes on under its name.
@@ -125,7 +194,7 @@ fn free_number(trash: &Path, name: &str) -> u32 {
     (1..=u32::MAX).find(|n| !taken(n)).unwrap_or(u32::MAX)
 }
 
-/// What belongs to a session, its lock left out: the paths, the file itself first, and what stands behind the name.
+/// What belongs to a session, its lock left out: the paths, and what stands behind the name.
 fn files(dir: &Path, name: &str) -> io::Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -136,7 +205,6 @@ fn files(dir: &Path, name: &str) -> io::Result<Vec<(PathBuf, String)>> {
             found.push((entry.path(), ending.to_owned()));
         }
     }
-    found.sort_by_key(|(_, ending)| ending != "json");
     Ok(found)
 }
 

@@ -23,9 +23,11 @@ struct Place {
     project: Project,
 }
 
+const ROOT: &str = "/home/me/My Project";
+
 fn place() -> Place {
     let dir = tempfile::tempdir().unwrap();
-    let project = Project::new(dir.path(), Path::new("/home/me/My Project"));
+    let project = Project::new(dir.path(), Path::new(ROOT));
     Place { _dir: dir, project }
 }
 

@@ -1,18 +1,80 @@
-//! A session that is renamed or deleted, stopped at every call to the disk: it is whole, in one place.
+//! A session that is renamed or deleted, stopped at every call to the disk by a kill or a loss of power: it is whole,
+//! in one place.
 
 use super::*;
 use crate::store::disk::{Disk, RealDisk};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Takes so many calls, and after that none.
+/// Takes so many calls, and after that none. Knows what would not be durable by then.
 #[derive(Debug)]
-struct Stopping(AtomicUsize);
+struct Stopping {
+    calls: AtomicUsize,
+    /// The folder of all sessions, and how it was when the last folder was synced.
+    data: PathBuf,
+    durable: tempfile::TempDir,
+    pending: Mutex<Vec<Pending>>,
+}
+
+/// A change of names since then.
+#[derive(Debug, Clone)]
+enum Pending {
+    Rename(PathBuf, PathBuf),
+    Remove(PathBuf),
+}
 
 impl Stopping {
+    fn new(calls: usize, data: &Path) -> Stopping {
+        let durable = tempfile::tempdir().unwrap();
+        copy(data, durable.path());
+        let (calls, data) = (AtomicUsize::new(calls), data.to_owned());
+        Stopping { calls, data, durable, pending: Mutex::default() }
+    }
+
     fn takes(&self) -> io::Result<()> {
         let left =
-            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| it.checked_sub(1));
+            self.calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |it| it.checked_sub(1));
         left.map(drop).map_err(|_| io::Error::other("stopped"))
+    }
+
+    fn note(&self, pending: Pending) {
+        self.pending.lock().unwrap().push(pending);
+    }
+
+    /// The disk after a loss of power, for each choice of the changes that were not durable yet.
+    fn without_power(&self) -> Vec<Place> {
+        let pending = self.pending.lock().unwrap().clone();
+        let after = |choice: u32| {
+            let dir = tempfile::tempdir().unwrap();
+            copy(self.durable.path(), dir.path());
+            let there = |path: &Path| dir.path().join(path.strip_prefix(&self.data).unwrap());
+            for (n, it) in pending.iter().enumerate().filter(|(n, _)| choice >> n & 1 == 1) {
+                let done = match it {
+                    Pending::Rename(from, to) if there(from).exists() => {
+                        fs::rename(there(from), there(to))
+                    }
+                    // written since
+                    Pending::Rename(_, to) => fs::copy(to, there(to)).map(drop),
+                    Pending::Remove(path) => fs::remove_file(there(path)),
+                };
+                done.unwrap_or_else(|error| panic!("{n}: {it:?}: {error}"));
+            }
+            let project = Project::new(dir.path(), Path::new(ROOT));
+            Place { _dir: dir, project }
+        };
+        (0..1 << pending.len()).map(after).collect()
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
     }
 }
 
@@ -36,32 +98,48 @@ impl Disk for Stopping {
         self.takes().and_then(|()| RealDisk.truncate(path, len))
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.takes().and_then(|()| RealDisk.rename(from, to))
+        self.takes().and_then(|()| RealDisk.rename(from, to))?;
+        self.note(Pending::Rename(from.to_owned(), to.to_owned()));
+        Ok(())
     }
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.takes().and_then(|()| RealDisk.remove(path))
+        self.takes().and_then(|()| RealDisk.remove(path))?;
+        self.note(Pending::Remove(path.to_owned()));
+        Ok(())
     }
     fn sync(&self, path: &Path) -> io::Result<()> {
         self.takes().and_then(|()| RealDisk.sync(path))
     }
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.takes().and_then(|()| RealDisk.sync_dir(dir))
+        self.takes().and_then(|()| RealDisk.sync_dir(dir))?;
+        fs::remove_dir_all(self.durable.path()).unwrap();
+        copy(&self.data, self.durable.path());
+        self.pending.lock().unwrap().clear();
+        Ok(())
     }
 }
 
-/// A session with a draft and a review, and its project on a disk that takes so many calls more.
-fn kept(calls: usize) -> (Place, Project) {
+/// What belongs to the session, but its own file.
+const REST: [&str; 4] = ["draft", "review-0", "outputs", "checkpoints"];
+
+/// A session with all that can belong to one, and its project on a disk that takes so many calls more.
+fn kept(calls: usize) -> (Place, Project, Arc<Stopping>) {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();
     let draft = Draft { text: "half a thought".into(), context: Vec::new() };
     opened.store.save_draft(draft).unwrap();
+    place.project.set_last(&main_id()).unwrap();
     place.write("main.review-0", "{\"path\": \"/p/a\"}\n");
+    for folder in ["main.outputs", "main.checkpoints"] {
+        fs::create_dir(place.path(folder)).unwrap();
+        place.write(&format!("{folder}/0"), "kept");
+    }
     drop(opened);
     let data = place.project.dir().parent().unwrap().to_owned();
-    let disk = Arc::new(Stopping(AtomicUsize::new(calls)));
-    let project = Project::on(disk, &data, place.project.root());
-    (place, project)
+    let disk = Arc::new(Stopping::new(calls, &data));
+    let project = Project::on(disk.clone(), &data, place.project.root());
+    (place, project, disk)
 }
 
 /// Waits for what another test's child may hold for a moment.
@@ -74,11 +152,17 @@ fn open(project: &Project, id: &SessionId) -> Result<Opened, Barred> {
     }
 }
 
-/// The session under this name, if it is there whole.
+/// Whether the session is under this name; it is whole then, and all that belongs to it is there.
 fn whole(place: &Place, id: &SessionId) -> bool {
-    let session = open(&place.project, id).unwrap().session;
-    assert!(session.as_ref().is_none_or(|it| *it == as_saved(&everything())), "{id}: {session:?}");
-    session.is_some()
+    let opened = open(&place.project, id).unwrap();
+    let Some(session) = &opened.session else { return false };
+    assert_eq!(*session, as_saved(&everything()), "{id}");
+    assert_eq!(opened.draft.text, "half a thought", "{id}");
+    for ending in REST {
+        let path = place.path(&format!("{id}.{ending}"));
+        assert!(path.exists(), "{}: {:?}", path.display(), place.files());
+    }
+    true
 }
 
 /// How many files end so, here and in the trash.
@@ -88,24 +172,36 @@ fn count(place: &Place, ending: &str) -> usize {
     names.chain(place.files()).filter(|it| it.ends_with(ending)).count()
 }
 
+/// The disk as a program that was killed leaves it, and as a loss of power may.
+fn ends(place: Place, disk: &Stopping) -> Vec<Place> {
+    let mut ends = disk.without_power();
+    ends.push(place);
+    ends
+}
+
 #[test]
 fn stopped_while_it_is_renamed_it_has_one_of_the_names() {
     let other = SessionId("other".into());
     let mut seen = [false, false];
     for calls in 0.. {
-        let (place, project) = kept(calls);
+        let (place, project, disk) = kept(calls);
         let renamed = open(&project, &main_id()).is_ok_and(|mut opened| {
             let session = opened.session.take().unwrap();
             opened.store.rename(&session, &other).is_ok()
         });
-        for ending in [".draft", ".review-0"] {
-            assert_eq!(count(&place, ending), 1, "{ending} after {calls} calls");
+        for place in ends(place, &disk) {
+            let last = place.project.last().unwrap();
+            let ids = if calls % 2 == 0 { [&other, &last] } else { [&last, &other] };
+            assert!(ids.iter().any(|it| whole(&place, it)), "{:?}", place.files());
+            let names = [whole(&place, &main_id()), whole(&place, &other)];
+            assert!(names[0] != names[1], "{names:?} after {calls} calls");
+            for ending in REST {
+                assert_eq!(count(&place, ending), 1, "{ending} after {calls} calls");
+            }
+            seen = [seen[0] || names[0], seen[1] || names[1]];
+            assert!(!renamed || names[1]);
         }
-        let names = [whole(&place, &main_id()), whole(&place, &other)];
-        assert!(names[0] != names[1], "{names:?} after {calls} calls");
-        seen = [seen[0] || names[0], seen[1] || names[1]];
         if renamed {
-            assert_eq!(place.project.under_review(&other), [PathBuf::from("/p/a")]);
             break;
         }
     }
@@ -114,22 +210,29 @@ fn stopped_while_it_is_renamed_it_has_one_of_the_names() {
 
 #[test]
 fn stopped_while_it_is_deleted_it_is_here_or_in_the_trash() {
+    let mut seen = [false, false];
     for calls in 0.. {
-        let (place, project) = kept(calls);
+        let (place, project, disk) = kept(calls);
         let deleted = loop {
             match project.delete(&main_id()) {
                 Err(Barred::Held(_)) => std::thread::yield_now(),
                 deleted => break deleted.is_ok(),
             }
         };
-        for ending in [".json", ".draft", ".review-0"] {
-            assert_eq!(count(&place, ending), 1, "{ending} after {calls} calls");
+        for place in ends(place, &disk) {
+            let is_here = whole(&place, &main_id());
+            let is_there = |it: &&str| place.path(&format!("trash/main-1.{it}")).exists();
+            let all = ["json"].iter().chain(&REST).filter(|it| is_there(it)).count();
+            assert_eq!(all, if is_here { 0 } else { 5 }, "{calls}: {:?}", place.files());
+            for ending in REST {
+                assert_eq!(count(&place, ending), 1, "{ending} after {calls} calls");
+            }
+            assert!(!(deleted && is_here));
+            seen[usize::from(is_here)] = true;
         }
-        let is_here = whole(&place, &main_id());
-        assert!(is_here != place.path("trash/main-1.json").exists(), "after {calls} calls");
         if deleted {
-            assert!(!is_here);
             break;
         }
     }
+    assert_eq!(seen, [true, true]);
 }

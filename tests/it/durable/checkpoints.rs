@@ -30,7 +30,8 @@ fn play(dir: &Path, fault: Option<Fault>) -> (Arc<FakeDisk>, Vec<Told>) {
             blobs.keep(&content).unwrap_or_else(|it| Kept::Lost(it.to_string()))
         };
         let (before, after) = (keep(format!("{turn}\n")), keep(format!("{}\n", turn + 1)));
-        let new = New { path: "/p/a.txt".into(), to: None, before, after, mode: None, folder: None };
+        let new =
+            New { path: "/p/a.txt".into(), to: None, before, after, mode: None, folder: None };
         let origin = Origin { turn, title: "please".into(), cause: Cause::Edit };
         let (_, written) = all.begin(&origin, vec![new]);
         if written.is_ok() {
