@@ -272,3 +272,102 @@ fn reviews_of_two_conversations_come_back_each_to_its_own() {
         assert_eq!(told.matches("The user rejected").count(), 1, "{told}");
     }
 }
+
+const AUTO: &str = "{ mode = 'auto-edit' }";
+
+/// What was written at once is under review again, and is on disk whatever is decided of it later.
+#[test]
+fn what_was_written_at_once_is_reviewed_after_a_restart() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config(AUTO));
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.server.reply(two_hunks());
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(2);
+    let written = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
+    let scene = quit(scene);
+    scene.nvim.wait_screen("2 changes are still under review in a.txt (:Caliban next).");
+    scene.wait_hunks(2);
+    assert_eq!(scene.on_disk("a.txt"), Some(written.clone()));
+    assert_eq!(text(&scene, "a.txt"), written.trim_end());
+    scene.nvim.keys(":edit a.txt<CR>:set modified?<CR>");
+    scene.nvim.wait_screen("nomodified");
+    // it is guarded against nothing
+    scene.nvim.keys("5GAmine<Esc>:w<CR>");
+    let mine = written.replace("l5", "l5mine");
+    scene.nvim.wait(|it| it.setup.on_disk("a.txt") == Some(mine.clone()), "what was written");
+    scene.wait_hunks(2);
+    scene.nvim.keys("8G\\r");
+    scene.wait_hunks(1);
+    let scene = quit(scene);
+    scene.wait_hunks(1);
+    scene.nvim.keys(":edit a.txt<CR>2G\\a");
+    scene.wait_hunks(0);
+    let settled = nine().replace("l2", "L2").replace("l5", "l5mine");
+    scene.nvim.wait(|it| it.setup.on_disk("a.txt") == Some(settled.clone()), "the decision");
+    let told = scene.told_next();
+    assert!(told.contains("line 2, accepted") && told.contains("line 8, rejected"), "{told}");
+    assert_eq!(records(&scene), 0);
+}
+
+#[test]
+fn files_that_were_made_deleted_and_renamed_at_once_are_reviewed_after_a_restart() {
+    let scene =
+        Scene::start(|it| it.file("old.txt", "old\n").file("gone.txt", "gone\n").config(AUTO));
+    scene.server.reply(
+        Reply::new()
+            .call("n1", "write", super::scene::write("new.txt", "new\n"))
+            .call("r1", "rename", json!({"path": "old.txt", "to": "named.txt"}))
+            .call("d1", "delete", json!({"path": "gone.txt"})),
+    );
+    scene.ask_until(Reply::said("I see."), "I see.");
+    scene.wait_hunks(3);
+    let scene = quit(scene);
+    scene.nvim.wait_screen("3 changes are still under review");
+    scene.wait_hunks(3);
+    let files = |scene: &Scene| {
+        ["new.txt", "old.txt", "named.txt", "gone.txt"].map(|it| scene.on_disk(it).is_some())
+    };
+    assert_eq!(files(&scene), [true, false, true, false]);
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert_eq!(files(&scene), [false, true, false, true]);
+    assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("gone\n"));
+}
+
+/// Two conversations each changed the same file, in Neovims that knew nothing of each other.
+#[test]
+fn two_reviews_of_one_file_come_back_one_after_the_other() {
+    let scene = Scene::two_hunks(|it| it);
+    assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+    let all = scene.nvim.setup.dir().join("data/caliban/sessions");
+    let project = fs::read_dir(all).unwrap().next().unwrap().unwrap().path();
+    let aside = scene.nvim.setup.dir().join("aside");
+    let record = fs::read_dir(&project).unwrap().map(|it| it.unwrap().path());
+    let record = record.into_iter().find(|it| it.to_string_lossy().contains(".review-")).unwrap();
+    fs::rename(&record, &aside).unwrap();
+    let scene = start_again(scene);
+    scene.nvim.keys(":edit a.txt<CR>:Caliban new other<CR>");
+    wait_named(&scene, "other");
+    scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l4", "L4")])));
+    scene.nvim.lua("require('caliban').ask('please')", &[]);
+    scene.wait_pending(1);
+    assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+    fs::rename(&aside, &record).unwrap();
+    let scene = start_again(scene);
+    scene.nvim.wait(|_| scene.pending() > 0, "one of them");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    assert_eq!(records(&scene), 2);
+    // what waits outlives another end
+    let scene = quit(scene);
+    scene.nvim.wait(|_| scene.pending() > 0, "one of them");
+    assert_eq!((scene.on_disk("a.txt"), records(&scene)), (Some(nine()), 2));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let first = scene.pending();
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(3 - first);
+    scene.nvim.keys("\\A");
+    scene.wait_hunks(0);
+    let settled = nine().replace("l2", "L2").replace("l4", "L4").replace("l8", "L8\nL8b");
+    assert_eq!(scene.on_disk("a.txt"), Some(settled));
+    assert_eq!(records(&scene), 0);
+}

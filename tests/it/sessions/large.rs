@@ -187,3 +187,31 @@ fn a_copy_and_an_export_have_the_long_outputs() {
     nvim.ask("again", "There.");
     assert!(server.requests()[2].answer("c1").contains("line 999 of a long log"));
 }
+
+/// What a turn of a long conversation added stands in the journal until then.
+#[test]
+fn its_file_is_whole_once_it_is_closed() {
+    let server = Server::start();
+    let ends: [&dyn Fn(&Nvim); 2] =
+        [&|it| assert!(it.quit_with(":qa<CR>").success()), &|it| it.kill()];
+    for end in ends {
+        let (setup, nvim) = opened(&server, 300);
+        server.reply(Reply::said("The last of all."));
+        nvim.lua("require('caliban').ask('and now?')", &[]);
+        nvim.wait_transcript("The last of all.");
+        wait_phase(&nvim, "idle");
+        let journal = folder(&setup).join("main.journal");
+        let read = || fs::read_to_string(&journal).unwrap();
+        nvim.wait(|_| read().contains("The last of all."), "the turn in the journal");
+        nvim.lua("require('caliban').ask('/save copy')", &[]);
+        nvim.wait_screen("A copy is kept as `copy`.");
+        end(&nvim);
+        no_processes(&nvim);
+        assert_eq!(read(), "");
+        for name in ["main", "copy"] {
+            let said = said(&setup, name);
+            assert_eq!(said.len(), 603);
+            assert_eq!(said[602], "assistant: The last of all.");
+        }
+    }
+}
