@@ -286,10 +286,10 @@ impl Program {
         }
     }
 
-    /// `barred`: the session that this one stands for, and why.
+    /// `barred`: the session that this one stands for, and why, where that is to be said.
     async fn start(&mut self, id: SessionId, begin: Begin, barred: Option<(SessionId, String)>) {
         let (instead, why) = barred.unzip();
-        let mut warnings = Vec::from_iter(why);
+        let mut warnings = Vec::from_iter(why.filter(|it| !it.is_empty()));
         let (model, origin) = self.default_model().await;
         self.readers.remove(&id);
         let mut reads = None;
@@ -302,7 +302,7 @@ impl Program {
             Begin::Reading(session, why) => {
                 self.readers.insert(id.clone());
                 reads = Some(why);
-                (None, Some(*session), false, String::new(), Draft::default())
+                (None, Some(*session), false, String::new(), self.project.unsent(&id))
             }
         };
         let mut session = session.unwrap_or_default();

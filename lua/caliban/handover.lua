@@ -117,6 +117,9 @@ function M.yield(session, root, by)
     if not chat or chat.root ~= root or chat.reading then
       return
     elseif give_up(session) then
+      -- the draft goes along
+      require('caliban.chat.composer').save(chat)
+      chat.yielded = chat.sent
       require('caliban.rpc').notify({ kind = 'yield', session = session, by = by })
     elseif tries > 0 then
       tries = tries - 1

@@ -173,8 +173,10 @@ impl Program {
             return self.notice(level, text);
         }
         (opened.session, opened.replayed) = (Some(*copy.session), true);
+        // what stands in the composer there goes along
+        let of = Some(self.now(&of).clone()).filter(|it| self.readers.contains(it));
         self.shows_next = true;
-        self.start(id, Begin::of(opened), None).await;
+        self.start(id, Begin::of(opened), of.map(|it| (it, String::new()))).await;
         self.shows_next = false;
     }
 

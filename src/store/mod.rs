@@ -232,7 +232,7 @@ impl Project {
             tail.replay(session.get_or_insert_default());
         }
         let interrupted = tail.is_interrupted();
-        let draft = self.draft(id);
+        let draft = self.take_draft(id);
         let (disk, dir) = (self.disk.clone(), self.dir.clone());
         let (name, backlog) = (id.0.clone(), Vec::new());
         let kept = session.iter().flat_map(outputs::named).cloned().collect();
@@ -283,14 +283,6 @@ impl Project {
             }
             Err(TryLockError::Error(error)) => Err(Barred::Io(error)),
         }
-    }
-
-    fn draft(&self, id: &SessionId) -> Draft {
-        self.disk
-            .read(&self.dir.join(format!("{id}.draft")))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
     }
 }
 

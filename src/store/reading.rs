@@ -1,7 +1,7 @@
 //! What is known of a session without holding it: who does, what it says, which reviews wait in it.
 
 use super::file::{self, SessionFile};
-use super::{Barred, Project, journal};
+use super::{Barred, Draft, Project, journal};
 use crate::event::SessionId;
 use crate::session::{Phase, Session};
 use serde::Deserialize;
@@ -69,6 +69,42 @@ impl Project {
         journal::read(&journal, saves).0.replay(&mut session);
         session.phase = Phase::Idle;
         Ok((session, unread))
+    }
+
+    /// What was typed where a session could only be read. The editor writes it itself.
+    pub fn unsent(&self, id: &SessionId) -> Draft {
+        self.draft(id, "unsent")
+    }
+
+    fn draft(&self, id: &SessionId, ending: &str) -> Draft {
+        let read = self.disk.read(&self.dir.join(format!("{id}.{ending}"))).ok();
+        read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    /// A session's draft, for one who has its lock: what was typed where it could only be read is of it from here on.
+    pub(super) fn take_draft(&self, id: &SessionId) -> Draft {
+        let (mut draft, unsent) = (self.draft(id, "draft"), self.unsent(id));
+        if unsent.is_empty() {
+            return draft;
+        }
+        for it in unsent.context {
+            if !draft.context.contains(&it) {
+                draft.context.push(it);
+            }
+        }
+        if unsent.text.contains(&draft.text) {
+            draft.text = unsent.text;
+        } else if !draft.text.contains(&unsent.text) {
+            draft.text = format!("{}\n\n{}", draft.text, unsent.text);
+        }
+        let kept = serde_json::to_vec_pretty(&draft).map_err(io::Error::other).and_then(|json| {
+            self.disk.replace_now(&self.dir, &format!("{id}.draft"), &json)?;
+            self.disk.remove_if_there(&self.dir.join(format!("{id}.unsent")))
+        });
+        if let Err(error) = kept {
+            tracing::warn!("what stands unsent stays in two files: {error}");
+        }
+        draft
     }
 
     /// Files of a session whose review the editor has kept for its next start. It writes those records itself, with or

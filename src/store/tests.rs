@@ -264,6 +264,33 @@ fn drafts_go_around_and_empty_ones_leave_nothing() {
 }
 
 #[test]
+fn what_was_typed_where_it_could_only_be_read_joins_the_draft() {
+    for (draft, unsent, joined) in [
+        ("", "mine", "mine"),
+        ("mine", "mine", "mine"),
+        ("mine", "mine and more", "mine and more"),
+        ("more of mine", "mine", "more of mine"),
+        ("theirs", "mine", "theirs\n\nmine"),
+        ("theirs", "", "theirs"),
+    ] {
+        let place = place();
+        let json = |text: &str| json!({ "text": text }).to_string();
+        place.write("main.draft", json(draft));
+        place.write("main.unsent", json(unsent));
+        assert_eq!(place.project.unsent(&main_id()).text, unsent);
+        for _ in 0..2 {
+            assert_eq!(place.open().draft.text, joined);
+        }
+        assert_eq!(place.path("main.unsent").exists(), unsent.is_empty());
+    }
+    let place = place();
+    place.write("main.draft", json!({"text": "theirs"}).to_string());
+    place.write("main.unsent", "{ not json");
+    assert_eq!(place.open().draft.text, "theirs");
+    assert_eq!(place.read("main.unsent"), "{ not json");
+}
+
+#[test]
 fn a_folder_that_cannot_be_is_said() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("sessions"), "a file").unwrap();

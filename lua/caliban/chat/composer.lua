@@ -127,6 +127,23 @@ function M.unwarn(chat)
   show_chips(chat)
 end
 
+--- Keeps what stands unsent as the program would, for the next start of it; where the conversation can only be read
+--- here, beside the draft of who has it.
+---@param chat caliban.Chat
+local function write(chat)
+  local dir = chat.root and require('caliban.project').dir(chat.root)
+  if not dir or not chat.session or chat.ephemeral then
+    return
+  end
+  local name = ('%s/%s.%s'):format(dir, chat.session, chat.reading and 'unsent' or 'draft')
+  local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
+  if text(chat) == '' and #draft.context == 0 then
+    os.remove(name)
+  else
+    require('caliban.project').replace(name, { vim.json.encode(draft) })
+  end
+end
+
 --- Tells the program what stands unsent, if that has changed.
 ---@param chat caliban.Chat
 function M.save(chat)
@@ -135,6 +152,9 @@ function M.save(chat)
     return
   end
   chat.sent = vim.deepcopy(draft)
+  if chat.reading then
+    return write(chat)
+  end
   require('caliban.rpc').notify({
     kind = 'draft',
     session = chat.session,
@@ -243,6 +263,35 @@ function M.restore(chat, draft, context)
   end
 end
 
+--- The same where it could only be read till now: what was typed here, and there, stands in it.
+---@param chat caliban.Chat
+---@param draft string
+---@param context caliban.Excerpt[]
+function M.rejoin(chat, draft, context)
+  chat.sent = nil
+  if draft:find(text(chat), 1, true) then
+    chat.context = {}
+    put(chat, { '' })
+  elseif draft ~= '' then
+    return M.give_back(chat, draft, context)
+  end
+  M.restore(chat, draft, context)
+end
+
+--- What stands in one goes to another.
+---@param from caliban.Chat
+---@param to caliban.Chat
+function M.move(from, to)
+  local message, context = text(from), from.context
+  if message ~= '' or #context > 0 then
+    M.give_back(to, message, context)
+  end
+  from.context, from.warning = {}, nil
+  put(from, { '' })
+  show_chips(from)
+  M.save(from)
+end
+
 --- All that was sent, newest last, each once.
 ---@param chat caliban.Chat
 ---@return string[]
@@ -288,28 +337,14 @@ function M.walk(chat, step)
   return true
 end
 
---- Keeps what stands unsent as the program would, for the next start of it.
----@param chat caliban.Chat
-local function write(chat)
-  local dir = chat.root and require('caliban.project').dir(chat.root)
-  if not dir or not chat.session or chat.ephemeral or chat.reading then
-    return
-  end
-  local name = ('%s/%s.draft'):format(dir, chat.session)
-  local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
-  if text(chat) == '' and #draft.context == 0 then
-    os.remove(name)
-  else
-    require('caliban.project').replace(name, { vim.json.encode(draft) })
-  end
-end
-
 --- The editor goes.
 function M.leave()
   local all = require('caliban.chat').all
   vim.tbl_map(M.save, all)
   if not require('caliban.rpc').finish() then
-    vim.tbl_map(write, all)
+    for _, chat in ipairs(all) do
+      local _ = chat.reading or write(chat)
+    end
   end
 end
 

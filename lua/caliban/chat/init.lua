@@ -22,6 +22,7 @@ local api = vim.api
 ---@field text string[] the composer's text as last seen
 ---@field sent_here string[] messages of a chat that is never saved, newest last
 ---@field sent? { text: string, context: caliban.Excerpt[] } the draft as the program has it
+---@field yielded? { text: string, context: caliban.Excerpt[] } the draft as another Neovim has it
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
 ---@field silent_since? number when the last of a running request came, once that is long ago; as `retry_at`
 ---@field counting? boolean a second of either is running
@@ -161,17 +162,23 @@ end
 ---@param message caliban.SessionOpened
 function M.opened(message)
   local chat = M.find(message.session) or M.find(nil) or new()
+  local composer = require('caliban.chat.composer')
+  local was_read = chat.reading and not message.reading
   chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral
   chat.reading = message.reading
+  chat.sent, chat.yielded = chat.yielded or chat.sent, nil
   require('caliban.chat.buffers').ensure(chat)
-  require('caliban.chat.composer').restore(chat, message.draft, message.draft_context)
+  local take_up = was_read and composer.rejoin or composer.restore
+  take_up(chat, message.draft, message.draft_context)
   if M.wanted or message.show then
     M.wanted, M.current = false, chat
     require('caliban.chat.windows').open(chat, true)
   end
   M.current = M.current or chat
   local barred = message.instead and M.find(message.instead)
-  if barred then
+  if barred and barred.reading then
+    composer.move(barred, chat)
+  elseif barred then
     inherit(chat, barred)
   end
   if not message.ephemeral and not message.reading then

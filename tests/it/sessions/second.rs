@@ -134,6 +134,63 @@ fn a_running_turn_is_stopped_and_a_review_goes_along_when_it_is_taken_over() {
     assert!(request.last_user_text().contains("The user accepted 2 changes in a.txt."));
 }
 
+fn composer(nvim: &Nvim, session: &str) -> String {
+    nvim.buffer(&format!("caliban://{session}/prompt"))
+}
+
+#[test]
+fn what_is_typed_where_it_can_only_be_read_is_kept_and_goes_along() {
+    let server = Server::start();
+    let (setup, _first, second) = two(&server);
+    second.keys("1<CR>");
+    wait_session(&second, "main");
+    wait_words(&second, "main", "Here it can only be read");
+    second.keys("ihalf a thought");
+    second.quit_with("<Esc>:qa!<CR>");
+    let second = Nvim::start(&setup);
+    second.keys(":Caliban<CR>");
+    second.wait_screen("main is open in another Neovim");
+    second.keys("1<CR>");
+    wait_session(&second, "main");
+    wait_buffer(&second, "caliban://main/prompt", "half a thought");
+    second.keys("<Esc>:Caliban fork<CR>");
+    wait_session(&second, "main-3");
+    wait_buffer(&second, "caliban://main-3/prompt", "half a thought");
+    assert_eq!(composer(&second, "main"), "");
+    second.quit_with("<Esc>:qa!<CR>");
+    assert!(!files(&setup).iter().any(|it| it.ends_with(".unsent")));
+    let draft = fs::read_to_string(folder(&setup).join("main-3.draft")).unwrap();
+    assert!(draft.contains("half a thought"), "{draft}");
+}
+
+#[test]
+fn a_draft_goes_along_when_it_is_taken_over_and_nothing_typed_since_is_lost() {
+    let server = Server::start();
+    let (setup, first, second) = two(&server);
+    first.keys("ihalf a thought");
+    second.keys("3<CR>");
+    wait_session(&second, "main");
+    wait_buffer(&second, "caliban://main/prompt", "half a thought");
+    wait_words(&first, "main", "was taken over by another Neovim (process ");
+    assert_eq!(composer(&first, "main"), "half a thought");
+    // taken back, with what stands in either
+    second.keys("<Esc>:Caliban<CR>:call setline(1, 'another')<CR>");
+    first.keys("<Esc>:Caliban resume main<CR>");
+    first.wait_screen("main is open in another Neovim (process ");
+    first.keys("3<CR>");
+    wait_words(&second, "main", "was taken over by another Neovim (process ");
+    wait_buffer(&first, "caliban://main/prompt", "another\n\nhalf a thought");
+    // what is typed here from now on is kept beside what stands there
+    second.keys("Gomine<Esc>");
+    second.quit_with(":qa!<CR>");
+    first.quit_with("<Esc>:qa!<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    let all = "another\n\nhalf a thought\n\nanother\nmine";
+    wait_buffer(&nvim, "caliban://main/prompt", all);
+    assert!(!files(&setup).iter().any(|it| it.ends_with(".unsent")));
+}
+
 #[test]
 fn one_that_was_killed_holds_nothing() {
     let server = Server::start();
@@ -192,6 +249,11 @@ fn a_newer_file_is_read_and_never_written() {
     wait_words(&nvim, "main", "One message of it is not understood and not shown.");
     nvim.keys("imore<C-s>");
     nvim.wait_screen("This conversation can only be read here: /fork goes on in a copy.");
+    nvim.quit_with("<Esc>:qa!<CR>");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    wait_words(&nvim, "main", "Whole.");
+    wait_buffer(&nvim, "caliban://main/prompt", "more");
     nvim.keys("<Esc>ggdG:call feedkeys('i/fork' .. \"\\<lt>C-s>\", 't')<CR>");
     wait_session(&nvim, "main-2");
     say(&nvim, &server, "in the copy", "The copy's.");
