@@ -92,6 +92,7 @@ end
 --- What there was is said then.
 function M.look()
   for _, session in ipairs(waiting()) do
+    require('caliban.chat').looked[session] = true
     require('caliban.rpc').ask({ kind = 'look', session = session })
   end
 end

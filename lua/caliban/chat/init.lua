@@ -5,6 +5,7 @@ local api = vim.api
 
 ---@class caliban.Chat
 ---@field session? string nil until the program has said which
+---@field asked? string what was asked for, until it comes; '' for a new one of any name, nil for whichever is in use
 ---@field root? string
 ---@field ephemeral? boolean
 ---@field reading? boolean it can only be read here
@@ -36,6 +37,9 @@ M.current = nil
 --- The next session to open is to be shown: the user asked for it.
 ---@type boolean
 M.wanted = false
+--- Sessions that were opened without being asked for, until they come.
+---@type table<string, boolean>
+M.looked = {}
 
 ---@return caliban.Chat
 local function new()
@@ -134,7 +138,18 @@ function M.switch(message)
   end
   -- the first chat of all: what is typed before it comes must have its composer already
   M.current = new()
+  M.current.asked = message.session or message.name or ''
   M.show(true)
+end
+
+--- The chat that a session is opened for.
+---@param session string
+---@return caliban.Chat
+local function chat_for(session)
+  local waiting = M.find(nil)
+  local is_other = M.looked[session] and waiting and (waiting.asked or session) ~= session
+  M.looked[session] = nil
+  return M.find(session) or not is_other and waiting or new()
 end
 
 --- Puts a chat where another was, with what was typed there and what was said of it.
@@ -161,7 +176,7 @@ end
 
 ---@param message caliban.SessionOpened
 function M.opened(message)
-  local chat = M.find(message.session) or M.find(nil) or new()
+  local chat = chat_for(message.session)
   local composer = require('caliban.chat.composer')
   local was_read = chat.reading and not message.reading
   chat.session, chat.root, chat.ephemeral = message.session, message.root, message.ephemeral

@@ -346,6 +346,7 @@ fn two_reviews_of_one_file_come_back_one_after_the_other() {
     let record = record.into_iter().find(|it| it.to_string_lossy().contains(".review-")).unwrap();
     fs::rename(&record, &aside).unwrap();
     let scene = start_again(scene);
+    // whatever the look at what was interrupted opens meanwhile
     scene.nvim.keys(":edit a.txt<CR>:Caliban new other<CR>");
     wait_named(&scene, "other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l4", "L4")])));
