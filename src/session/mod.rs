@@ -13,6 +13,7 @@ mod tests;
 
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
+pub use say::is_for_both;
 pub use title::title;
 
 use crate::event::{End, Event, Failure, Mode, Named, Plan, PlanStep, Queued, Tuning, TurnId};

@@ -185,6 +185,15 @@ pub(super) fn aftermath(why: &End) -> Option<&'static str> {
     }
 }
 
+fn is_aftermath(note: &str) -> bool {
+    [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
+}
+
+/// Whether the user reads a note to the model as it is: of a mode and of an end they have words of their own.
+pub fn is_for_both(note: &str) -> bool {
+    !is_mode(note) && !is_aftermath(note)
+}
+
 /// What the user reads at the end of a turn that did not end by itself.
 pub(super) fn ending(why: &End) -> Option<String> {
     match why {

@@ -14,7 +14,7 @@ use crate::event::{Delta, End, Event, Failure, Queued};
 use crate::message::{
     Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
 };
-use crate::session::Session;
+use crate::session::{Session, is_for_both};
 use std::collections::{BTreeSet, HashMap};
 
 /// Live lines of a running command's output that are shown; the rest waits for its end.
@@ -108,6 +108,7 @@ impl View {
         for message in &session.messages {
             view.message(message);
         }
+        session.notes.iter().for_each(|it| view.noted(it));
         view.repaint();
         view
     }
@@ -126,6 +127,11 @@ impl View {
                 for block in &message.blocks {
                     if let Part::Answer(answer) = block {
                         self.answered(answer, None);
+                    }
+                }
+                for block in &message.blocks {
+                    if let Part::Notice { text } = block {
+                        self.noted(text);
                     }
                 }
                 let files = message.blocks.iter().filter_map(|it| match it {
@@ -392,6 +398,13 @@ impl View {
         if let Some(text) = crate::session::ending(why) {
             let shape = if matches!(why, End::Failed(_)) { Shape::Error } else { Shape::Notice };
             self.push_lines(shape, lines::notice(&text));
+        }
+    }
+
+    /// What the model was or will be told between turns, and the user was told then.
+    fn noted(&mut self, text: &str) {
+        if is_for_both(text) {
+            self.notice(text);
         }
     }
 

@@ -29,6 +29,28 @@ fn kill_program(nvim: &Nvim) {
     nvim.wait_phase("offline");
 }
 
+/// What the user has read in the chat, and the model is told with the next request, stands there again.
+#[test]
+fn what_was_taken_back_is_in_a_chat_that_is_opened_again() {
+    let scene = two_accepted();
+    rewind(&scene, "1");
+    let said = |it: &Nvim| {
+        let transcript = it.transcript();
+        let lines = transcript.lines().filter(|it| it.starts_with("! "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for _ in 0..2 {
+        let before = said(&scene.nvim);
+        assert!(before.iter().any(|it| it.contains("The user took back")), "{before:?}");
+        kill_program(&scene.nvim);
+        scene.wait_chat("The program ended");
+        scene.nvim.keys(":Caliban restart<CR>");
+        scene.nvim.wait(|it| said(it) == before, &format!("{before:?}"));
+        scene.nvim.wait_phase("idle");
+        scene.told_next();
+    }
+}
+
 /// The preview says why a file is left.
 fn wait_left(scene: &Scene, why: &str) {
     let line = format!("is left as it is: {why}\n");
