@@ -156,12 +156,12 @@ function M.look(r, decided)
     return nil
   end
   track.sync(r)
+  entry.follow_eol(r)
   require('caliban.chat.review').touch(r, decided)
   if track.count(r) > 0 then
     if not r.open then
       r.open = true
       r.origin = r.origin or settling.origin(r.buf)
-      entry.redo_eol(r)
     end
     -- only text that waits must not be written
     local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'

@@ -84,12 +84,18 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and r.eol[2]
 end
 
---- What a redo brought back ends as it did: that is no part of an undo state.
+--- The last newline is no part of an undo state: what a redo brought back ends as it did, and where the user, or a
+--- rewind, has made it what it was its line is no hunk any more.
 ---@param r caliban.Review
-function M.redo_eol(r)
-  local last = r.proposals[#r.proposals]
-  if r.eol and last then
+function M.follow_eol(r)
+  local last = r.eol and r.proposals[#r.proposals]
+  if not last or r.hunks.count == 0 then
+    return
+  elseif not r.open then
     M.set_eol(r, last.eol[2])
+  elseif vim.bo[r.buf].endofline ~= last.eol[2] then
+    local list = hunks.list(r.hunks)
+    r.hunks = hunks.ends(list[#list]) and hunks.of(vim.list_slice(list, 1, #list - 1)) or r.hunks
   end
 end
 

@@ -229,6 +229,13 @@ fn a_last_newline_is_shown_as_what_it_is_and_follows_undo_and_redo() {
     scene.wait_hunks(0);
     assert_eq!(scene.on_disk("a.txt").as_deref(), Some("a\nb\n"));
     assert!(scene.told_next().contains("The user accepted the change in a.txt."));
+    // by hand it is undone too, once something has the buffer looked at
+    scene.ask(Reply::new().call("e2", "edit", edit("a.txt", &[("b\n", "b")])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("So be it."));
+    scene.nvim.keys(":set endofline<CR>ggAx<Esc>");
+    scene.wait_idle("So be it.");
+    assert_eq!(scene.pending(), 0);
 }
 
 #[test]

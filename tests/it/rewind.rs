@@ -306,3 +306,17 @@ fn one_file_of_a_turn_and_a_turn_before_another() {
     scene.wait_chat("a.txt is as it was before, with what was changed since");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8")));
 }
+
+#[test]
+fn a_last_newline_is_taken_back_by_itself() {
+    for after in ["b\n", "b"] {
+        let before = if after == "b" { "b\n" } else { "b" };
+        let scene = Scene::start(|it| it.file("a.txt", before).config(MODE));
+        scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[(before, after)])));
+        scene.ask_until(Reply::said("I see."), "I see.");
+        assert_eq!(scene.on_disk("a.txt").as_deref(), Some(after));
+        rewind(&scene, "1");
+        assert_eq!(scene.on_disk("a.txt").as_deref(), Some(before));
+        scene.wait_hunks(0);
+    }
+}

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// `PROPTEST_CASES` makes more of them.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    ProptestConfig { cases: 4 * usual.cases, ..usual }
+    ProptestConfig { cases: 16 * usual.cases, ..usual }
 }
 
 fn line() -> impl Strategy<Value = String> {
