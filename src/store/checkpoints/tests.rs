@@ -167,3 +167,16 @@ fn what_is_too_old_goes_with_what_it_held() {
     let entries = place.open().changes().len();
     assert_eq!(entries, ENTRIES);
 }
+
+#[test]
+fn of_too_much_the_oldest_turn_goes() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\n"), &text("b\n"));
+    change(&mut all, 2, &text("b\n"), &text("c\n"));
+    let Kept::Blob(first) = all.changes()[0].sides().0.clone() else { panic!("nothing kept") };
+    // of such a length, but on no disk
+    fs::File::options().write(true).open(place.path(&first)).unwrap().set_len(ALL).unwrap();
+    assert_eq!(sides(&place.open()), ["2: b| -> c| true"]);
+    assert!(!place.path(&first).exists());
+}
