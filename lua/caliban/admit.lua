@@ -167,16 +167,10 @@ local function tell(reviews, step)
   return line
 end
 
---- Lets them in, or tells the program why none of them is. An error is one that passes (E565), and then nothing has
---- changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
----@return boolean? again something changed while it was looked at
-function M.enter(reviews, item)
-  local all, again = fits(reviews, item)
-  if not all then
-    return again
-  end
+---@param all caliban.Fit[]
+local function let_in(reviews, item, all)
   local begun, steps = {}, {} ---@type table<integer, caliban.Review>, caliban.Step[]
   for _, it in ipairs(all) do
     local r = begun[it.buf]
@@ -200,6 +194,19 @@ function M.enter(reviews, item)
   for _, step in ipairs(steps) do
     reviews.say(tell(reviews, step))
   end
+end
+
+--- Lets them in, or tells the program why none of them is. An error is one that passes (E565), and then nothing has
+--- changed.
+---@param reviews caliban.Reviews
+---@param item caliban.Arriving
+---@return boolean? again something changed while it was looked at
+function M.enter(reviews, item)
+  local all, again = fits(reviews, item)
+  if all then
+    slices.whole(let_in, reviews, item, all)
+  end
+  return again
 end
 
 return M

@@ -415,13 +415,13 @@ end
 --- Agrees to hunks: the base moves.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.accept(opts)
-  choose('accept', opts --[[@as caliban.Choice?]])
+  slices.whole(choose, 'accept', opts)
 end
 
 --- Takes hunks back: the buffer moves, in one undo step a file.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.reject(opts)
-  choose('reject', opts --[[@as caliban.Choice?]])
+  slices.whole(choose, 'reject', opts)
 end
 
 --- The reviews with something pending, in the order they began.

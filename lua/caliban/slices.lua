@@ -29,6 +29,18 @@ function M.run(fn)
   slice()
 end
 
+--- A step that cannot rest, without what the collector would do in it: that comes in the next ones.
+---@param fn fun(...)
+---@param ... any
+function M.whole(fn, ...)
+  collectgarbage('stop')
+  local ok, err = pcall(fn, ...)
+  collectgarbage('restart')
+  if not ok then
+    error(err, 0)
+  end
+end
+
 --- A place where the work may rest, and anything may have changed afterwards. Elsewhere than in `run` it does nothing.
 ---@param long? boolean what comes next takes long
 function M.rest(long)

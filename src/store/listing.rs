@@ -11,7 +11,8 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize};
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -155,7 +156,7 @@ impl<'de> Visitor<'de> for &mut Head {
 
 /// Reads a file to where its messages begin, and looks whether it ends as it should.
 fn read_head(path: &Path) -> Result<Head, Barred> {
-    let mut file = File::open(path).map_err(Barred::Io)?;
+    let file = File::open(path).map_err(Barred::Io)?;
     let mut head = Head::default();
     let read =
         serde_json::Deserializer::from_reader(BufReader::new(&file)).deserialize_map(&mut head);
@@ -167,18 +168,17 @@ fn read_head(path: &Path) -> Result<Head, Barred> {
     if head.schema > u64::from(SCHEMA) {
         return Err(Barred::Newer(u32::try_from(head.schema).unwrap_or(u32::MAX)));
     }
-    if !ends_whole(&mut file).map_err(Barred::Io)? {
+    if !ends_whole(&file).map_err(Barred::Io)? {
         return Err(Barred::Damaged("it breaks off".to_owned()));
     }
     Ok(head)
 }
 
-fn ends_whole(file: &mut File) -> io::Result<bool> {
+fn ends_whole(file: &File) -> io::Result<bool> {
     let len = file.metadata()?.len();
-    file.seek(SeekFrom::Start(len.saturating_sub(64)))?;
-    let mut end = Vec::new();
-    file.read_to_end(&mut end)?;
-    Ok(end.trim_ascii_end().ends_with(b"}"))
+    let mut end = [0; 64];
+    let count = file.read_at(&mut end, len.saturating_sub(64))?;
+    Ok(end[..count].trim_ascii_end().ends_with(b"}"))
 }
 
 /// What the journal says beyond the file. Of its lines only the few that tell something are read.
