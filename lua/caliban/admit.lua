@@ -9,6 +9,9 @@ local slices = require('caliban.slices')
 local track = require('caliban.track')
 local whole = require('caliban.whole')
 
+--- Edits that enter in a step of many milliseconds. For fewer the collector had better not begin anew each time.
+local MANY = 500
+
 ---@class caliban.Reviews what the reviews do for it
 ---@field of fun(buf: integer): caliban.Review? the review there is of a buffer, open or not
 ---@field begin fun(item: caliban.Arriving, p: caliban.WireProposal, buf: integer): caliban.Review
@@ -203,8 +206,14 @@ end
 ---@return boolean? again something changed while it was looked at
 function M.enter(reviews, item)
   local all, again = fits(reviews, item)
-  if all then
+  local count = 0
+  for _, it in ipairs(all or {}) do
+    count = count + #it.plan.edits
+  end
+  if all and count > MANY then
     slices.whole(let_in, reviews, item, all)
+  elseif all then
+    let_in(reviews, item, all)
   end
   return again
 end
