@@ -372,3 +372,21 @@ fn two_reviews_of_one_file_come_back_one_after_the_other() {
     assert_eq!(scene.on_disk("a.txt"), Some(settled));
     assert_eq!(records(&scene), 0);
 }
+
+/// As long as a file system has them: no swap file is as long.
+#[test]
+fn the_longest_names_are_reviewed_opened_again_and_saved() {
+    let name = format!("{}{}.txt", "ü".repeat(120), "x".repeat(11));
+    assert_eq!(name.len(), 255);
+    let scene = Scene::start(|it| it.file(&name, nine()));
+    scene.nvim.keys(":set shortmess+=A<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit(&name, &[("l2", "L2")])));
+    scene.wait_pending(1);
+    let scene = quit(scene);
+    scene.nvim.wait_screen("1 change is still under review");
+    scene.wait_hunks(1);
+    assert_eq!(scene.on_disk(&name), Some(nine()));
+    scene.nvim.keys(":Caliban next<CR>\\a");
+    scene.wait_hunks(0);
+    assert_eq!(scene.on_disk(&name), Some(nine().replace("l2", "L2")));
+}

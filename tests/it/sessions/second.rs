@@ -293,3 +293,31 @@ fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing
     assert_eq!(fs::read(here.join("main.json")).unwrap(), before);
     assert!(!here.join("main-2.json").exists());
 }
+
+#[test]
+fn what_was_said_before_the_folder_was_moved_is_offered_as_a_copy() {
+    let server = Server::start();
+    let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, &server, "one", "The first.");
+    nvim.quit_with(":qa<CR>");
+    let (here, moved) = (folder(&setup), setup.dir().join("moved"));
+    let before = fs::read(here.join("main.json")).unwrap();
+    fs::rename(setup.dir().join("project"), &moved).unwrap();
+    fs::create_dir(setup.dir().join("project")).unwrap();
+
+    let nvim = Nvim::start(&setup);
+    nvim.keys(&format!(":cd {}<CR>:Caliban<CR>", moved.display()));
+    nvim.wait_screen("Before   This repository has conversations as");
+    nvim.keys(":Caliban sessions<CR>");
+    nvim.wait_screen("a copy of that in ");
+    nvim.keys("1<CR>");
+    wait_session(&nvim, "main-2");
+    wait_words(&nvim, "main-2", "The first.");
+    say(&nvim, &server, "two", "The second.");
+    assert!(server.wait_requests(2)[1].outline().contains("user: one"));
+    nvim.quit_with(":qa<CR>");
+    assert_eq!(fs::read(here.join("main.json")).unwrap(), before);
+}
