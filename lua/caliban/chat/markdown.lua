@@ -217,11 +217,12 @@ function M.spans(buf, block, row, i)
 end
 
 --- One finished line.
+---@param buf integer
 ---@param block caliban.Block
 ---@param i integer its index
 ---@param s string
 ---@return integer? # index of the first line that is to be drawn anew
-local function finish(block, i, s)
+local function finish(buf, block, i, s)
   local mark, info = s:match('^%s*(```+)([^`]*)$')
   if not (mark and info) then
     mark, info = s:match('^%s*(~~~+)(.*)$')
@@ -233,6 +234,8 @@ local function finish(block, i, s)
   if not fence or fence.to then
     local opened = { from = i, mark = mark, info = info }
     table.insert(block.fences, opened)
+    -- so that it is there when the block is closed
+    require('caliban.chat.languages').of(info, buf)
   elseif mark:byte() == fence.mark:byte() and #mark >= #fence.mark and vim.trim(info) == '' then
     fence.to = i
     return fence.from + 1
@@ -253,7 +256,7 @@ function M.advance(buf, block, row)
       local first = s:byte()
       -- a backtick, a tilde, or blank space that may stand before them
       if first == 96 or first == 126 or first == 32 or first == 9 then
-        anew = math.min(anew, finish(block, block.done + i - 1, s) or anew)
+        anew = math.min(anew, finish(buf, block, block.done + i - 1, s) or anew)
       end
     end
     block.done = upto
