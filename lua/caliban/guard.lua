@@ -215,7 +215,8 @@ api.nvim_create_autocmd('CmdlineLeave', {
       return
     end
     local line = vim.fn.getcmdline()
-    insists = line:find('%a!') ~= nil
+    -- the bang of `:silent!` is about errors
+    insists = line:gsub('%f[%a]sil%a*!', ''):find('%a!') ~= nil
     local ok, cmd = pcall(api.nvim_parse_cmd, line, {})
     if ok and (cmd.mods.noautocmd or asides[cmd.cmd]) then
       aside()

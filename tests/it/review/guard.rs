@@ -176,7 +176,7 @@ fn a_bang_that_was_not_typed_is_none() {
     scene.nvim.keys(":Stage<CR>");
     scene.nvim.wait_screen("a.txt has 2 hunks under review");
     // a bang of before is over
-    scene.nvim.keys(":echo 'a!'<CR>S:Stage<CR>");
+    scene.nvim.keys(":echo 'a!'<CR>S:Stage<CR>:silent! Stage<CR>:sil! Stage<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     for typed in
         [":w!<CR>", ":silent w!<CR>", ":bufdo w!<CR>", ":let a = 1 | w!<CR>", "q:iw!<Esc><CR>"]
