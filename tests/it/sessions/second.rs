@@ -262,8 +262,8 @@ fn a_newer_file_is_read_and_never_written() {
     assert_eq!(session(&setup, "main-2")["schema"], 1);
 }
 
-#[test]
-fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing() {
+/// What was said before is offered in this place, once it is the same repository there, and goes on in a copy.
+fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     let server = Server::start();
     let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
     let nvim = Nvim::start(&setup);
@@ -271,16 +271,12 @@ fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing
     nvim.wait_screen("Project");
     say(&nvim, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");
-    let (here, tree) = (folder(&setup), setup.dir().join("tree"));
-    let own = setup.path(".git/worktrees/tree");
-    fs::create_dir_all(&own).unwrap();
-    fs::create_dir_all(&tree).unwrap();
-    fs::write(own.join("commondir"), "../..\n").unwrap();
-    fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+    let (here, place) = (folder(&setup), setup.dir().join(place));
     let before = fs::read(here.join("main.json")).unwrap();
+    make(&setup, &place);
 
     let nvim = Nvim::start(&setup);
-    nvim.keys(&format!(":cd {}<CR>:Caliban<CR>", tree.display()));
+    nvim.keys(&format!(":cd {}<CR>:Caliban<CR>", place.display()));
     nvim.wait_screen("Before   This repository has conversations as");
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("a copy of that in ");
@@ -295,29 +291,21 @@ fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing
 }
 
 #[test]
-fn what_was_said_before_the_folder_was_moved_is_offered_as_a_copy() {
-    let server = Server::start();
-    let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "one", "The first.");
-    nvim.quit_with(":qa<CR>");
-    let (here, moved) = (folder(&setup), setup.dir().join("moved"));
-    let before = fs::read(here.join("main.json")).unwrap();
-    fs::rename(setup.dir().join("project"), &moved).unwrap();
-    fs::create_dir(setup.dir().join("project")).unwrap();
+fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing() {
+    goes_on_in_a_copy("tree", |setup, tree| {
+        let own = setup.path(".git/worktrees/tree");
+        fs::create_dir_all(&own).unwrap();
+        fs::create_dir_all(tree).unwrap();
+        fs::write(own.join("commondir"), "../..\n").unwrap();
+        fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+    });
+}
 
-    let nvim = Nvim::start(&setup);
-    nvim.keys(&format!(":cd {}<CR>:Caliban<CR>", moved.display()));
-    nvim.wait_screen("Before   This repository has conversations as");
-    nvim.keys(":Caliban sessions<CR>");
-    nvim.wait_screen("a copy of that in ");
-    nvim.keys("1<CR>");
-    wait_session(&nvim, "main-2");
-    wait_words(&nvim, "main-2", "The first.");
-    say(&nvim, &server, "two", "The second.");
-    assert!(server.wait_requests(2)[1].outline().contains("user: one"));
-    nvim.quit_with(":qa<CR>");
-    assert_eq!(fs::read(here.join("main.json")).unwrap(), before);
+#[test]
+fn what_was_said_before_the_folder_was_moved_is_offered_as_a_copy() {
+    goes_on_in_a_copy("moved", |setup, moved| {
+        let project = setup.dir().join("project");
+        fs::rename(&project, moved).unwrap();
+        fs::create_dir(&project).unwrap();
+    });
 }
