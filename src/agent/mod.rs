@@ -13,6 +13,7 @@ mod known;
 mod refactor;
 mod rewind;
 mod sampling;
+mod setup;
 mod skills;
 mod speech;
 mod status;
@@ -23,122 +24,22 @@ mod work;
 
 pub use chats::{Act, Copy, Wish};
 pub use rewind::Rewind;
+pub use setup::{Command, Setup};
 
-use crate::context::instructions::Places;
-use crate::context::prompt;
-use crate::event::{Delta, End, Event, Mode, Ruling, SessionId, TurnId};
-use crate::message::{CallId, Excerpt, ToolAnswer};
-use crate::nvim::link::Editor;
+use crate::event::{Delta, End, Event, Mode, TurnId};
+use crate::message::CallId;
 use crate::nvim::screen::Show;
-use crate::nvim::wire::{Checked, Level, ToNvim};
+use crate::nvim::wire::{Level, ToNvim};
 use crate::provider::Sampled;
-use crate::session::{Effect, Input, Phase, Session};
+use crate::session::{Effect, Input, Phase};
+use crate::store::Store;
 use crate::store::checkpoints::Checkpoints;
-use crate::store::{Draft, Store};
-use crate::text::Text;
-use crate::tool::{self, Desk};
-use models::Models;
+use crate::tool::{self};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep_until};
-
-/// What the program tells an agent.
-pub enum Command {
-    Send {
-        text: String,
-        context: Vec<Excerpt>,
-        steer: bool,
-    },
-    Unqueue(u32),
-    Draft(Draft),
-    Stop,
-    Rule {
-        call: CallId,
-        ruling: Ruling,
-    },
-    Toggle(u32),
-    Retry,
-    ChooseModel(String),
-    /// Of none the next one.
-    ChooseMode(Option<Mode>),
-    /// The user has given a key for this provider; the file tells where it is.
-    Connect(String, PathBuf),
-    /// Show the request that went out last.
-    ShowRequest,
-    /// Verdicts of a settled review; and whether the file's agreed text is only in its buffer.
-    Reviewed {
-        answers: Vec<ToolAnswer>,
-        path: PathBuf,
-        saved: bool,
-        /// What the file has come to; `None`: it is no more.
-        text: Option<Text>,
-    },
-    /// The editor looks into what an edit did to a file's diagnostics, or has found out.
-    Checked(Box<Checked>),
-    /// The editor wants the session's state and transcript (again).
-    Present,
-    Act(Act),
-    Rewind(Rewind),
-    /// Save everything and end.
-    Quit(oneshot::Sender<()>),
-}
-
-impl Command {
-    /// Whether the user does something that the verdicts before it have to precede.
-    fn acts(&self) -> bool {
-        !matches!(
-            self,
-            Command::Draft(_)
-                | Command::Toggle(_)
-                | Command::ShowRequest
-                | Command::Rewind(Rewind::List | Rewind::Preview { .. })
-                | Command::Reviewed { .. }
-                | Command::Checked(_)
-                | Command::Present
-        )
-    }
-}
-
-/// Everything an agent is made of.
-pub struct Setup {
-    pub id: SessionId,
-    pub editor: Editor,
-    pub desk: Desk,
-    pub screen: mpsc::UnboundedSender<Show>,
-    pub store: Option<Store>,
-    pub session: Session,
-    /// The journal held events that the session's file does not have.
-    pub replayed: bool,
-    /// What the journal has of a reply that did not end.
-    pub partial: String,
-    pub draft: Draft,
-    pub models: Models,
-    /// Where edits are counted, if they are.
-    pub tally: Option<PathBuf>,
-    /// Of a new session.
-    pub mode: Mode,
-    /// The model is asked for a title.
-    pub titles: bool,
-    pub choice: prompt::Choice,
-    /// Where instructions are; `None`: the user wants none.
-    pub places: Option<Places>,
-    /// The session that this one was opened for, which could not be.
-    pub instead: Option<SessionId>,
-    /// It can only be read here: why, and what to do.
-    pub reads: Option<String>,
-    /// Files under review in the editor now.
-    pub live: Vec<PathBuf>,
-    /// The chat is to show this session.
-    pub shown: bool,
-    pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
-    pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
-    /// Four lines for an empty chat.
-    pub intro: Vec<String>,
-    /// Sentences for the user about the opening.
-    pub warnings: Vec<String>,
-}
 
 pub struct Agent {
     setup: Setup,
