@@ -45,6 +45,11 @@ impl Place {
     pub(super) fn of(bytes: Range<usize>) -> Place {
         Place { bytes, shift: Shift::None }
     }
+
+    /// Whether the new text is shifted there.
+    pub(super) fn is_shifted(&self) -> bool {
+        matches!(self.shift, Shift::Add(_) | Shift::Remove(_))
+    }
 }
 
 /// Where an `old` was found in a text.
@@ -101,7 +106,7 @@ pub(super) fn climb<'a>(
         for (dropped, old, new) in ends(old, new) {
             let mut rungs = [taken, dropped].concat();
             for rung in [Rung::Blanks, Rung::Shift, Rung::Plain] {
-                let places = pick(text.places(rung, old, !rungs.is_empty(), most));
+                let places = pick(text.places(rung, (old, new), !rungs.is_empty(), most));
                 if !places.is_empty() {
                     // what is exact once something was taken away says no more than that
                     let is_exact = |it: &Place| content[it.bytes.clone()] == *old;
@@ -156,14 +161,17 @@ struct Sought<'a> {
 
 impl Sought<'_> {
     /// The places by one rung, `whole`: of whole lines only.
-    fn places(&self, rung: Rung, old: &str, whole: bool, most: usize) -> Vec<Place> {
+    fn places(&self, rung: Rung, (old, new): (&str, &str), whole: bool, most: usize) -> Vec<Place> {
         let sought = lines_of_block(old);
         let block = |(at, shift)| {
             let bytes = self.lines.bytes(&(at..at + sought.len()), old.ends_with('\n'));
             Place { bytes, shift }
         };
         match rung {
-            Rung::Shift => self.lines.shifted(&sought, most).into_iter().map(block).collect(),
+            Rung::Shift => {
+                let found = self.lines.shifted(&sought, most).into_iter();
+                found.map(|(at, shift)| block((at, shift.of_new(old, new)))).collect()
+            }
             Rung::Plain if self.content.is_ascii() && old.is_ascii() => Vec::new(),
             Rung::Plain => {
                 let found = Folded::of(self.content).places(old, most).into_iter();
@@ -230,13 +238,32 @@ fn carriage_returns(pieces: &[&str]) -> bool {
 }
 
 impl Shift {
+    /// What the new text needs. Nothing where it stands at the file's indentation already: its first line exactly,
+    /// the others at that or more, though `old` came with less.
+    fn of_new(self, old: &str, new: &str) -> Shift {
+        let Shift::Add(more) = &self else { return self };
+        let (Some(first), Some(was)) = (first_line(new), first_line(old)) else { return self };
+        let is_there = indent(first) == format!("{more}{}", indent(was));
+        let mut lines = new.lines().filter(|it| !bare(it).is_empty());
+        if is_there && lines.all(|it| it.starts_with(more)) { Shift::Has } else { self }
+    }
+
     /// A line as it was sent, at the file's indentation.
     fn applied<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         Some(match self {
             _ if bare(line).is_empty() => Cow::Borrowed(line),
-            Shift::None => Cow::Borrowed(line),
+            Shift::None | Shift::Has => Cow::Borrowed(line),
             Shift::Add(more) => Cow::Owned(format!("{more}{line}")),
             Shift::Remove(less) => Cow::Borrowed(line.strip_prefix(&**less)?),
         })
     }
+}
+
+/// The first line that is not blank.
+fn first_line(text: &str) -> Option<&str> {
+    text.lines().find(|it| !bare(it).is_empty())
+}
+
+fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
 }

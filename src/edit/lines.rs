@@ -15,6 +15,8 @@ pub(super) enum Shift {
     Add(String),
     /// What was sent has it.
     Remove(String),
+    /// The file has it and so has the new text already: only `old` came without it.
+    Has,
 }
 
 /// A text's lines, by their bytes, without their ends.

@@ -113,8 +113,11 @@ pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Ru
         }
         many => format!("at {} places", many.len()),
     };
-    let shifted = rungs.contains(&Rung::Shift).then_some(" The new text was shifted to it.");
-    let shifted = shifted.unwrap_or_default();
+    let shifted = match (rungs.contains(&Rung::Shift), places.iter().any(Place::is_shifted)) {
+        (true, true) => " The new text was shifted to it.",
+        (true, false) => " The new text had it already and was taken as it is.",
+        (false, _) => "",
+    };
     format!("{what} is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
 }
 
@@ -208,7 +211,9 @@ fn is_placeholder(line: &str) -> bool {
     let bare = LEADERS.iter().find_map(|leader| line.strip_prefix(leader));
     let words = bare.unwrap_or(line).trim_start_matches(['/', '#', '-', '*', ' ', '(', '[']);
     let words = words.to_lowercase();
-    let dots = words.starts_with("...") || words.starts_with('…');
+    let is_note = line.starts_with(['(', '[', '<', '{']) && line.ends_with([')', ']', '>', '}']);
+    let has_dots = words.contains("...") || words.contains('…');
+    let dots = words.starts_with("...") || words.starts_with('…') || is_note && has_dots;
     let says = SAYS.iter().any(|phrase| words.contains(phrase));
     let rest = bare.is_some()
         && words.starts_with("rest of")
