@@ -72,6 +72,19 @@ pub enum Block {
     },
 }
 
+impl Block {
+    /// Whether it is a model's thought, in our form or in its provider's.
+    pub fn is_thought(&self) -> bool {
+        match self {
+            Block::Thinking { .. } => true,
+            Block::Raw { value, .. } => {
+                matches!(value["type"].as_str(), Some("redacted_thinking" | "reasoning"))
+            }
+            _ => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: CallId,

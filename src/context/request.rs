@@ -8,8 +8,8 @@ use crate::session::Session;
 use std::collections::HashSet;
 
 /// Completes a request with the session as it is: `base` says all but the system prompt and the messages. Every
-/// call is answered by the next message, in order; answers without a call, empty texts, notes for the user and
-/// other models' thoughts are left out; the first message is the user's.
+/// call is answered by the next message, in order; answers without a call, empty texts, notes for the user, other
+/// models' thoughts and thoughts at the end of a message are left out; the first message is the user's.
 pub fn build(session: &Session, base: Request) -> Request {
     let mut messages: Vec<Message> = Vec::new();
     let mut seen = HashSet::new();
@@ -40,6 +40,7 @@ pub fn build(session: &Session, base: Request) -> Request {
                     // A person's hand has moved it there.
                     Block::Excerpt(_) | Block::Answer(_) | Block::Notice { .. } => false,
                 });
+                drop_last_thoughts(&mut message.blocks);
                 let answers = answers(&message, spoken.peek().copied());
                 if messages.is_empty() {
                     let text = "(The conversation began before what is kept of it.)".to_owned();
@@ -58,6 +59,13 @@ pub fn build(session: &Session, base: Request) -> Request {
 /// Takes away what only the model that made it can read.
 fn strip(message: &mut Message) {
     message.blocks.retain(|it| !matches!(it, Block::Raw { .. } | Block::Thinking { .. }));
+}
+
+/// Takes away the thoughts at the end of a message: providers refuse a message that ends with one.
+fn drop_last_thoughts(blocks: &mut Vec<Block>) {
+    while blocks.last().is_some_and(Block::is_thought) {
+        blocks.pop();
+    }
 }
 
 fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {

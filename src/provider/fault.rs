@@ -187,7 +187,7 @@ const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "acc
 
 /// How they say that a thought they once gave, or the proof of it, does not pass any more: Anthropic, `OpenAI`,
 /// Gemini. In lower case.
-const THOUGHTS: [&str; 11] = [
+const THOUGHTS: [&str; 15] = [
     "bound to a different conversation",
     "`signature` in `thinking`",
     "thinking.signature",
@@ -199,6 +199,10 @@ const THOUGHTS: [&str; 11] = [
     "thought signature",
     "thought_signature is not valid",
     "thought_signature' (type_bytes)",
+    "final block in an assistant message cannot be",
+    "must start with a thinking block",
+    "expected `thinking` or `redacted_thinking`",
+    "of type 'reasoning' was provided without",
 ];
 
 /// How they say that there is no such model. In lower case.

@@ -1,7 +1,7 @@
 //! Thoughts that a provider does not take back any more: the request goes out once more without them, the user is
 //! told, and every later request goes on from that one.
 
-use crate::kit::chat::assert_grows;
+use crate::kit::chat::{DIALECTS, assert_grows};
 use crate::kit::dialects::{Dialect, anthropic, gemini, openai_responses};
 use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
@@ -93,4 +93,42 @@ fn a_second_refusal_ends_the_turn() {
     nvim.ask("and now?", "The provider rejected the request (400)");
     assert_eq!(nvim.transcript().matches(TOLD).count(), 1);
     assert_eq!(server.requests().len(), 4);
+}
+
+/// No provider takes a message that ends with a thought: the kit's servers refuse it as the real ones do.
+#[test]
+fn a_reply_of_thoughts_alone_does_not_stop_the_conversation() {
+    let last = [
+        Reply::new().thinking("Hm."),
+        Reply::new().thinking("Hm.").text(" \n"),
+        Reply::new().text("Well.").thinking("Hm."),
+        Reply::new().thinking("Hm.").stop("max_tokens"),
+        Reply::new().thinking("Hm.").stop("refusal"),
+    ];
+    for dialect in DIALECTS {
+        let server = Server::start();
+        let nvim = Nvim::start(&dialect.choose(Setup::new(), &server));
+        nvim.keys(":Caliban<CR>");
+        for (n, reply) in last.iter().enumerate() {
+            server.reply(reply.clone());
+            nvim.lua("require('caliban').ask('think')", &[]);
+            let thoughts = |nvim: &Nvim| nvim.transcript().matches("▸ Thought for").count();
+            nvim.wait(|nvim| thoughts(nvim) == n + 1, "the thought to be over");
+            nvim.wait_phase("idle");
+            server.reply(Reply::said(&format!("Answer {n}.")));
+            nvim.ask("and now?", &format!("Answer {n}."));
+        }
+    }
+}
+
+#[test]
+fn a_paused_reply_of_thoughts_alone_is_asked_for_again() {
+    let server = Server::start();
+    server.reply(Reply::new().thinking("Hm.").stop("pause_turn"));
+    server.reply(Reply::new().text("So far.").thinking("Hm.").stop("pause_turn"));
+    server.reply(Reply::said("Done."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "Done.");
+    assert_eq!(server.requests().len(), 3);
 }

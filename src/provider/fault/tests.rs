@@ -1,3 +1,4 @@
+mod thoughts;
 mod vendors;
 
 use super::*;

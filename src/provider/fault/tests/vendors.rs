@@ -1,5 +1,6 @@
 //! Error bodies as the vendors send them, and what becomes of each.
 
+use super::thoughts;
 use super::{Refusal, from_status};
 use crate::provider::dialect::Asked;
 use crate::provider::fault::in_stream;
@@ -352,55 +353,6 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         "<html><title>Proxy Authentication Required</title></html>",
         "Rejected { status: 407",
     ),
-    // thoughts that came back
-    (
-        "anthropic",
-        400,
-        r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: The block is bound to a different conversation"}}"#,
-        "Thoughts { status: 400",
-    ),
-    (
-        "anthropic",
-        400,
-        r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#,
-        "Thoughts { status: 400",
-    ),
-    (
-        "anthropic",
-        400,
-        r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.3.content.2: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."}}"#,
-        "Thoughts { status: 400",
-    ),
-    (
-        "openai",
-        400,
-        r#"{"error":{"message":"The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed.","type":"invalid_request_error","param":null,"code":"invalid_encrypted_content"}}"#,
-        "Thoughts { status: 400",
-    ),
-    (
-        "gemini",
-        400,
-        r#"[{"error":{"code":400,"message":"Thought signature is not valid.","status":"INVALID_ARGUMENT"}}]"#,
-        "Thoughts { status: 400",
-    ),
-    (
-        "gemini",
-        400,
-        r#"{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}"#,
-        "Rejected { status: 400",
-    ),
-    (
-        "openrouter",
-        400,
-        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"messages.1.content.0: Invalid `signature` in `thinking` block\"}}","provider_name":"Anthropic"}}}"#,
-        "Thoughts { status: 400, said: \"Provider returned error: messages.1.content.0: Invalid `signature`",
-    ),
-    (
-        "openrouter",
-        400,
-        r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"no JSON at all"}}}"#,
-        "Rejected { status: 400, said: \"Provider returned error: no JSON at all\" }",
-    ),
     // models
     (
         "anthropic",
@@ -455,7 +407,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
 
 #[test]
 fn every_vendors_errors_are_told_apart() {
-    for &(provider, status, body, expected) in ERRORS {
+    for &(provider, status, body, expected) in ERRORS.iter().chain(thoughts::ERRORS) {
         let refusal = Refusal { status, body, after_ms: None, provider, model: "m-1" };
         let shown = format!("{:?}", from_status(&refusal));
         assert!(shown.starts_with(expected), "{provider} {status} {body}: {shown}");

@@ -107,6 +107,12 @@ fn check_message(message: &Object, i: usize, is_last: bool) -> Checked {
         other |= kind != "tool_result";
         check_block(block, kind, role, &at)?;
     }
+    let last = blocks.last().and_then(|block| block["type"].as_str()).unwrap_or_default();
+    if role == "assistant" && ["thinking", "redacted_thinking"].contains(&last) {
+        return Err(format!(
+            "messages.{i}: The final block in an assistant message cannot be `{last}`."
+        ));
+    }
     let last = blocks.last().and_then(|block| block["text"].as_str());
     trailing(role, last.unwrap_or("."), is_last)
 }
