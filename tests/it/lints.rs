@@ -27,7 +27,7 @@ fn rust_is_formatted() {
 
 #[test]
 fn lua_is_formatted() {
-    let dirs = ["lua", "plugin", "tests", "scripts"];
+    let dirs = ["lua", "plugin", "tests", "scripts", "build.lua"];
     passes(tool("stylua").arg("--check").args(dirs.iter().filter(|dir| root().join(dir).exists())));
 }
 

@@ -6,6 +6,7 @@ pub mod kit;
 
 mod auto_edit;
 mod bad_days;
+mod build;
 mod cases;
 mod changes;
 mod chat;
