@@ -63,6 +63,12 @@ vim.system(command, { cwd = root, text = true, stderr = read }, function(complet
 end)
 show('Caliban: building its program; this takes a few minutes once.')
 local shown = 0
+local function progress()
+  if #lines > shown then
+    shown = #lines
+    show(('Caliban: %d of about %d crates  %s'):format(compiled, total, lines[shown]))
+  end
+end
 while not code do
   if yields() then
     ---@diagnostic disable-next-line: await-in-sync
@@ -72,10 +78,7 @@ while not code do
       return code ~= nil
     end)
   end
-  if #lines > shown then
-    shown = #lines
-    show(('Caliban: %d of about %d crates  %s'):format(compiled, total, lines[shown]))
-  end
+  progress()
 end
 if code ~= 0 then
   local last = table.concat(lines, '\n', math.max(#lines - QUOTED + 1, 1))
