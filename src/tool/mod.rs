@@ -11,6 +11,7 @@ mod definition;
 mod delete;
 mod diagnostics;
 mod edit;
+mod front;
 mod glob;
 mod grep;
 mod hover;

@@ -1,8 +1,9 @@
 //! Skills: folders with a `SKILL.md`. Name and description of each are told from the start, its text is loaded
 //! on demand.
 
-use super::{Desk, disk, path};
+use super::{Desk, disk, front, path};
 use crate::text::escape::spelt_out;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "SKILL.md";
@@ -22,6 +23,13 @@ pub struct Skill {
     /// Its `SKILL.md`.
     pub path: PathBuf,
     body: String,
+}
+
+/// What is read of the front matter. Other fields are left alone.
+#[derive(Deserialize)]
+struct Front {
+    name: Option<String>,
+    description: Option<String>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -145,16 +153,21 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
         ));
     }
     let text = disk::load(&real).map_err(|why| format!("{}.", why.say()))?.content;
-    let (front, body) = split(&text).ok_or("has no front matter between two lines `---`.")?;
-    let name = field(&front, "name").ok_or("has no `name` in its front matter.")?;
+    let (yaml, body) = front::split(&text).ok_or("has no front matter between two lines `---`.")?;
+    let front: Front =
+        front::parse(yaml).map_err(|why| format!("has front matter that is not YAML ({why})."))?;
+    let name = front.name.ok_or("has no `name` in its front matter.")?;
     if !is_name(&name) {
         let name: String = name.chars().take(80).collect();
         return Err(format!(
             "has the name {name:?}: a name is made of small letters, digits and single hyphens, 64 at most."
         ));
     }
-    let description = field(&front, "description").filter(|it| !it.is_empty());
-    let description = description.ok_or("has no `description` in its front matter.")?;
+    let description = front.description.unwrap_or_default();
+    let description = description.split_whitespace().collect::<Vec<_>>().join(" ");
+    if description.is_empty() {
+        return Err("has no `description` in its front matter.".into());
+    }
     let (short, body) = (spelt_out(description).0, spelt_out(body.trim().to_owned()).0);
     let mut problem = None;
     let description = match short.char_indices().nth(DESCRIPTION) {
@@ -172,44 +185,6 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
         problem.get_or_insert(said);
     }
     Ok((Skill { name, description, path: path.to_owned(), body }, problem))
-}
-
-/// The lines of the front matter, and the rest.
-fn split(text: &str) -> Option<(Vec<&str>, &str)> {
-    let rest = text.strip_prefix("---")?.trim_start_matches([' ', '\t']).strip_prefix('\n')?;
-    let mut front = Vec::new();
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        at += line.len();
-        if line.trim_end() == "---" {
-            return Some((front, &rest[at..]));
-        }
-        front.push(line.trim_end());
-    }
-    None
-}
-
-/// A value of the front matter, in one line: the part of YAML that such files are written in (plain, quoted and
-/// block scalars).
-fn field(front: &[&str], key: &str) -> Option<String> {
-    let named =
-        |line: &&str| line.strip_prefix(key).is_some_and(|it| it.trim_start().starts_with(':'));
-    let at = front.iter().position(named)?;
-    let first = front[at].split_once(':')?.1.trim();
-    let more = front[at + 1..].iter().take_while(|it| it.is_empty() || it.starts_with([' ', '\t']));
-    let is_block = first.starts_with(['|', '>']);
-    let parts = std::iter::once(first).filter(|_| !is_block).chain(more.copied());
-    let whole = parts.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
-    if is_block {
-        return Some(whole);
-    }
-    if let Some(single) = whole.strip_prefix('\'').and_then(|it| it.strip_suffix('\'')) {
-        return Some(single.replace("''", "'"));
-    }
-    if whole.starts_with('"') {
-        return serde_json::from_str(&whole).ok();
-    }
-    Some(whole.split_once(" #").map_or(whole.as_str(), |it| it.0).trim_end().to_owned())
 }
 
 fn is_name(name: &str) -> bool {

@@ -47,7 +47,7 @@ fn front_matter_is_read_as_people_write_it() {
     "#]],
     );
     check(
-        "---\nname: it\ndescription: 'it''s'\n---\n",
+        "---\nname: \"it\" # note\ndescription: 'it''s'\n---\n",
         expect![[r#"
         it: it's (.caliban/skills/it/SKILL.md)
     "#]],
@@ -89,14 +89,14 @@ fn what_is_no_skill_is_told_and_left_out() {
     check(
         "---\nname: it\ndescription: \"cut\n---\n",
         expect![[r#"
-        ! `.caliban/skills/it/SKILL.md` has no `description` in its front matter. It was left out.
+        ! `.caliban/skills/it/SKILL.md` has front matter that is not YAML (line 3 column 14: unclosed quote). It was left out.
     "#]],
     );
 }
 
 #[test]
 fn a_name_or_a_size_that_no_skill_has_is_told() {
-    for name in ["It", "../etc", "a--b", "-a", "a b", "\u{1b}[2J", "</skills>", ""] {
+    for name in ["It", "../etc", "a--b", "-a", "a b", r#""\x1b[2J""#, "</skills>", "''"] {
         let room = room();
         room.file(
             ".caliban/skills/it/SKILL.md",

@@ -1,0 +1,93 @@
+//! The front matter of a Markdown file: YAML between two lines `---`.
+
+use serde::de::DeserializeOwned;
+
+/// The YAML of the front matter, and the text behind it.
+pub(super) fn split(text: &str) -> Option<(&str, &str)> {
+    let rest = text.strip_prefix("---")?.trim_start_matches([' ', '\t']).strip_prefix('\n')?;
+    let mut at = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            return Some((&rest[..at], &rest[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// The fields of `yaml`. An `Err` is the parser's first line.
+///
+/// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is no YAML. Where the
+/// text does not parse, such values of the outermost fields are taken as if they were quoted.
+pub(super) fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
+    // The line `---` is the file's first: an error names the file's lines.
+    let lines = |yaml: &str| serde_saphyr::from_str(&format!("\n{yaml}"));
+    let parsed = lines(yaml).or_else(|fault| lines(&quoted(yaml)).map_err(|_| fault));
+    parsed.map_err(|fault| {
+        let said = fault.to_string();
+        let first = said.lines().next().unwrap_or_default();
+        first.trim_start_matches("error: ").trim_end_matches('.').to_owned()
+    })
+}
+
+/// The text with each outermost plain value that holds a colon and a blank in quotes, in one line.
+fn quoted(yaml: &str) -> String {
+    let mut fields: Vec<Vec<&str>> = Vec::new();
+    for line in yaml.lines() {
+        match fields.last_mut() {
+            Some(field) if line.starts_with([' ', '\t']) => field.push(line.trim()),
+            _ => fields.push(vec![line]),
+        }
+    }
+    let quoted = |field: &Vec<&str>| {
+        let whole = field.join(" ");
+        let (key, value) = whole.split_once(": ")?;
+        let value = value.trim_start();
+        let is_plain = !key.starts_with(['-', '#'])
+            && !value.starts_with(['"', '\'', '|', '>', '[', '{', '&', '*', '!']);
+        let value = serde_json::Value::from(value.trim_end());
+        (is_plain && whole.matches(": ").count() > 1).then(|| format!("{key}: {value}"))
+    };
+    let fields = fields.iter().map(|it| quoted(it).unwrap_or_else(|| it.join("\n  ")));
+    fields.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn check(yaml: &str, expected: Result<&[(&str, &str)], &str>) {
+        let parsed = parse::<BTreeMap<String, String>>(yaml);
+        let expected = expected
+            .map(|it| it.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect());
+        assert_eq!(parsed, expected.map_err(str::to_owned), "{yaml}");
+    }
+
+    #[test]
+    fn yaml_is_read_and_colons_in_plain_values_are_forgiven() {
+        check("a: x # note\n", Ok(&[("a", "x")]));
+        check("a: \"x\" # note\n", Ok(&[("a", "x")]));
+        check("a: |\n  x\n  y\n", Ok(&[("a", "x\ny\n")]));
+        check("a: >-\r\n  x\r\n  y\r\n", Ok(&[("a", "x y")]));
+        check("a: Use it when: always\nb: y\n", Ok(&[("a", "Use it when: always"), ("b", "y")]));
+        check("a: one\n  two: three\n", Ok(&[("a", "one two: three")]));
+    }
+
+    #[test]
+    fn what_is_no_yaml_is_named_with_its_line() {
+        check("a: x\nb: \"y\n", Err("line 3 column 4: unclosed quote"));
+        check("a: [x\n", Err("line 2 column 4: expected string scalar"));
+    }
+
+    /// Each alias would double the text: a few lines would come to gigabytes.
+    #[test]
+    fn a_text_that_grows_by_aliases_is_refused() {
+        let mut yaml = "a0: &a0 [x, x]\n".to_owned();
+        for n in 1..40 {
+            let before = n - 1;
+            yaml.push_str(&format!("a{n}: &a{n} [*a{before}, *a{before}]\n"));
+        }
+        assert!(parse::<serde_json::Value>(&yaml).is_err());
+    }
+}
