@@ -20,7 +20,7 @@ local M = {}
 ---@field titles boolean
 ---@field probe boolean
 ---@field lsp caliban.LspConfig
----@field layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
+---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
 --- How long language servers are waited for, in milliseconds.
 ---@class (exact) caliban.LspConfig
@@ -40,7 +40,7 @@ local defaults = {
   titles = true,
   probe = true,
   lsp = waits,
-  layout = 'right',
+  layout = 'auto',
 }
 
 ---@alias caliban.Check fun(value: any): string? what was expected, where it is not that
@@ -185,7 +185,7 @@ local known = {
   titles = is('boolean'),
   probe = is('boolean'),
   lsp = is('table'),
-  layout = one_of({ 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
+  layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }
 
 ---@param value any

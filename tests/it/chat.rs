@@ -32,6 +32,7 @@ fn a_prompt_goes_out_and_the_reply_is_on_the_screen() {
 fn the_command_opens_the_chat_beside_the_code_and_focuses_it_again() {
     let server = Server::start();
     let setup = Setup::new().file("a.rs", "fn main() {}\n").anthropic(&server).size(100, 16);
+    let setup = setup.config("{ layout = 'right' }");
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit a.rs<CR>:Caliban<CR>");
     nvim.wait_screen("g? keys · @file");

@@ -23,6 +23,7 @@ mod health;
 mod instructions;
 mod kit_test;
 mod keys;
+mod layout;
 mod lints;
 mod listing;
 mod live;

@@ -401,7 +401,7 @@ for _, how in ipairs({ 'bwipeout!', 'bdelete!' }) do
 end
 
 test('every layout opens and closes', function()
-  for _, layout in ipairs({ 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }) do
+  for _, layout in ipairs({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }) do
     opened({ layout = layout })
     eq(api.nvim_get_current_buf(), chat().composer)
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, { '1', '2', '3', '4', '5' })
@@ -974,7 +974,7 @@ test('configuration is checked by key', function()
   local cases = {
     {
       { layout = 'middle' },
-      "caliban: config.layout: expected 'right', 'left', 'top', 'bottom', 'tab', 'float' or 'current', got 'middle'",
+      "caliban: config.layout: expected 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float' or 'current', got 'middle'",
     },
     { { modle = 'x' }, "caliban: config.modle: there is no such setting. Did you mean 'model'?" },
     { { debug = 1 }, 'caliban: config.debug: expected a boolean, got 1' },
@@ -1005,7 +1005,7 @@ test('configuration is checked by key', function()
   for _, case in ipairs(cases) do
     local config, problems = check(case[1])
     eq(problems, { case[2] })
-    eq({ config.layout, config.mode, config.system }, { 'right', 'ask' })
+    eq({ config.layout, config.mode, config.system }, { 'auto', 'ask' })
   end
   local _, none = check({
     model = 'a/b',

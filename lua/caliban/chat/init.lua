@@ -57,6 +57,7 @@ local function new()
   table.insert(M.all, chat)
   if #M.all == 1 then
     require('caliban.status').watch()
+    require('caliban.chat.layout').watch()
   end
   return chat
 end

@@ -30,7 +30,7 @@ local plain = {
 --- The windows a chat may be shown in already: this tab's, or all where it has a tab of its own.
 ---@return integer[]
 local function candidates()
-  local own_tab = require('caliban.config').get().layout == 'tab'
+  local own_tab = require('caliban.chat.layout').now() == 'tab'
   return own_tab and api.nvim_list_wins() or api.nvim_tabpage_list_wins(0)
 end
 
@@ -62,6 +62,18 @@ function M.visible(chat)
     end
   end
   return false
+end
+
+--- The window of the composer below a transcript's window, in the same tab.
+---@param win integer
+---@return integer?
+function M.composer_of(win)
+  local chat = require('caliban.chat').of(api.nvim_win_get_buf(win))
+  for _, other in ipairs(api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(win))) do
+    if chat and api.nvim_win_get_buf(other) == chat.composer then
+      return other
+    end
+  end
 end
 
 ---@param chat caliban.Chat
@@ -113,46 +125,6 @@ function M.entered(chat, buf)
   M.decorate(chat)
 end
 
----@return integer
-local function width()
-  return math.min(math.max(60, math.floor(vim.o.columns * 0.4)), vim.o.columns - 1)
-end
-
----@return integer row, integer height
-local function float_rows()
-  local height = math.max(8, vim.o.lines - 8)
-  return math.floor((vim.o.lines - height) / 2) - 1, height
-end
-
----@param part 'transcript'|'composer'
----@param lines integer of the composer
----@return vim.api.keyset.win_config
-local function float(part, lines)
-  local row, height = float_rows()
-  local columns = math.min(math.max(60, math.floor(vim.o.columns * 0.8)), vim.o.columns - 4)
-  local above = height - lines - 2
-  return {
-    relative = 'editor',
-    border = 'single',
-    col = math.floor((vim.o.columns - columns) / 2),
-    width = columns,
-    row = part == 'transcript' and row or row + above + 2,
-    height = part == 'transcript' and above or lines,
-  }
-end
-
----@param layout string
----@return vim.api.keyset.win_config
-local function place(layout)
-  if layout == 'float' then
-    return float('transcript', 3)
-  elseif layout == 'top' or layout == 'bottom' then
-    local split = layout == 'top' and 'above' or 'below'
-    return { split = split, win = -1, height = math.floor(vim.o.lines * 0.4) }
-  end
-  return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
-end
-
 --- Opens or closes windows without 'equalalways' resizing all others. Setting it again would do that too,
 --- so the sizes are put back after it.
 ---@generic T
@@ -177,7 +149,8 @@ end
 ---@param composer? integer the composer's window, where that was left alone
 ---@return integer win
 local function open_transcript(chat, composer)
-  local layout = require('caliban.config').get().layout
+  local layouts = require('caliban.chat.layout')
+  local layout = layouts.now()
   local here = api.nvim_get_current_win()
   if composer and api.nvim_win_get_config(composer).relative == '' then
     return api.nvim_open_win(chat.transcript, false, { split = 'above', win = composer })
@@ -190,8 +163,9 @@ local function open_transcript(chat, composer)
     api.nvim_win_set_buf(here, chat.transcript)
     return here
   end
-  local win = api.nvim_open_win(chat.transcript, false, place(layout))
+  local win = api.nvim_open_win(chat.transcript, false, layouts.place(layout))
   set(win, { winfixwidth = layout == 'right' or layout == 'left' })
+  layouts.opened(win, layout)
   return win
 end
 
@@ -200,7 +174,11 @@ end
 ---@return integer win
 local function open_composer(chat, transcript)
   if api.nvim_win_get_config(transcript).relative ~= '' then
-    return api.nvim_open_win(chat.composer, false, float('composer', 3))
+    return api.nvim_open_win(
+      chat.composer,
+      false,
+      require('caliban.chat.layout').float('composer', 3)
+    )
   end
   local config = { split = 'below', win = transcript, height = 3 }
   local win = api.nvim_open_win(chat.composer, false, config)
@@ -323,6 +301,7 @@ function M.fit(chat)
     return
   end
   if api.nvim_win_get_config(lower).relative ~= '' then
+    local float = require('caliban.chat.layout').float
     api.nvim_win_set_config(lower, float('composer', want))
     api.nvim_win_set_config(upper, float('transcript', want))
     return

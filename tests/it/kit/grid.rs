@@ -50,6 +50,11 @@ impl Grid {
         }
     }
 
+    /// Columns and rows.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.rows.first().map_or(0, Vec::len), self.rows.len())
+    }
+
     fn resize(&mut self, columns: usize, rows: usize) {
         self.rows.resize(rows, Vec::new());
         for row in &mut self.rows {

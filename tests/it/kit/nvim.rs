@@ -92,6 +92,16 @@ impl Nvim {
         let _ = self.answer(id, 3);
     }
 
+    /// The terminal has another size from now on; returns once Neovim has drawn it.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.request("nvim_ui_try_resize", vec![columns.into(), rows.into()]);
+        self.wait(
+            |nvim| nvim.grid.borrow().size() == (columns.into(), rows.into()),
+            "the screen to be resized",
+        );
+        self.request("nvim_eval", vec!["1".into()]);
+    }
+
     /// Runs Lua (`...` are the arguments) and gives what it returns; an error in it is a panic.
     pub fn lua(&self, code: &str, arguments: &[Value]) -> Value {
         self.request("nvim_exec_lua", vec![code.into(), Value::Array(arguments.to_vec())])

@@ -1,0 +1,95 @@
+//! Where the chat opens on screens of different sizes, and what becomes of it when the screen changes its size.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+/// `tab page: columns x lines` of the code's window, the transcript's and the composer's.
+fn windows(nvim: &Nvim) -> String {
+    nvim.lua_str(
+        "local chat, out = require('caliban.chat').current, {}
+        local names = { [chat.transcript] = 'transcript', [chat.composer] = 'composer' }
+        for tab, page in ipairs(vim.api.nvim_list_tabpages()) do
+          for _, win in ipairs(vim.api.nvim_tabpage_list_wins(page)) do
+            local name = names[vim.api.nvim_win_get_buf(win)] or 'code'
+            local size = ('%dx%d'):format(vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win))
+            out[#out + 1] = ('%d %s %s'):format(tab, name, size)
+          end
+        end
+        table.sort(out)
+        return table.concat(out, ' | ')",
+    )
+}
+
+fn opened(columns: u16, rows: u16) -> Nvim {
+    let nvim = Nvim::start(&Setup::new().size(columns, rows));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Project");
+    nvim
+}
+
+#[track_caller]
+fn check(columns: u16, rows: u16, expected: &str) {
+    assert_eq!(windows(&opened(columns, rows)), expected, "{columns}x{rows}");
+}
+
+#[test]
+fn the_chat_opens_where_the_screen_has_room() {
+    check(200, 40, "1 code 119x38 | 1 composer 80x4 | 1 transcript 80x33");
+    check(120, 40, "1 code 59x38 | 1 composer 60x4 | 1 transcript 60x33");
+    check(119, 40, "1 code 119x24 | 1 composer 119x4 | 1 transcript 119x8");
+    check(80, 24, "1 code 80x13 | 1 composer 80x4 | 1 transcript 80x3");
+    check(60, 24, "1 code 60x13 | 1 composer 60x4 | 1 transcript 60x3");
+    check(59, 24, "1 code 59x21 | 2 composer 59x4 | 2 transcript 59x16");
+    check(80, 19, "1 code 80x16 | 2 composer 80x4 | 2 transcript 80x11");
+}
+
+#[test]
+fn a_chat_beside_the_code_keeps_its_share_of_the_screen() {
+    let nvim = opened(170, 40);
+    let wide = windows(&nvim);
+    assert_eq!(wide, "1 code 101x38 | 1 composer 68x4 | 1 transcript 68x33");
+    for columns in [60, 170, 83, 97, 131, 61, 170] {
+        nvim.resize(columns, 40);
+        if columns == 60 {
+            assert_eq!(windows(&nvim), "1 code 35x38 | 1 composer 24x4 | 1 transcript 24x33");
+        }
+    }
+    assert_eq!(windows(&nvim), wide);
+}
+
+#[test]
+fn a_chat_below_the_code_keeps_its_share_of_the_screen() {
+    let nvim = opened(100, 40);
+    let high = windows(&nvim);
+    nvim.resize(100, 21);
+    assert_eq!(windows(&nvim), "1 code 100x11 | 1 composer 100x4 | 1 transcript 100x2");
+    nvim.resize(100, 40);
+    assert_eq!(windows(&nvim), high);
+}
+
+#[test]
+fn the_width_that_the_user_gave_the_chat_is_its_share_from_then_on() {
+    let nvim = opened(200, 40);
+    nvim.keys("<C-w>50|");
+    nvim.resize(100, 40);
+    assert!(windows(&nvim).contains("transcript 25x"), "{}", windows(&nvim));
+    nvim.resize(200, 40);
+    assert!(windows(&nvim).contains("transcript 50x"), "{}", windows(&nvim));
+}
+
+#[test]
+fn the_line_above_the_chat_is_made_for_its_new_width() {
+    let server = Server::start();
+    server.reply(Reply::said("Hello.").usage(1200, 300));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(200, 40));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("hi", "Hello.");
+    nvim.wait_screen("anthropic/claude-sonnet-4-5 · ask · ○ idle");
+    nvim.resize(100, 40);
+    nvim.wait_screen("claude-sonnet-4-5 · ○ idle");
+    let screen = nvim.screen();
+    let bar = screen.lines().find(|line| line.contains("○ idle")).unwrap();
+    assert!(!bar.contains("anthropic/"), "{bar}");
+}
