@@ -34,7 +34,7 @@ impl Agent {
         }
         let Ok((provider, chosen)) = self.setup.models.provider(&model) else { return };
         // A server on this machine keeps one conversation in mind, and would read this one anew.
-        if chosen.endpoint.key == Key::None {
+        if chosen.endpoint.key == Key::None || chosen.endpoint.is_local() {
             return;
         }
         let tuning = Tuning {

@@ -49,6 +49,8 @@ pub struct Quirks {
     pub cache_marks: bool,
     /// Refuses a user's message right behind the answers of calls.
     pub reply_after_tool: bool,
+    /// Refuses two messages of the user in a row: its chat template wants user and assistant by turns.
+    pub alternate: bool,
 }
 
 impl Quirks {
@@ -63,6 +65,7 @@ impl Quirks {
         thinking_switch: false,
         cache_marks: false,
         reply_after_tool: false,
+        alternate: false,
     };
 
     /// Sets the one of this name; the error says that there is none, and which there are.
@@ -77,6 +80,7 @@ impl Quirks {
             ("thinking_switch", &mut self.thinking_switch),
             ("cache_marks", &mut self.cache_marks),
             ("reply_after_tool", &mut self.reply_after_tool),
+            ("alternate", &mut self.alternate),
         ];
         let names = all.each_ref().map(|it| it.0).join(", ");
         match all.iter_mut().find(|it| it.0 == name) {

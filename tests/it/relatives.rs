@@ -59,3 +59,25 @@ fn openrouter_has_its_details_back_verbatim() {
     assert_eq!(replies[0]["reasoning_details"], details);
     assert_eq!(replies[1].get("reasoning_details"), None);
 }
+
+/// The chat templates of local models refuse two messages of the user in a row.
+#[test]
+fn a_local_server_gets_the_users_messages_in_a_row_as_one() {
+    let server = Server::start();
+    server.reply(Reply::new().gate().text("Too late."));
+    server.reply(Reply::said("Fine."));
+    let providers = format!(
+        "{{ model = 'llamacpp/some', providers = {{ llamacpp = {{ base_url = '{}/v1', key = 'cmd:echo k' }} }} }}",
+        server.url()
+    );
+    let nvim = Nvim::start(&Setup::new().config(&providers));
+    nvim.keys(":Caliban<CR>ifirst<C-s><Esc>");
+    server.wait_requests(1);
+    nvim.keys("<C-c>");
+    nvim.wait_screen("! Stopped.");
+    nvim.ask("second", "Fine.");
+    let last = &server.requests()[1];
+    assert_eq!(last.outline().matches("user:").count(), 1, "{}", last.outline());
+    assert!(last.last_user_text().starts_with("first\n\n"), "{}", last.outline());
+    assert!(last.last_user_text().ends_with("second"), "{}", last.outline());
+}

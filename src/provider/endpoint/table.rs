@@ -50,6 +50,9 @@ pub(super) const PLAIN: Quirks = Quirks::NONE;
 /// Of the vendors whose models think in the open, and only where they are told to.
 const SWITCHED: Quirks = Quirks { reasoning_back: true, thinking_switch: true, ..PLAIN };
 
+/// Of the servers that write the conversation by the model's own chat template.
+const TEMPLATE: Quirks = Quirks { alternate: true, ..PLAIN };
+
 const fn row(
     name: &'static str,
     base_url: &'static str,
@@ -135,7 +138,7 @@ pub(super) const TABLE: [Row; 20] = [
         dialect: Dialect::Ollama,
         ..row("ollama", "http://127.0.0.1:11434", "", "")
     },
-    row("llamacpp", "http://127.0.0.1:8080/v1", "", ""),
-    row("lmstudio", "http://127.0.0.1:1234/v1", "", ""),
-    row("vllm", "http://127.0.0.1:8000/v1", "", ""),
+    Row { quirks: TEMPLATE, ..row("llamacpp", "http://127.0.0.1:8080/v1", "", "") },
+    Row { quirks: TEMPLATE, ..row("lmstudio", "http://127.0.0.1:1234/v1", "", "") },
+    Row { quirks: TEMPLATE, ..row("vllm", "http://127.0.0.1:8000/v1", "", "") },
 ];

@@ -21,6 +21,9 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
             Role::System | Role::Note => {}
         }
     }
+    if quirks.alternate {
+        join_users(&mut messages);
+    }
     let tools: Value = request.tools.iter().map(tool).collect();
     if quirks.cache_marks {
         marks::mark(request, &tools, &mut messages);
@@ -39,6 +42,18 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
     }
     reasoning::ask(request, quirks, &mut body);
     body
+}
+
+/// Makes one message of the user's messages in a row.
+fn join_users(messages: &mut Vec<Value>) {
+    messages.dedup_by(|next, before| {
+        if next["role"] != "user" || before["role"] != "user" {
+            return false;
+        }
+        let text = |it: &Value| it["content"].as_str().unwrap_or_default().to_owned();
+        before["content"] = format!("{}\n\n{}", text(before), text(next)).into();
+        true
+    });
 }
 
 fn tool(spec: &ToolSpec) -> Value {

@@ -135,6 +135,15 @@ impl Setup {
         self
     }
 
+    /// As `anthropic`, on what Caliban takes for another machine: the server is reached as its proxy.
+    #[must_use]
+    pub fn anthropic_elsewhere(self, server: &Server) -> Setup {
+        self.asking(0)
+            .env("ANTHROPIC_API_KEY", "key-of-the-test")
+            .env("http_proxy", &server.url())
+            .config("{ providers = { anthropic = { base_url = 'http://models.test' } } }")
+    }
+
     /// The same for `OpenAI`'s Chat Completions.
     #[must_use]
     pub fn openai(self, server: &Server) -> Setup {

@@ -4,7 +4,7 @@ use super::*;
 use crate::kit::chat::assert_grows;
 
 fn begun(server: &Server) -> (Setup, Nvim) {
-    let setup = wide().titled().anthropic(server);
+    let setup = wide().titled().anthropic_elsewhere(server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Project");
@@ -85,15 +85,21 @@ fn nvim_free_of_errors(setup: &Setup) -> String {
 #[test]
 fn it_is_not_asked_for_where_it_is_not_wanted() {
     let server = Server::start();
-    let setup = wide().titled().config("{ titles = false }").anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    for n in 1..=2 {
-        server.reply(Reply::said(&format!("Answer {n}.")));
-        nvim.ask("ask", &format!("Answer {n}."));
+    let providers = "providers = { anthropic = { base_url = 'http://models.test' } }";
+    let unwanted = wide().titled().anthropic_elsewhere(&server);
+    // A server on this machine keeps one conversation in mind, whether it wants a key or not.
+    let local = wide().titled().anthropic(&server);
+    for setup in [unwanted.config(&format!("{{ titles = false, {providers} }}")), local] {
+        let before = server.requests().len();
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_screen("Project");
+        for n in 1..=2 {
+            server.reply(Reply::said(&format!("Answer {n}.")));
+            nvim.ask("ask", &format!("Answer {n}."));
+        }
+        nvim.quit_with(":qa<CR>");
+        assert_eq!(server.requests().len(), before + 2);
+        assert_eq!(session(&setup, "main")["title"], "ask");
     }
-    nvim.quit_with(":qa<CR>");
-    assert_eq!(server.requests().len(), 2);
-    assert_eq!(session(&setup, "main")["title"], "ask");
 }
