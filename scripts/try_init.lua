@@ -9,6 +9,7 @@ vim.o.termguicolors = true
 vim.g.caliban = { bin = root .. '/target/release/caliban', resume = vim.env.FRESH ~= '1' }
 vim.api.nvim_create_autocmd('VimEnter', {
   callback = function()
+    vim.cmd.edit('greet.py')
     vim.cmd.Caliban()
   end,
 })

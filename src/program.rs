@@ -28,6 +28,7 @@ use places::{cache_dir, config_dir, data_dir, own_file, project_root};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -37,6 +38,9 @@ const FAREWELL: Duration = Duration::from_millis(1500);
 
 /// How long the sessions may take to be on disk when the editor goes: it waits a second longer.
 const SAVING: Duration = Duration::from_secs(9);
+
+/// The fourth line of an empty chat that has no model.
+const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
 
 /// Runs until the editor goes.
 pub async fn run() -> ExitCode {
@@ -121,7 +125,8 @@ impl Program {
         };
         let project = Project::new(&data_dir().join("sessions"), &root);
         let keys = data_dir().join("keys.json");
-        let models = settings::models(&config, &keys);
+        let mut models = settings::models(&config, &keys);
+        models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         let (connected, connected_end) = mpsc::unbounded_channel();
@@ -423,7 +428,7 @@ impl Program {
             format!("Project  {}", self.root.display()),
             format!("Model    {model}{origin}"),
             "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
-            resume,
+            if self.models.is_tour(model) { TOUR.to_owned() } else { resume },
         ]
     }
 

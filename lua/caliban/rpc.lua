@@ -128,6 +128,7 @@ function M.start()
     nvim = version or '?',
     cwd = vim.fn.getcwd(),
     reviews = under_review(),
+    leader = require('caliban.maps').leader(),
     config = require('caliban.config').wire(),
   })
   return true

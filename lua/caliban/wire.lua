@@ -22,6 +22,7 @@
 ---@field nvim string
 ---@field cwd string
 ---@field reviews string[] absolute paths of files under review here
+---@field leader string the localleader, as it is typed
 ---@field config caliban.WireConfig
 
 --- Opens a session (its transcript is painted, a `session` message comes first). Without a name: the last one

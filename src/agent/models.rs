@@ -144,7 +144,7 @@ impl Models {
         let name = chosen.endpoint.name.clone();
         let provider = self.providers.entry(name).or_insert_with(|| {
             if model == tour::NAME {
-                Arc::new(tour::Tour)
+                Arc::new(tour::Tour::default())
             } else {
                 Arc::new(Http::new(chosen.endpoint.clone()).noting(self.used.clone()))
             }

@@ -114,6 +114,7 @@ pub struct Hello {
     pub cwd: PathBuf,
     #[serde(default)]
     pub reviews: Vec<PathBuf>,
+    pub leader: String,
     pub config: WireConfig,
 }
 

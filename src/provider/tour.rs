@@ -22,7 +22,17 @@ pub const NAME: &str = "tour/offline";
 /// The pace of its words: that of a reader, not of a machine.
 const PACE: Duration = Duration::from_millis(12);
 
-pub struct Tour;
+pub struct Tour {
+    /// The user's localleader, as it is typed.
+    pub leader: String,
+}
+
+/// Neovim's own localleader.
+impl Default for Tour {
+    fn default() -> Tour {
+        Tour { leader: "\\".to_owned() }
+    }
+}
 
 pub fn chosen() -> Chosen {
     let endpoint = Endpoint {
@@ -40,7 +50,7 @@ pub fn chosen() -> Chosen {
 
 impl Provider for Tour {
     fn sample(&self, request: Arc<Request>) -> BoxStream<'static, Sampled> {
-        let reply = next(&request.messages);
+        let reply = next(&request.messages, &self.leader);
         let mut signs = Vec::new();
         for block in &reply.blocks {
             match block {
@@ -69,7 +79,7 @@ impl Provider for Tour {
 }
 
 /// The reply that follows from where the conversation stands.
-fn next(messages: &[Message]) -> Reply {
+fn next(messages: &[Message], leader: &str) -> Reply {
     let last = last_call(messages);
     match last {
         None => read(messages.len()),
@@ -78,7 +88,7 @@ fn next(messages: &[Message]) -> Reply {
             ("read", false)
                 if answer.text.contains(OLD_FIRST) && answer.text.contains(OLD_SECOND) =>
             {
-                edit(messages.len())
+                edit(messages.len(), leader)
             }
             ("read", _) => no_sample(),
             ("edit", _) => shell(messages.len(), answer),
@@ -105,20 +115,18 @@ is the real thing.\n\nI begin by reading a file of the sample project. The line 
     )
 }
 
-fn edit(n: usize) -> Reply {
+fn edit(n: usize, leader: &str) -> Reply {
     let edits = json!([
         { "old": OLD_FIRST, "new": NEW_FIRST },
         { "old": OLD_SECOND, "new": NEW_SECOND },
     ]);
-    call(
+    let text = format!(
         "Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and \
-nothing is on disk until you decide.\n\nOpen `greet.py` (`gf` on the path here), go from one to the other with \
-`]h`, accept with `<localleader>a`, reject with `<localleader>r`. `u` works as ever, and so does editing them \
-first. The list below takes the same keys.",
-        "edit",
-        &json!({ "path": "greet.py", "edits": edits }),
-        n,
-    )
+nothing is on disk until you decide.\n\nGo to `greet.py` (`gf` on the path here), go from one change to the other with \
+`]h`, accept with `{leader}a`, reject with `{leader}r`. `u` works as ever, and so does editing them \
+first. The list below takes the same keys."
+    );
+    call(&text, "edit", &json!({ "path": "greet.py", "edits": edits }), n)
 }
 
 fn shell(n: usize, answer: &ToolAnswer) -> Reply {

@@ -406,7 +406,7 @@ fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
 
         Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and nothing is on disk until you decide.
 
-        Open `greet.py` (`gf` on the path here), go from one to the other with `]h`, accept with `<localleader>a`, reject with `<localleader>r`. `u` works as ever, and so does editing them first. The list below takes the same keys.
+        Go to `greet.py` (`gf` on the path here), go from one change to the other with `]h`, accept with `\a`, reject with `\r`. `u` works as ever, and so does editing them first. The list below takes the same keys.
 
         ▸ edit  greet.py
 

@@ -14,8 +14,11 @@ fn sample() -> Setup {
 fn the_tour_reads_edits_runs_and_says_how_to_connect_a_model() {
     let setup = sample();
     let nvim = Nvim::start(&setup);
-    nvim.keys(":edit greet.py<CR>:Caliban<CR>ishow me<C-s><Esc>");
+    nvim.keys(":edit greet.py<CR>:Caliban<CR>");
+    nvim.wait_screen("Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`");
+    nvim.keys("ishow me<C-s><Esc>");
     nvim.wait_phase("reviewing");
+    nvim.wait_transcript("accept with `\\a`, reject with `\\r`");
     nvim.keys("<C-w>hgg]h");
     nvim.wait_screen("[1/2]");
     nvim.keys("\\a]h");
@@ -36,4 +39,11 @@ fn the_tour_reads_edits_runs_and_says_how_to_connect_a_model() {
     nvim.wait_screen("main-2/prompt");
     nvim.keys("iagain<C-s><Esc>");
     nvim.wait_transcript("The sample project is not here (or the tour changed it already");
+}
+
+#[test]
+fn the_tour_names_the_keys_as_they_are_mapped() {
+    let nvim = Nvim::start(&sample().before("vim.g.maplocalleader = ','"));
+    nvim.keys(":edit greet.py<CR>:Caliban<CR>ishow me<C-s><Esc>");
+    nvim.wait_transcript("accept with `,a`, reject with `,r`");
 }

@@ -35,8 +35,9 @@ impl Nvim {
     /// The transcript from the first message on.
     pub fn conversation(&self) -> String {
         let transcript = self.transcript();
-        let (_, said) = transcript.split_once("`:help caliban`\n\n").unwrap_or(("", &transcript));
-        said.to_owned()
+        let ends = ["`:help caliban`\n\n", "`<Esc>`, `<CR>`\n\n"];
+        let said = ends.iter().find_map(|end| transcript.split_once(end)).map(|it| it.1);
+        said.unwrap_or(&transcript).to_owned()
     }
 
     /// The text of the composer.
