@@ -184,7 +184,7 @@ impl Marking {
     /// Where a word may begin.
     fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
         if !is_part(first) {
-            return self.blank(rest, first, is_last, out);
+            return blank(rest, first, is_last, out);
         }
         if !is_last
             && FORMS.iter().any(|it| it.prefix.len() > rest.len() && it.prefix.starts_with(rest))
@@ -205,16 +205,16 @@ impl Marking {
         self.state = State::Word;
         Some(0)
     }
+}
 
-    /// What is no part of a word; an escaped end of line is none either.
-    fn blank(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
-        let second = rest.chars().nth(1);
-        if first == '\\' && second.is_none() && !is_last {
-            return None;
-        }
-        let is_escape = first == '\\' && matches!(second, Some('n' | 'r' | 't'));
-        let len = if is_escape { 2 } else { first.len_utf8() };
-        out.push_str(&rest[..len]);
-        Some(len)
+/// What is no part of a word; an escaped end of line is none either.
+fn blank(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
+    let second = rest.chars().nth(1);
+    if first == '\\' && second.is_none() && !is_last {
+        return None;
     }
+    let is_escape = first == '\\' && matches!(second, Some('n' | 'r' | 't'));
+    let len = if is_escape { 2 } else { first.len_utf8() };
+    out.push_str(&rest[..len]);
+    Some(len)
 }

@@ -80,7 +80,7 @@ pub const FORMS: [Form; 51] = [
     form(&["npm"], "npm_", Random),
     form(&["PyPI"], "pypi-", Random),
     form(&["Docker"], "dckr_pat_", Random),
-    form(&["crates.io"], "cio", Exactly(32)),
+    form(&["Cargo"], "cio", Exactly(32)),
     // anybody's
     form(&["age"], "AGE-SECRET-KEY-1", Random),
     form(&["JSON Web Tokens"], "eyJ", Dotted),
