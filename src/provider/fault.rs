@@ -277,10 +277,13 @@ fn clipped(text: &str, most: usize) -> String {
 
 /// Takes these out of everything a failure would show: whole out of names, and in parts too out of what others say.
 pub fn without_secrets(failure: Failure, secrets: &[Secret]) -> Failure {
-    secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose()))
+    // whole ones first: a part of one may stand in another
+    let whole =
+        secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose(), false));
+    secrets.iter().fold(whole, |failure, it| without_key(failure, it.expose(), true))
 }
 
-fn without_key(mut failure: Failure, key: &str) -> Failure {
+fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
     if key.is_empty() {
         return failure;
     }
@@ -307,7 +310,11 @@ fn without_key(mut failure: Failure, key: &str) -> Failure {
         **name = name.replace(key, KEY_MARK);
     }
     if let Some(said) = said {
-        *said = secret::without_parts(said, key, KEY_MARK);
+        *said = if in_parts {
+            secret::without_parts(said, key, KEY_MARK)
+        } else {
+            said.replace(key, KEY_MARK)
+        };
     }
     failure
 }
