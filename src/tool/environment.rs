@@ -4,6 +4,9 @@ use crate::provider::key::{Secret, Used};
 use crate::text::secret;
 use tokio::process::Command;
 
+/// The argument with which this program lists the variables that it withholds.
+pub const ARGUMENT: &str = "withheld";
+
 /// The way to the editor, which no command gets.
 const EDITOR: [&str; 5] = ["NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC"];
 
@@ -65,6 +68,16 @@ impl Secrets {
                 command.env_remove(name);
             }
         }
+    }
+
+    /// The names of the variables that commands do not get, but for the way to the editor.
+    pub fn withheld(&self) -> Vec<String> {
+        let names = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.to_string_lossy().into_owned();
+            let is_editors = EDITOR.contains(&name.as_str());
+            (!is_editors && self.withholds(&name, &value.to_string_lossy())).then_some(name)
+        });
+        names.collect()
     }
 
     fn withholds(&self, name: &str, value: &str) -> bool {

@@ -98,6 +98,20 @@ fn variables_with_secrets_are_withheld_by_name_and_value_and_one_is_passed_on() 
 }
 
 #[test]
+fn the_health_check_names_what_is_withheld_and_shows_no_value() {
+    let server = Server::start();
+    let setup = setup(&server).config("{ pass_env = { 'SENTRY_DSN' } }");
+    let setup = setup.env("SENTRY_DSN", "https://me:word@sentry").env("DB_PASS", "hidden-word");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":checkhealth caliban<CR>");
+    nvim.wait_screen("withheld from commands: ANTHROPIC_API_KEY, DB_PASS");
+    nvim.wait_screen("passed on to commands by pass_env: SENTRY_DSN");
+    for text in ["hidden-word", "me:word", &key()] {
+        is_nowhere(&nvim, &server, text);
+    }
+}
+
+#[test]
 fn a_setting_that_names_no_variables_is_told_with_its_path() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server).config("{ pass_env = { 'A=B' } }"));
