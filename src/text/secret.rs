@@ -11,7 +11,7 @@ mod tests;
 pub use forms::{FORMLESS, FORMS};
 pub use quoted::without_parts;
 
-use forms::{Form, is_part, is_random};
+use forms::{FIRST, Form, is_part, is_random};
 use known::Known;
 use std::mem;
 
@@ -185,6 +185,10 @@ impl Marking {
     fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
         if !is_part(first) {
             return blank(rest, first, is_last, out);
+        }
+        if !FIRST.get(first as usize).is_some_and(|it| *it) {
+            self.state = State::Word;
+            return Some(0);
         }
         if !is_last
             && FORMS.iter().any(|it| it.prefix.len() > rest.len() && it.prefix.starts_with(rest))

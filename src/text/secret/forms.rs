@@ -86,6 +86,16 @@ pub const FORMS: [Form; 51] = [
     form(&["JSON Web Tokens"], "eyJ", Dotted),
 ];
 
+/// The bytes with which keys begin: most words begin with none of them, and are no keys.
+pub(super) const FIRST: [bool; 128] = {
+    let (mut first, mut at) = ([false; 128], 0);
+    while at < FORMS.len() {
+        first[FORMS[at].prefix.as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    first
+};
+
 /// Model providers whose keys nothing tells from other words, and why.
 pub const FORMLESS: [(&str, &str); 3] = [
     ("mistral", "its keys are 32 letters and digits"),
