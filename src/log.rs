@@ -1,8 +1,9 @@
-//! The debug log: written only when it is asked for. nvim-rs stays out of it: its records hold every message,
+//! The debug log: written only when it is asked for, and only its owner can read it. nvim-rs stays out of it: its records hold every message,
 //! prompts and keys included.
 
-use std::fs::{self, File};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use tracing::level_filters::LevelFilter;
@@ -10,10 +11,12 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
-/// Begins the log in `folder/debug.log`.
+/// Begins the log in `folder/debug.log`. One that others could read is closed to them.
 pub fn begin(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let file = File::options().create(true).append(true).open(folder.join("debug.log"))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let options = &mut File::options();
+    let file = options.create(true).append(true).mode(0o600).open(folder.join("debug.log"))?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
     let own = Targets::new().with_target("caliban", LevelFilter::DEBUG);
     let layer = fmt::layer().with_ansi(false).with_writer(Arc::new(file)).with_filter(own);
     // A second begin in one process keeps the first log.

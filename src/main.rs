@@ -1,6 +1,7 @@
 //! Caliban's program: started by the editor as its RPC child.
 
 use caliban::guard;
+use caliban::tool::environment::{self, Secrets};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -9,6 +10,9 @@ fn main() -> ExitCode {
     let asks_version = first == "--version" || first == "-V";
     if asks_version || std::io::stdin().is_terminal() {
         return introduce(asks_version);
+    }
+    if first == environment::ARGUMENT {
+        return list_withheld();
     }
     if first == guard::ARGUMENT {
         return guard::run(std::env::args_os());
@@ -21,6 +25,18 @@ fn main() -> ExitCode {
             runtime.shutdown_background();
             code
         }
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// For `:checkhealth`: the names of the variables that commands do not get, a line each. The arguments are the names of
+/// those that the user passes on.
+fn list_withheld() -> ExitCode {
+    let passed = std::env::args_os().skip(2).filter_map(|it| it.into_string().ok()).collect();
+    let names = Secrets { passed, ..Secrets::default() }.withheld();
+    let lines: Vec<String> = names.iter().map(|it| it.escape_debug().to_string()).collect();
+    match writeln!(std::io::stdout(), "{}", lines.join("\n")) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }

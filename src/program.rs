@@ -23,8 +23,9 @@ use crate::provider::endpoint::{self, Unresolved};
 use crate::provider::{probe, tour};
 use crate::store::{self, Barred, Draft, Project, Store};
 use crate::tool::Desk;
+use crate::tool::environment::Secrets;
 use held::Begin;
-use places::{cache_dir, config_dir, data_dir, own_file, project_root};
+use places::{cache_dir, close_to_others, config_dir, data_dir, own_file, project_root};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -108,6 +109,7 @@ struct Ends {
 impl Program {
     fn new(editor: Editor, hello: Hello) -> (Program, Ends) {
         let config = hello.config;
+        close_to_others();
         let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
         if (config.debug || asked)
             && let Err(error) = log::begin(&cache_dir())
@@ -127,6 +129,7 @@ impl Program {
         let keys = data_dir().join("keys.json");
         let mut models = settings::models(&config, &keys);
         models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
+        models.note_keys();
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
         let (connected, connected_end) = mpsc::unbounded_channel();
@@ -362,7 +365,11 @@ impl Program {
             config: config_dir(),
             workspace: self.workspace(id),
             output,
-            secrets: endpoint::key_variables(&self.models.users, &env),
+            secrets: Secrets {
+                variables: endpoint::key_variables(&self.models.users, &env),
+                passed: self.config.pass_env.clone(),
+                used: self.models.used.clone(),
+            },
             overflow: cache_dir().join("outputs"),
             program: own_file(),
         }

@@ -19,6 +19,7 @@ local M = {}
 ---@field instructions boolean
 ---@field titles boolean
 ---@field probe boolean
+---@field pass_env string[]
 ---@field lsp caliban.LspConfig
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
@@ -39,6 +40,7 @@ local defaults = {
   instructions = true,
   titles = true,
   probe = true,
+  pass_env = {},
   lsp = waits,
   layout = 'auto',
 }
@@ -75,6 +77,17 @@ local function strings(value)
     ok = ok and type(item) == 'string'
   end
   return not ok and 'a list of strings' or nil
+end
+
+--- Names of variables of the environment.
+---@param value any
+---@return string?
+local function variables(value)
+  local ok = strings(value) == nil
+  for _, name in ipairs(ok and value or {}) do
+    ok = ok and name:find('^[%a_][%w_]*$') ~= nil
+  end
+  return not ok and 'a list of names of variables' or nil
 end
 
 --- A number of tokens.
@@ -184,6 +197,7 @@ local known = {
   instructions = is('boolean'),
   titles = is('boolean'),
   probe = is('boolean'),
+  pass_env = variables,
   lsp = is('table'),
   layout = one_of({ 'auto', 'right', 'left', 'top', 'bottom', 'tab', 'float', 'current' }),
 }
@@ -404,6 +418,7 @@ function M.wire()
     instructions = c.instructions,
     titles = c.titles,
     probe = c.probe,
+    pass_env = c.pass_env,
   }
 end
 

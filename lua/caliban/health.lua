@@ -119,6 +119,26 @@ local function settings()
   end
 end
 
+--- The variables that commands do not get: their names, never their values.
+---@param path string? the program
+local function withheld(path)
+  local passed = require('caliban.config').get().pass_env
+  local command = vim.list_extend({ path or '', 'withheld' }, passed)
+  local ok, ran = pcall(vim.system, command, { text = true, timeout = PATIENCE })
+  local done = ok and ran:wait() or nil
+  if not path or not done or done.code ~= 0 then
+    return
+  end
+  local names = vim.split(vim.trim(done.stdout or ''), '\n', { trimempty = true })
+  table.sort(names)
+  if #names > 0 then
+    health.info('withheld from commands: ' .. table.concat(names, ', '))
+  end
+  if #passed > 0 then
+    health.info('passed on to commands by pass_env: ' .. table.concat(passed, ', '))
+  end
+end
+
 --- Bytes that the model gets of one file of instructions (src/context/instructions.rs).
 local TAKEN = 32 * 1024
 
@@ -308,6 +328,7 @@ function M.check()
   neovim()
   program(report)
   settings()
+  withheld(report.path)
   instructions()
   model()
   edits()

@@ -32,7 +32,8 @@ impl Agent {
             return;
         }
         let body = |(provider, request): &Sent| -> Option<Value> {
-            serde_json::from_str(&provider.shown(request)?.1).ok()
+            let shown = self.setup.models.without_keys(provider.shown(request)?.1);
+            serde_json::from_str(&shown).ok()
         };
         let bodies = body(&before.sent).zip(self.sent.as_ref().and_then(body));
         let why = bodies.map(|(before, after)| first_difference(&before, &after));

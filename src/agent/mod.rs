@@ -10,6 +10,7 @@ mod commanded;
 mod edits;
 mod instructions;
 mod known;
+mod redact;
 mod refactor;
 mod rewind;
 mod sampling;
@@ -254,6 +255,7 @@ impl Agent {
 
     /// One input to its end: save, show, act.
     fn take(&mut self, mut input: Input) {
+        redact::without_keys(&mut input, &self.setup.desk.secrets.known());
         if let (Input::Answered { answer, .. }, Some(store)) = (&mut input, &mut self.setup.store) {
             store.keep_output(answer);
         }

@@ -125,6 +125,11 @@ impl Models {
         self.keys().iter().fold(text, |text, key| key.taken_out_of(text))
     }
 
+    /// Notes the keys that are known without running anything.
+    pub fn note_keys(&self) {
+        self.keys().iter().for_each(|it| self.used.note(it));
+    }
+
     /// All keys that are known here.
     pub fn keys(&self) -> Vec<Secret> {
         let env = |name: &str| std::env::var(name).ok();

@@ -1,5 +1,7 @@
 //! Where things are on this machine.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The nearest folder with `.git`, else the working directory; canonical.
@@ -29,6 +31,19 @@ pub(super) fn cache_dir() -> PathBuf {
 /// `$XDG_CONFIG_HOME/caliban`, else `~/.config/caliban`: what the user has written for every project.
 pub(super) fn config_dir() -> PathBuf {
     base_dir("XDG_CONFIG_HOME", ".config")
+}
+
+/// Closes the folders of what Caliban keeps to everybody but the user, where an earlier one left them open.
+pub(super) fn close_to_others() {
+    let (cache, data) = (cache_dir(), data_dir());
+    for folder in [cache.join("outputs"), cache, data.join("sessions"), data] {
+        let Ok(found) = std::fs::symlink_metadata(&folder) else { continue };
+        let mode = found.permissions().mode() & 0o777;
+        // What is another's, or on a disk without permissions, stays as it is.
+        if found.is_dir() && mode & 0o077 != 0 {
+            let _ = std::fs::set_permissions(&folder, Permissions::from_mode(mode & 0o700));
+        }
+    }
 }
 
 fn base_dir(variable: &str, below_home: &str) -> PathBuf {

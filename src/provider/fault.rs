@@ -6,11 +6,14 @@ pub mod wait;
 use super::dialect::Asked;
 use super::key::Secret;
 use crate::event::Failure;
+use crate::text::secret;
 use serde_json::Value;
 
 /// Longest quotation of a provider, in characters.
 const QUOTE: usize = 400;
-/// And of one word of it: beyond that it is no word but raw JSON or noise.
+/// What stands in the place of a key that was quoted.
+const KEY_MARK: &str = "[key]";
+/// And of one word of a quotation: beyond that it is no word but raw JSON or noise.
 const WORD: usize = 80;
 
 /// A refused request.
@@ -276,38 +279,46 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// Takes these out of everything a failure would show.
+/// Takes these out of everything a failure would show: whole out of names, and in parts too out of what others say.
 pub fn without_secrets(failure: Failure, secrets: &[Secret]) -> Failure {
-    secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose()))
+    // whole ones first: a part of one may stand in another
+    let whole =
+        secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose(), false));
+    secrets.iter().fold(whole, |failure, it| without_key(failure, it.expose(), true))
 }
 
-fn without_key(mut failure: Failure, key: &str) -> Failure {
+fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
     if key.is_empty() {
         return failure;
     }
-    let texts: &mut [&mut String] = match &mut failure {
-        Failure::NoKey { provider, variable } => &mut [provider, variable],
+    let (names, said): (&mut [&mut String], Option<&mut String>) = match &mut failure {
+        Failure::NoKey { provider, variable } => (&mut [provider, variable], None),
         Failure::KeyCommand { provider, why } | Failure::StoredKey { provider, why } => {
-            &mut [provider, why]
+            (&mut [provider], Some(why))
         }
-        Failure::Header { provider, name, why } => &mut [provider, name, why],
-        Failure::Offline { host, why } => &mut [host, why],
-        Failure::Unauthorized { provider, said } => &mut [provider, said],
-        Failure::UnknownModel { model, said } => &mut [model, said],
+        Failure::Header { provider, name, why } => (&mut [provider, name], Some(why)),
+        Failure::Offline { host, why } => (&mut [host], Some(why)),
+        Failure::Unauthorized { provider, said } => (&mut [provider], Some(said)),
+        Failure::UnknownModel { model, said } => (&mut [model], Some(said)),
         Failure::Quota { said }
         | Failure::TooLong { said }
         | Failure::Rejected { said, .. }
         | Failure::Thoughts { said, .. }
-        | Failure::Protocol { said } => &mut [said],
+        | Failure::Protocol { said } => (&mut [], Some(said)),
         Failure::RateLimited { .. }
         | Failure::Overloaded { .. }
         | Failure::Cut
-        | Failure::Stalled { .. } => &mut [],
+        | Failure::Stalled { .. } => (&mut [], None),
     };
-    for text in texts {
-        if text.contains(key) {
-            **text = text.replace(key, "[key]");
-        }
+    for name in names {
+        **name = name.replace(key, KEY_MARK);
+    }
+    if let Some(said) = said {
+        *said = if in_parts {
+            secret::without_parts(said, key, KEY_MARK)
+        } else {
+            said.replace(key, KEY_MARK)
+        };
     }
     failure
 }

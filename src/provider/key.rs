@@ -42,12 +42,12 @@ pub enum Key {
 #[serde(transparent)]
 pub struct Secret(String);
 
-/// The keys that have been used since the program began, to be taken out of what is shown. Clones share them.
+/// The keys that the program has seen since it began, to be taken out of what is shown. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Used(Arc<watch::Sender<Vec<Secret>>>);
 
 impl Used {
-    pub(super) fn note(&self, key: &Secret) {
+    pub fn note(&self, key: &Secret) {
         self.0.send_if_modified(|keys| {
             let is_new = keys.iter().all(|it| it.expose() != key.expose());
             keys.extend(is_new.then(|| key.clone()));
@@ -131,6 +131,12 @@ impl Secret {
     /// Whether it is not found in any text by chance.
     pub fn is_long(&self) -> bool {
         self.0.len() >= SHORTEST
+    }
+
+    /// Whether it may be taken out of files and outputs: what a server without keys is given for one, as `lm-studio`,
+    /// may stand there for a reason.
+    pub fn is_distinct(&self) -> bool {
+        self.0.len() >= 20 || self.is_long() && self.0.contains(|it: char| it.is_ascii_digit())
     }
 
     /// The key itself, for the request's header and for taking it out of texts.

@@ -3,7 +3,9 @@
 
 use super::key::Secret;
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -64,7 +66,7 @@ fn entries(file: &Path) -> Entries {
 /// A temporary file is its owner's alone from the beginning.
 fn write(file: &Path, entries: &Entries) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut whole = tempfile::NamedTempFile::new_in(folder)?;
     whole.write_all(&serde_json::to_vec_pretty(entries)?)?;
     whole.as_file().sync_all()?;

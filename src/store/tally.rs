@@ -3,8 +3,9 @@
 use crate::edit::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Models that are kept; beyond it the ones counted least go.
@@ -41,7 +42,7 @@ impl Tally {
 
     fn added(&self, count: Count) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // another Neovim may be counting: its numbers are not lost
         let lock = File::create(self.file.with_extension("lock"))?;
         lock.lock()?;

@@ -1,124 +1,224 @@
-//! Strings that look like keys, found by how the keys of known services begin.
+//! Keys and other secrets in a text: those that are known, and those that look like a known service's. What stands
+//! in their place is `[secret]`.
 
-use std::ops::Range;
+mod forms;
+mod known;
+mod pem;
+mod quoted;
+#[cfg(test)]
+mod tests;
+
+pub use forms::{FORMLESS, FORMS};
+pub use quoted::without_parts;
+
+use forms::{FIRST, Form, is_part, is_random};
+use known::Known;
+use std::mem;
 
 /// What stands in a key's place.
 pub const MARK: &str = "[secret]";
 
-/// How the keys of model providers, code hosts, clouds and registries begin.
-const PREFIXES: [&str; 16] = [
-    "sk-",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "hf_",
-    "npm_",
-    "eyJ",
-];
-/// Characters after the beginning, at least: the shortest of those keys (AWS) has 16.
-const SHORTEST: usize = 16;
-const PRIVATE: &str = "PRIVATE KEY-----";
+/// Bytes of a word that decide whether it is a key: a token of a few kilobytes is the longest there is.
+const WORD: usize = 8192;
 
 /// The text with `known` keys and what looks like one marked, and how many there were.
 pub fn marked(text: &str, known: &[&str]) -> (String, usize) {
-    let (mut text, mut count) = (text.to_owned(), 0);
-    for key in known.iter().filter(|it| !it.is_empty()) {
-        count += text.matches(key).count();
-        text = text.replace(key, MARK);
-    }
-    let found = looks_like_keys(&text);
-    for it in found.iter().rev() {
-        text.replace_range(it.clone(), MARK);
-    }
-    (text, count + found.len())
+    let mut marking = Marking::new(known.iter().map(|&it| it.to_owned()));
+    let mut out = marking.push(text);
+    out.push_str(&marking.end());
+    (out, marking.count())
 }
 
-fn looks_like_keys(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
-        let len = private_key(&text[at..]).or_else(|| key(&text[at..]));
-        match len {
-            Some(len) => {
-                found.push(at..at + len);
-                at += len;
+/// The text with `known` keys marked and nothing else, and how many there were.
+pub fn without(text: &str, known: &[String]) -> (String, usize) {
+    let mut pass = Known::new(known.iter().cloned());
+    let mut out = pass.push(text);
+    out.push_str(&pass.end());
+    (out, pass.count)
+}
+
+/// A sentence for the model, below a text from which secrets were taken.
+pub fn told(count: usize) -> String {
+    match count {
+        1 => format!("[1 secret was taken out: {MARK} stands in its place]"),
+        n => format!("[{n} secrets were taken out: {MARK} stands in their place]"),
+    }
+}
+
+/// Whether the value of a variable is a secret by what it looks like: a key, or an address with a password in it.
+pub fn is_secret(value: &str) -> bool {
+    has_password(value) || marked(value, &[]).1 > 0
+}
+
+/// Whether a text stands in no other by chance: it is long, and no word or name.
+pub fn is_distinct(text: &str) -> bool {
+    text.len() >= 16 && text.split(['-', '_', '.']).any(is_random)
+}
+
+/// `scheme://user:password@host`
+fn has_password(text: &str) -> bool {
+    text.match_indices("://").any(|(at, _)| {
+        let rest = &text[at + 3..];
+        let end = rest.find(|c: char| c.is_whitespace() || "/?#\"'".contains(c));
+        let authority = &rest[..end.unwrap_or(rest.len())];
+        let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+        user.split_once(':').is_some_and(|(_, password)| !password.is_empty())
+    })
+}
+
+/// Marks secrets in a text that comes in pieces: wherever it is cut, the same comes out. What may be the beginning of
+/// a secret is held back until it is decided.
+pub struct Marking {
+    known: Known,
+    held: String,
+    state: State,
+    count: usize,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    /// A word may begin here.
+    Between,
+    /// In a word that is no key.
+    Word,
+    /// In a key, which is marked.
+    Key(&'static Form),
+    /// In a private key in PEM, which is marked: of so many bytes at most, in a new line or not.
+    Pem(usize, bool),
+}
+
+impl Marking {
+    pub fn new(known: impl Iterator<Item = String>) -> Marking {
+        Marking { known: Known::new(known), held: String::new(), state: State::Between, count: 0 }
+    }
+
+    /// Takes a piece; gives what is decided.
+    pub fn push(&mut self, text: &str) -> String {
+        let text = self.known.push(text);
+        self.forms(&text, false)
+    }
+
+    /// The rest.
+    pub fn end(&mut self) -> String {
+        let rest = self.known.end();
+        self.forms(&rest, true)
+    }
+
+    /// How many secrets have been marked.
+    pub fn count(&self) -> usize {
+        self.known.count + self.count
+    }
+
+    fn forms(&mut self, text: &str, is_last: bool) -> String {
+        let mut held = mem::take(&mut self.held);
+        held.push_str(text);
+        let (mut at, mut out) = (0, String::with_capacity(held.len()));
+        while at < held.len() {
+            match self.step(&held[at..], is_last, &mut out) {
+                Some(len) => at += len,
+                None => break,
             }
-            // a key begins where a word begins
-            None if is_part(c) => at += text[at..].find(|c| !is_part(c)).unwrap_or(text.len() - at),
-            None => at += c.len_utf8(),
+        }
+        held.drain(..at);
+        self.held = held;
+        out
+    }
+
+    /// Decides about the beginning of a text that is not empty: how much of it is done with. `None`: it takes more to
+    /// decide. A step that is done with nothing has changed the state.
+    fn step(&mut self, rest: &str, is_last: bool, out: &mut String) -> Option<usize> {
+        let first = rest.chars().next()?;
+        match self.state {
+            State::Between | State::Word if first == '-' => match pem::begin(rest) {
+                pem::Begin::Yes(len) => {
+                    return Some(self.mark(State::Pem(pem::LONGEST, false), len, out));
+                }
+                pem::Begin::Perhaps if !is_last => return None,
+                _ => (),
+            },
+            _ => (),
+        }
+        match self.state {
+            State::Between => self.word(rest, first, is_last, out),
+            State::Word => {
+                // what may begin a private key is looked at
+                let end = rest.find(|c| !is_part(c) || c == '-').unwrap_or(rest.len());
+                let len = if first == '-' { 1 } else { end };
+                out.push_str(&rest[..len]);
+                if len == 0 {
+                    self.state = State::Between;
+                }
+                Some(len)
+            }
+            State::Key(form) => {
+                let len = rest.find(|c| !form.takes(c)).unwrap_or(rest.len());
+                if len == 0 {
+                    self.state = State::Between;
+                }
+                Some(len)
+            }
+            State::Pem(left, in_line) => {
+                let (len, next) = match pem::line(rest, is_last)? {
+                    pem::Line::End(len) => (len, State::Between),
+                    pem::Line::Body(len) if len <= left => {
+                        (len, State::Pem(left - len, rest[..len].ends_with('\n')))
+                    }
+                    _ => {
+                        out.push_str(if in_line { "\n" } else { "" });
+                        (0, State::Between)
+                    }
+                };
+                self.state = next;
+                Some(len)
+            }
         }
     }
-    found
+
+    fn mark(&mut self, next: State, len: usize, out: &mut String) -> usize {
+        out.push_str(MARK);
+        self.count += 1;
+        self.state = next;
+        len
+    }
+
+    /// Where a word may begin.
+    fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
+        if !is_part(first) {
+            return blank(rest, first, is_last, out);
+        }
+        if !FIRST.get(first as usize).is_some_and(|it| *it) {
+            self.state = State::Word;
+            return Some(0);
+        }
+        if !is_last
+            && FORMS.iter().any(|it| it.prefix.len() > rest.len() && it.prefix.starts_with(rest))
+        {
+            return None;
+        }
+        for form in FORMS.iter().filter(|it| rest.starts_with(it.prefix)) {
+            let body = &rest[form.prefix.len()..];
+            let end = body.find(|c| !form.takes(c)).map(|it| form.prefix.len() + it);
+            let len = end.unwrap_or(rest.len()).min(WORD);
+            if end.is_none() && len < WORD && !is_last {
+                return None;
+            }
+            if form.is_key(&rest[..len]) {
+                return Some(self.mark(State::Key(form), len, out));
+            }
+        }
+        self.state = State::Word;
+        Some(0)
+    }
 }
 
-fn is_part(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_' || c == '-'
-}
-
-fn key(text: &str) -> Option<usize> {
-    let prefix = PREFIXES.into_iter().find(|it| text.starts_with(it))?;
-    let is_token = prefix == "eyJ";
-    let len = text.find(|c| !(is_part(c) || is_token && c == '.')).unwrap_or(text.len());
-    let body = text.get(prefix.len()..len)?;
-    // a word of the language has no digits
-    (body.len() >= SHORTEST && body.contains(|c: char| c.is_ascii_digit())).then_some(len)
-}
-
-/// A private key in PEM, to its end or that of the text.
-fn private_key(text: &str) -> Option<usize> {
-    let head = text.strip_prefix("-----BEGIN ")?;
-    let line = head.split('\n').next()?;
-    if !line.contains(PRIVATE) {
+/// What is no part of a word; an escaped end of line is none either.
+fn blank(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
+    let second = rest.chars().nth(1);
+    if first == '\\' && second.is_none() && !is_last {
         return None;
     }
-    let end = text.find("-----END ").and_then(|at| {
-        let rest = text[at..].find(PRIVATE)?;
-        Some(at + rest + PRIVATE.len())
-    });
-    Some(end.unwrap_or(text.len()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn keys_are_marked_and_words_are_not() {
-        let cases = [
-            ("key=sk-ant-api03-abcdefghijk123.", "key=[secret].", 1),
-            ("ghp_0123456789abcdef0123 AKIA0123456789ABCDEF", "[secret] [secret]", 2),
-            ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.c2ln9", "[secret]", 1),
-            ("task-0123456789abcdef01 sk-short1", "task-0123456789abcdef01 sk-short1", 0),
-            ("hf_a_name_of_a_function_here", "hf_a_name_of_a_function_here", 0),
-            (
-                "a -----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY----- b",
-                "a [secret] b",
-                1,
-            ),
-            ("-----BEGIN PRIVATE KEY-----\nnever ended", "[secret]", 1),
-            ("-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----", 0),
-            ("known!known", "[secret]![secret]", 2),
-        ];
-        for (text, expected, count) in cases {
-            assert_eq!(marked(text, &["known", ""]), (expected.to_owned(), count), "{text}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_taken(text in ".{0,80}(sk-|eyJ|-----BEGIN PRIVATE KEY-----)?.{0,80}") {
-            let (once, _) = marked(&text, &[]);
-            prop_assert_eq!(marked(&once, &[]).1, 0);
-        }
-    }
+    let is_escape = first == '\\' && matches!(second, Some('n' | 'r' | 't'));
+    let len = if is_escape { 2 } else { first.len_utf8() };
+    out.push_str(&rest[..len]);
+    Some(len)
 }

@@ -7,8 +7,10 @@ use crate::text::escape::{Escape, skip};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fs::DirBuilder;
 use std::io::Write;
 use std::mem;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -154,7 +156,7 @@ impl Clip {
             return;
         }
         if self.file.is_none() {
-            let made = std::fs::create_dir_all(&self.folder);
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.folder);
             self.file = made.and_then(|()| NamedTempFile::new_in(&self.folder)).ok();
         }
         self.hash.update(&text);

@@ -1,7 +1,7 @@
 //! What the tools share that ask the user's language servers: the question, what is found, how it reads.
 
 use super::{Desk, Done, clip, path};
-use crate::text::Text;
+use crate::text::{Text, secret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -135,7 +135,11 @@ pub(super) async fn ask(
         lines.push(format!("[{} more are left out: narrow the question]", answer.more));
     }
     lines.extend(answer.notes.iter().map(|it| format!("[{it}]")));
-    let text = clip::clip(&desk.overflow, LIMITS, &lines.join("\n"));
+    let (found, secrets) = secret::without(&lines.join("\n"), &desk.secrets.known());
+    let mut text = clip::clip(&desk.overflow, LIMITS, &found);
+    if secrets > 0 {
+        text = format!("{text}\n{}", secret::told(secrets));
+    }
     Ok(Done { text, summary: format!("{count} {}", noun[usize::from(count != 1)]) })
 }
 

@@ -3,6 +3,7 @@
 
 pub mod clip;
 pub mod disk;
+pub mod environment;
 pub mod lsp;
 pub mod path;
 pub mod skills;
@@ -98,8 +99,8 @@ pub struct Desk {
     pub workspace: Arc<dyn Workspace>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
-    /// Variables of the environment that hold keys: no command gets them.
-    pub secrets: Vec<String>,
+    /// What no command gets, and no answer holds.
+    pub secrets: environment::Secrets,
     /// Where the whole of a clipped output is kept, readable by `read` without a question.
     pub overflow: PathBuf,
     /// This program's file, which guards commands.

@@ -217,12 +217,7 @@ fn prepared(desk: &Desk, line: &str) -> Command {
         .find(|file| file.is_file());
     let mut command = guard::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
     command.arg("-c").arg(line).current_dir(&desk.root);
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if withheld(&text) || desk.secrets.iter().any(|it| *it == text) {
-            command.env_remove(name);
-        }
-    }
+    desk.secrets.withhold(&mut command);
     command.envs([
         ("TERM", "dumb"),
         ("PAGER", "cat"),
@@ -233,14 +228,3 @@ fn prepared(desk: &Desk, line: &str) -> Command {
     ]);
     command
 }
-
-/// The way to the editor, and secrets.
-fn withheld(name: &str) -> bool {
-    let name = name.to_uppercase();
-    ["NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC"].contains(&name.as_str())
-        || name.ends_with("_KEY")
-        || ["TOKEN", "SECRET", "PASSWORD"].iter().any(|word| name.contains(word))
-}
-
-#[cfg(test)]
-mod tests;

@@ -27,7 +27,7 @@ fn room() -> Room {
         home: Some(base.join("home")),
         config: base.join("home/.config/caliban"),
         output: mpsc::unbounded_channel().0,
-        secrets: Vec::new(),
+        secrets: environment::Secrets::default(),
         overflow: base.join("overflow"),
         program: PathBuf::new(),
         root,

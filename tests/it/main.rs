@@ -41,6 +41,7 @@ mod relatives;
 mod resume;
 pub mod review;
 mod rewind;
+mod secrets;
 mod sessions;
 mod sight;
 mod skills;

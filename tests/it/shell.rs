@@ -27,7 +27,7 @@ fn room() -> Room {
         home: None,
         config: std::path::PathBuf::new(),
         output,
-        secrets: Vec::new(),
+        secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: env!("CARGO_BIN_EXE_caliban").into(),
         root,

@@ -38,7 +38,7 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
         home: None,
         config: root.join("config"),
         output: mpsc::unbounded_channel().0,
-        secrets: Vec::new(),
+        secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: PathBuf::new(),
         root,

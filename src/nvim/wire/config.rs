@@ -36,6 +36,8 @@ pub struct WireConfig {
     pub probe: bool,
     #[serde(default)]
     pub titles: bool,
+    #[serde(default)]
+    pub pass_env: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -2,6 +2,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
 
 use super::*;
+use crate::text::secret;
 use expect_test::{Expect, expect};
 
 fn users(json: &str) -> BTreeMap<String, UserProvider> {
@@ -313,4 +314,18 @@ fn the_defaults_are_the_newest_of_their_lines() {
         cerebras gpt-oss-120b
     "#]]
     .assert_eq(&text);
+}
+
+/// A key that a command prints is taken out by what it looks like, whoever's it is.
+#[test]
+fn the_keys_of_every_provider_are_recognised_or_it_says_why_not() {
+    for row in TABLE.iter().filter(|row| !row.key.is_empty()) {
+        let has_form = secret::FORMS.iter().any(|it| it.whose.contains(&row.name));
+        let is_formless =
+            secret::FORMLESS.iter().any(|(name, why)| *name == row.name && !why.is_empty());
+        assert!(has_form != is_formless, "{}", row.name);
+    }
+    for (name, _) in secret::FORMLESS {
+        assert!(TABLE.iter().any(|row| row.name == name), "{name}");
+    }
 }

@@ -1,6 +1,7 @@
-//! A command's output on its way to the chat and to the model: clean lines, bounded in memory.
+//! A command's output on its way to the chat and to the model: clean lines without secrets, bounded in memory.
 
 use crate::message::CallId;
+use crate::text::secret::{self, Marking};
 use crate::tool::clip::{Clip, Limits, clean};
 use crate::tool::{Desk, Done};
 use std::mem;
@@ -16,8 +17,11 @@ pub(super) struct Output {
     call: CallId,
     chat: UnboundedSender<(CallId, String)>,
     clip: Clip,
-    /// The line that has not ended yet.
+    /// The line that has not ended yet, as it comes.
     partial: Vec<u8>,
+    marking: Marking,
+    /// The same, clean and without secrets, as far as that is decided.
+    line: String,
     waiting: String,
 }
 
@@ -28,6 +32,8 @@ impl Output {
             chat: desk.output.clone(),
             clip: Clip::new(&desk.overflow, LIMITS),
             partial: Vec::new(),
+            marking: Marking::new(desk.secrets.known_to_commands().into_iter()),
+            line: String::new(),
             waiting: String::new(),
         }
     }
@@ -37,7 +43,7 @@ impl Output {
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             self.partial.extend_from_slice(&rest[..end]);
             let line = mem::take(&mut self.partial);
-            self.line(&line);
+            self.add(&line, "\n");
             rest = &rest[end + 1..];
         }
         self.partial.extend_from_slice(rest);
@@ -50,12 +56,32 @@ impl Output {
     fn cut(&mut self) {
         let end = self.partial.iter().rposition(|byte| byte & 0xc0 != 0x80).unwrap_or(0).max(1);
         let rest = self.partial.split_off(end);
-        let line = mem::replace(&mut self.partial, rest);
-        self.line(&line);
+        let part = mem::replace(&mut self.partial, rest);
+        self.add(&part, "");
     }
 
-    fn line(&mut self, bytes: &[u8]) {
-        let line = clean(&String::from_utf8_lossy(bytes));
+    fn add(&mut self, bytes: &[u8], end: &str) {
+        let text = clean(&String::from_utf8_lossy(bytes)) + end;
+        let marked = self.marking.push(&text);
+        self.lines(&marked);
+    }
+
+    /// Takes marked text in, and hands its whole lines on.
+    fn lines(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some((head, tail)) = rest.split_once('\n') {
+            self.line.push_str(head);
+            self.hand_on();
+            rest = tail;
+        }
+        self.line.push_str(rest);
+        if self.line.len() > LONG {
+            self.hand_on();
+        }
+    }
+
+    fn hand_on(&mut self) {
+        let line = mem::take(&mut self.line);
         self.clip.push(&line);
         self.waiting.push_str(&line);
         self.waiting.push('\n');
@@ -74,14 +100,19 @@ impl Output {
     }
 
     pub(super) fn done(mut self, said: impl Iterator<Item = String>, summary: String) -> Done {
-        if !self.partial.is_empty() {
-            let line = mem::take(&mut self.partial);
-            self.line(&line);
+        let last = mem::take(&mut self.partial);
+        self.add(&last, "");
+        let rest = self.marking.end();
+        self.lines(&rest);
+        if !self.line.is_empty() {
+            self.hand_on();
         }
         self.flush();
+        let count = self.marking.count();
+        let marked = (count > 0).then(|| secret::told(count));
         let output =
             if self.clip.is_empty() { "[no output]".to_owned() } else { self.clip.finish() };
-        let parts: Vec<String> = std::iter::once(output).chain(said).collect();
+        let parts: Vec<String> = std::iter::once(output).chain(marked).chain(said).collect();
         Done { text: parts.join("\n"), summary }
     }
 }

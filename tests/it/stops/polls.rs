@@ -206,7 +206,7 @@ impl Talk {
             config: root.join("config"),
             workspace: Arc::new(Files(self.world.clone())),
             output: mpsc::unbounded_channel().0,
-            secrets: Vec::new(),
+            secrets: caliban::tool::environment::Secrets::default(),
             overflow: root.clone(),
             program: root,
         };

@@ -1,0 +1,83 @@
+//! The keys that the program knows are taken out of all that the session takes in from outside: answers of tools, files
+//! that are mentioned, what has changed in them.
+
+use crate::message::{Excerpt, ToolAnswer};
+use crate::session::Input;
+use crate::text::secret;
+
+/// Marks these keys in what an input brings, and says there how many they were. The user's own words and the model's
+/// are left as they are. What only looks like a key is too: an edit has to match the file.
+pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
+    if keys.is_empty() {
+        return;
+    }
+    match input {
+        Input::Answered { answer, .. } | Input::Applied { answer, .. } => in_answer(answer, keys),
+        Input::Reviewed { answers, .. } => answers.iter_mut().for_each(|it| in_answer(it, keys)),
+        Input::Stop { landed } => landed.iter_mut().for_each(|it| without_keys(it, keys)),
+        Input::Open { instructions: files, .. }
+        | Input::Send { context: files, .. }
+        | Input::ChooseSystem { instructions: files, .. }
+        | Input::Instruct { files } => files.iter_mut().for_each(|it| in_excerpt(it, keys)),
+        Input::Note { text } => mark(text, keys),
+        _ => (),
+    }
+}
+
+fn in_answer(answer: &mut ToolAnswer, keys: &[String]) {
+    mark(&mut answer.text, keys);
+}
+
+fn in_excerpt(excerpt: &mut Excerpt, keys: &[String]) {
+    mark(&mut excerpt.text, keys);
+}
+
+fn mark(text: &mut String, keys: &[String]) {
+    let (marked, count) = secret::without(text, keys);
+    if count == 0 {
+        return;
+    }
+    *text = marked;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&secret::told(count));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::TurnId;
+    use crate::message::{CallId, ExcerptKind};
+
+    fn answer(text: &str) -> ToolAnswer {
+        let (id, summary) = (CallId("c".into()), String::new());
+        ToolAnswer { id, text: text.into(), failed: false, summary, output: None }
+    }
+
+    #[test]
+    fn what_comes_from_outside_holds_no_key_and_says_how_many_it_held() {
+        let keys = ["key-1234".to_owned()];
+        let marked = "a [secret]\n[1 secret was taken out: [secret] stands in its place]";
+        let mut input = Input::Stop {
+            landed: vec![Input::Answered { turn: TurnId(1), answer: answer("a key-1234") }],
+        };
+        without_keys(&mut input, &keys);
+        assert!(format!("{input:?}").contains(&format!("{marked:?}")), "{input:?}");
+        let excerpt = Excerpt {
+            path: "a".into(),
+            lines: None,
+            filetype: String::new(),
+            kind: ExcerptKind::File,
+            text: "a key-1234".into(),
+        };
+        let (text, steer) = ("my key-1234".to_owned(), false);
+        let mut input = Input::Send { text: text.clone(), context: vec![excerpt], steer };
+        without_keys(&mut input, &keys);
+        let Input::Send { text: said, context, .. } = input else { return };
+        assert_eq!((said, context[0].text.as_str()), (text, marked));
+        let mut input = Input::Applied { files: Vec::new(), answer: answer("none") };
+        without_keys(&mut input, &keys);
+        assert_eq!(input, Input::Applied { files: Vec::new(), answer: answer("none") });
+    }
+}

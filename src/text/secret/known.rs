@@ -1,0 +1,73 @@
+//! Keys that are known, found in a text that comes in pieces.
+
+use super::MARK;
+use std::mem;
+
+pub(super) struct Known {
+    /// The longest first: where one begins like another, the whole of it is meant.
+    keys: Vec<String>,
+    /// The bytes with which they begin.
+    first: [bool; 256],
+    held: String,
+    pub(super) count: usize,
+}
+
+impl Known {
+    pub(super) fn new(keys: impl Iterator<Item = String>) -> Known {
+        let mut keys: Vec<String> = keys.filter(|it| !it.is_empty()).collect();
+        keys.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        keys.dedup();
+        let mut first = [false; 256];
+        for byte in keys.iter().filter_map(|it| it.bytes().next()) {
+            first[usize::from(byte)] = true;
+        }
+        Known { keys, first, held: String::new(), count: 0 }
+    }
+
+    pub(super) fn push(&mut self, text: &str) -> String {
+        if self.keys.is_empty() {
+            return text.to_owned();
+        }
+        let mut held = mem::take(&mut self.held);
+        held.push_str(text);
+        let (out, done) = self.scan(&held, false);
+        held.drain(..done);
+        self.held = held;
+        out
+    }
+
+    pub(super) fn end(&mut self) -> String {
+        let held = mem::take(&mut self.held);
+        self.scan(&held, true).0
+    }
+
+    /// The marked text, and how much of the given one that is.
+    fn scan(&mut self, text: &str, is_last: bool) -> (String, usize) {
+        let bytes = text.as_bytes();
+        let (mut out, mut copied, mut at) = (String::with_capacity(text.len()), 0, 0);
+        while at < bytes.len() {
+            if !self.first[usize::from(bytes[at])] {
+                at += 1;
+                continue;
+            }
+            // a key begins where a character does
+            let rest = &bytes[at..];
+            let begins = |it: &String| it.len() > rest.len() && it.as_bytes().starts_with(rest);
+            if !is_last && self.keys.iter().any(begins) {
+                break;
+            }
+            match self.keys.iter().find(|it| rest.starts_with(it.as_bytes())) {
+                Some(key) => {
+                    out.push_str(&text[copied..at]);
+                    out.push_str(MARK);
+                    self.count += 1;
+                    at += key.len();
+                    copied = at;
+                }
+                None => at += 1,
+            }
+        }
+        out.push_str(&text[copied..at]);
+        (out, at)
+    }
+}

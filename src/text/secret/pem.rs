@@ -1,0 +1,80 @@
+//! Private keys in PEM, line by line: indented, numbered or quoted, and those that end too early.
+
+/// Bytes of one at most: of RSA with 16,384 bits it has 13,000.
+pub(super) const LONGEST: usize = 16 * 1024;
+/// A line that is longer is looked at in parts.
+const LINE: usize = LONGEST;
+const BEGIN: &str = "-----BEGIN ";
+const KIND: &str = "PRIVATE KEY";
+const DASHES: &str = "-----";
+/// What stands above the key itself.
+const FIELDS: [&str; 6] =
+    ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Charset: ", "Hash: "];
+
+pub(super) enum Begin {
+    /// The first line, of this length.
+    Yes(usize),
+    /// The text may go on as one.
+    Perhaps,
+    No,
+}
+
+/// Whether a text begins with the first line of a private key.
+pub(super) fn begin(text: &str) -> Begin {
+    let Some(label) = text.strip_prefix(BEGIN) else {
+        return if BEGIN.starts_with(text) { Begin::Perhaps } else { Begin::No };
+    };
+    let is_label = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == ' ';
+    let end = label.find(|c| !is_label(c)).unwrap_or(label.len());
+    let (label, rest) = label.split_at(end);
+    if label.len() > 40 || !rest.is_empty() && !label.contains(KIND) {
+        Begin::No
+    } else if rest.starts_with(DASHES) {
+        Begin::Yes(BEGIN.len() + label.len() + DASHES.len())
+    } else if DASHES.starts_with(rest) {
+        Begin::Perhaps
+    } else {
+        Begin::No
+    }
+}
+
+pub(super) enum Line {
+    /// It belongs to the key.
+    Body(usize),
+    /// The key ends in it, here.
+    End(usize),
+    Other,
+}
+
+/// What the line is with which a text begins. `None`: it takes more to decide.
+pub(super) fn line(text: &str, is_last: bool) -> Option<Line> {
+    let mut len = text.find('\n').map_or(text.len(), |at| at + 1);
+    let is_whole = text[..len].ends_with('\n') || is_last || len >= LINE;
+    if !is_whole {
+        return None;
+    }
+    if len > LINE {
+        len = (0..=LINE).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(len);
+    }
+    let line = &text[..len];
+    let end = line.find("-----END ").and_then(|at| {
+        let kind = at + line[at..].find(KIND)? + KIND.len();
+        Some(kind + line[kind..].find(DASHES)? + DASHES.len())
+    });
+    Some(match end {
+        Some(end) => Line::End(end),
+        None if is_body(line) => Line::Body(len),
+        None => Line::Other,
+    })
+}
+
+fn is_body(line: &str) -> bool {
+    // a number before the line, quotes around it
+    let code = line.trim_start_matches(|c: char| c.is_ascii_digit() || c.is_whitespace());
+    let code = code.trim_matches(|c: char| c.is_whitespace() || "\"',;|>+".contains(c));
+    let is_coded = |c: char| c.is_ascii_alphanumeric() || "+/=\\_.:-".contains(c);
+    match code {
+        "" => line.trim().is_empty(),
+        _ => FIELDS.iter().any(|it| code.starts_with(it)) || code.chars().all(is_coded),
+    }
+}

@@ -1,0 +1,280 @@
+//! Secrets: commands do not get them, and what a command or a file shows of them goes nowhere.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Keys are put together here, so that nothing that looks for keys finds one in this file.
+fn key() -> String {
+    ["sk-made", "-up-for-a-test", "-08154711"].concat()
+}
+
+fn of_groq() -> String {
+    ["gs", "k_0a1b2c3d4e5f6g7h8i9j0k1l2m3n"].concat()
+}
+
+fn setup(server: &Server) -> Setup {
+    Setup::new().anthropic(server).env("ANTHROPIC_API_KEY", &key()).size(160, 60)
+}
+
+/// Has the model run a command, and the user agree to it; gives its answer.
+fn run(nvim: &Nvim, server: &Server, command: &str) -> String {
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    server.reply(Reply::said("That was it."));
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_phase("asking");
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_transcript("That was it.");
+    nvim.wait_phase("idle");
+    server.requests().pop().unwrap().answer("c1")
+}
+
+/// The files below a folder that hold a text.
+fn holding(folder: &Path, text: &str) -> Vec<String> {
+    let walk = ignore::WalkBuilder::new(folder).hidden(false).ignore(false).build().flatten();
+    let holds = |path: &Path| {
+        let bytes = fs::read(path).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains(text)
+    };
+    let found = walk.filter(|it| holds(it.path()));
+    found.map(|it| it.path().display().to_string()).collect()
+}
+
+/// The text is neither on the screen, nor in a buffer, nor in a request, nor in what Neovim or the program wrote.
+#[track_caller]
+fn is_nowhere(nvim: &Nvim, server: &Server, text: &str) {
+    assert!(!nvim.screen().contains(text), "{}", nvim.screen());
+    let all = "local all = {}
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          vim.list_extend(all, vim.api.nvim_buf_get_lines(buf, 0, -1, false))
+        end
+        return table.concat(all, '\\n') .. vim.fn.execute('messages')";
+    assert!(!nvim.lua_str(all).contains(text), "{}", nvim.lua_str(all));
+    for request in server.requests() {
+        assert!(!request.json.to_string().contains(text));
+    }
+    for folder in ["data", "cache", "state", "tmp"] {
+        assert_eq!(holding(&nvim.setup.dir().join(folder), text), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn variables_with_secrets_are_withheld_by_name_and_value_and_one_is_passed_on() {
+    let server = Server::start();
+    let mut setup = setup(&server).config("{ pass_env = { 'SENTRY_DSN' } }");
+    let by_name = [
+        "DB_PASS",
+        "CI_PAT",
+        "MYSQL_PWD",
+        "SOMEAPIKEY",
+        "DEPLOY_KEY2",
+        "DATABASE_URL",
+        "OTHER_DSN",
+        "MY_CREDENTIALS",
+        "REGISTRY_AUTH",
+        "npm_config__auth",
+    ];
+    for name in by_name {
+        setup = setup.env(name, "a-value");
+    }
+    let used = format!("x {}", key());
+    let by_value = [("CACHE", "redis://:word@h/0"), ("PLAIN", &of_groq()), ("LINE", used.as_str())];
+    for (name, value) in by_value {
+        setup = setup.env(name, value);
+    }
+    let setup = setup.env("SENTRY_DSN", "https://me:word@sentry").env("HARMLESS", "yes");
+    let nvim = Nvim::start(&setup);
+    let answer = run(&nvim, &server, "env");
+    let has = |name: &str| answer.lines().any(|it| it.starts_with(&format!("{name}=")));
+    assert!(has("HARMLESS") && has("SENTRY_DSN") && has("PATH"), "{answer}");
+    for name in by_name.into_iter().chain(by_value.map(|it| it.0)).chain(["ANTHROPIC_API_KEY"]) {
+        assert!(!has(name), "{name}: {answer}");
+    }
+}
+
+#[test]
+fn the_health_check_names_what_is_withheld_and_shows_no_value() {
+    let server = Server::start();
+    let setup = setup(&server).config("{ pass_env = { 'SENTRY_DSN' } }");
+    let setup = setup.env("SENTRY_DSN", "https://me:word@sentry").env("DB_PASS", "hidden-word");
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":checkhealth caliban<CR>");
+    nvim.wait_screen("withheld from commands: ANTHROPIC_API_KEY, DB_PASS");
+    nvim.wait_screen("passed on to commands by pass_env: SENTRY_DSN");
+    for text in ["hidden-word", "me:word", &key()] {
+        is_nowhere(&nvim, &server, text);
+    }
+}
+
+#[test]
+fn a_setting_that_names_no_variables_is_told_with_its_path() {
+    let server = Server::start();
+    let nvim = Nvim::start(&setup(&server).config("{ pass_env = { 'A=B' } }"));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen(
+        "caliban: config.pass_env: expected a list of names of variables, got a table",
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_key_that_a_command_finds_in_other_processes_reaches_nothing() {
+    let server = Server::start();
+    let secret = ["word", "-of-the-database-5ecre7a9"].concat();
+    let nvim = Nvim::start(&setup(&server).env("DB_PASSWORD", &secret));
+    // the guard does not have it; Neovim and the program do
+    let command = "tr '\\0' '\\n' < /proc/$PPID/environ | grep -c 'made-up' ; \
+        for it in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $it | grep -aE '^(ANTHROPIC_API_KEY=.*made-up|ANTHROPIC_API_KEY=.*secret|DB_PASSWORD=.*database)'; done 2>/dev/null; true";
+    let answer = run(&nvim, &server, command);
+    assert!(answer.starts_with("0\n"), "{answer}");
+    assert!(answer.contains("ANTHROPIC_API_KEY=[secret]\n"), "{answer}");
+    assert!(answer.contains("DB_PASSWORD=[secret]\n"), "{answer}");
+    assert!(
+        answer.contains(" secrets were taken out: [secret] stands in their place]"),
+        "{answer}"
+    );
+    nvim.go_to_transcript("▸ shell");
+    nvim.keys("<CR>");
+    nvim.wait_screen("ANTHROPIC_API_KEY=[secret]");
+    is_nowhere(&nvim, &server, &key());
+    is_nowhere(&nvim, &server, &secret);
+    nvim.quit_with(":qa!<CR>");
+    assert_eq!(holding(&setup_dir(&nvim, "data"), &key()), Vec::<String>::new());
+}
+
+fn setup_dir(nvim: &Nvim, folder: &str) -> std::path::PathBuf {
+    nvim.setup.dir().join(folder)
+}
+
+#[test]
+fn a_key_in_an_output_is_taken_out_of_the_live_text_the_answer_and_the_file_of_the_rest() {
+    let server = Server::start();
+    let pem = ["-----BEGIN RSA ", "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n"].concat();
+    let text = format!("{}\n{}\n{pem}", of_groq(), key());
+    let nvim = Nvim::start(&setup(&server).file("keys.txt", text));
+    nvim.keys(":Caliban<CR>");
+    // written in two pieces, and then so much that the rest goes to a file
+    let command = "mkfifo go; head -c 9 keys.txt; tail -c +10 keys.txt; echo the \"end\"; \
+        read x < go; seq 1 20000; cat keys.txt; echo";
+    server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
+    server.reply(Reply::said("That was it."));
+    nvim.lua("require('caliban').ask('go')", &[]);
+    nvim.wait_phase("asking");
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_screen("the end");
+    assert!(nvim.screen().contains("[secret]"), "{}", nvim.screen());
+    for text in [of_groq(), key(), "MIIEpAIBAAK".to_owned()] {
+        is_nowhere(&nvim, &server, &text);
+    }
+    fs::write(nvim.setup.path("go"), "\n").unwrap();
+    nvim.wait_transcript("That was it.");
+    let answer = server.requests()[1].answer("c1");
+    assert!(answer.starts_with("[secret]\n[secret]\n[secret]\nthe end\n1\n2\n"), "{answer}");
+    assert!(
+        answer.contains("\n20000\n[secret]\n[secret]\n[secret]\n[6 secrets were taken out: "),
+        "{answer}"
+    );
+    let folder = nvim.setup.dir().join("cache/caliban/outputs");
+    let files: Vec<_> = fs::read_dir(&folder).unwrap().flatten().collect();
+    assert_eq!(files.len(), 1);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&files[0].path())), (0o700, 0o600));
+    for text in [of_groq(), key(), "MIIEpAIBAAK".to_owned()] {
+        is_nowhere(&nvim, &server, &text);
+    }
+}
+
+#[test]
+fn a_key_in_use_is_taken_out_of_files_and_other_words_are_left_for_edits_to_match() {
+    let server = Server::start();
+    let text = format!("first\nkey = {}\nother = {}\n", key(), of_groq());
+    let nvim = Nvim::start(&setup(&server).file("a.txt", &text));
+    server.reply(Reply::new().call("c1", "read", json!({ "path": "a.txt" })).call(
+        "c2",
+        "grep",
+        json!({ "pattern": "key" }),
+    ));
+    server.reply(Reply::new().call(
+        "c3",
+        "edit",
+        json!({ "path": "a.txt", "edits": [{ "old": "first", "new": "second" }] }),
+    ));
+    server.reply(Reply::said("I see."));
+    nvim.lua("require('caliban').ask('look at @a.txt')", &[]);
+    nvim.wait(|_| server.requests().len() == 2, "the answers");
+    let requests = server.requests();
+    let told = "[1 secret was taken out: [secret] stands in its place]";
+    let read = requests[1].answer("c1");
+    assert!(read.contains("key = [secret]\n"), "{read}");
+    assert!(read.contains(&of_groq()) && read.ends_with(told), "{read}");
+    let found = requests[1].answer("c2");
+    assert_eq!(found, format!("a.txt:2: key = [secret]\n{told}"));
+    let mentioned = requests[0].json.to_string();
+    assert!(mentioned.contains("key = [secret]") && mentioned.contains(&of_groq()), "{mentioned}");
+    for request in &requests {
+        assert!(!request.json.to_string().contains(&key()));
+    }
+    nvim.wait_screen("1 hunk");
+    for folder in ["data", "cache"] {
+        let holding = holding(&setup_dir(&nvim, folder), &key());
+        // what can be taken back stands there as it was, and so does what is under review
+        let others =
+            holding.iter().filter(|it| !it.contains(".checkpoints/") && !it.contains(".review-"));
+        assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
+    }
+}
+
+#[test]
+fn what_an_error_quotes_of_the_key_is_not_shown() {
+    let key = key();
+    let masked = format!("{}*****{}", &key[..7], &key[key.len() - 4..]);
+    let part = &key[5..20];
+    for said in [key.as_str(), &masked, part] {
+        let server = Server::start();
+        let message = format!("Incorrect API key provided: {said}. Look.");
+        let body = json!({"error": {"type": "authentication_error", "message": message}});
+        server.reply(Reply::raw(401, &[("content-type", "application/json")], body.to_string()));
+        let nvim = Nvim::start(&setup(&server));
+        nvim.ask("go", "refused the key: “Incorrect API key provided: [key]. Look”");
+        is_nowhere(&nvim, &server, said);
+    }
+}
+
+#[test]
+fn the_debug_log_and_the_folders_are_the_users_alone() {
+    let server = Server::start();
+    let setup = setup(&server);
+    let mode =
+        |path: &str| fs::metadata(setup.dir().join(path)).unwrap().permissions().mode() & 0o777;
+    for folder in ["cache/caliban/outputs", "data/caliban/sessions"] {
+        fs::create_dir_all(setup.dir().join(folder)).unwrap();
+    }
+    let open = [
+        "cache/caliban",
+        "cache/caliban/outputs",
+        "data/caliban",
+        "data/caliban/sessions",
+        "cache/caliban/debug.log",
+    ];
+    fs::write(setup.dir().join("cache/caliban/debug.log"), "").unwrap();
+    for path in open {
+        let bits = if path.ends_with("debug.log") { 0o644 } else { 0o755 };
+        fs::set_permissions(setup.dir().join(path), Permissions::from_mode(bits)).unwrap();
+    }
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("Hi."));
+    nvim.ask("go", "Hi.");
+    assert_eq!(open.map(mode), [0o700, 0o700, 0o700, 0o700, 0o600]);
+    nvim.quit_with(":qa!<CR>");
+    // and where nothing was
+    fs::remove_dir_all(setup.dir().join("cache/caliban")).unwrap();
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("Hello."));
+    nvim.ask("go", "Hello.");
+    assert_eq!((mode("cache/caliban"), mode("cache/caliban/debug.log")), (0o700, 0o600));
+}
