@@ -2,7 +2,7 @@
 //! on demand.
 
 use super::{Desk, disk, path};
-use crate::text::escape::spelt_out;
+use crate::text::unseen::spelt_out;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "SKILL.md";
@@ -155,7 +155,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     }
     let description = field(&front, "description").filter(|it| !it.is_empty());
     let description = description.ok_or("has no `description` in its front matter.")?;
-    let (short, body) = (spelt_out(description).0, spelt_out(body.trim().to_owned()).0);
+    let (short, body) = (spelt_out(&description).0, spelt_out(body.trim()).0.into_owned());
     let mut problem = None;
     let description = match short.char_indices().nth(DESCRIPTION) {
         Some((end, _)) => {
@@ -164,7 +164,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
             ));
             format!("{}…", &short[..end])
         }
-        None => short,
+        None => short.into_owned(),
     };
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
     if folder != name.as_str() {

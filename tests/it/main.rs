@@ -9,6 +9,7 @@ mod bad_days;
 mod cases;
 mod changes;
 mod chat;
+mod consent;
 mod context;
 mod dialects;
 mod durable;
