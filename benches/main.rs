@@ -97,6 +97,7 @@ fn main() {
         }
         report.tools.push(single::tool(30));
         report.stops.push(single::stop(20));
+        report.questions.push(single::question(8));
         report.starts.extend((0..3).map(|_| single::start()));
     }
     print!("{}", report.table(&SCENARIOS));

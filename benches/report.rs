@@ -10,6 +10,7 @@ pub(crate) struct Report {
     pub(crate) ways: Vec<(Subject, Ways)>,
     pub(crate) tools: Vec<[f64; 3]>,
     pub(crate) stops: Vec<[f64; 3]>,
+    pub(crate) questions: Vec<[[f64; 3]; 2]>,
     pub(crate) starts: Vec<Start>,
 }
 
@@ -152,6 +153,16 @@ impl Report {
                 "stop to the connection's end, max, ms",
                 median(self.stops.iter().map(|it| it[2])),
                 Target::Most(100.0),
+            ),
+            own(
+                "question about 1 MB, the editor held up, max, ms",
+                median(self.questions.iter().map(|it| it[1][2])),
+                Target::Most(16.0),
+            ),
+            own(
+                "question about 1 MB, last byte to screen, p50, ms",
+                median(self.questions.iter().map(|it| it[0][0])),
+                Target::None,
             ),
             own("`plugin/caliban.lua`, ms", start(|it| it.source), Target::Most(0.5)),
             own(

@@ -66,6 +66,17 @@ pub(crate) fn stop(count: usize) -> [f64; 3] {
     ranked(milliseconds(&(0..count).map(|_| turns.stop()).collect::<Vec<_>>()).collect())
 }
 
+/// Questions about commands of a megabyte: from the call's last byte to the screen, and how long the editor was held up.
+pub(crate) fn question(count: usize) -> [[f64; 3]; 2] {
+    let server = Server::start();
+    let mut editor = Editor::start(Subject::Caliban, server.port);
+    let mut turns = Turns::new(server, &mut editor);
+    turns.fill(text::tokens(WARM, 1));
+    let program = turns.editor.program().unwrap();
+    let (shown, held): (Vec<_>, Vec<_>) = (0..count).map(|_| turns.question(program)).unzip();
+    [ranked(milliseconds(&shown).collect()), ranked(held)]
+}
+
 /// Milliseconds and megabytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Start {

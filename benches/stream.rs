@@ -148,6 +148,23 @@ impl<'a> Turns<'a> {
         self.server.next().last - stopped
     }
 
+    /// Sends a message that is answered with a command of a megabyte: the time from the call's last byte to its question
+    /// on the screen, and how long the editor was held up by it at most.
+    pub(crate) fn question(&mut self, program: u32) -> (Duration, f64) {
+        let sign = self.sign();
+        let command = format!("ls {}\n{}echo {sign}", "x".repeat(1 << 19), "ls\n".repeat(1 << 17));
+        let input = serde_json::json!({ "command": command });
+        self.server.will(Reply::Call { name: "shell", input });
+        self.settle(program);
+        self.editor.lua("Probe.start()", &[]);
+        self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
+        let shown = self.editor.wait(sign);
+        let probed = self.editor.lua("return Probe.stop()", &[]);
+        let held = probed[0].as_array().into_iter().flatten().map(number).fold(0.0, f64::max);
+        self.editor.lua("require('caliban').stop()", &[]);
+        (shown.saturating_duration_since(self.server.next().last), held)
+    }
+
     /// A sign that is not on the screen, to be looked for.
     fn sign(&mut self) -> char {
         self.count += 1;

@@ -191,7 +191,9 @@ impl Program {
                 let (call, ruling) = (CallId(call), ruled(ruling, reason));
                 self.tell(&session, Command::Rule { call, ruling });
             }
-            FromNvim::Toggle { session, block } => self.tell(&session, Command::Toggle(block)),
+            FromNvim::Toggle { session, block, line } => {
+                self.tell(&session, Command::Toggle { block, line });
+            }
             FromNvim::Retry { session } => self.tell(&session, Command::Retry),
             FromNvim::Model { session, model } => self.tell(&session, Command::ChooseModel(model)),
             FromNvim::Mode { session, mode } => self.tell(&session, Command::ChooseMode(mode)),

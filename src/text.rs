@@ -3,6 +3,7 @@
 
 pub mod escape;
 pub mod secret;
+pub mod unseen;
 #[cfg(test)]
 mod tests;
 

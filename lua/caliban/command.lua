@@ -218,7 +218,7 @@ local subcommands = {
     run = function(call)
       local word = call.words[1] or 'once'
       if one_of(word, { 'once', 'session' }) then
-        require('caliban.chat').rule(word == 'session' and 'session' or 'once')
+        api().approve(word == 'session' and 'session' or 'once')
       end
     end,
     complete = function()

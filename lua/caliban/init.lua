@@ -137,13 +137,13 @@ end
 --- Approves what is asked.
 ---@param scope? 'once'|'session'
 function M.approve(scope)
-  require('caliban.chat').rule(scope or 'once')
+  require('caliban.chat.consent').rule(scope or 'once')
 end
 
 --- Declines what is asked.
 ---@param reason? string told to the model
 function M.deny(reason)
-  require('caliban.chat').rule('deny', reason)
+  require('caliban.chat.consent').rule('deny', reason)
 end
 
 --- How much is done before you have decided: the mode of this name, else the one after the present one.

@@ -103,11 +103,12 @@
 ---@field ruling 'once'|'session'|'deny'
 ---@field reason string
 
---- Opens or closes a block of the transcript.
+--- Opens or closes a block of the transcript, of a question a fold.
 ---@class (exact) caliban.Toggle
 ---@field kind 'toggle'
 ---@field session string
 ---@field block integer
+---@field line? integer index in the block of the question's fold
 
 --- Retry now, while a failed request waits.
 ---@class (exact) caliban.Retry
@@ -273,7 +274,8 @@
 ---@field final boolean no more will be appended: the last line may be highlighted
 ---@field right? string a virtual note at the right end of the block's first non-empty line
 ---@field below? string[] virtual lines under the block (a user message's context)
----@field call? string the question's call (shape `ask`)
+---@field call? string the question's call (shape `ask`); its last line names the keys
+---@field folds? integer[] indices of the question's lines that hide a part of it
 ---@field remove? boolean the block is gone
 
 ---@class (exact) caliban.Status

@@ -213,7 +213,7 @@ impl Agent {
             Command::Draft(draft) => self.keep_draft(draft),
             Command::Stop => self.stop(),
             Command::Rule { call, ruling } => self.take(Input::Rule { call, ruling }),
-            Command::Toggle(block) => self.show(Show::Toggle(block)),
+            Command::Toggle { block, line } => self.show(Show::Toggle { block, line }),
             Command::Retry => {
                 if let Some(turn) = self.setup.session.turn() {
                     self.take(Input::Rested { turn });

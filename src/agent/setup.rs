@@ -30,7 +30,11 @@ pub enum Command {
         call: CallId,
         ruling: Ruling,
     },
-    Toggle(u32),
+    /// Opens or closes a block, of a question the fold that this line of it is.
+    Toggle {
+        block: u32,
+        line: u32,
+    },
     Retry,
     ChooseModel(String),
     /// Of none the next one.
@@ -63,7 +67,7 @@ impl Command {
         !matches!(
             self,
             Command::Draft(_)
-                | Command::Toggle(_)
+                | Command::Toggle { .. }
                 | Command::ShowRequest
                 | Command::Rewind(Rewind::List | Rewind::Preview { .. })
                 | Command::Reviewed { .. }

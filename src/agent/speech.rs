@@ -41,7 +41,7 @@ impl Agent {
                 self.bounce(text, context, why);
                 None
             }
-            Command::Toggle(_)
+            Command::Toggle { .. }
             | Command::Present
             | Command::Quit(_)
             | Command::Act(Act::Fork(_) | Act::Export { .. }) => Some(command),

@@ -4,7 +4,11 @@ use super::{Agent, Event, Show};
 use crate::message::{Block, CallId};
 use crate::nvim::wire::{Status, ToNvim, WireQueued};
 use crate::session::{Phase, State};
+use crate::text::unseen;
 use std::collections::BTreeMap;
+
+/// Characters of a question that scripts are given.
+const QUESTION: usize = 4000;
 
 /// With a comma before every three digits from the end.
 fn grouped(count: u64) -> String {
@@ -132,7 +136,7 @@ impl Agent {
             }
             Event::Asked { call, question, .. } => {
                 data.insert("call", call.0.clone());
-                data.insert("question", question.clone());
+                data.insert("question", brief(question));
                 "CalibanAsk"
             }
             _ => return None,
@@ -147,5 +151,17 @@ impl Agent {
             _ => None,
         });
         call.take(1).collect()
+    }
+}
+
+/// A question for scripts: what they show of it must not hold the editor up.
+fn brief(question: &str) -> String {
+    let question = unseen::exact(question);
+    match question.char_indices().nth(QUESTION) {
+        Some((at, _)) => {
+            let more = question[at..].chars().count();
+            format!("{}… ({more} more characters)", &question[..at])
+        }
+        None => question.into_owned(),
     }
 }

@@ -7,7 +7,7 @@ mod tests;
 
 use super::mention;
 use crate::message::{Excerpt, ExcerptKind};
-use crate::text::escape::spelt_out;
+use crate::text::unseen::spelt_out;
 use crate::tool::{disk, path};
 use std::collections::HashSet;
 use std::fs;
@@ -142,7 +142,7 @@ impl Reader<'_> {
         }
         let text = disk::load(&real).map_err(|why| format!("{}.", why.say()))?;
         let shown = self.shown(path);
-        let text = self.fitted(&shown, text.content);
+        let text = self.fitted(&shown, &text.content);
         let imports: Vec<String> = imports(&text).map(str::to_owned).collect();
         self.found.files.push(Excerpt {
             path: shown.clone(),
@@ -184,8 +184,9 @@ impl Reader<'_> {
     }
 
     /// What may be taken of a text, with a word to the model where that is not all, and to the user.
-    fn fitted(&mut self, shown: &str, text: String) -> String {
-        let (mut text, hidden) = spelt_out(text);
+    fn fitted(&mut self, shown: &str, text: &str) -> String {
+        let (text, hidden) = spelt_out(text);
+        let mut text = text.into_owned();
         if hidden > 0 {
             self.found.problems.push(format!(
                 "`{shown}` holds {hidden} invisible characters. The model sees them as [U+…]."

@@ -21,7 +21,10 @@ const RETRY: Duration = Duration::from_millis(250);
 pub enum Show {
     Event(Event),
     Delta(Delta),
-    Toggle(u32),
+    Toggle {
+        block: u32,
+        line: u32,
+    },
     /// Told once what came before it is painted: who acts on it finds it there.
     Tell(ToNvim),
     /// The transcript is new, or the editor lost it.
@@ -100,12 +103,12 @@ impl Screen {
                 self.view.delta(&delta, now);
                 return false;
             }
-            Show::Toggle(block) => {
+            Show::Toggle { block, line } => {
                 let file = self.view.unread(block).zip(self.outputs.as_ref());
                 if let Some(text) = file.map(|(file, outputs)| outputs.read(&self.session, file)) {
                     self.view.read(block, text);
                 }
-                self.view.toggle(block);
+                self.view.toggle(block, line);
             }
             Show::Tell(message) => self.held.push(message),
             Show::View(view) => self.view = *view,

@@ -68,6 +68,8 @@ pub enum FromNvim {
     Toggle {
         session: SessionId,
         block: u32,
+        #[serde(default)]
+        line: u32,
     },
     Retry {
         session: SessionId,

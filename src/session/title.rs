@@ -1,6 +1,7 @@
 //! A conversation's title: one short line, safe on any screen.
 
 use crate::text::escape::{self, Escape};
+use crate::text::unseen;
 
 /// The width of a title on the screen, in cells: with its name, age and size it fits a line of a picker.
 const CELLS: usize = 60;
@@ -15,7 +16,7 @@ fn one_line(line: &str) -> String {
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
         if escape::skip(c, &mut chars) == Escape::None {
-            plain.push(if c.is_control() || escape::is_hidden(c) { ' ' } else { c });
+            plain.push(if c.is_control() || unseen::is_hidden(c) { ' ' } else { c });
         }
     }
     let words: Vec<&str> = plain.split_whitespace().collect();

@@ -1,5 +1,4 @@
-//! Escape sequences as a terminal takes them: colours, cursor moves, titles, links; and characters that no
-//! reader sees.
+//! Escape sequences as a terminal takes them: colours, cursor moves, titles, links.
 
 use std::str::Chars;
 
@@ -62,28 +61,4 @@ fn next_if(chars: &mut Chars<'_>, wanted: impl Fn(char) -> bool) -> Option<char>
     let c = ahead.next().filter(|c| wanted(*c))?;
     *chars = ahead;
     Some(c)
-}
-
-/// A character that no reader sees: a tag, a turn of direction, a blank without width.
-pub fn is_hidden(c: char) -> bool {
-    matches!(c, '\u{e0000}'..='\u{e007f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        | '\u{200b}' | '\u{2060}'..='\u{2064}')
-}
-
-/// The text with what no reader sees (tags, turns of direction, blanks without width) spelt out; and how many
-/// characters that were.
-pub fn spelt_out(text: String) -> (String, usize) {
-    let hidden = text.chars().filter(|it| is_hidden(*it)).count();
-    if hidden == 0 {
-        return (text, 0);
-    }
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) {
-            out.push_str(&format!("[U+{:04X}]", u32::from(c)));
-        } else {
-            out.push(c);
-        }
-    }
-    (out, hidden)
 }

@@ -4,6 +4,7 @@ mod output;
 
 use super::{CallId, Desk, Done, Tool, Work, path};
 use crate::guard::{self, Guarded};
+use crate::text::unseen::exact;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use output::Output;
@@ -55,29 +56,16 @@ struct Args {
     timeout_s: Option<u64>,
 }
 
-/// The whole command, whatever might hide in it made visible.
+/// The whole command, with what would not be seen in it spelt out.
 fn about(_desk: &Desk, args: &Value) -> (String, String) {
     let command = args["command"].as_str().unwrap_or_default();
-    let visible = visible(command.trim_end());
+    let visible = exact(command.trim_end());
     let question = if visible.contains('\n') {
         format!("Run this?\n{visible}")
     } else {
         format!("Run `{visible}`?")
     };
     (question, command.to_owned())
-}
-
-fn visible(command: &str) -> String {
-    let hidden = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-    };
-    let mut out = String::new();
-    for c in command.chars() {
-        if hidden(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
-    }
-    out
 }
 
 fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {

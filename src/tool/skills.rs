@@ -2,7 +2,7 @@
 //! on demand.
 
 use super::{Desk, disk, front, path};
-use crate::text::escape::spelt_out;
+use crate::text::unseen::spelt_out;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -168,7 +168,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     if description.is_empty() {
         return Err("has no `description` in its front matter.".into());
     }
-    let (short, body) = (spelt_out(description).0, spelt_out(body.trim().to_owned()).0);
+    let (short, body) = (spelt_out(&description).0, spelt_out(body.trim()).0.into_owned());
     let mut problem = None;
     let description = match short.char_indices().nth(DESCRIPTION) {
         Some((end, _)) => {
@@ -177,7 +177,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
             ));
             format!("{}…", &short[..end])
         }
-        None => short,
+        None => short.into_owned(),
     };
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
     if folder != name.as_str() {

@@ -126,12 +126,12 @@ fn calls_that_fit() {
         > shell {"command":"git status"}
         Act { question: "Run `git status`?", grant: "git status" }
         > shell {"command":"echo a\u001b[8m\nrm x\n"}
-        Act { question: "Run this?\necho a\\u{1b}[8m\nrm x", grant: "echo a\u{1b}[8m\nrm x\n" }
+        Act { question: "Run this?\necho a[U+001B][8m\nrm x", grant: "echo a\u{1b}[8m\nrm x\n" }
     "#]],
     );
     let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));
     let PlanStep::Act { question, .. } = plan(&room.desk, &hidden) else { panic!("no question") };
-    assert_eq!(question, "Run `ls \\u{202e}x\\u{200b}`?");
+    assert_eq!(question, "Run `ls [U+202E]x[U+200B]`?");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The lines of tool calls, and of the questions that stand before some of them.
 
+use super::question::Question;
 use super::{Content, LIVE_LINES, Shape, Tool, View, lines};
-
 use crate::event::Ruling;
 use crate::message::{CallId, ToolAnswer, ToolCall};
 
@@ -14,7 +14,9 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
-        let at = self.push_lines(Shape::Ask, lines::question(question));
+        let question = Content::Question(Box::new(Question::new(question)));
+        let at = self.push(Shape::Ask, question);
+        self.blocks[at].done = true;
         self.blocks[at].call = Some(call.clone());
     }
 

@@ -4,6 +4,7 @@ use super::Tool;
 use crate::event::Failure;
 use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
 use crate::text::escape::{Escape, skip};
+use crate::text::unseen;
 use serde_json::Value;
 
 /// Characters of one argument on a tool's line.
@@ -33,6 +34,7 @@ pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
 }
 
 /// Text fit for a buffer: no escape sequences, no carriage returns, no control characters but tab and newline.
+/// What no reader would see is spelt out.
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_clean(&mut out, text, &mut String::new());
@@ -41,8 +43,8 @@ pub(super) fn clean(text: &str) -> String {
 
 /// As `clean`, of a text that comes in pieces: `held` is the sequence that a piece was cut in.
 pub(super) fn push_clean(out: &mut String, text: &str, held: &mut String) {
-    let is_plain = |c: char| !c.is_control() || c == '\n' || c == '\t';
-    if held.is_empty() && text.chars().all(is_plain) {
+    let is_plain = |it: u8| matches!(it, b' '..=b'~' | b'\n' | b'\t');
+    if held.is_empty() && text.bytes().all(is_plain) {
         return out.push_str(text);
     }
     let text = std::mem::take(held) + text;
@@ -50,8 +52,10 @@ pub(super) fn push_clean(out: &mut String, text: &str, held: &mut String) {
     loop {
         let from = chars.as_str();
         let Some(c) = chars.next() else { return };
+        let before = out.chars().next_back();
         match skip(c, &mut chars) {
-            Escape::None if is_plain(c) => out.push(c),
+            Escape::None if unseen::is_marked(c, before) => unseen::spell(out, c),
+            Escape::None if !c.is_control() || c == '\n' || c == '\t' => out.push(c),
             Escape::None | Escape::Whole => (),
             Escape::Cut => from.clone_into(held),
         }
@@ -143,17 +147,6 @@ pub(super) fn notice(text: &str) -> Vec<String> {
     lines
 }
 
-pub(super) fn question(question: &str) -> Vec<String> {
-    let question = clean(question);
-    let mut lines: Vec<String> = question
-        .lines()
-        .enumerate()
-        .map(|(i, it)| if i == 0 { format!("? {it}") } else { format!("  {it}") })
-        .collect();
-    lines.push("  y once   s this session   n no   e no, because …".into());
-    lines
-}
-
 pub(super) fn thought(open: bool, took_ms: Option<u64>) -> String {
     let mark = mark(open);
     match took_ms {
@@ -189,7 +182,7 @@ pub(super) fn tool(tool: &Tool) -> String {
         Input::Json(Value::Object(map)) => {
             let main = main_argument(call);
             if let Some(value) = main.and_then(|it| map.get(it)).and_then(Value::as_str) {
-                line.push_str(&format!("  {}", clip(&flat(value), 2 * ARGUMENT)));
+                line.push_str(&format!("  {}", brief(value, 2 * ARGUMENT)));
             } else if !map.is_empty() {
                 line.push(' ');
             }
@@ -249,6 +242,14 @@ fn argument(key: &str, value: &Value) -> Option<String> {
 
 fn flat(text: &str) -> String {
     clean(text).replace('\n', "⏎").replace('\t', " ")
+}
+
+/// The beginning of a text that may be very long, in one line.
+fn brief(text: &str, limit: usize) -> String {
+    // what is not shown of it, escape sequences, may be many times what is
+    let end = text.char_indices().nth(20 * limit).map_or(text.len(), |(at, _)| at);
+    let shown = clip(&flat(&text[..end]), limit);
+    if end < text.len() && !shown.ends_with('…') { shown + "…" } else { shown }
 }
 
 fn clip(text: &str, limit: usize) -> String {

@@ -4,6 +4,7 @@
 mod calls;
 mod lines;
 mod paint;
+mod question;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use crate::message::{
     Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
 };
 use crate::session::{Session, is_for_both};
+use question::Question;
 use std::collections::{BTreeSet, HashMap};
 
 /// Live lines of a running command's output that are shown; the rest waits for its end.
@@ -50,6 +52,7 @@ enum Content {
         took_ms: Option<u64>,
     },
     Tool(Box<Tool>),
+    Question(Box<Question>),
     Lines(Vec<String>),
     Gone,
 }
@@ -206,13 +209,20 @@ impl View {
         }
     }
 
-    /// Opens or closes a block's folded part.
-    pub fn toggle(&mut self, id: u32) {
+    /// Opens or closes a block's folded part; of a question opens the fold that this line of the block is.
+    pub fn toggle(&mut self, id: u32, line: u32) {
         let at = id as usize;
         let Some(block) = self.blocks.get_mut(at) else { return };
         match &mut block.content {
             Content::Thinking { open, .. } => *open = !*open,
             Content::Tool(tool) => tool.open = !tool.open,
+            Content::Question(question) => {
+                // the line that sets a block off from the one before comes first
+                let line = (line as usize).checked_sub(usize::from(at > 0));
+                if !line.is_some_and(|it| question.open(it)) {
+                    return;
+                }
+            }
             Content::Stream { .. } | Content::Lines(_) | Content::Gone => return,
         }
         self.changed(at);

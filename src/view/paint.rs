@@ -41,6 +41,9 @@ pub struct BlockUpdate {
     pub below: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
+    /// Of a question: the lines that are folds, which are to be opened before it is consented to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folds: Option<Vec<u32>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
 }
@@ -58,6 +61,7 @@ impl BlockUpdate {
             right: None,
             below: None,
             call: None,
+            folds: None,
             remove: false,
         }
     }
@@ -136,7 +140,10 @@ impl View {
             let size = match &self.blocks[top].content {
                 Content::Stream { text } => text.len(),
                 Content::Lines(lines) => lines.iter().map(String::len).sum(),
-                Content::Thinking { .. } | Content::Tool(_) | Content::Gone => 0,
+                Content::Thinking { .. }
+                | Content::Tool(_)
+                | Content::Question(_)
+                | Content::Gone => 0,
             };
             room = room.saturating_sub(size + BLOCK);
         }
@@ -181,6 +188,10 @@ fn update(
         }
         content => {
             let (whole, live) = painted(content, first);
+            if let Content::Question(question) = content {
+                let above = u32::from(!first);
+                update.folds = Some(question.closed().map(|it| it + above).collect());
+            }
             sent.bytes = live;
             sent.current = true;
             update.lines = Some(whole);
@@ -203,6 +214,7 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     let mut live = 0;
     match content {
         Content::Lines(lines) => whole.extend(lines.iter().cloned()),
+        Content::Question(question) => whole.extend(question.lines()),
         Content::Thinking { text, open, took_ms, .. } => {
             whole.push(lines::thought(*open, *took_ms));
             if *open {
@@ -250,6 +262,6 @@ fn is_painted(block: &Block) -> bool {
         Content::Tool(tool) => {
             block.sent.current && (!tool.open || block.sent.bytes >= tool.live.len())
         }
-        Content::Lines(_) | Content::Thinking { .. } => block.sent.current,
+        Content::Lines(_) | Content::Question(_) | Content::Thinking { .. } => block.sent.current,
     }
 }

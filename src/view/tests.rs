@@ -336,7 +336,7 @@ fn control_characters_never_come_through() {
     view.delta(&output("c2", evil), 0);
     view.delta(&Delta::Thinking(evil.into()), 0);
     view.delta(&Delta::Text(evil.into()), 0);
-    (0..20).for_each(|id| view.toggle(id));
+    (0..20).for_each(|id| view.toggle(id, 0));
     let text = shown(&mut view);
     let bad: Vec<char> =
         text.chars().filter(|it| it.is_control() && !"\n\t".contains(*it)).collect();
@@ -357,9 +357,9 @@ fn what_is_toggled_opens_and_closes() {
         answered("c1", "1 hunk kept", "kept"),
     ]);
     let closed = shown(&mut view);
-    view.toggle(0);
-    view.toggle(1);
-    view.toggle(99);
+    view.toggle(0, 0);
+    view.toggle(1, 0);
+    view.toggle(99, 0);
     expect![[r#"
         ▾ Thinking
           Hm.
@@ -372,8 +372,8 @@ fn what_is_toggled_opens_and_closes() {
             1 hunk kept
     "#]]
     .assert_eq(&shown(&mut view));
-    view.toggle(0);
-    view.toggle(1);
+    view.toggle(0, 0);
+    view.toggle(1, 0);
     assert_eq!(shown(&mut view), closed);
 }
 
@@ -419,7 +419,7 @@ fn a_very_long_line_comes_in_pieces() {
         replied(vec![Part::Call(call("c1", "shell", json!({"command": long})))]),
         answered("c1", &long, &long),
     ]);
-    view.toggle(0);
+    view.toggle(0, 0);
     let longest = shown(&mut view).lines().map(|it| it.chars().count()).max();
     assert!(longest < Some(500_000 + 200));
 }

@@ -110,6 +110,7 @@ fn a_command_behind_it_finds_it_on_disk() {
     ));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.wait_screen("Run `sed -n 2p a.txt`?");
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
     assert!(scene.answer(2, "c1").contains("L2"), "{}", scene.answer(2, "c1"));

@@ -233,6 +233,7 @@ fn nothing_but_rpc_comes_out_of_the_program() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_phase("asking");
+    nvim.wait_question();
     nvim.command("Caliban approve");
     nvim.wait_transcript("That was noisy.");
     nvim.wait_phase("idle");

@@ -53,8 +53,10 @@ fn calls_that_end_differently_are_answered_in_their_order() {
         let nvim = Nvim::start(&setup.speaking(dialect, &server));
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_screen("? Run `echo one`?");
+        nvim.wait_question();
         nvim.command("Caliban approve");
         nvim.wait_screen("? Run `echo two`?");
+        nvim.wait_question();
         nvim.command("Caliban deny not that");
         nvim.wait_screen("? Run `echo four`?");
         nvim.command("Caliban stop");

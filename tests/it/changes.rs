@@ -338,6 +338,7 @@ fn what_a_command_changed_is_not_the_users() {
     scene.wait_chat("? Run");
     on_disk(&scene, "b.txt", &nine().replace("l5", "theirs"));
     scene.server.reply(Reply::said("Ran."));
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("Ran.");
     expect![[r#"

@@ -30,6 +30,7 @@ fn they_go_along_and_what_a_variable_holds_is_shown_nowhere() {
     let nvim = Nvim::start(&setup(&server, TEAM));
     nvim.lua("require('caliban').ask(...)", &[format!("it is {PASS}").into()]);
     nvim.wait_phase("asking");
+    nvim.wait_question();
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_transcript("Done.");
     nvim.wait_phase("idle");

@@ -176,6 +176,7 @@ fn a_command_of_the_model_has_no_key_in_its_environment() {
     let nvim = Nvim::start(&setup);
     nvim.lua("require('caliban').ask('go')", &[]);
     nvim.wait_phase("asking");
+    nvim.wait_question();
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_transcript("Seen.");
     let answer = server.requests()[1].answer("c1");

@@ -15,6 +15,7 @@ fn a_turn_that_waits_for_the_user_shows_all_its_parts() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit src/a.rs<CR>:1Caliban<CR>irename it in @src/a.rs<CR>and its callers<C-s>");
     nvim.wait_screen("? Run `cargo test`?");
+    nvim.wait_question();
     nvim.keys("also the docs,<CR>please<C-s>");
     nvim.wait_screen("queued: also the docs,");
     nvim.wait_screen("1 match");
@@ -253,6 +254,8 @@ fn a_user_who_is_elsewhere_is_told_that_they_are_needed_and_that_it_has_finished
     nvim.keys(":Caliban close<CR>");
     nvim.wait_screen("Caliban is waiting for you (main).");
     nvim.keys(":Caliban approve<CR>");
+    nvim.wait_question();
+    nvim.keys(":Caliban approve<CR>:Caliban close<CR>");
     nvim.wait_screen("Caliban has finished (main).");
 }
 

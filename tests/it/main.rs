@@ -10,6 +10,7 @@ mod build;
 mod cases;
 mod changes;
 mod chat;
+mod consent;
 mod context;
 mod dialects;
 mod durable;

@@ -88,6 +88,7 @@ fn a_reply_that_breaks_off_behind_whole_calls_runs_none_of_them() {
         nvim.wait_screen("? Run `echo ran >> ran.txt`?");
         assert_eq!(server.requests()[0].body, server.requests()[1].body);
         assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+        nvim.wait_question();
         nvim.command("Caliban approve");
         nvim.wait_transcript("Fine.");
         assert_eq!(nvim.setup.on_disk("ran.txt").unwrap(), "ran\n");

@@ -141,6 +141,7 @@ fn a_command_is_asked_for_first_and_the_keys_act_on_the_questions_line() {
             if keys != "s" {
                 nvim.wait_transcript("? Run");
                 nvim.wait_phase("asking");
+                nvim.wait_question();
                 nvim.command("Caliban deny no more");
             }
             nvim.wait_transcript("Over.");
@@ -164,10 +165,13 @@ fn approving_and_denying_work_by_command_and_by_api() {
     nvim.wait_screen("Nothing waits for your permission.");
     nvim.lua("require('caliban').ask('go')", &[]);
     nvim.wait_screen("? Run `echo a`?");
+    nvim.wait_question();
     nvim.keys(":Caliban approve<CR>");
     nvim.wait_screen("? Run `echo b`?");
+    nvim.wait_question();
     nvim.lua("require('caliban').deny('b is bad')", &[]);
     nvim.wait_screen("? Run `echo c`?");
+    nvim.wait_question();
     nvim.lua("require('caliban').approve('session')", &[]);
     nvim.wait_transcript("Over.");
     let request = server.wait_requests(5)[4].clone();
@@ -195,6 +199,7 @@ fn a_commands_output_is_live_clean_and_kept_from_the_terminals_tricks() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_screen("? Run");
+    nvim.wait_question();
     nvim.command("Caliban approve");
     nvim.wait_screen("    over");
     nvim.wait_screen("▾ shell");
@@ -220,6 +225,7 @@ fn a_command_over_its_time_is_ended_with_all_it_started() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_screen("? Run");
+    nvim.wait_question();
     nvim.command("Caliban approve");
     nvim.wait_transcript("I see.");
     expect![[r#"
@@ -246,6 +252,7 @@ fn a_command_sees_neither_the_editor_nor_the_keys() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_screen("? Run");
+    nvim.wait_question();
     nvim.command("Caliban approve");
     nvim.wait_transcript("I see.");
     let seen = server.wait_requests(2)[1].answer("c1");
@@ -266,6 +273,7 @@ fn a_read_outside_the_project_asks_first() {
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_transcript("? Let read look at");
         assert!(nvim.transcript().contains("home/private.txt`, outside the project?"));
+        nvim.wait_question();
         nvim.command(&format!("Caliban {ruling}"));
         nvim.wait_transcript("I see.");
         let answer = server.wait_requests(2)[1].answer("c1");
@@ -282,6 +290,7 @@ fn a_long_output_is_cut_once_and_its_rest_can_be_read_without_a_question() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_screen("? Run");
+    nvim.wait_question();
     nvim.command("Caliban approve");
     let answer = server.wait_requests(2)[1].answer("c1");
     assert!(answer.len() < 40_000, "{} bytes", answer.len());

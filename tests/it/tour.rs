@@ -26,6 +26,7 @@ fn the_tour_reads_edits_runs_and_says_how_to_connect_a_model() {
     nvim.keys(":Caliban reject hunk not now<CR>");
     nvim.wait_transcript("1 accepted, 1 rejected and undone");
     nvim.wait_phase("asking");
+    nvim.wait_question();
     nvim.keys(":Caliban approve<CR>");
     nvim.wait_transcript("The test passed. That is the whole loop: read, propose, review, run.");
     nvim.wait_transcript("`ANTHROPIC_API_KEY`");

@@ -27,6 +27,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
         nvim.wait_screen("? Run `echo ran`?");
         // the reads did not wait for the question
         nvim.wait_transcript("▸ read  path=\"b.txt\" lines=2");
+        nvim.wait_question();
         nvim.command("Caliban approve");
         nvim.wait_transcript("Both read.");
         let ids: Vec<String> =
@@ -69,6 +70,7 @@ fn a_turn_stopped_at_its_call_answers_it_and_the_next_request_is_valid() {
         let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_screen("? Run `echo begun; sleep 1000`?");
+        nvim.wait_question();
         nvim.command("Caliban approve");
         nvim.wait_screen("    begun");
         assert_eq!(nvim.phase(), "running");
@@ -228,6 +230,7 @@ fn events_are_fired_with_their_data_and_the_state_says_what_is_going_on() {
     nvim.wait_phase("asking");
     assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: waiting for you");
     assert_eq!(nvim.lua_str("return require('caliban').state().waiting_for"), "permission");
+    nvim.wait_question();
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_transcript("Done.");
     nvim.wait_phase("idle");

@@ -695,6 +695,14 @@ test('queued messages stand last, and can be removed or taken back', function()
   eq(transcript(), { 'answer', '', 'more' })
 end)
 
+--- Waits until the question takes keys.
+local function rested()
+  vim.wait(5000, function()
+    vim.cmd.redraw()
+    return chat().question.armed
+  end, 20)
+end
+
 test('approval keys act on the question only', function()
   opened()
   paint({
@@ -711,6 +719,7 @@ test('approval keys act on the question only', function()
   eq(fn.getreg('a'), 'some words here\n\n')
   type_keys('2Gyy')
   eq(last('rule'), nil)
+  rested()
   for key, want in pairs({ y = 'once', s = 'session', n = 'deny' }) do
     sent = {}
     type_keys('3G' .. key)

@@ -17,6 +17,8 @@ local api = vim.api
 ---@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
+---@field question? caliban.Question what it asks
+---@field repainted? caliban.Question what it asked before it was painted anew
 ---@field listing? caliban.Listing what of it is under review
 ---@field context caliban.Excerpt[] chips of the composer
 ---@field warning? { text: string, tick: integer } shown over the composer's text until that changes
@@ -325,6 +327,7 @@ function M.ended(why, unsent)
       table.insert(unsent, message)
     end
     chat.outbox, chat.above = {}, nil
+    require('caliban.chat.consent').gone(chat)
     if chat.status then
       chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
       chat.retry_at, chat.silent_since = nil, nil
@@ -373,37 +376,6 @@ function M.stop()
     require('caliban.buffers').stopped(chat.session, turn)
   end
   M.send(chat, { kind = 'stop' })
-end
-
---- The open question: of the chat in use, else of any.
----@return caliban.Chat?, caliban.Block?
-local function question()
-  local found, of
-  for _, chat in ipairs(M.all) do
-    local block = require('caliban.chat.paint').last(chat, function(b)
-      return b.shape == 'ask' and b.call ~= nil
-    end)
-    if block and (not found or chat == M.current) then
-      found, of = block, chat
-    end
-  end
-  return of, found
-end
-
----@param ruling 'once'|'session'|'deny'
----@param reason? string
----@param chat? caliban.Chat
----@param block? caliban.Block
-function M.rule(ruling, reason, chat, block)
-  if not block then
-    chat, block = question()
-  end
-  if not (chat and block) then
-    require('caliban.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
-    return
-  end
-  local call = block.call
-  M.send(chat, { kind = 'rule', call = call, ruling = ruling, reason = reason or '' })
 end
 
 --- A buffer is valid and holds its text (`:bdelete` empties it).

@@ -66,18 +66,28 @@ local function on_list(chat, name)
   end) or nil
 end
 
+--- Answers a question, if the user pressed the key. Where a mapping did, the key means what it does elsewhere.
+---@param key string
+---@param fn? fun() absent: the question takes no keys
+---@return string|false
+local function by_hand(key, fn)
+  return fn
+      and at_once(function()
+        if require('caliban.chat.consent').is_typed() then
+          return fn()
+        end
+        local count = vim.v.count > 0 and vim.v.count or ''
+        api.nvim_feedkeys(('"%s%s%s'):format(vim.v.register, count, key), 'ni', false)
+      end)
+    or false
+end
+
+---@param key string
 ---@param ruling 'once'|'session'|'deny'
----@return fun(chat: caliban.Chat): boolean
-local function rule(ruling)
+---@return fun(chat: caliban.Chat): string|false
+local function rule(key, ruling)
   return function(chat)
-    local block = under(chat, { 'ask' })
-    if not (block and block.call) then
-      return false
-    end
-    vim.schedule(function()
-      require('caliban.chat').rule(ruling, '', chat, block)
-    end)
-    return true
+    return by_hand(key, require('caliban.chat.consent').key(chat, under(chat, { 'ask' }), ruling))
   end
 end
 
@@ -85,16 +95,9 @@ end
 ---@return string|false
 local function refuse(chat)
   local block = under(chat, { 'ask' })
-  if not (block and block.call) then
-    return on_list(chat, 'because') or false
-  end
-  return at_once(function()
-    vim.ui.input({ prompt = 'No, because: ' }, function(reason)
-      if reason then
-        require('caliban.chat').rule('deny', reason, chat, block)
-      end
-    end)
-  end)
+  return by_hand('e', require('caliban.chat.consent').because(chat, block))
+    or on_list(chat, 'because')
+    or false
 end
 
 ---@param chat caliban.Chat
@@ -117,12 +120,13 @@ end
 ---@param chat caliban.Chat
 ---@return boolean|string
 local function toggle(chat)
-  local block = under(chat, { 'tool', 'thinking' })
-  if not block then
+  local block, line = under(chat, { 'tool', 'thinking', 'ask' })
+  local is_part = block and block.shape == 'ask'
+  if not block or (is_part and not (chat.question and chat.question.folds[line + 1])) then
     return on_list(chat, 'toggle') or false
   end
   chat.toggled = block.id
-  send(chat, { kind = 'toggle', block = block.id })
+  send(chat, { kind = 'toggle', block = block.id, line = is_part and line or nil })
   return true
 end
 
@@ -265,15 +269,21 @@ end
 ---@type table<'transcript'|'composer', caliban.Key[]>
 local keys = {
   transcript = {
-    { mode = 'n', lhs = 'y', desc = 'on a question: yes, once', run = rule('once'), own = true },
+    {
+      mode = 'n',
+      lhs = 'y',
+      desc = 'on a question: yes, once',
+      run = rule('y', 'once'),
+      own = true,
+    },
     {
       mode = 'n',
       lhs = 's',
       desc = 'on a question: yes, this session',
-      run = rule('session'),
+      run = rule('s', 'session'),
       own = true,
     },
-    { mode = 'n', lhs = 'n', desc = 'on a question: no', run = rule('deny'), own = true },
+    { mode = 'n', lhs = 'n', desc = 'on a question: no', run = rule('n', 'deny'), own = true },
     {
       mode = 'n',
       lhs = 'e',

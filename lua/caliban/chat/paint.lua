@@ -254,6 +254,9 @@ local function apply(chat, update)
     if block then
       replace(chat, block, row, 0, {})
       table.remove(chat.blocks, index)
+      if block.shape == 'ask' then
+        require('caliban.chat.consent').gone(chat)
+      end
     end
     return nil, 0
   end
@@ -265,7 +268,10 @@ local function apply(chat, update)
     block.shape = update.shape
     forget(block)
   end
-  if update.lines then
+  if update.shape == 'ask' and update.lines then
+    local lines = require('caliban.chat.consent').take(chat, update)
+    replace(chat, block, row, 0, lines)
+  elseif update.lines then
     replace(chat, block, row, update.at, update.lines)
   end
   if update.append and update.append ~= '' then
@@ -352,6 +358,7 @@ function M.paint(chat, updates, reset)
       api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
       api.nvim_buf_set_lines(chat.transcript, 0, -1, false, {})
       chat.blocks, chat.total = {}, 0
+      require('caliban.chat.consent').repaint(chat)
       if chat.status then
         updates = vim.list_extend({ M.queue(chat.status.queue) }, updates)
       end
@@ -439,6 +446,28 @@ function M.review(chat, lines, waits, follow)
     top = row
   end)
   return top
+end
+
+--- Replaces the last line of the block that asks about a call.
+---@param chat caliban.Chat
+---@param call string
+---@param line string
+function M.last_line(chat, call, line)
+  if
+    not require('caliban.chat').usable(chat.transcript)
+    or api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total)
+  then
+    return
+  end
+  local block, row = M.last(chat, function(b)
+    return b.call == call and b.shape == 'ask'
+  end)
+  if block then
+    write(chat, true, function()
+      replace(chat, block, row, block.n - 1, { line })
+      dress(chat, block, row)
+    end)
+  end
 end
 
 --- Says in the transcript that the program has ended.

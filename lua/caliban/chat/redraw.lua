@@ -1,4 +1,4 @@
---- Highlights a transcript's lines as they are drawn. Nothing of it stays in the buffer, where it would have
+--- Highlights a transcript's lines as they are drawn, and takes note of what has been. Nothing of it stays in the buffer, where it would have
 --- to be moved and searched with every change.
 local M = {}
 
@@ -9,12 +9,18 @@ local ns = api.nvim_create_namespace('caliban_chat')
 local chat ---@type caliban.Chat?
 local block ---@type caliban.Block?
 local top = 0
+--- Windows of which a question is drawn.
+local asking = {} ---@type table<integer, caliban.Chat>
 local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_extmark
 
+---@param win integer
 ---@param buf integer
 ---@return boolean # whether its lines are wanted
-local function on_win(_, _, buf)
+local function on_win(_, win, buf)
   chat, block = require('caliban.chat').of(buf), nil
+  if chat and chat.question and chat.transcript == buf then
+    asking[win] = chat
+  end
   return chat ~= nil and chat.transcript == buf
 end
 
@@ -32,9 +38,16 @@ local function on_line(_, _, buf, row)
   end
 end
 
+local function on_end()
+  for win, of in pairs(asking) do
+    asking[win] = nil
+    require('caliban.chat.consent').drawn(of, win)
+  end
+end
+
 --- Has every window's redraw come by here.
 function M.watch()
-  api.nvim_set_decoration_provider(ns, { on_win = on_win, on_line = on_line })
+  api.nvim_set_decoration_provider(ns, { on_win = on_win, on_line = on_line, on_end = on_end })
 end
 
 return M

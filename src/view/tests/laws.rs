@@ -42,7 +42,7 @@ struct Driven {
 enum Told {
     Event(Event),
     Delta(Delta),
-    Toggle(u32),
+    Toggle(u32, u32),
 }
 
 impl Told {
@@ -50,7 +50,7 @@ impl Told {
         match self {
             Told::Event(event) => view.event(event, 0),
             Told::Delta(delta) => view.delta(delta, 0),
-            Told::Toggle(id) => view.toggle(*id),
+            Told::Toggle(id, line) => view.toggle(*id, *line),
         }
     }
 }
@@ -153,7 +153,7 @@ impl Driven {
                 });
                 self.step(session::Input::Rested { turn });
             }
-            13 => self.told.push(Told::Toggle(u32::from(act.pick))),
+            13 => self.told.push(Told::Toggle(u32::from(act.pick), u32::from(act.pick))),
             _ => (),
         }
     }

@@ -58,6 +58,11 @@ impl Nvim {
         self.wait(|nvim| nvim.transcript().contains(text), &format!("{text:?} in the transcript"));
     }
 
+    /// Waits until a question is on the screen and takes keys.
+    pub fn wait_question(&self) {
+        self.wait_screen("y once");
+    }
+
     pub fn phase(&self) -> String {
         self.lua_str("return require('caliban').state().phase")
     }

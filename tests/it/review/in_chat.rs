@@ -388,6 +388,7 @@ fn a_question_stands_below_it_and_work_under_way_folds_it() {
     let text = nvim.transcript();
     assert!(text.find("1 change in 1 file") < text.find("? Run"), "{text}");
     scene.server.reply(Reply::said("I see."));
+    nvim.wait_question();
     nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
     wait_row(nvim, &["a.txt  written", "1 hunk"]);

@@ -19,6 +19,7 @@ fn a_command_of_the_same_reply_asks_only_once_the_review_is_settled() {
     scene.nvim.keys("\\A");
     scene.wait_chat("? Run");
     scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
     assert!(scene.answer(2, "s1").contains("l1\nL2"));
@@ -45,6 +46,7 @@ fn a_command_that_would_not_see_agreed_text_asks_to_save_it_first() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     scene.wait_chat("a.txt will be saved first.");
     scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l5", "l5 by me")));
@@ -59,6 +61,7 @@ fn a_command_that_would_not_see_agreed_text_asks_to_save_it_first() {
 fn a_command_declined_names_the_files_whose_disk_lacks_agreed_text() {
     let scene = unsaved();
     scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban deny<CR>");
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
@@ -203,6 +206,7 @@ fn what_read_shows_of_a_file_under_review_says_so() {
     scene.nvim.keys(":Caliban ask look<CR>");
     scene.wait_chat("? Run");
     scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
     expect![[r#"

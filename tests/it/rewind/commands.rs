@@ -35,6 +35,7 @@ fn ran(command: &str) -> Scene {
     scene.ask(Reply::new().call("c1", "shell", json!({ "command": command })));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.wait_screen("Run");
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
     scene
@@ -81,6 +82,7 @@ fn a_file_that_the_turn_has_edited_before() {
     scene.ask(reply.call("c1", "shell", run));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.wait_screen("Run");
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l5", "L5")));
@@ -96,6 +98,7 @@ fn what_a_stopped_command_had_done_by_then() {
     let run = json!({"command": "sed -i s/l2/L2/ a.txt; printf 'so %s\\n' far; exec sleep 1000"});
     scene.ask(Reply::new().call("c1", "shell", run));
     scene.nvim.wait_screen("Run");
+    scene.nvim.wait_question();
     scene.nvim.keys(":Caliban approve<CR>");
     scene.wait_chat("so far");
     scene.nvim.keys(":Caliban stop<CR>");

@@ -112,6 +112,7 @@ fn a_program_killed_as_it_starts_a_command_leaves_nothing_of_it() {
         nvim.lua("require('caliban').ask('run it')", &[]);
         wait_phase(&nvim, "asking");
         let pid = program(&nvim.setup).unwrap();
+        nvim.wait_question();
         nvim.lua("require('caliban').approve()", &[]);
         (0..moment * 2).for_each(|_| drop(nvim.request("nvim_get_mode", vec![])));
         kill(pid);

@@ -27,7 +27,7 @@ const MOMENTS: [Moment; 15] = [
     ("an edit", |it| it.first.release(), |it| it.wait("▸ edit")),
     ("a review", |it| it.first.finish(), |it| it.wait_hunks(1)),
     ("a question", |it| it.nvim.command("Caliban accept all"), |it| it.wait("? Run")),
-    ("output", |it| it.nvim.command("Caliban approve"), |it| it.wait("begun")),
+    ("output", |it| it.approve(), |it| it.wait("begun")),
     ("the next request is out", |it| it.end_command(), |it| it.wait_request(2)),
     ("the countdown", |it| it.second.finish(), |it| it.nvim.wait_phase("retrying")),
     ("the retry is out", |it| it.retry(), |it| it.wait_request(3)),
@@ -57,6 +57,11 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    fn approve(&self) {
+        self.nvim.wait_question();
+        self.nvim.command("Caliban approve");
+    }
+
     fn ask(&self) {
         let prompt = format!("go {} @a.txt", self.round);
         self.nvim.lua("require('caliban').ask(...)", &[prompt.into()]);

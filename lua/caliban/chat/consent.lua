@@ -1,0 +1,376 @@
+--- Consent to what a question is about: given by a key that was pressed after the question was there to be read, and
+--- only once all of it has been on the screen.
+local M = {}
+
+local api, fn = vim.api, vim.fn
+local ns = api.nvim_create_namespace('caliban.consent')
+
+--- In ms: so long a question is on the screen, and the keyboard at rest, before it takes keys.
+local REST = 400
+--- In ms: a timer that comes later than this tells of a Neovim that was busy, whose keys are still to come.
+local LATE = 100
+local WAITS = '  …'
+
+--- The open question of a chat.
+---@class caliban.Question
+---@field call string
+---@field lines string[] as the program has sent them; the last one names the keys
+---@field seen (true|table<integer, true>)[] for each line: whether all of it, or which of its bytes, have been seen
+---@field folds table<integer, true> by line: it hides a part of the question
+---@field since? number when it was first on the screen, or the keyboard was last used
+---@field armed? boolean it takes keys
+
+--- When the last key was pressed, and whether by the user; known while a question waits.
+local pressed, by_hand = 0, false ---@type number, boolean
+
+---@return number ms
+local function now()
+  return vim.uv.hrtime() / 1e6
+end
+
+local function any()
+  for _, chat in ipairs(require('caliban.chat').all) do
+    if chat.question then
+      return true
+    end
+  end
+  return false
+end
+
+--- What is seen of lines that replace others: of those that are the same at both ends, what it was.
+---@param old? caliban.Question
+---@param lines string[]
+---@return (true|table<integer, true>)[]
+local function carried(old, lines)
+  local seen, n = {}, #lines
+  for i = 1, n do
+    seen[i] = {}
+  end
+  local was = old and old.lines or {}
+  local most = math.min(#was, n)
+  local head = 0
+  while old and head < most and was[head + 1] == lines[head + 1] do
+    head = head + 1
+    seen[head] = old.seen[head]
+  end
+  local tail = 0
+  while old and tail < most - head and was[#was - tail] == lines[n - tail] do
+    seen[n - tail] = old.seen[#was - tail]
+    tail = tail + 1
+  end
+  return seen
+end
+
+--- Takes note of a question that is painted. Lines that it had before stay seen; and it still takes keys, unless the
+--- whole chat is painted anew.
+---@param chat caliban.Chat
+---@param update caliban.BlockUpdate
+---@return string[] lines to paint
+function M.take(chat, update)
+  local lines = update.lines or {}
+  local old = chat.question or chat.repainted
+  old = old and old.call == update.call and old or nil
+  local folds = {}
+  for _, at in ipairs(update.folds or {}) do
+    folds[at + 1] = true
+  end
+  local question = {
+    call = update.call or '',
+    lines = lines,
+    seen = carried(old, lines),
+    folds = folds,
+    armed = old and old == chat.question and old.armed or nil,
+  }
+  chat.question, chat.repainted = question, nil
+  vim.on_key(function(_, typed)
+    pressed, by_hand = now(), typed ~= ''
+  end, ns)
+  if question.armed then
+    return lines
+  end
+  local shown = vim.list_slice(lines, 1, #lines - 1)
+  table.insert(shown, WAITS)
+  return shown
+end
+
+--- The whole chat is painted anew: its question may come again.
+---@param chat caliban.Chat
+function M.repaint(chat)
+  chat.repainted, chat.question = chat.question or chat.repainted, nil
+end
+
+--- The question is answered, or withdrawn.
+---@param chat caliban.Chat
+function M.gone(chat)
+  chat.question, chat.repainted = nil, nil
+  if not any() then
+    vim.on_key(nil, ns)
+  end
+end
+
+--- The block of a chat's open question.
+---@param chat caliban.Chat
+---@return caliban.Block?
+---@return integer row
+local function block_of(chat)
+  return require('caliban.chat.paint').last(chat, function(block)
+    return block.shape == 'ask' and block.call ~= nil and chat.question ~= nil
+  end)
+end
+
+--- Has the question take keys once it and the keyboard have rested.
+---@param chat caliban.Chat
+---@param question caliban.Question
+---@param wait number ms
+local function arm(chat, question, wait)
+  local due = now() + wait
+  vim.defer_fn(function()
+    if chat.question ~= question or question.armed then
+      return
+    end
+    local time = now()
+    question.since = time - due > LATE and time or math.max(question.since or time, pressed)
+    local left = REST - (time - question.since)
+    if left > 0 then
+      return arm(chat, question, left)
+    end
+    question.armed = true
+    require('caliban.chat.paint').last_line(chat, question.call, question.lines[#question.lines])
+  end, math.ceil(wait))
+end
+
+--- Marks the characters of a line that a window does not show whole. Nothing counts that a mark of Neovim's may stand
+--- upon: the first cells of a line that begins above the window, and the last row where a line goes on below it.
+---@param win integer
+---@param lnum integer
+---@param text string
+---@param seen table<integer, true>
+---@return boolean all
+local function see_part(win, lnum, text, seen)
+  local info = fn.getwininfo(win)[1]
+  local top = info.winrow + info.winbar
+  local bottom = top + info.height - 1
+  local cut_above = fn.screenpos(win, lnum, 1).row == 0 and vim.wo[win].wrap
+  local cut_below = fn.screenpos(win, lnum, #text).row == 0 and lnum > info.botline
+  local all = true
+  local left = info.wincol + info.textoff
+  for _, byte in ipairs(vim.str_utf_pos(text)) do
+    if not seen[byte] then
+      local pos = fn.screenpos(win, lnum, byte)
+      local marked = cut_above and pos.row == top and pos.col < left + 3
+      if pos.row > 0 and not marked and not (cut_below and pos.row >= bottom) then
+        seen[byte] = true
+      end
+    end
+    all = all and seen[byte] or false
+  end
+  return all
+end
+
+--- Whether a window shows a whole line, of those between its first and its last.
+---@param win integer
+---@param lnum integer
+---@param text string
+---@return boolean
+local function is_whole(win, lnum, text)
+  return vim.wo[win].wrap
+    and lnum <= fn.line('w$', win)
+    and fn.screenpos(win, lnum, 1).row > 0
+    and fn.screenpos(win, lnum, math.max(1, #text)).row > 0
+end
+
+---@param win integer
+---@param lnum integer
+---@return boolean
+local function in_fold(win, lnum)
+  return vim.wo[win].foldenable
+    and api.nvim_win_call(win, function()
+      return fn.foldclosed(lnum) > 0
+    end)
+end
+
+--- A window has been drawn: takes note of what it shows of the question.
+---@param chat caliban.Chat
+---@param win integer
+function M.drawn(chat, win)
+  local question = chat.question
+  local block, row = block_of(chat)
+  if not (question and block) then
+    return
+  end
+  -- the line below the last whole one may be there in part
+  local last = math.min(fn.line('w$', win) + 1, row + block.n)
+  for lnum = math.max(fn.line('w0', win), row + 1), last do
+    local i = lnum - row
+    local text, seen = question.lines[i] or '', question.seen[i]
+    if type(seen) == 'table' and i < block.n and not in_fold(win, lnum) then
+      if is_whole(win, lnum, text) or see_part(win, lnum, text, seen) then
+        question.seen[i] = true
+      end
+    end
+    if not question.since and text ~= '' then
+      question.since = now()
+      arm(chat, question, REST)
+    end
+  end
+end
+
+--- Why an answer is not taken yet, in one sentence.
+---@param question caliban.Question
+---@param ruling 'once'|'session'|'deny'
+---@return string?
+local function objection(question, ruling)
+  if not question.armed then
+    return 'The question has only just come. Read it, then answer.'
+  elseif ruling == 'deny' then
+    return nil
+  elseif next(question.folds) then
+    return 'A part is folded. Open it with <CR> and read it first.'
+  end
+  local unseen = 0
+  for i = 1, #question.lines - 1 do
+    if question.lines[i] ~= '' and question.seen[i] ~= true then
+      unseen = unseen + 1
+    end
+  end
+  local text = '%d %s not been on the screen. Scroll through %s first.'
+  if unseen == 0 then
+    return nil
+  elseif unseen == 1 then
+    return text:format(1, 'line has', 'it')
+  end
+  return text:format(unseen, 'lines have', 'them')
+end
+
+---@param text string
+local function say(text)
+  require('caliban.notify').show(text, vim.log.levels.WARN)
+end
+
+--- Answers the question, unless something of it is still to be read.
+---@param chat caliban.Chat
+---@param question caliban.Question
+---@param ruling 'once'|'session'|'deny'
+---@param reason? string
+local function answer(chat, question, ruling, reason)
+  local open = chat.question
+  if not (open and open.call == question.call) then
+    return say('The question has been answered or withdrawn.')
+  end
+  local why = objection(open, ruling)
+  if why then
+    return say(why)
+  end
+  local message = { kind = 'rule', call = question.call, ruling = ruling, reason = reason or '' }
+  require('caliban.chat').send(chat, message)
+end
+
+--- The question under the cursor, where it takes keys now.
+---@param block? caliban.Block
+---@param chat caliban.Chat
+---@return caliban.Question?
+local function taking(chat, block)
+  local question = chat.question
+  local is_open = question and question.armed and block and block.call == question.call
+  return is_open and fn.reg_executing() == '' and question or nil
+end
+
+--- Answers by a key. Nothing where the question takes none yet.
+---@param chat caliban.Chat
+---@param block? caliban.Block under the cursor
+---@param ruling 'once'|'session'|'deny'
+---@return fun()?
+function M.key(chat, block, ruling)
+  local question = taking(chat, block)
+  return question and function()
+    answer(chat, question, ruling)
+  end
+end
+
+--- The same, after a reason was asked for.
+---@param chat caliban.Chat
+---@param block? caliban.Block
+---@return fun()?
+function M.because(chat, block)
+  local question = taking(chat, block)
+  return question
+    and function()
+      vim.ui.input({ prompt = 'No, because: ' }, function(reason)
+        if reason then
+          answer(chat, question, 'deny', reason)
+        end
+      end)
+    end
+end
+
+--- Whether the user pressed the last key: no macro and no mapping of another key did.
+---@return boolean
+function M.is_typed()
+  return by_hand
+end
+
+--- A window of this tab that shows the chat, and whether the question can be seen in it.
+---@param chat caliban.Chat
+---@return integer? win
+---@return boolean shown
+local function window(chat)
+  local block, row = block_of(chat)
+  local found ---@type integer?
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_get_buf(win) == chat.transcript then
+      found = win
+      local first, last = fn.line('w0', win), fn.line('w$', win)
+      if block and first <= row + block.n and last > row + (block.head or 0) then
+        return win, true
+      end
+    end
+  end
+  return found, false
+end
+
+--- The chat whose question is meant: one that is on the screen before any other, of these the one in use.
+---@return caliban.Chat?
+---@return boolean shown
+local function asking()
+  local chats = require('caliban.chat')
+  local best, rank = nil, -1 ---@type caliban.Chat?, number
+  for _, chat in ipairs(chats.all) do
+    if chat.question then
+      local _, shown = window(chat)
+      local it = (shown and 2 or 0) + (chat == chats.current and 1 or 0)
+      if it > rank then
+        best, rank = chat, it
+      end
+    end
+  end
+  return best, rank >= 2
+end
+
+--- Shows a question that waits.
+---@param chat caliban.Chat
+local function show(chat)
+  require('caliban.chat').current = chat
+  require('caliban.chat.windows').open(chat, false)
+  local win = window(chat)
+  local block, row = block_of(chat)
+  if win and block then
+    api.nvim_win_set_cursor(win, { row + (block.head or 0) + 1, 0 })
+  end
+  say(('`%s` asks for your permission. Read the question, then answer.'):format(chat.session))
+end
+
+--- Answers the question that is on the screen. One that is not is shown, and not answered.
+---@param ruling 'once'|'session'|'deny'
+---@param reason? string
+function M.rule(ruling, reason)
+  local chat, shown = asking()
+  if not (chat and chat.question) then
+    require('caliban.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
+  elseif shown then
+    answer(chat, chat.question, ruling, reason)
+  else
+    show(chat)
+  end
+end
+
+return M

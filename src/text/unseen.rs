@@ -1,0 +1,170 @@
+//! Characters that are not what a reader sees: one table for questions, instructions, titles and the transcript.
+//! Sources: the general categories Cc, Cf, Zs, Zl and Zp, the property `Default_Ignorable_Code_Point`, and the confusables of
+//! UTS 39.
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+/// How a character deceives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Acts on a terminal.
+    Control,
+    /// Changes the direction of what follows.
+    Direction,
+    /// Has no shape of its own.
+    Invisible,
+    /// Joins its neighbours, or keeps them apart.
+    Joiner,
+    /// Chooses among the shapes of the character before it.
+    Selector,
+    /// Looks like a space and is none.
+    Blank,
+}
+
+fn kind(c: char) -> Option<Kind> {
+    Some(match c {
+        '\n' | '\t' | ' '..='~' => return None,
+        _ if c.is_control() => Kind::Control,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            Kind::Direction
+        }
+        '\u{200c}' | '\u{200d}' => Kind::Joiner,
+        '\u{180b}'..='\u{180d}'
+        | '\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}' => Kind::Selector,
+        '\u{a0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{2800}'
+        | '\u{3000}' => Kind::Blank,
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{70f}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{2028}'
+        | '\u{2029}'
+        | '\u{2060}'..='\u{2065}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => Kind::Invisible,
+        _ => return None,
+    })
+}
+
+/// Letters that look like an ASCII letter or digit; of some scripts all.
+fn is_twin_letter(c: char) -> bool {
+    matches!(c, '\u{13a0}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' | '\u{a4d0}'..='\u{a4ff}' | '\u{ff01}'..='\u{ff5e}'
+        | '\u{1d400}'..='\u{1d7ff}' | '\u{2100}'..='\u{214f}')
+        || "АВСЕԌНЈКМОРЅТѴԜХУҮаЬсԁеҽһіӏјІӀоорԛгѕѵѡԝхуүЗОб\
+            ΑΒϹΕΗͿΚΜΝΟΡΤΧΥΖαϲιϳΙοσρϱυνγ\
+            ՕՏՍքցհոռօզզսա\
+            ɑƄᴄƒſɡɩıᴏʂƽᴜʋᴠɯᴡɣʏᴢƖꞮ"
+            .contains(c)
+}
+
+/// Characters that look like ASCII punctuation which means something in a command, a path or an address.
+fn is_twin_sign(c: char) -> bool {
+    "\u{1c0}\u{1c3}\u{2d0}\u{2d7}\u{37e}\u{589}\u{2010}\u{2011}\u{2024}\u{201a}\u{2041}\u{2044}\u{204e}\u{2053}\
+     \u{2212}\u{2215}\u{2216}\u{2217}\u{2223}\u{2236}\u{223c}\u{2571}\u{27cb}\u{29f5}\u{29f8}\u{29f9}\u{a789}"
+        .contains(c)
+}
+
+/// Whether no reader sees a character, whatever stands around it.
+pub fn is_hidden(c: char) -> bool {
+    matches!(kind(c), Some(Kind::Direction | Kind::Invisible))
+}
+
+/// Whether a character has a use where it stands: in an emoji, or in a script that joins its letters.
+fn belongs(kind: Kind, before: Option<char>) -> bool {
+    let Some(before) = before else { return false };
+    let is_picture = matches!(before, '#' | '*' | '0'..='9' | '©' | '®' | '\u{203c}' | '\u{2049}' | '\u{2122}'
+        | '\u{2139}' | '\u{2190}'..='\u{23ff}' | '\u{24c2}' | '\u{25a0}'..='\u{27bf}' | '\u{2934}' | '\u{2935}'
+        | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}');
+    match kind {
+        Kind::Joiner => {
+            (is_picture && !before.is_ascii())
+                || matches!(before, '\u{fe0f}' | '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{18af}')
+        }
+        Kind::Selector => {
+            is_picture
+                || matches!(before, '\u{1820}'..='\u{18aa}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+                    | '\u{20000}'..='\u{3ffff}')
+        }
+        _ => false,
+    }
+}
+
+/// Whether the transcript spells this character out. Emoji and the blanks of ordinary prose stay.
+pub fn is_marked(c: char, before: Option<char>) -> bool {
+    match kind(c) {
+        None | Some(Kind::Blank | Kind::Control) => false,
+        Some(kind) => !belongs(kind, before),
+    }
+}
+
+/// Writes a character as `[U+3164]`.
+pub fn spell(out: &mut String, c: char) {
+    out.push_str(&format!("[U+{:04X}]", u32::from(c)));
+}
+
+/// A text with every character spelt out that is not what it looks like, but those of emoji; and how many they were.
+pub fn spelt_out(text: &str) -> (Cow<'_, str>, usize) {
+    let spelt = |c, before| kind(c).is_some_and(|kind| !belongs(kind, before));
+    if is_plain(text) { (Cow::Borrowed(text), 0) } else { spelt_where(text, spelt) }
+}
+
+/// What a question is about, with every character spelt out that is not what it looks like: also those of emoji, and
+/// in a word with ASCII letters or digits the look-alikes of ASCII.
+pub fn exact(text: &str) -> Cow<'_, str> {
+    if is_plain(text) {
+        return Cow::Borrowed(text);
+    }
+    let text = spelt_where(text, |c, _| kind(c).is_some()).0;
+    let mut out = String::with_capacity(text.len());
+    let ends = |c: char| c.is_whitespace() || (c.is_ascii() && !c.is_ascii_alphanumeric());
+    for word in text.split_inclusive(ends) {
+        let is_mixed = !word.is_ascii() && word.contains(|c: char| c.is_ascii_alphanumeric());
+        let is_twin = |c, _| is_mixed && (is_twin_letter(c) || is_twin_sign(c));
+        out.push_str(&spelt_where(word, is_twin).0);
+    }
+    Cow::Owned(out)
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|it| matches!(it, b'\n' | b'\t' | b' '..=b'~'))
+}
+
+fn spelt_where(text: &str, wanted: impl Fn(char, Option<char>) -> bool) -> (Cow<'_, str>, usize) {
+    let (mut out, mut count, mut before, mut done) = (String::new(), 0, None, 0);
+    for (at, c) in text.char_indices() {
+        if wanted(c, before) {
+            out.push_str(&text[done..at]);
+            spell(&mut out, c);
+            done = at + c.len_utf8();
+            count += 1;
+        }
+        before = Some(c);
+    }
+    if count == 0 {
+        return (Cow::Borrowed(text), 0);
+    }
+    out.push_str(&text[done..]);
+    (Cow::Owned(out), count)
+}

@@ -1,0 +1,69 @@
+//! What is spelt out where.
+
+use super::*;
+
+/// What nothing may be hidden with: the characters of the issue and the rest of their kinds.
+const NAMED: &str = "\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}\u{fe00}\u{fe0f}\u{e0100}\u{e01ef}\u{a0}\u{2000}\u{200a}\
+    \u{202f}\u{205f}\u{3000}\u{ad}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{feff}\u{61c}\u{202a}\
+    \u{202e}\u{2066}\u{2069}\u{e0001}\u{e0020}\u{e007f}\u{2028}\u{2029}\u{34f}\u{180e}\u{1b}\u{7}\u{85}\u{7f}\r";
+
+#[test]
+fn every_one_is_spelt_out_in_a_question_and_between_letters_in_instructions() {
+    for c in NAMED.chars() {
+        let text = format!("a{c}b");
+        let spelt = format!("a[U+{:04X}]b", u32::from(c));
+        assert_eq!(exact(&text), spelt);
+        assert_eq!(spelt_out(&text), (Cow::Owned(spelt), 1));
+    }
+}
+
+#[test]
+fn what_is_seen_stays() {
+    let kept = "naïve Grüße, 日本語 привет \u{1f468}\u{200d}\u{1f469} ❤\u{fe0f} 1\u{fe0f}\u{20e3} می\u{200c}خواهم";
+    assert_eq!(spelt_out(kept), (Cow::Borrowed(kept), 0));
+    let ordinary = "naïve Grüße, 日本語 привет λ\tµs\n";
+    assert_eq!(exact(ordinary), ordinary);
+}
+
+#[test]
+fn the_transcript_keeps_prose_and_emoji_readable() {
+    let marked = |text: &str| {
+        let mut before = None;
+        let mut out = String::new();
+        for c in text.chars() {
+            if is_marked(c, before) {
+                spell(&mut out, c);
+            } else {
+                out.push(c);
+            }
+            before = Some(c);
+        }
+        out
+    };
+    for kept in [
+        "oui\u{a0}! \u{3000}日",
+        "\u{1f468}\u{200d}\u{1f469}❤\u{fe0f}",
+        "क\u{94d}\u{200d}ष",
+        "⠋\u{2800}⠙",
+    ] {
+        assert_eq!(marked(kept), kept);
+    }
+    assert_eq!(
+        marked("a\u{202e}b\u{200b}c\u{3164}d\u{200d}e\u{fe0f}f\u{e0041}\u{1f468}\u{200d}\u{200d}"),
+        "a[U+202E]b[U+200B]c[U+3164]d[U+200D]e[U+FE0F]f[U+E0041]\u{1f468}\u{200d}[U+200D]"
+    );
+}
+
+#[test]
+fn look_alikes_are_spelt_out_within_words_of_ascii() {
+    for (text, shown) in [
+        ("c\u{430}t x", "c[U+0430]t x"),
+        ("curl g\u{456}thub.com", "curl g[U+0456]thub.com"),
+        ("x.com\u{2044}evil", "x.com[U+2044]evil"),
+        ("\u{ff4c}s \u{1d41a}b", "[U+FF4C]s [U+1D41A]b"),
+        ("git commit -m 'об этом и о том'", "git commit -m 'об этом и о том'"),
+        ("rm --\u{43e}ne", "rm --[U+043E]ne"),
+    ] {
+        assert_eq!(exact(text), shown);
+    }
+}

@@ -1,0 +1,257 @@
+//! A question that waits for the user: its rows, and what of them is folded. Nothing is folded without saying how
+//! much it is, and whatever hides text can be opened; the editor takes no consent before that.
+
+#[cfg(test)]
+mod tests;
+
+use super::lines::count;
+use crate::text::unseen;
+use std::ops::Range;
+
+/// Characters of a line that is shown whole, and of one row of a longer line.
+const LINE: usize = 400;
+const ROW: usize = 200;
+/// Rows and folds that are shown of a longer question: so many of its beginning and of its end.
+const MOST: usize = 40;
+const HEAD: usize = 20;
+const TAIL: usize = 12;
+/// Blanks in a row, and empty lines in a row, of which only the number is shown.
+const BLANKS: usize = 40;
+const EMPTY: usize = 3;
+/// Lines in a row that begin with `#`, from which on they are folded.
+const COMMENTS: usize = 5;
+/// Rows that one key opens of a fold: a larger paint holds the editor up.
+const STEP: usize = 100;
+
+const KEYS: &str = "  y once   s this session   n no   e no, because …";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Question {
+    text: String,
+    rows: Vec<Row>,
+    /// Rows that are hidden, in order.
+    folds: Vec<Range<usize>>,
+}
+
+/// A piece of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    from: usize,
+    to: usize,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Line,
+    /// The line of the row before goes on. It begins with an arrow, where no line of a command can begin.
+    GoesOn,
+    /// So many lines of blanks.
+    Empty(usize),
+}
+
+impl Question {
+    pub(super) fn new(question: &str) -> Question {
+        let text = without_blanks(&unseen::exact(question));
+        let rows = rows(&text);
+        let folds = folds(&text, &rows);
+        Question { text, rows, folds }
+    }
+
+    /// The lines for the chat.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let lines = self.shown().map(|it| match it {
+            Shown::Row(at) => self.row(at),
+            Shown::Fold(hidden) => self.label(hidden),
+        });
+        lines.chain([KEYS.to_owned()]).collect()
+    }
+
+    /// Which of the lines are folds.
+    pub(super) fn closed(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(self.shown()).filter(|(_, it)| matches!(it, Shown::Fold(_))).map(|(at, _)| at)
+    }
+
+    /// Opens the fold that this line is, or as much of it as one paint should bring.
+    pub(super) fn open(&mut self, line: usize) -> bool {
+        let Some(Shown::Fold(hidden)) = self.shown().nth(line) else { return false };
+        let Some(at) = self.folds.iter().position(|it| *it == hidden) else { return false };
+        self.folds[at].start += STEP;
+        if self.folds[at].is_empty() {
+            self.folds.remove(at);
+        }
+        true
+    }
+
+    fn shown(&self) -> impl Iterator<Item = Shown> {
+        shown(self.rows.len(), &self.folds)
+    }
+
+    fn row(&self, at: usize) -> String {
+        let row = &self.rows[at];
+        let text = &self.text[row.from..row.to];
+        match row.kind {
+            _ if at == 0 => format!("? {text}"),
+            Kind::Line => format!("  {text}"),
+            Kind::GoesOn => format!("↪{text}"),
+            Kind::Empty(n) => format!("  [{n} blank lines]"),
+        }
+    }
+
+    /// What a fold says: how much it hides.
+    fn label(&self, hidden: Range<usize>) -> String {
+        let rows = &self.rows[hidden.clone()];
+        let (from, to) = (rows[0].from, rows[rows.len() - 1].to);
+        let characters = count(self.text[from..to].chars().count());
+        let size = |it: &Row| match it.kind {
+            Kind::Line => 1,
+            Kind::GoesOn => 0,
+            Kind::Empty(n) => n,
+        };
+        let what = match rows.iter().map(size).sum::<usize>() {
+            0 if self.follows_hash(hidden.start) => {
+                format!("{characters} characters that follow a #")
+            }
+            0 => format!("{characters} characters"),
+            n if rows.iter().all(|it| self.is_comment(it)) => {
+                format!("{n} lines that begin with #, {characters} characters")
+            }
+            n => format!("{n} lines, {characters} characters"),
+        };
+        format!("▸ [{what}: <CR> opens]")
+    }
+
+    fn is_comment(&self, row: &Row) -> bool {
+        is_comment(&self.text, row)
+    }
+
+    /// Whether a `#` that begins a word stands before this row in its line.
+    fn follows_hash(&self, at: usize) -> bool {
+        let starts = self.rows[..at].iter().rposition(|it| it.kind == Kind::Line);
+        let before =
+            starts.map_or("", |start| &self.text[self.rows[start].from..self.rows[at].from]);
+        before.starts_with('#') || before.contains(" #") || before.contains(";#")
+    }
+}
+
+/// A text with long runs of blanks as their number, and lines of blanks empty.
+fn without_blanks(text: &str) -> String {
+    let is_blank = |c: char| c == ' ' || c == '\t';
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_blank) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c| !is_blank(c)).unwrap_or(from.len());
+        out.push_str(before);
+        rest = &from[end..];
+        let is_line =
+            (out.is_empty() || out.ends_with('\n')) && (rest.is_empty() || rest.starts_with('\n'));
+        if is_line {
+            // an empty line
+        } else if end > BLANKS {
+            out.push_str(&format!("[{end} blanks]"));
+        } else {
+            out.push_str(&from[..end]);
+        }
+    }
+    out + rest
+}
+
+fn rows(text: &str) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut empty = 0;
+    let mut from = 0;
+    for line in text.split('\n') {
+        let to = from + line.len();
+        if line.is_empty() {
+            empty += 1;
+        } else {
+            push_empty(&mut rows, std::mem::take(&mut empty), from);
+            push_line(&mut rows, line, from);
+        }
+        from = to + 1;
+    }
+    rows
+}
+
+fn push_empty(rows: &mut Vec<Row>, count: usize, at: usize) {
+    if count >= EMPTY {
+        rows.push(Row { from: at, to: at, kind: Kind::Empty(count) });
+    } else {
+        rows.extend((0..count).map(|_| Row { from: at, to: at, kind: Kind::Line }));
+    }
+}
+
+fn push_line(rows: &mut Vec<Row>, line: &str, at: usize) {
+    let end = at + line.len();
+    let is_long = line.len() > LINE && line.char_indices().nth(LINE).is_some();
+    let (mut from, mut kind) = (at, Kind::Line);
+    while is_long && let Some((cut, _)) = line[from - at..].char_indices().nth(ROW) {
+        rows.push(Row { from, to: from + cut, kind });
+        (from, kind) = (from + cut, Kind::GoesOn);
+    }
+    rows.push(Row { from, to: end, kind });
+}
+
+fn is_comment(text: &str, row: &Row) -> bool {
+    row.kind == Kind::Line && text[row.from..row.to].trim_start().starts_with('#')
+}
+
+/// What is hidden at first: the middle of long lines, runs of comments, and then the middle of what is left.
+fn folds(text: &str, rows: &[Row]) -> Vec<Range<usize>> {
+    let mut folds = Vec::new();
+    let mut at = 0;
+    while at < rows.len() {
+        let of_line = rows[at + 1..].iter().take_while(|it| it.kind == Kind::GoesOn).count();
+        let comments = rows[at..].iter().take_while(|it| is_comment(text, it)).count();
+        if of_line > 1 {
+            folds.push(at + 1..at + of_line);
+            at += of_line + 1;
+        } else if comments >= COMMENTS && at > 0 {
+            folds.push(at..at + comments);
+            at += comments;
+        } else {
+            at += 1;
+        }
+    }
+    let all: Vec<Shown> = shown(rows.len(), &folds).collect();
+    if all.len() <= MOST {
+        return folds;
+    }
+    let start = all[HEAD].rows().start;
+    let end = all[all.len() - TAIL].rows().start;
+    folds.retain(|it| it.end <= start || it.start >= end);
+    let place = folds.iter().take_while(|it| it.end <= start).count();
+    folds.insert(place, start..end);
+    folds
+}
+
+enum Shown {
+    Row(usize),
+    Fold(Range<usize>),
+}
+
+impl Shown {
+    fn rows(&self) -> Range<usize> {
+        match self {
+            Shown::Row(at) => *at..at + 1,
+            Shown::Fold(hidden) => hidden.clone(),
+        }
+    }
+}
+
+/// Rows and folds in their order.
+fn shown(rows: usize, folds: &[Range<usize>]) -> impl Iterator<Item = Shown> {
+    let (mut at, mut folds) = (0, folds.iter().peekable());
+    std::iter::from_fn(move || {
+        if at >= rows {
+            return None;
+        }
+        if let Some(hidden) = folds.next_if(|it| it.start == at) {
+            at = hidden.end;
+            return Some(Shown::Fold(hidden.clone()));
+        }
+        at += 1;
+        Some(Shown::Row(at - 1))
+    })
+}

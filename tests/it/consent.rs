@@ -1,0 +1,253 @@
+//! Consent is given to what has been on the screen, by a key that was pressed after it: whatever a command is made of,
+//! whatever was typed before its question came.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+
+const FOLDED: &str = "A part is folded. Open it with <CR> and read it first.";
+
+/// A chat whose model wants to run this command, and whose question is on the screen and takes keys.
+fn asked(server: &Server, setup: Setup, command: &str) -> Nvim {
+    server.reply(Reply::new().call("c1", "shell", json!({"command": command})));
+    server.reply(Reply::said("Over."));
+    let nvim = Nvim::start(&setup.anthropic(server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc><C-w>k");
+    nvim.wait_question();
+    nvim
+}
+
+/// Presses a key, and has Neovim draw what it leads to.
+fn press(nvim: &Nvim, key: &str) {
+    nvim.keys(key);
+    nvim.command("redraw");
+}
+
+fn answered(nvim: &Nvim) -> bool {
+    nvim.phase() != "asking"
+}
+
+/// The lines of the question, from the buffer.
+fn question(nvim: &Nvim) -> Vec<String> {
+    let lines: Vec<String> = nvim.transcript().lines().map(str::to_owned).collect();
+    let first = lines.iter().rposition(|it| it.starts_with("? Run")).unwrap();
+    lines[first..].to_vec()
+}
+
+#[test]
+fn a_comment_of_20_kb_hides_nothing_and_is_opened_and_read_before_consent() {
+    let server = Server::start();
+    let command = format!("echo one > out; #{}\necho ok", "x".repeat(20_000));
+    let nvim = asked(&server, Setup::new().size(120, 40), &command);
+    nvim.wait_screen("  echo one > out;");
+    nvim.wait_screen("[19.8k characters that follow a #: <CR> opens]");
+    nvim.wait_screen("  echo ok");
+    nvim.keys("y");
+    nvim.wait_screen(FOLDED);
+    nvim.command("Caliban approve");
+    assert!(!answered(&nvim));
+    nvim.go_to_transcript("▸ [");
+    nvim.keys("<CR>");
+    nvim.wait_gone("<CR> opens");
+    nvim.go_to_transcript("? Run");
+    press(&nvim, "zt");
+    press(&nvim, "y");
+    nvim.wait_screen(" lines have not been on the screen. Scroll through them first.");
+    assert!(!answered(&nvim));
+    for _ in 0..60 {
+        press(&nvim, "<C-d>");
+    }
+    press(&nvim, "Gy");
+    nvim.wait_transcript("Over.");
+    assert_eq!(nvim.setup.on_disk("out").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn blank_lines_and_blanks_push_nothing_off_the_screen() {
+    let server = Server::start();
+    let command = format!("echo a{}; echo b{}echo ok", " ".repeat(3000), "\n".repeat(61));
+    let nvim = asked(&server, Setup::new(), &command);
+    nvim.wait_screen("  echo a[3000 blanks]; echo b");
+    nvim.wait_screen("  [60 blank lines]");
+    nvim.wait_screen("  echo ok");
+    nvim.keys("y");
+    nvim.wait_transcript("Over.");
+}
+
+#[test]
+fn characters_that_are_not_what_they_look_like_are_spelt_out() {
+    let server = Server::start();
+    let command =
+        "echo a\u{3164}b c\u{2800}\u{115f}\u{fe0f}d\u{a0}e \u{200d}\u{202e}f\u{e0041} c\u{430}t";
+    let nvim = asked(&server, Setup::new().size(200, 30), command);
+    nvim.wait_transcript(
+        "? Run `echo a[U+3164]b c[U+2800][U+115F][U+FE0F]d[U+00A0]e [U+200D][U+202E]f[U+E0041] c[U+0430]t`?",
+    );
+}
+
+#[test]
+fn the_model_s_words_and_results_show_what_hides_and_leave_prose_alone() {
+    let server = Server::start();
+    let file = "run\u{202e}ti\u{200b}\n";
+    server.reply(Reply::new().call("c1", "read", json!({"path": "a.txt"})));
+    server.reply(Reply::said("Voil\u{e0}\u{a0}! \u{2764}\u{fe0f} a\u{3164}b \u{e0041}."));
+    let nvim = Nvim::start(&Setup::new().file("a.txt", file).anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("go", "Voilà\u{a0}! \u{2764}\u{fe0f} a[U+3164]b [U+E0041].");
+    nvim.go_to_transcript("▸ read");
+    nvim.keys("<CR>");
+    nvim.wait_transcript("run[U+202E]ti[U+200B]");
+    // the model has the file as it is
+    assert!(server.requests()[1].answer("c1").contains("run\u{202e}ti\u{200b}"));
+}
+
+#[test]
+fn a_key_that_was_typed_before_the_question_rested_keeps_its_meaning() {
+    for key in ["y", "s", "n", "e"] {
+        let server = Server::start();
+        server.reply(Reply::new().call("c1", "shell", json!({"command": "echo ran > out"})));
+        server.reply(Reply::said("Over."));
+        let typed = format!(
+            "vim.api.nvim_create_autocmd('User', {{ pattern = 'CalibanAsk', once = true,
+               callback = function() vim.api.nvim_input('{key}') end }})
+             vim.ui.input = function(_, on) on('because') end"
+        );
+        let nvim = Nvim::start(&Setup::new().before(&typed).anthropic(&server));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc><C-w>k");
+        nvim.wait_question();
+        assert!(!answered(&nvim), "{key}");
+        let mode = nvim.lua_str("return vim.api.nvim_get_mode().mode");
+        assert_eq!(mode == "no", key == "y", "{key} in mode {mode}");
+        nvim.keys("<Esc>Gy");
+        nvim.wait_transcript("Over.");
+        assert!(nvim.setup.on_disk("out").is_some());
+    }
+}
+
+#[test]
+fn a_macro_and_a_mapping_give_no_consent() {
+    let server = Server::start();
+    let map = "vim.keymap.set('n', 'Q', 'Gy', { remap = true })";
+    let nvim = asked(&server, Setup::new().before(map), "echo ran > out");
+    nvim.command("call setreg('q', 'Gy')");
+    for keys in ["@q", "Q", ":normal Gy<CR>", ":call feedkeys('Gy')<CR>"] {
+        press(&nvim, keys);
+        assert!(!answered(&nvim), "{keys}");
+        nvim.keys("<Esc>");
+    }
+    // as without Caliban: a count and a register stay with the key
+    nvim.command("call feedkeys('gg\"a2yy')");
+    nvim.wait(|nvim| nvim.lua_str("return vim.fn.getreg('a')").lines().count() == 2, "two lines");
+    nvim.keys("Gy");
+    nvim.wait_transcript("Over.");
+}
+
+#[test]
+fn a_window_of_four_rows_must_have_shown_every_line() {
+    let server = Server::start();
+    let lines: Vec<String> = (1..=12).map(|n| format!("echo {n} >> out")).collect();
+    let setup = Setup::new().size(80, 24).config("{ layout = 'bottom' }");
+    server.reply(Reply::new().call("c1", "shell", json!({"command": lines.join("\n")})));
+    server.reply(Reply::said("Over."));
+    let nvim = Nvim::start(&setup.anthropic(&server));
+    nvim.keys(":Caliban<CR><C-w>k:resize 4<CR><C-w>jigo<C-s><Esc><C-w>k");
+    nvim.wait_question();
+    nvim.keys("y");
+    nvim.wait_screen(" lines have not been on the screen. Scroll through them first.");
+    nvim.keys(":Caliban approve session<CR>");
+    press(&nvim, "k");
+    press(&nvim, "y");
+    assert!(!answered(&nvim));
+    for _ in 0..14 {
+        press(&nvim, "k");
+    }
+    // painted anew, what was seen stays seen
+    nvim.lua("require('caliban.rpc').notify({ kind = 'open', session = 'main' })", &[]);
+    nvim.wait_gone("y once");
+    nvim.keys("G");
+    nvim.wait_question();
+    nvim.keys("Gy");
+    nvim.wait_transcript("Over.");
+    assert_eq!(nvim.setup.on_disk("out").unwrap().lines().count(), 12);
+}
+
+#[test]
+fn a_line_that_fits_no_window_is_seen_piece_by_piece() {
+    let server = Server::start();
+    let command = format!("echo {} > out", "word ".repeat(60));
+    let setup = Setup::new().size(80, 24).config("{ layout = 'bottom' }");
+    server.reply(Reply::new().call("c1", "shell", json!({"command": command})));
+    server.reply(Reply::said("Over."));
+    let nvim = Nvim::start(&setup.anthropic(&server));
+    nvim.keys(":Caliban<CR><C-w>k:resize 3<CR>:setlocal nowrap<CR><C-w>jigo<C-s><Esc><C-w>k");
+    nvim.wait_question();
+    press(&nvim, "Gk0y");
+    nvim.wait_screen("1 line has not been on the screen. Scroll through it first.");
+    for _ in 0..10 {
+        press(&nvim, "40zl");
+    }
+    press(&nvim, "y");
+    nvim.wait_transcript("Over.");
+}
+
+#[test]
+fn a_question_that_was_not_read_can_be_refused() {
+    let server = Server::start();
+    let nvim = asked(&server, Setup::new(), &"echo ran > out\n".repeat(300));
+    nvim.keys(":Caliban deny too long<CR>");
+    nvim.wait_transcript("Over.");
+    assert!(server.requests()[1].answer("c1").contains("says: too long"));
+    assert_eq!(nvim.setup.on_disk("out"), None);
+}
+
+#[test]
+fn approve_means_what_is_on_the_screen_and_shows_what_is_not() {
+    let server = Server::start();
+    let nvim = asked(&server, Setup::new().size(120, 40), "echo ran > out");
+    nvim.keys(":Caliban new other<CR>");
+    nvim.wait(|nvim| nvim.lua_str("return vim.b.caliban_session") == "other", "the other chat");
+    nvim.wait_gone("? Run");
+    for answer in ["Caliban approve", "Caliban deny", "Caliban approve"] {
+        nvim.command(answer);
+        nvim.wait_screen("`main` asks for your permission. Read the question, then answer.");
+        nvim.wait_screen("? Run `echo ran > out`?");
+        assert_eq!(nvim.phase(), "asking", "{answer}");
+        nvim.command("Caliban resume other");
+        nvim.wait_gone("? Run");
+    }
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_question();
+    // scrolled away it is shown again, no more
+    nvim.lua(
+        "local chat = require('caliban.chat').current
+        local win = vim.fn.win_findbuf(chat.transcript)[1]
+        vim.api.nvim_win_set_height(win, 3)
+        vim.api.nvim_win_set_cursor(win, { 1, 0 }) vim.cmd.redraw()",
+        &[],
+    );
+    nvim.wait_gone("? Run");
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_screen("? Run `echo ran > out`?");
+    assert!(!answered(&nvim));
+    nvim.lua("require('caliban').approve()", &[]);
+    nvim.wait_transcript("Over.");
+    assert!(nvim.setup.on_disk("out").is_some());
+}
+
+#[test]
+fn a_command_of_a_megabyte_is_short_in_the_chat() {
+    let server = Server::start();
+    let command =
+        format!("echo ran > out\necho {}\n{}", "y".repeat(1 << 19), "ls #\n".repeat(1 << 17));
+    let nvim = asked(&server, Setup::new(), &command);
+    let shown = question(&nvim);
+    assert!(shown.len() < 60, "{} lines", shown.len());
+    assert!(shown.iter().all(|it| it.len() < 1000));
+    assert!(shown.iter().any(|it| it.starts_with("▸ [") && it.contains(" lines, ")), "{shown:?}");
+    nvim.keys("y");
+    nvim.wait_screen(FOLDED);
+    nvim.keys("n");
+    nvim.wait_transcript("Over.");
+}
