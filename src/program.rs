@@ -24,7 +24,7 @@ use crate::provider::{probe, tour};
 use crate::store::{self, Barred, Draft, Project, Store};
 use crate::tool::Desk;
 use held::Begin;
-use places::{cache_dir, config_dir, data_dir, own_file, project_root};
+use places::{cache_dir, config_dir, data_dir, outputs_dir, own_file, project_root};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -118,6 +118,7 @@ impl Program {
             cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
             config: config_dir(),
             home: std::env::home_dir(),
+            reach: places::reach(&root),
         };
         let project = Project::new(&data_dir().join("sessions"), &root);
         let keys = data_dir().join("keys.json");
@@ -289,7 +290,7 @@ impl Program {
     /// `barred`: the session that this one stands for, and why, where that is to be said.
     async fn start(&mut self, id: SessionId, begin: Begin, barred: Option<(SessionId, String)>) {
         let (instead, why) = barred.unzip();
-        let mut warnings = Vec::from_iter(why.filter(|it| !it.is_empty()));
+        let mut warnings = self.warnings(why);
         let (model, origin) = self.default_model().await;
         self.readers.remove(&id);
         let mut reads = None;
@@ -348,6 +349,12 @@ impl Program {
         self.agents.insert(id, agent);
     }
 
+    /// What the user is told first in a chat: why it is not the one asked for, and that the project reaches far.
+    fn warnings(&self, why: Option<String>) -> Vec<String> {
+        let why = why.filter(|it| !it.is_empty());
+        why.into_iter().chain(places::warning(&self.root)).collect()
+    }
+
     /// What the tools of a session work with.
     fn desk(&self, id: &SessionId, output: mpsc::UnboundedSender<(CallId, String)>) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
@@ -355,10 +362,11 @@ impl Program {
             root: self.root.clone(),
             home: std::env::home_dir(),
             config: config_dir(),
+            reach: self.places.reach.clone(),
             workspace: self.workspace(id),
             output,
             secrets: endpoint::key_variables(&self.models.users, &env),
-            overflow: cache_dir().join("outputs"),
+            overflow: outputs_dir(),
             program: own_file(),
         }
     }

@@ -5,6 +5,7 @@ mod skill_files;
 use super::*;
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::reach::Folders;
 use crate::tool::disk::Disk;
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -22,10 +23,18 @@ fn room() -> Room {
     let base = fs::canonicalize(dir.path()).unwrap();
     let root = base.join("project");
     fs::create_dir(&root).unwrap();
+    let home = base.join("home");
+    let reach = path::reach(Folders {
+        root: root.clone(),
+        named: vec![(home.clone(), "~".to_owned())],
+        own: vec![home.join(".config/caliban"), home.join(".local/share/caliban")],
+        open: vec![base.join("overflow"), home.join(".config/caliban/skills")],
+    });
     let desk = Desk {
+        reach,
         workspace: Arc::new(Disk { root: root.clone() }),
-        home: Some(base.join("home")),
-        config: base.join("home/.config/caliban"),
+        config: home.join(".config/caliban"),
+        home: Some(home),
         output: mpsc::unbounded_channel().0,
         secrets: Vec::new(),
         overflow: base.join("overflow"),
@@ -267,24 +276,24 @@ fn the_project_has_bounds() {
     room.planned(
         &all,
         &expect![[r#"
-        > write {"path":"new/file.rs","text":"x"}
-        Edit
-        > write {"path":"link","text":"x"}
-        Refused: path: `link` is outside the project (BASE/project), where nothing is edited.
-        > write {"path":"dangling","text":"x"}
-        Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
-        > write {"path":"dotgit/hooks/x","text":"x"}
-        Refused: path: `dotgit/hooks/x` is in .git, where nothing is edited.
-        > write {"path":".GIT/config","text":"x"}
-        Refused: path: `.GIT/config` is in .git, where nothing is edited.
-        > write {"path":"src","text":"x"}
-        Refused: path: `src` is a folder. Name a file.
-        > read {"path":"link"}
-        AskedRead("Let read look at `BASE/outside.txt`, outside the project?")
-        > grep {"pattern":"x","path":".."}
-        AskedRead("Let grep look at `BASE`, outside the project?")
-        > read {"path":"BASE/overflow/kept.txt"}
-        Read
-    "#]],
+            > write {"path":"new/file.rs","text":"x"}
+            Edit
+            > write {"path":"link","text":"x"}
+            Refused: path: `link` is outside the project (BASE/project), where nothing is edited.
+            > write {"path":"dangling","text":"x"}
+            Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
+            > write {"path":"dotgit/hooks/x","text":"x"}
+            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.
+            > write {"path":".GIT/config","text":"x"}
+            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.
+            > write {"path":"src","text":"x"}
+            Refused: path: `src` is a folder. Name a file.
+            > read {"path":"link"}
+            AskedRead("Let read look at `BASE/outside.txt`, outside the project?")
+            > grep {"pattern":"x","path":".."}
+            AskedRead("Let grep look at `BASE`, outside the project?")
+            > read {"path":"BASE/overflow/kept.txt"}
+            Read
+        "#]],
     );
 }
