@@ -5,7 +5,7 @@ mod skill_files;
 use super::*;
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
-use crate::reach::Folders;
+use crate::reach::{Folders, Reading, Writing};
 use crate::tool::disk::Disk;
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -104,6 +104,67 @@ fn the_table_stands_still() {
             specs.iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
         assert!(size < 7_900, "{size} bytes go with every request");
     }
+}
+
+/// However many links lead to a file, and whatever they are called: what is asked for is asked for, and what is never
+/// touched is not.
+#[test]
+fn no_link_changes_the_ruling() {
+    let room = room();
+    let base = room.desk.root.parent().unwrap().to_owned();
+    let link =
+        |to: &str, from: &str| std::os::unix::fs::symlink(to, room.desk.root.join(from)).unwrap();
+    room.file(".env", "KEY=1\n");
+    room.file("deep/down/a.txt", "");
+    room.file(".git/config", "");
+    for (to, from) in [
+        (".env", "plain"),
+        ("plain", "again"),
+        ("../.env", "deep/up"),
+        (".", "here"),
+        ("deep/down", "far"),
+        ("here/again", "through"),
+        ("absent/../.env", "crooked"),
+        ("gone/.env", "dangling"),
+        (".git", "folder"),
+        ("folder/config", "second"),
+        ("second", "third"),
+    ] {
+        link(to, from);
+    }
+    link(&base.join("home/.ssh").display().to_string(), "keys");
+    let ruling = |written: &str| path::lead(&room.desk, written).map(|it| (it.reading, it.writing));
+    let (env, git) = (ruling(".env").unwrap(), ruling(".git/config").unwrap());
+    assert!(
+        matches!(env.0, Reading::Asked(_)) && matches!(git, (Reading::Never(_), Writing::Never(_)))
+    );
+    let uri = format!("file://{}/%2eenv", room.desk.root.display());
+    for written in [
+        "plain",
+        "again",
+        "deep/up",
+        "here/plain",
+        "here/here/again",
+        "through",
+        "./deep/../AGAIN/../again",
+        "dangling",
+        "crooked",
+        &uri,
+    ] {
+        assert_eq!(ruling(written), Ok(env), "{written}");
+    }
+    for written in [
+        "second",
+        "third",
+        "folder/config",
+        "here/folder/../folder/config",
+        "folder/new",
+        "here/.Git/x",
+    ] {
+        assert_eq!(ruling(written), Ok(git), "{written}");
+    }
+    assert!(matches!(ruling("keys/id_rsa"), Ok((Reading::Asked(_), Writing::Reviewed(_)))));
+    assert_eq!(ruling("far/a.txt"), Ok((Reading::Free, Writing::Free)));
 }
 
 #[test]
