@@ -1,5 +1,6 @@
 //! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
-//! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH=review` for reviews, `BENCH=sessions` for large ones, `BENCH_ONLY=0,6,once` for
+//! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH=reach` for the rules of paths,
+//! `BENCH=review` for reviews, `BENCH=sessions` for large ones, `BENCH_ONLY=0,6,once` for
 //! single parts. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
@@ -15,6 +16,7 @@ mod edits;
 mod editor;
 mod floor;
 mod proc;
+mod reach;
 mod report;
 mod review;
 mod server;
@@ -67,6 +69,9 @@ fn main() {
     if std::env::var("BENCH").is_ok_and(|it| it == "edits") {
         return println!("{}", edits::table());
     }
+    if std::env::var("BENCH").is_ok_and(|it| it == "reach") {
+        return println!("{}", reach::table());
+    }
     if std::env::var("BENCH").is_ok_and(|it| it == "review") {
         return println!("{}", review::table());
     }
@@ -104,6 +109,7 @@ fn main() {
     if only.is_none() {
         println!("{}", decode::table());
         println!("{}", edits::table());
+        println!("{}", reach::table());
         println!("{}", review::table());
         println!("{}", sessions::table());
     }

@@ -6,6 +6,7 @@
 
 pub mod nearest;
 pub mod text;
+pub mod reach;
 pub mod message;
 pub mod edit;
 pub mod event;

@@ -4,13 +4,13 @@
 mod chats;
 mod connect;
 mod held;
+mod opening;
 mod places;
 mod settings;
 
-use crate::agent::models::{Models, full_name};
+use crate::agent::models::Models;
 use crate::agent::{self, Command, Wish};
 use crate::context::instructions::Places;
-use crate::context::prompt;
 use crate::event::{Ruling, SessionId};
 use crate::log;
 use crate::message::CallId;
@@ -19,13 +19,10 @@ use crate::nvim::lsp;
 use crate::nvim::reviews::{self, Verdict};
 use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
-use crate::provider::endpoint::{self, Unresolved};
-use crate::provider::{probe, tour};
+use crate::provider::tour;
 use crate::store::{self, Barred, Draft, Project, Store};
-use crate::tool::Desk;
-use crate::tool::environment::Secrets;
 use held::Begin;
-use places::{cache_dir, close_to_others, config_dir, data_dir, own_file, project_root};
+use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,9 +36,6 @@ const FAREWELL: Duration = Duration::from_millis(1500);
 
 /// How long the sessions may take to be on disk when the editor goes: it waits a second longer.
 const SAVING: Duration = Duration::from_secs(9);
-
-/// The fourth line of an empty chat that has no model.
-const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
 
 /// Runs until the editor goes.
 pub async fn run() -> ExitCode {
@@ -124,6 +118,7 @@ impl Program {
             cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
             config: config_dir(),
             home: std::env::home_dir(),
+            reach: places::reach(&root),
         };
         let project = Project::new(&data_dir().join("sessions"), &root);
         let keys = data_dir().join("keys.json");
@@ -299,7 +294,7 @@ impl Program {
     /// `barred`: the session that this one stands for, and why, where that is to be said.
     async fn start(&mut self, id: SessionId, begin: Begin, barred: Option<(SessionId, String)>) {
         let (instead, why) = barred.unzip();
-        let mut warnings = Vec::from_iter(why.filter(|it| !it.is_empty()));
+        let mut warnings = self.warnings(why);
         let (model, origin) = self.default_model().await;
         self.readers.remove(&id);
         let mut reads = None;
@@ -358,87 +353,10 @@ impl Program {
         self.agents.insert(id, agent);
     }
 
-    /// What the tools of a session work with.
-    fn desk(&self, id: &SessionId, output: mpsc::UnboundedSender<(CallId, String)>) -> Desk {
-        let env = |name: &str| std::env::var(name).ok();
-        Desk {
-            root: self.root.clone(),
-            home: std::env::home_dir(),
-            config: config_dir(),
-            workspace: self.workspace(id),
-            output,
-            secrets: Secrets {
-                variables: endpoint::key_variables(&self.models.users, &env),
-                passed: self.config.pass_env.clone(),
-                used: self.models.used.clone(),
-            },
-            overflow: cache_dir().join("outputs"),
-            program: own_file(),
-        }
-    }
-
-    fn choice(&self) -> prompt::Choice {
-        let WireConfig { system, system_file, no_system, .. } = &self.config;
-        let home = std::env::home_dir();
-        let system_file = system_file.as_ref().map(|it| match (it.strip_prefix("~"), home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => self.root.join(it),
-        });
-        prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
-    }
-
-    /// The configured model, else the first whose key is there, else a local server's, else the tour.
-    async fn default_model(&mut self) -> (String, String) {
-        if let Some(model) = &self.model {
-            return model.clone();
-        }
-        let env = |name: &str| std::env::var(name).ok();
-        let found = endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
-        let model = match (found, &self.config.model) {
-            (Ok(chosen), _) => (full_name(&chosen), settings::origin(&chosen.endpoint.key)),
-            (Err(Unresolved::Wrong(text)), model) => {
-                self.notice(Level::Error, text);
-                (model.clone().unwrap_or_else(|| tour::NAME.to_owned()), String::new())
-            }
-            (Err(Unresolved::Nothing), _) => {
-                let local = if self.config.probe { probe::probe(&env).await } else { None };
-                match local {
-                    Some(chosen) => {
-                        let name = full_name(&chosen);
-                        self.models.remember(&chosen);
-                        (name, "a server on this machine".to_owned())
-                    }
-                    None => (tour::NAME.to_owned(), "no model found".to_owned()),
-                }
-            }
-        };
-        self.model.insert(model).clone()
-    }
-
-    fn intro(&self, model: &str, origin: &str) -> Vec<String> {
-        let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
-        let others = self.project.names().len();
-        let relative = || {
-            let mut all = self.project.relatives().into_iter();
-            all.find(|it| !it.names().is_empty()).map(|it| it.root().display().to_string())
-        };
-        let relative = if others == 0 { relative() } else { None };
-        let resume = match (others, relative) {
-            (0, Some(root)) => {
-                format!("Before   This repository has conversations as {root}: `:Caliban sessions`")
-            }
-            (0, None) => "Help     `:help caliban`".to_owned(),
-            (1, _) => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),
-            (n, _) => {
-                format!("Before   {n} conversations of this project: `:Caliban resume <Tab>`")
-            }
-        };
-        vec![
-            format!("Project  {}", self.root.display()),
-            format!("Model    {model}{origin}"),
-            "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
-            if self.models.is_tour(model) { TOUR.to_owned() } else { resume },
-        ]
+    /// What the user is told first in a chat: why it is not the one asked for, and that the project reaches far.
+    fn warnings(&self, why: Option<String>) -> Vec<String> {
+        let why = why.filter(|it| !it.is_empty());
+        why.into_iter().chain(places::warning(&self.root)).collect()
     }
 
     async fn wish(&mut self, session: SessionId, wish: Wish) {

@@ -6,10 +6,11 @@ use super::{refactor, whole};
 use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
 use crate::event::TurnId;
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
+use crate::reach::Reading;
 use crate::session::{Input, Session};
 use crate::store::tally::{Count, Tally};
 use crate::text::Text;
-use crate::tool::{self, Arrival, Desk, Unreadable};
+use crate::tool::{self, Arrival, Desk, Resolved, Unreadable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
@@ -54,6 +55,8 @@ pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, St
 pub(super) struct Open {
     pub(super) call: CallId,
     pub(super) edits: Vec<Edit>,
+    /// Files that are not written at once, in auto-edit mode too.
+    reviewed: BTreeSet<PathBuf>,
     /// Some of it waits for the user's decision.
     waits: bool,
     /// Files written at once, and whether each really was.
@@ -65,10 +68,11 @@ pub(super) struct Open {
 }
 
 impl Open {
-    fn new(call: CallId, edits: Vec<Edit>) -> Open {
+    fn new(call: CallId, all: Resolved) -> Open {
         Open {
             call,
-            edits,
+            edits: all.edits,
+            reviewed: all.reviewed,
             waits: false,
             files: Vec::new(),
             hunks: 0,
@@ -91,7 +95,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
             None => tool::edits_of(&job.desk, &call, &job.kept),
         };
         match edits {
-            Ok(edits) => open.push(Open::new(call.id, edits)),
+            Ok(all) => open.push(Open::new(call.id, all)),
             Err(text) => job.refuse(turn, &call.id, text),
         }
     }
@@ -164,7 +168,7 @@ impl Job {
         let (mut texts, unreadable) = self.texts(open, given).await;
         let mut proposals: Vec<Proposal> = Vec::new();
         let mut missed = 0;
-        open.retain(|Open { call, edits, .. }| {
+        open.retain(|Open { call, edits, reviewed, .. }| {
             let may = |path: &Path, now: Option<&Text>, change: &edit::Change| {
                 let first = !proposals.iter().any(|it| it.path == *path);
                 match unreadable.get(path) {
@@ -179,7 +183,8 @@ impl Job {
                     for it in files {
                         texts.insert(it.path.clone(), Some(it.after.clone()));
                         let is_binary = unreadable.contains_key(&it.path);
-                        self.join(&mut proposals, call, it, is_binary);
+                        let may_be_done = !is_binary && !reviewed.contains(&it.path);
+                        self.join(&mut proposals, call, it, is_binary, may_be_done);
                     }
                     true
                 }
@@ -246,23 +251,26 @@ impl Job {
         open.retain(|it| proposal.parts.iter().all(|part| part.call != it.call));
     }
 
-    /// A whole file is only written over a text the model knows.
+    /// A whole file is only written over a text the model knows. So is a part of what the user is asked for before it is
+    /// read: why an edit does not fit would tell what stands there.
     fn may_write(
         &self,
         path: &Path,
         before: Option<&Text>,
         change: &edit::Change,
     ) -> Result<(), Misfit> {
-        let (edit::Change::Write { .. }, Some(before)) = (change, before) else {
-            return Ok(());
-        };
-        if before.content.is_empty() {
-            return Ok(());
-        }
-        match self.known.get(path) {
-            None => Err(Misfit::Unread),
-            Some(hash) if *hash == before.sha256_hex() => Ok(()),
-            Some(_) => Err(Misfit::Stale),
+        let Some(before) = before.filter(|it| !it.content.is_empty()) else { return Ok(()) };
+        let known = self.known.get(path);
+        let is_known = known.is_some_and(|it| *it == before.sha256_hex());
+        match (change, self.desk.reach.reading(path)) {
+            (edit::Change::Whole(_) | edit::Change::Become { .. }, _) => Ok(()),
+            _ if is_known => Ok(()),
+            (_, Reading::Asked(why)) => Err(Misfit::Refused(format!(
+                "it {why}, and you have not read it as it is now. Read it first: the user is asked"
+            ))),
+            (edit::Change::Write { .. }, _) if known.is_none() => Err(Misfit::Unread),
+            (edit::Change::Write { .. }, _) => Err(Misfit::Stale),
+            _ => Ok(()),
         }
     }
 
@@ -340,10 +348,11 @@ impl Job {
         call: &CallId,
         changed: Changed,
         is_binary: bool,
+        may_be_done: bool,
     ) {
         let has_new_text = changed.has_new_text();
         let Changed { path, before, after, note, whole } = changed;
-        let at_once = self.at_once && !is_binary && whole::may_be_done(&path, whole.as_ref());
+        let at_once = self.at_once && may_be_done;
         let part = |from: &Text, note| Part {
             call: call.clone(),
             before: from.clone(),
@@ -364,6 +373,7 @@ impl Job {
             match proposals.iter_mut().find(|it| it.path == path) {
                 Some(proposal) => {
                     proposal.parts.push(part);
+                    proposal.at_once &= at_once;
                     proposal.after.clone_from(&after);
                 }
                 None => proposals.push(text(part, None)),

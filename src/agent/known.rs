@@ -7,7 +7,7 @@ use crate::edit;
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{Input, Session};
 use crate::text::Text;
-use crate::tool::{Source, Stamp, Unreadable, Workspace};
+use crate::tool::{self, Desk, Source, Stamp, Unreadable, Workspace};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,15 +81,18 @@ pub(super) enum News {
 }
 
 impl Known {
-    /// All that the session knows of, as it is to be looked after.
-    pub(super) fn watched(&self, session: &Session) -> Vec<Watched> {
+    /// All that the session knows of, as it is to be looked after. A session's file grants nothing: what the user is asked
+    /// for counts only where it was read in this program.
+    pub(super) fn watched(&self, session: &Session, desk: &Desk) -> Vec<Watched> {
+        let is_agreed =
+            |it: &&PathBuf| self.files.contains_key(*it) || tool::path::is_free(desk, it);
         let one = |path: &PathBuf| match self.files.get(path) {
             Some(Seen { stamp, at, .. }) => {
                 Watched { path: path.clone(), stamp: stamp.clone(), at: *at }
             }
             None => Watched { path: path.clone(), stamp: Stamp::Unknown, at: 0 },
         };
-        session.known.keys().map(one).collect()
+        session.known.keys().filter(is_agreed).map(one).collect()
     }
 
     fn set(&mut self, path: &Path, text: Text, stamp: Stamp) {
@@ -184,7 +187,7 @@ impl Agent {
     /// Has the files looked after that the session knew of when it was left.
     pub(super) fn remember(&mut self) {
         self.known = Known::default();
-        let watched = self.known.watched(&self.setup.session);
+        let watched = self.known.watched(&self.setup.session, &self.setup.desk);
         let (workspace, news) = (self.setup.desk.workspace.clone(), self.knowing.clone());
         if !watched.is_empty() {
             tokio::spawn(async move {

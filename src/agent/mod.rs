@@ -359,7 +359,11 @@ impl Agent {
                     desk: self.setup.desk.clone(),
                     results: self.results.clone(),
                     knowing: self.knowing.clone(),
-                    watched: if changes { self.known.watched(session) } else { Vec::new() },
+                    watched: if changes {
+                        self.known.watched(session, &self.setup.desk)
+                    } else {
+                        Vec::new()
+                    },
                     unsaved: self.unsaved.clone(),
                     keeper: keeper.map(|it| (it, touched)),
                 };

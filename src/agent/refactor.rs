@@ -3,13 +3,13 @@
 use crate::edit::{Change, Edit, Whole};
 use crate::text::Text;
 use crate::tool::lsp::{Question, Rewrite, Splice};
-use crate::tool::{self, Desk};
+use crate::tool::{self, Desk, Resolved};
 
 /// The edits that the server answers with, their paths resolved and checked. An `Err` is text for the model.
 pub(super) async fn edits(
     desk: &Desk,
     question: Result<Question, String>,
-) -> Result<Vec<Edit>, String> {
+) -> Result<Resolved, String> {
     let found = desk.workspace.consult(question?).await?;
     if found.rewrites.is_empty() {
         return Err(if found.notes.is_empty() {
@@ -18,7 +18,7 @@ pub(super) async fn edits(
             format!("Nothing was changed. {}.", found.notes.join("; "))
         });
     }
-    let mut edits = Vec::new();
+    let mut all = Resolved::default();
     for Rewrite { path, sha, splices, deleted, to } in found.rewrites {
         let shown = desk.shown(&path);
         let mut changes = Vec::new();
@@ -36,11 +36,12 @@ pub(super) async fn edits(
         changes.extend(to.map(|to| Change::Whole(Whole::Rename { to })));
         changes.extend(deleted.then_some(Change::Whole(Whole::Delete)));
         for change in changes {
-            let edit = tool::resolved(desk, Edit { path: path.clone(), change });
-            edits.push(edit.map_err(|why| format!("Nothing was changed. {why}"))?);
+            let edit = Edit { path: path.clone(), change };
+            tool::resolved(desk, edit, &mut all)
+                .map_err(|why| format!("Nothing was changed. {why}"))?;
         }
     }
-    Ok(edits)
+    Ok(all)
 }
 
 fn spliced(text: &Text, splices: &[Splice]) -> Option<String> {

@@ -12,6 +12,7 @@ use crate::nvim::screen::Show;
 use crate::nvim::wire::{
     Level, Preview, Restored, RewindFile, RewindWanted, ToNvim, TurnRow, Turns, WireProposal,
 };
+use crate::reach::Writing;
 use crate::session::{Input, Phase};
 use crate::store::checkpoints::{Cause, Change, Content};
 use crate::text::Text;
@@ -72,7 +73,7 @@ impl Agent {
                 tokio::spawn(async move {
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
                     let mut room = ALL;
-                    let mut shown = |it| preview(it, &desk.root, &mut room);
+                    let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();
                     editor.tell(ToNvim::Preview(Preview { session, entry, title, files }));
                 });
@@ -157,7 +158,8 @@ fn row(it: &Change) -> TurnRow {
     TurnRow { entry: it.entry, title, age: now.saturating_sub(it.at), files: Vec::new() }
 }
 
-fn preview(file: &Planning, root: &Path, room: &mut usize) -> RewindFile {
+fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
+    let root = &desk.root;
     let text = |it: &Content| match it {
         Content::Text(text) => Some(text.clone()),
         Content::Absent => Some(Text::default()),
@@ -171,6 +173,9 @@ fn preview(file: &Planning, root: &Path, room: &mut usize) -> RewindFile {
     let mut about = file.say(root);
     if file.by_command {
         about.push_str(" (changed by a command)");
+    }
+    if let (true, Writing::Reviewed(why)) = (file.is_to_do(), desk.reach.writing(&file.path)) {
+        about.push_str(&format!(" (look closely: it {why})"));
     }
     RewindFile {
         path: file.path.clone(),

@@ -282,7 +282,7 @@ impl Agent {
     /// Has a prompt's mentions read.
     pub(super) fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         self.preparing += 1;
-        let watched = self.known.watched(&self.setup.session);
+        let watched = self.known.watched(&self.setup.session, &self.setup.desk);
         let _ = self.prompts.send(work::Prompt { text, context, steer, watched });
     }
 

@@ -4,7 +4,7 @@ use super::edits::{Job, Open};
 use super::known::News;
 use crate::edit::{Change, Edit, Whole};
 use crate::event::TurnId;
-use crate::tool::{self, Unreadable};
+use crate::tool::Unreadable;
 use std::path::Path;
 
 /// Calls that delete or rename a file which another call of the reply touches: what came of the others would depend on
@@ -50,15 +50,6 @@ pub(super) fn has_text(edits: &[Edit]) -> bool {
 /// Whether a change goes without the text that cannot be read.
 pub(super) fn needs_no_text(change: &Change, why: &Unreadable) -> bool {
     matches!(change, Change::Whole(_)) && matches!(why, Unreadable::Binary | Unreadable::NotUtf8)
-}
-
-/// Whether auto-edit mode does it without asking.
-pub(super) fn may_be_done(path: &Path, whole: Option<&Whole>) -> bool {
-    let to = match whole {
-        Some(Whole::Rename { to }) => Some(to.as_path()),
-        _ => None,
-    };
-    ![path].into_iter().chain(to).any(tool::path::steers)
 }
 
 impl Job {

@@ -7,6 +7,7 @@ mod tests;
 
 use super::mention;
 use crate::message::{Excerpt, ExcerptKind};
+use crate::reach::{Reach, Reading};
 use crate::text::unseen::spelt_out;
 use crate::tool::{disk, path};
 use std::collections::HashSet;
@@ -22,7 +23,7 @@ const TOTAL: usize = 64 * 1024;
 const HOPS: usize = 4;
 
 /// Where instructions are looked for. All but `config` and `home` are canonical.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Places {
     pub root: PathBuf,
     /// Within the root.
@@ -30,6 +31,8 @@ pub struct Places {
     /// The user's own folder.
     pub config: PathBuf,
     pub home: Option<PathBuf>,
+    /// What may be read.
+    pub reach: Reach,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -137,6 +140,7 @@ impl Reader<'_> {
         if !is_own && !path::inside(&self.places.root, &real) {
             return Err("leads out of the project.".into());
         }
+        self.may_be_read(path, is_own)?;
         if !self.seen.insert(real.clone()) {
             return Ok(());
         }
@@ -158,6 +162,17 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A stranger's text brings nothing along for which the user would be asked. What the user's own folder holds, the
+    /// user has put there.
+    fn may_be_read(&self, path: &Path, is_own: bool) -> Result<(), String> {
+        let spellings = path::trail(path).unwrap_or_default();
+        let spellings = spellings.iter().filter(|_| !is_own);
+        match spellings.map(|it| self.places.reach.reading(it)).max() {
+            Some(Reading::Asked(why) | Reading::Never(why)) => Err(format!("{why}.")),
+            Some(Reading::Free) | None => Ok(()),
+        }
     }
 
     fn import(

@@ -2,7 +2,8 @@
 //! beside it as labelled excerpts. The prompt keeps the plain path, so that the sentence still reads.
 
 use crate::message::{Excerpt, ExcerptKind};
-use crate::tool::{Desk, Unreadable, path};
+use crate::reach::{Reach, Reading};
+use crate::tool::{Desk, Unreadable, path, walk};
 use std::collections::BTreeSet;
 
 /// Bytes of one mentioned file that go along; larger ones are to be read in parts.
@@ -66,13 +67,23 @@ pub(super) fn looks_like_path(path: &str) -> bool {
     path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
 }
 
-/// Reads what a prompt mentions. Gives the excerpts, and one sentence for each mention that gave none.
+/// What a mention puts beside the prompt, and what the user is told before it goes.
+struct Found {
+    excerpt: Excerpt,
+    warning: Option<String>,
+}
+
+/// Reads what a prompt mentions. Gives the excerpts, and a sentence for each mention that gave none and for each that the
+/// user may not have meant to send.
 pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
     let mut excerpts = Vec::new();
     let mut problems = Vec::new();
     for mention in find(text) {
         match read(desk, &mention).await {
-            Ok(Some(excerpt)) => excerpts.push(excerpt),
+            Ok(Some(found)) => {
+                excerpts.push(found.excerpt);
+                problems.extend(found.warning);
+            }
             Ok(None) => (),
             Err(problem) => problems.push(problem),
         }
@@ -80,9 +91,16 @@ pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
     (excerpts, problems)
 }
 
-async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Excerpt>, String> {
+async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
     let written = &mention.path;
-    let absolute = path::resolve(desk, written).map_err(|why| format!("`@{written}`: {why}"))?;
+    let led = path::lead(desk, written).map_err(|why| format!("`@{written}`: {why}"))?;
+    let absolute = led.path;
+    let warning = match led.reading {
+        Reading::Free => None,
+        Reading::Asked(why) => Some(format!("`@{written}` {why}, which the model would get.")),
+        Reading::Never(_) if !looks_like_path(written) && !absolute.exists() => return Ok(None),
+        Reading::Never(why) => return Err(format!("`@{written}` {why}.")),
+    };
     let shown = path::show(&desk.root, &absolute);
     match desk.workspace.read(&absolute).await {
         Ok(source) => {
@@ -92,20 +110,21 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Excerpt>, String>
                 excerpt.text.push('\n');
             }
             excerpt.text.push_str(&undecided);
-            Ok(Some(excerpt))
+            Ok(Some(Found { excerpt, warning }))
         }
         Err(Unreadable::Folder) => {
-            let dir = absolute.clone();
-            let listing = tokio::task::spawn_blocking(move || list(&dir))
+            let (reach, dir) = (desk.reach.clone(), absolute.clone());
+            let listing = tokio::task::spawn_blocking(move || list(&reach, &dir))
                 .await
                 .map_err(|error| format!("`@{written}`: {error}."))?;
-            Ok(Some(Excerpt {
+            let excerpt = Excerpt {
                 path: format!("{}/", shown.trim_end_matches('/')),
                 lines: None,
                 filetype: String::new(),
                 kind: ExcerptKind::Folder,
                 text: listing,
-            }))
+            };
+            Ok(Some(Found { excerpt, warning: None }))
         }
         Err(Unreadable::Absent) if !looks_like_path(written) => Ok(None),
         Err(why) => Err(format!("`@{written}` {}.", why.say())),
@@ -144,10 +163,9 @@ fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, Strin
 }
 
 /// The files below a folder, two levels deep, ignored ones left out.
-fn list(dir: &std::path::Path) -> String {
-    let walk = ignore::WalkBuilder::new(dir)
-        .hidden(false)
-        .filter_entry(|it| it.file_name() != ".git")
+fn list(reach: &Reach, dir: &std::path::Path) -> String {
+    let walk = walk::walker(reach, dir)
+        .require_git(true)
         .max_depth(Some(2))
         .sort_by_file_path(Ord::cmp)
         .build();

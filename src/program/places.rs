@@ -1,5 +1,7 @@
 //! Where things are on this machine.
 
+use crate::reach::{Folders, Reach};
+use crate::tool::path;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -46,8 +48,54 @@ pub(super) fn close_to_others() {
     }
 }
 
+/// What may be read and written in this project on this machine.
+pub(super) fn reach(root: &Path) -> Reach {
+    let home = std::env::home_dir().map(|it| (it, "~".to_owned()));
+    let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));
+    let config = config_dir();
+    let open = ["skills", "AGENTS.md", "CLAUDE.md"].map(|it| config.join(it));
+    path::reach(Folders {
+        root: root.to_owned(),
+        named: home.into_iter().chain(bases).collect(),
+        own: vec![data_dir(), cache_dir(), config],
+        open: open.into_iter().chain([outputs_dir()]).collect(),
+    })
+}
+
+/// What the user is told of a project that holds the home folder.
+pub(super) fn warning(root: &Path) -> Option<String> {
+    let home = std::env::home_dir()?;
+    let real = std::fs::canonicalize(&home).unwrap_or(home);
+    let what = match real.strip_prefix(root) {
+        Ok(below) if below.as_os_str().is_empty() => "is your home folder",
+        Ok(_) => "holds your home folder",
+        Err(_) => return None,
+    };
+    Some(format!(
+        "The project {what} ({}): Caliban asks before it reads keys and writes no start-up file unreviewed. It is safer to \
+         open Neovim in the folder of one project.",
+        root.display()
+    ))
+}
+
+/// Where the whole of a clipped output is kept.
+pub(super) fn outputs_dir() -> PathBuf {
+    cache_dir().join("outputs")
+}
+
+/// The folders that XDG names, and where they are below the home folder where it names none.
+const BASES: [(&str, &str); 4] = [
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+    ("XDG_CACHE_HOME", ".cache"),
+];
+
 fn base_dir(variable: &str, below_home: &str) -> PathBuf {
+    base(variable, below_home).join("caliban")
+}
+
+fn base(variable: &str, below_home: &str) -> PathBuf {
     let given = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
-    let home = || std::env::home_dir().unwrap_or_default().join(below_home);
-    given.unwrap_or_else(home).join("caliban")
+    given.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join(below_home))
 }

@@ -1,6 +1,7 @@
 //! `glob`: finds files by name.
 
 use super::{CallId, Desk, Done, Tool, Work, list, path, walk};
+use crate::reach::Reach;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobMatcher;
@@ -38,7 +39,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         let within = pattern.strip_prefix(&format!("{}/", folder.display())).unwrap_or(pattern);
         let glob = walk::glob("pattern", within)?;
         let shown = path::show(&desk.root, &folder);
-        let mut found = walk::apart(move |halt| matches(&folder, &glob, &halt)).await?;
+        let reach = desk.reach.clone();
+        let mut found = walk::apart(move |halt| matches(&reach, &folder, &glob, &halt)).await?;
         if found.is_empty() {
             let text =
                 format!("No file in {shown} matches `{pattern}` (ignored files are left out).");
@@ -59,8 +61,13 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     .boxed()
 }
 
-fn matches(folder: &Path, glob: &GlobMatcher, halt: &walk::Halt) -> Vec<(SystemTime, PathBuf)> {
-    walk::walker(folder)
+fn matches(
+    reach: &Reach,
+    folder: &Path,
+    glob: &GlobMatcher,
+    halt: &walk::Halt,
+) -> Vec<(SystemTime, PathBuf)> {
+    walk::walker(reach, folder)
         .build()
         .take_while(|_| !halt.is_set())
         .flatten()

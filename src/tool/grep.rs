@@ -4,6 +4,7 @@
 mod search;
 
 use super::{CallId, Desk, Done, Source, Tool, Work, list, path, walk};
+use crate::reach::Reading;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -63,6 +64,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
             matcher: matcher(&args)?,
             context: args.context,
             buffers,
+            agreed: path::lead(desk, written)?.reading != Reading::Free,
+            reach: desk.reach.clone(),
         };
         let found = walk::apart(move |halt| search.run(&halt)).await?;
         Ok(told(found, &args.pattern, written))
@@ -97,9 +100,21 @@ async fn buffers(desk: &Desk, target: &Path) -> BTreeMap<PathBuf, Source> {
 }
 
 fn told(found: Found, pattern: &str, written: &str) -> Done {
+    let kept = match &found.kept[..] {
+        [] => String::new(),
+        [first, ..] => format!(
+            "\n[{} left out, which may hold keys: {first}{}. Name one as `path`, or read it: the user is asked]",
+            if found.kept.len() == 1 {
+                "1 file is".to_owned()
+            } else {
+                format!("{} files are", found.kept.len())
+            },
+            if found.kept.len() == 1 { "" } else { " and others" },
+        ),
+    };
     if found.matches == 0 {
         let text = format!(
-            "No match for `{pattern}` in {written} (ignored and binary files are left out)."
+            "No match for `{pattern}` in {written} (ignored and binary files are left out).{kept}"
         );
         return Done { text, summary: "0 matches".to_owned() };
     }
@@ -114,5 +129,5 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
     }
     let more = if found.capped { "+" } else { "" };
     let noun = if found.matches == 1 { "match" } else { "matches" };
-    Done { text: lines.join("\n"), summary: format!("{}{more} {noun}", found.matches) }
+    Done { text: lines.join("\n") + &kept, summary: format!("{}{more} {noun}", found.matches) }
 }

@@ -1,6 +1,7 @@
 //! `list`: what is in a folder.
 
 use super::{CallId, Desk, Done, Tool, Work, path, walk};
+use crate::reach::Reach;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -34,7 +35,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     async move {
         let folder = folder(desk, args["path"].as_str())?;
         let shown = path::show(&desk.root, &folder);
-        let mut entries = walk::apart(move |_| entries(&folder)).await?;
+        let reach = desk.reach.clone();
+        let mut entries = walk::apart(move |_| entries(&reach, &folder)).await?;
         let total = entries.len();
         entries.truncate(CAP);
         if total == 0 {
@@ -63,8 +65,8 @@ pub(super) fn folder(desk: &Desk, written: Option<&str>) -> Result<std::path::Pa
     Err(format!("path: `{written}` {what}. Use read for files, glob to find them."))
 }
 
-fn entries(folder: &Path) -> Vec<String> {
-    let mut builder = walk::walker(folder);
+fn entries(reach: &Reach, folder: &Path) -> Vec<String> {
+    let mut builder = walk::walker(reach, folder);
     builder.max_depth(Some(1)).sort_by_file_name(Ord::cmp);
     let entries = builder.build().flatten().filter(|entry| entry.depth() == 1);
     entries

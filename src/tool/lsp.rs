@@ -121,6 +121,7 @@ pub(super) async fn ask(
     noun: [&str; 2],
     none: &str,
 ) -> Result<Done, String> {
+    let asked = question.path.clone();
     let answer = desk.workspace.consult(question).await?;
     let count = answer.findings.len() + answer.more as usize;
     let mut lines = Vec::new();
@@ -129,7 +130,7 @@ pub(super) async fn ask(
     }
     let mut texts = BTreeMap::new();
     for it in &answer.findings {
-        lines.push(told(desk, it, &mut texts).await);
+        lines.push(told(desk, it, asked.as_deref(), &mut texts).await);
     }
     if answer.more > 0 {
         lines.push(format!("[{} more are left out: narrow the question]", answer.more));
@@ -144,7 +145,12 @@ pub(super) async fn ask(
 }
 
 /// `path:line: text`, the text being the line itself where nothing is said of it.
-async fn told(desk: &Desk, found: &Finding, texts: &mut BTreeMap<PathBuf, Option<Text>>) -> String {
+async fn told(
+    desk: &Desk,
+    found: &Finding,
+    asked: Option<&Path>,
+    texts: &mut BTreeMap<PathBuf, Option<Text>>,
+) -> String {
     let shown = path::show(&desk.root, &found.path);
     let place = format!("{shown}:{}", u64::from(found.line) + 1);
     if !found.text.is_empty() {
@@ -152,6 +158,9 @@ async fn told(desk: &Desk, found: &Finding, texts: &mut BTreeMap<PathBuf, Option
     }
     if !path::inside(&desk.root, &found.path) {
         return format!("{place} (outside the project)");
+    }
+    if asked != Some(&*found.path) && !path::is_free(desk, &found.path) {
+        return format!("{place} (not shown: `read` asks the user)");
     }
     if !texts.contains_key(&found.path) {
         let source = desk.workspace.read(&found.path).await.ok();

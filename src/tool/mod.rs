@@ -7,6 +7,7 @@ pub mod environment;
 pub mod lsp;
 pub mod path;
 pub mod skills;
+pub mod walk;
 
 mod definition;
 mod delete;
@@ -29,18 +30,18 @@ mod skill;
 mod symbols;
 mod table;
 mod todo;
-mod walk;
 mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{edits_of, is_malformed_edit, plan, question_of, resolved, run, touched};
+pub use plan::{Resolved, edits_of, is_malformed_edit, plan, question_of, resolved, run, touched};
 pub use read::shows_all;
 pub use table::{find, specs, table};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
 use crate::event::TurnId;
 use crate::message::CallId;
+use crate::reach::Reach;
 use crate::text::Text;
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -96,6 +97,8 @@ pub struct Desk {
     pub home: Option<PathBuf>,
     /// The user's folder for what is theirs in every project.
     pub config: PathBuf,
+    /// What may be read and written.
+    pub reach: Reach,
     pub workspace: Arc<dyn Workspace>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,

@@ -1,18 +1,38 @@
 //! Paths as a model writes them, and where they really lead.
 
-use super::{Desk, skills};
-use std::ffi::OsString;
+use super::Desk;
+use crate::reach::{self, Folders, Reach, Reading, Writing};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Links that are followed before it is taken for a loop.
 const LINKS: usize = 40;
 
-/// The absolute path meant by `written`, with every symlink followed as far as it exists, a dangling one
-/// too. `~` is the home folder, relative paths begin at the root. An `Err` is text for the model.
+/// A path as a model wrote it: where it leads, and what the rules say of it.
+pub struct Led {
+    /// With every symlink followed as far as it exists, a dangling one too.
+    pub path: PathBuf,
+    pub reading: Reading,
+    pub writing: Writing,
+}
+
+/// The absolute path meant by `written`, as it is led to. An `Err` is text for the model.
 pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
+    Ok(lead(desk, written)?.path)
+}
+
+/// Where `written` leads. `~` is the home folder, relative paths begin at the root. Of what the rules say of the path and of
+/// each spelling on the way through links, the strictest counts.
+pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     let path = normal(&absolute(desk, written)?);
-    real(&path, LINKS).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))
+    let trail = trail(&path).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))?;
+    let mut led = Led { path, reading: Reading::Free, writing: Writing::Free };
+    for path in trail {
+        led.reading = led.reading.max(desk.reach.reading(&path));
+        led.writing = led.writing.max(desk.reach.writing(&path));
+        led.path = path;
+    }
+    Ok(led)
 }
 
 /// Whether there is a symbolic link where `written` is, wherever it leads.
@@ -42,55 +62,34 @@ pub fn inside(root: &Path, path: &Path) -> bool {
     path.starts_with(root)
 }
 
-/// Names of files and folders whose text is run when a folder is entered or opened.
-const RUN: [&str; 11] = [
-    ".nvim.lua",
-    ".nvimrc",
-    ".exrc",
-    ".vimrc",
-    ".envrc",
-    ".lazy.lua",
-    ".vscode",
-    ".idea",
-    ".githooks",
-    ".husky",
-    ".pre-commit-config.yaml",
-];
-
-/// And of those from which an agent takes its instructions, its skills or its tools.
-const FOLLOWED: [&str; 16] = [
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "GEMINI.md",
-    "SKILL.md",
-    "copilot-instructions.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".clinerules",
-    ".mcp.json",
-    ".caliban",
-    ".claude",
-    ".codex",
-    ".cursor",
-    ".gemini",
-];
-
-/// Whether a file runs code by itself, or tells an agent what to do: nobody should find such a change afterwards.
-pub fn steers(path: &Path) -> bool {
-    let is_of = |part: Component, names: &[&str]| {
-        names.iter().any(|it| part.as_os_str().eq_ignore_ascii_case(it))
-    };
-    path.components().any(|it| is_of(it, &RUN) || is_of(it, &FOLLOWED))
+/// Whether a file is read without a question, where no link is left in its path.
+pub fn is_free(desk: &Desk, path: &Path) -> bool {
+    let is_near = inside(&desk.root, path) || desk.reach.is_open(path);
+    is_near && desk.reach.reading(path) == Reading::Free
 }
 
-/// Whether `path` may be read without a question though it is not in the project: the rest of a clipped output,
-/// and what belongs to the user's skills.
-pub fn kept(desk: &Desk, path: &Path) -> bool {
-    [desk.overflow.clone(), skills::users(desk)]
-        .iter()
-        .any(|folder| path.starts_with(fs::canonicalize(folder).as_deref().unwrap_or(folder)))
+/// The rules for these folders, for each as it is spelt and as its links lead, and for the user's own files that are
+/// links themselves.
+pub fn reach(mut folders: Folders) -> Reach {
+    let real = |it: &PathBuf| trail(it).and_then(|it| it.into_iter().next_back());
+    for list in [&mut folders.own, &mut folders.open] {
+        list.extend(list.iter().filter_map(real).collect::<Vec<_>>());
+    }
+    let mut linked = Vec::new();
+    for (folder, name) in &folders.named {
+        let Some(real) = real(folder) else { continue };
+        for pattern in reach::in_home().filter(|_| name == "~") {
+            let rest = pattern.strip_prefix("~/").unwrap_or(pattern);
+            if let Ok(leads) = fs::canonicalize(real.join(rest))
+                && leads != real.join(rest)
+            {
+                linked.push((leads, pattern.to_owned()));
+            }
+        }
+        linked.push((real, name.clone()));
+    }
+    folders.named.extend(linked);
+    Reach::new(&folders)
 }
 
 /// As the user would write it: relative where it lies within the root.
@@ -125,17 +124,38 @@ pub fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-fn real(path: &Path, links: usize) -> Option<PathBuf> {
-    if let Ok(found) = fs::canonicalize(path) {
-        return Some(found);
+/// Each spelling of a path until no link is left in it: first as it is given, last where it really leads. `None`: the links
+/// are a loop.
+pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
+    let mut spellings = vec![path.to_owned()];
+    let mut real = PathBuf::new();
+    let mut left: Vec<PathBuf> = reversed(path).collect();
+    while let Some(part) = left.pop() {
+        match part.components().next() {
+            Some(Component::ParentDir) => drop(real.pop()),
+            Some(Component::Normal(_)) => {
+                let Ok(target) = fs::read_link(real.join(&part)) else {
+                    real.push(part);
+                    continue;
+                };
+                if spellings.len() > LINKS {
+                    return None;
+                }
+                left.extend(reversed(&target));
+                let spelling = left.iter().rev().fold(real.clone(), |path, it| path.join(it));
+                spellings.push(normal(&spelling));
+            }
+            Some(Component::RootDir | Component::Prefix(_)) => real = part,
+            Some(Component::CurDir) | None => (),
+        }
     }
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Some(path.to_owned());
-    };
-    if let Ok(target) = fs::read_link(path) {
-        return real(&normal(&parent.join(target)), links.checked_sub(1)?);
-    }
-    Some(real(parent, links)?.join(OsString::from(name)))
+    // a file system that takes upper and lower case for the same knows how it is really spelt
+    spellings.push(fs::canonicalize(path).unwrap_or(real));
+    Some(spellings)
+}
+
+fn reversed(path: &Path) -> impl Iterator<Item = PathBuf> + '_ {
+    path.components().rev().map(|it| PathBuf::from(it.as_os_str()))
 }
 
 fn percent_decoded(text: &str) -> String {

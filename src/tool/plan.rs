@@ -1,12 +1,14 @@
 //! A model's call, checked before anything of it is done, and the running of one that may.
 
 use super::lsp::{self, Question};
-use super::{Desk, Tool, Work, path, schema, table};
+use super::path::{self, Led};
+use super::{Desk, Tool, Work, schema, table};
 use crate::edit::{Change, Edit, Whole, kept};
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::reach::{Reading, Writing};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// How the call will be treated. Looks at the disk for symlinks, runs nothing.
@@ -22,13 +24,7 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
     match &tool.work {
         Work::Read { paths, .. } => {
             for written in paths(&args) {
-                let found = path::resolve(desk, &written)?;
-                if !path::inside(&desk.root, &found) && !path::kept(desk, &found) {
-                    let question = format!(
-                        "Let {} look at `{}`, outside the project?",
-                        tool.name,
-                        found.display()
-                    );
+                if let Some(question) = asked(desk, tool.name, &written)? {
                     return Ok(PlanStep::AskedRead(question));
                 }
             }
@@ -51,17 +47,37 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
     }
 }
 
-fn editable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
-    let found = path::resolve(desk, written)?;
-    let Ok(within) = found.strip_prefix(&desk.root) else {
+/// What the user is asked before a tool looks at a path. A consent for the session is to this very question, and so
+/// for this tool and this path.
+fn asked(desk: &Desk, tool: &str, written: &str) -> Result<Option<String>, String> {
+    let Led { path, reading, .. } = path::lead(desk, written)?;
+    let is_outside = !path::inside(&desk.root, &path) && !desk.reach.is_open(&path);
+    let (place, why) = match (reading, is_outside) {
+        (Reading::Never(why), _) => return Err(format!("path: `{written}` {why}.")),
+        (Reading::Free, false) => return Ok(None),
+        (Reading::Asked(why), false) => ("", format!(" It {why}.")),
+        (Reading::Asked(why), true) => (", outside the project", format!(" It {why}.")),
+        (Reading::Free, true) => (", outside the project", String::new()),
+    };
+    let shown = match path.to_str() {
+        Some(_) => path::show(&desk.root, &path),
+        // no two paths are shown alike
+        None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
+    };
+    Ok(Some(format!("Let {tool} look at `{shown}`{place}?{why}")))
+}
+
+fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
+    let led = path::lead(desk, written)?;
+    let found = &led.path;
+    if !path::inside(&desk.root, found) {
         return Err(format!(
             "path: `{written}` is outside the project ({}), where nothing is edited.",
             desk.root.display()
         ));
-    };
-    let git = |part: std::path::Component| part.as_os_str().eq_ignore_ascii_case(".git");
-    if within.components().any(git) {
-        return Err(format!("path: `{written}` is in .git, where nothing is edited."));
+    }
+    if let Writing::Never(why) = led.writing {
+        return Err(format!("path: `{written}` {why}."));
     }
     if found.is_dir() {
         return Err(format!("path: `{written}` is a folder. Name a file."));
@@ -69,38 +85,62 @@ fn editable(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     if let Some(file) = found.ancestors().skip(1).find(|it| it.exists()).filter(|it| !it.is_dir()) {
         return Err(format!("path: `{}` is a file, not a folder.", path::show(&desk.root, file)));
     }
-    Ok(found)
+    Ok(led)
 }
 
-/// An edit with its paths as they really are, where it may be made.
-pub fn resolved(desk: &Desk, edit: Edit) -> Result<Edit, String> {
+/// Edits with their paths as they really are, where they may be made.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Resolved {
+    pub edits: Vec<Edit>,
+    /// Those of their files that are reviewed before they are written, in auto-edit mode too.
+    pub reviewed: BTreeSet<PathBuf>,
+}
+
+/// Adds an edit to those that are resolved already.
+pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), String> {
     let written = edit.path.to_string_lossy();
-    let path = editable(desk, &written)?;
-    let Change::Whole(whole) = &edit.change else { return Ok(Edit { path, ..edit }) };
-    if path::is_link(desk, &written)? {
-        return Err(format!(
-            "path: `{written}` is a symbolic link, which is neither deleted nor renamed here."
-        ));
+    let Led { path, reading, mut writing } = editable(desk, &written)?;
+    let mut change = edit.change;
+    if let Change::Whole(whole) = &mut change {
+        if path::is_link(desk, &written)? {
+            return Err(format!(
+                "path: `{written}` is a symbolic link, which is neither deleted nor renamed here."
+            ));
+        }
+        // by another name it would be read without a question
+        if let Reading::Asked(why) = reading {
+            writing = writing.max(Writing::Reviewed(why));
+        }
+        if let Whole::Rename { to } = whole {
+            let led = free(desk, &to.to_string_lossy())?;
+            writing = writing.max(led.writing);
+            *to = led.path;
+        }
     }
-    let Whole::Rename { to } = whole else { return Ok(Edit { path, ..edit }) };
-    let to = free(desk, &to.to_string_lossy())?;
-    Ok(Edit { path, change: Change::Whole(Whole::Rename { to }) })
+    if writing != Writing::Free {
+        all.reviewed.insert(path.clone());
+    }
+    all.edits.push(Edit { path, change });
+    Ok(())
 }
 
 /// The edits of a call, of which none is made where one may not.
-fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Vec<Edit>, String> {
+fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
     let rest = if edits.len() > 1 { " Nothing of the call was done." } else { "" };
-    let all: Result<_, String> = edits.into_iter().map(|it| resolved(desk, it)).collect();
-    all.map_err(|said| said + rest)
+    let mut all = Resolved::default();
+    for edit in edits {
+        resolved(desk, edit, &mut all).map_err(|said| said + rest)?;
+    }
+    Ok(all)
 }
 
 /// A path where there is nothing.
-fn free(desk: &Desk, to: &str) -> Result<PathBuf, String> {
-    let new = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
-    if path::is_link(desk, to)? || new.exists() {
+fn free(desk: &Desk, to: &str) -> Result<Led, String> {
+    let led = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
+    if path::is_link(desk, to)? || led.path.exists() {
         return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));
     }
-    Ok(new)
+    Ok(led)
 }
 
 /// Runs a call that reads or acts. Whatever goes wrong is in the answer.
@@ -136,7 +176,7 @@ pub fn edits_of(
     desk: &Desk,
     call: &ToolCall,
     kept: &BTreeMap<String, String>,
-) -> Result<Vec<Edit>, String> {
+) -> Result<Resolved, String> {
     let (tool, args) = fitted(call)?;
     let args = kept::filled(args, kept)?;
     let Work::Edit { parse, .. } = &tool.work else {

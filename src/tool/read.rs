@@ -50,7 +50,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     async move {
         let args: Args = serde_json::from_value(args).map_err(|fault| fault.to_string())?;
         let found = path::resolve(desk, &args.path)?;
-        let source = if path::kept(desk, &found) {
+        let source = if desk.reach.is_open(&found) {
             disk::load(&found).map(|text| Source { text, pending: 0 })
         } else {
             desk.workspace.read(&found).await

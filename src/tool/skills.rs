@@ -144,6 +144,9 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     if !is_users && !path::inside(&desk.root, &real) {
         return Err("leads out of the project.".into());
     }
+    if !is_users && !path::is_free(desk, &real) {
+        return Err("leads to a file that is not read without a question.".into());
+    }
     let size = real.metadata().map_or(0, |it| it.len());
     if size > LIMIT {
         return Err(format!(

@@ -5,6 +5,7 @@ mod skill_files;
 use super::*;
 use crate::event::PlanStep;
 use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::reach::{Folders, Reading, Writing};
 use crate::tool::disk::Disk;
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -22,10 +23,18 @@ fn room() -> Room {
     let base = fs::canonicalize(dir.path()).unwrap();
     let root = base.join("project");
     fs::create_dir(&root).unwrap();
+    let home = base.join("home");
+    let reach = path::reach(Folders {
+        root: root.clone(),
+        named: vec![(home.clone(), "~".to_owned())],
+        own: vec![home.join(".config/caliban"), home.join(".local/share/caliban")],
+        open: vec![base.join("overflow"), home.join(".config/caliban/skills")],
+    });
     let desk = Desk {
+        reach,
         workspace: Arc::new(Disk { root: root.clone() }),
-        home: Some(base.join("home")),
-        config: base.join("home/.config/caliban"),
+        config: home.join(".config/caliban"),
+        home: Some(home),
         output: mpsc::unbounded_channel().0,
         secrets: environment::Secrets::default(),
         overflow: base.join("overflow"),
@@ -95,6 +104,67 @@ fn the_table_stands_still() {
             specs.iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
         assert!(size < 7_900, "{size} bytes go with every request");
     }
+}
+
+/// However many links lead to a file, and whatever they are called: what is asked for is asked for, and what is never
+/// touched is not.
+#[test]
+fn no_link_changes_the_ruling() {
+    let room = room();
+    let base = room.desk.root.parent().unwrap().to_owned();
+    let link =
+        |to: &str, from: &str| std::os::unix::fs::symlink(to, room.desk.root.join(from)).unwrap();
+    room.file(".env", "KEY=1\n");
+    room.file("deep/down/a.txt", "");
+    room.file(".git/config", "");
+    for (to, from) in [
+        (".env", "plain"),
+        ("plain", "again"),
+        ("../.env", "deep/up"),
+        (".", "here"),
+        ("deep/down", "far"),
+        ("here/again", "through"),
+        ("absent/../.env", "crooked"),
+        ("gone/.env", "dangling"),
+        (".git", "folder"),
+        ("folder/config", "second"),
+        ("second", "third"),
+    ] {
+        link(to, from);
+    }
+    link(&base.join("home/.ssh").display().to_string(), "keys");
+    let ruling = |written: &str| path::lead(&room.desk, written).map(|it| (it.reading, it.writing));
+    let (env, git) = (ruling(".env").unwrap(), ruling(".git/config").unwrap());
+    assert!(
+        matches!(env.0, Reading::Asked(_)) && matches!(git, (Reading::Never(_), Writing::Never(_)))
+    );
+    let uri = format!("file://{}/%2eenv", room.desk.root.display());
+    for written in [
+        "plain",
+        "again",
+        "deep/up",
+        "here/plain",
+        "here/here/again",
+        "through",
+        "./deep/../AGAIN/../again",
+        "dangling",
+        "crooked",
+        &uri,
+    ] {
+        assert_eq!(ruling(written), Ok(env), "{written}");
+    }
+    for written in [
+        "second",
+        "third",
+        "folder/config",
+        "here/folder/../folder/config",
+        "folder/new",
+        "here/.Git/x",
+    ] {
+        assert_eq!(ruling(written), Ok(git), "{written}");
+    }
+    assert!(matches!(ruling("keys/id_rsa"), Ok((Reading::Asked(_), Writing::Reviewed(_)))));
+    assert_eq!(ruling("far/a.txt"), Ok((Reading::Free, Writing::Free)));
 }
 
 #[test]
@@ -267,24 +337,24 @@ fn the_project_has_bounds() {
     room.planned(
         &all,
         &expect![[r#"
-        > write {"path":"new/file.rs","text":"x"}
-        Edit
-        > write {"path":"link","text":"x"}
-        Refused: path: `link` is outside the project (BASE/project), where nothing is edited.
-        > write {"path":"dangling","text":"x"}
-        Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
-        > write {"path":"dotgit/hooks/x","text":"x"}
-        Refused: path: `dotgit/hooks/x` is in .git, where nothing is edited.
-        > write {"path":".GIT/config","text":"x"}
-        Refused: path: `.GIT/config` is in .git, where nothing is edited.
-        > write {"path":"src","text":"x"}
-        Refused: path: `src` is a folder. Name a file.
-        > read {"path":"link"}
-        AskedRead("Let read look at `BASE/outside.txt`, outside the project?")
-        > grep {"pattern":"x","path":".."}
-        AskedRead("Let grep look at `BASE`, outside the project?")
-        > read {"path":"BASE/overflow/kept.txt"}
-        Read
-    "#]],
+            > write {"path":"new/file.rs","text":"x"}
+            Edit
+            > write {"path":"link","text":"x"}
+            Refused: path: `link` is outside the project (BASE/project), where nothing is edited.
+            > write {"path":"dangling","text":"x"}
+            Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
+            > write {"path":"dotgit/hooks/x","text":"x"}
+            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.
+            > write {"path":".GIT/config","text":"x"}
+            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.
+            > write {"path":"src","text":"x"}
+            Refused: path: `src` is a folder. Name a file.
+            > read {"path":"link"}
+            AskedRead("Let read look at `BASE/outside.txt`, outside the project?")
+            > grep {"pattern":"x","path":".."}
+            AskedRead("Let grep look at `BASE`, outside the project?")
+            > read {"path":"BASE/overflow/kept.txt"}
+            Read
+        "#]],
     );
 }

@@ -1,19 +1,21 @@
 //! Walks of folders, gitignore-aware, off the async threads and ended when nobody waits any more.
 
+use crate::reach::{Reach, Reading};
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ignored files stay out, hidden ones do not, `.git` does.
-pub(super) fn walker(path: &Path) -> WalkBuilder {
+/// Ignored files stay out, hidden ones do not. What is never read does.
+pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(path);
+    let reach = reach.clone();
     builder
         .hidden(false)
         .require_git(false)
         .follow_links(false)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        .filter_entry(move |entry| !matches!(reach.reading(entry.path()), Reading::Never(_)));
     builder
 }
 

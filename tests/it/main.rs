@@ -38,6 +38,7 @@ mod narrow;
 mod openai;
 mod prefix;
 mod prompts;
+mod reach;
 mod relatives;
 mod resume;
 pub mod review;

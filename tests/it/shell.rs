@@ -1,6 +1,7 @@
 //! The shell tool with its real guard: what a command says, and that nothing of it outlives the call.
 
 use caliban::message::{CallId, Input, ToolAnswer, ToolCall};
+use caliban::reach::{Folders, Reach};
 use caliban::tool::disk::Disk;
 use caliban::tool::{self, Desk};
 use expect_test::expect;
@@ -22,7 +23,9 @@ fn room() -> Room {
     let dir = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(dir.path()).unwrap();
     let (output, chat) = mpsc::unbounded_channel();
+    let folders = Folders { root: root.clone(), ..Folders::default() };
     let desk = Desk {
+        reach: Reach::new(&folders),
         workspace: Arc::new(Disk { root: root.clone() }),
         home: None,
         config: std::path::PathBuf::new(),

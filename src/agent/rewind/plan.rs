@@ -2,6 +2,7 @@
 //! has become of the file since.
 
 use crate::edit;
+use crate::reach::Writing;
 use crate::store::checkpoints::{Blobs, Cause, Change, Content};
 use crate::tool::{self, Desk, Unreadable};
 use std::collections::BTreeMap;
@@ -107,6 +108,10 @@ async fn look(desk: &Desk, path: &Path) -> File {
         return file;
     } else if !tool::path::inside(&desk.root, path) {
         file.left = Some("it is outside the project".to_owned());
+        return file;
+    }
+    if let Writing::Never(why) = desk.reach.writing(path) {
+        file.left = Some(format!("it {why}"));
         return file;
     }
     match desk.workspace.read(path).await {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::edit::Proposal;
 use crate::message::Input as Arguments;
+use crate::reach::{Folders, Reach};
 use crate::tool::disk::Disk;
 use crate::tool::lsp;
 use serde_json::json;
@@ -33,7 +34,9 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.txt"), "alpha\n").unwrap();
+    let folders = Folders { root: root.clone(), ..Folders::default() };
     let desk = Desk {
+        reach: Reach::new(&folders),
         workspace: Arc::new(Trap(Disk { root: root.clone() })),
         home: None,
         config: root.join("config"),

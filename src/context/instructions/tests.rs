@@ -1,6 +1,7 @@
 //! Which files are instructions, in a folder made for it.
 
 use super::*;
+use crate::reach::Folders;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
@@ -15,7 +16,9 @@ fn place(files: &[(&str, &str)]) -> (TempDir, Places) {
     }
     fs::create_dir_all(home.join("p/.git")).unwrap();
     let root = home.join("p");
-    let places = Places { cwd: root.clone(), root, config: home.join("config"), home: Some(home) };
+    let reach = Reach::new(&Folders { root: root.clone(), ..Folders::default() });
+    let (cwd, config) = (root.clone(), home.join("config"));
+    let places = Places { root, cwd, config, home: Some(home), reach };
     (dir, places)
 }
 

@@ -1,5 +1,6 @@
 //! The walk and the search of each file.
 
+use crate::reach::{Reach, Reading};
 use crate::tool::{Source, clip, path, walk};
 use globset::GlobMatcher;
 use grep_matcher::Matcher;
@@ -26,6 +27,9 @@ pub(super) struct Search {
     pub(super) matcher: RegexMatcher,
     pub(super) context: usize,
     pub(super) buffers: BTreeMap<PathBuf, Source>,
+    /// The user was asked for what is searched, so that nothing in it is kept back but what is never read.
+    pub(super) agreed: bool,
+    pub(super) reach: Reach,
 }
 
 #[derive(Default)]
@@ -36,6 +40,8 @@ pub(super) struct Found {
     pub(super) capped: bool,
     /// Files with matches under review, and their hunks.
     pub(super) pending: Vec<(String, u32)>,
+    /// Files that are not searched without a question.
+    pub(super) kept: Vec<String>,
 }
 
 impl Search {
@@ -47,7 +53,7 @@ impl Search {
             .before_context(self.context)
             .after_context(self.context)
             .build();
-        let mut walker = walk::walker(&self.target);
+        let mut walker = walk::walker(&self.reach, &self.target);
         walker.sort_by_file_path(Ord::cmp);
         for entry in walker.build().flatten() {
             if halt.is_set() || found.capped {
@@ -78,6 +84,11 @@ impl Search {
             return;
         }
         let shown = path::show(&self.root, file).replace(char::is_control, "?");
+        match self.reach.reading(file) {
+            Reading::Never(_) => return,
+            Reading::Asked(_) if !self.agreed => return found.kept.push(shown),
+            _ => (),
+        }
         let before = found.matches;
         let sink = Hits { path: &shown, matcher: &self.matcher, found };
         // A file that cannot be read or searched has no matches.

@@ -336,7 +336,7 @@ async fn edits_go_through_the_workspace() {
         "edit",
         json!({ "path": "a.txt", "edits": [{ "old": "two", "new": "2", "everywhere": "false" }] }),
     );
-    let edits = edits_of(&room.desk, &call, &BTreeMap::new()).unwrap();
+    let edits = edits_of(&room.desk, &call, &BTreeMap::new()).unwrap().edits;
     let path = edits[0].path.clone();
     let before = room.desk.workspace.read(&path).await.unwrap().text;
     let after = resolve(Some(&before), &edits[0].change).unwrap().text;

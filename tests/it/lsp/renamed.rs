@@ -151,3 +151,33 @@ fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
     assert!(idle(&scene.nvim));
     assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
 }
+
+/// In auto-edit mode what the tests run waits for the user, and the rest is written.
+#[test]
+fn a_file_that_runs_by_itself_waits_in_auto_edit() {
+    let config = "{ mode = 'auto-edit', lsp = { diagnostics_ms = 30000, request_ms = 30000 } }";
+    let scene = Scene::start(|it| {
+        let setup = it.file("shapes.py", SHAPES).file("main.py", MAIN).file("conftest.py", MAIN);
+        project(setup.config(config), &[json!({})])
+    });
+    scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
+    scene.wait_phase("reviewing");
+    scene.nvim.wait(|it| it.setup.on_disk("main.py") != Some(MAIN.into()), "the file written");
+    assert_eq!(scene.on_disk("shapes.py"), Some(SHAPES.replace("area", "surface")));
+    assert_eq!(scene.on_disk("conftest.py").as_deref(), Some(MAIN));
+}
+
+/// The line of a file that the user would be asked for is not among the places.
+#[test]
+fn lines_of_files_with_keys_are_not_shown() {
+    let scene =
+        Scene::start(|it| project(files(it).file(".env.py", "area = 's3cret'\n"), &[json!({})]));
+    let args = json!({"path": "main.py", "line": 3, "symbol": "area"});
+    scene.server.reply(Reply::new().call("c1", "references", args));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('go')", &[]);
+    scene.wait_idle("I see.");
+    let said = scene.answer(2, "c1");
+    assert!(said.contains(".env.py:1 (not shown: `read` asks the user)"), "{said}");
+    assert!(!said.contains("s3cret"), "{said}");
+}

@@ -143,6 +143,43 @@ fn what_is_damaged_is_left_with_one_sentence() {
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
 }
 
+/// Git's own folder is not written, whatever the log says.
+#[test]
+fn what_is_never_written_is_left() {
+    let scene = two_accepted();
+    let setup = &scene.nvim.setup;
+    fs::write(setup.path(".git/config"), changed()).unwrap();
+    let log = folder(setup).join("main.checkpoints/changes");
+    let root = setup.path("").canonicalize().unwrap().display().to_string();
+    let text = fs::read_to_string(&log).unwrap();
+    let forged = text.replace(&format!("{root}/a.txt"), &format!("{root}/.git/config"));
+    assert_ne!(forged, text);
+    fs::write(&log, forged).unwrap();
+    scene.nvim.keys(":Caliban restart<CR>");
+    scene.nvim.wait_phase("idle");
+    preview(&scene, "1");
+    let why = "it is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked";
+    wait_left(&scene, why);
+    scene.nvim.keys("a");
+    scene.nvim.wait_screen("There is nothing to take back here.");
+    assert_eq!(setup.on_disk(".git/config"), Some(changed()));
+}
+
+/// What others run is to be looked at before it is written.
+#[test]
+fn the_preview_says_which_files_run_by_themselves() {
+    let scene = Scene::start(|it| it.file("build.rs", nine()));
+    scene.ask(Reply::new().call("e1", "edit", edit("build.rs", &[("l2", "L2")])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    preview(&scene, "1");
+    let shown = scene.nvim.buffer("/rewind");
+    let said = "is as it was before (look closely: it runs when the project is built, installed or tested)";
+    assert!(shown.contains(said), "{shown}");
+}
+
 /// What was kept is not written through a link, nor outside the project, whatever the log says.
 #[test]
 fn links_and_what_is_outside_are_left() {

@@ -16,6 +16,7 @@ use caliban::nvim::screen::Show;
 use caliban::provider::dialect::{self, Asked, Quirks, Reading};
 use caliban::provider::endpoint::UserProvider;
 use caliban::provider::{Provider, Sampled};
+use caliban::reach::{Folders, Reach};
 use caliban::store::{Draft, Project};
 use caliban::text::Text;
 use caliban::tool::{Arrival, Desk, Source, Unreadable, Workspace, lsp};
@@ -200,7 +201,9 @@ impl Talk {
         models
             .answer_by(endpoint, Arc::new(Model { world, theirs: DIALECTS[self.at], ours, base }));
         let root = self.root.clone();
+        let folders = Folders { root: root.clone(), ..Folders::default() };
         let desk = Desk {
+            reach: Reach::new(&folders),
             root: root.clone(),
             home: None,
             config: root.join("config"),

@@ -1,0 +1,59 @@
+//! What it costs to find out whether a path may be read and written.
+
+use caliban::reach::{Folders, Reach};
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Microseconds for one ruling.
+const LIMIT: f64 = 20.0;
+const TIMES: u32 = 20_000;
+
+fn reach(root: &str) -> Reach {
+    let home = PathBuf::from("/home/user");
+    let below = |it: &str| home.join(it);
+    Reach::new(&Folders {
+        root: root.into(),
+        named: vec![
+            (home.clone(), "~".into()),
+            (below(".config"), ".config".into()),
+            (below(".local/share"), ".local/share".into()),
+            (below(".local/state"), ".local/state".into()),
+            (below(".cache"), ".cache".into()),
+        ],
+        own: vec![below(".local/share/caliban"), below(".config/caliban"), below(".cache/caliban")],
+        open: vec![below(".cache/caliban/outputs"), below(".config/caliban/skills")],
+    })
+}
+
+/// The rows of the table.
+pub(crate) fn table() -> String {
+    let mut rows = "| **what may be read and written, µs a path** | | | | | | | |\n".to_owned();
+    let cases = [
+        ("a source file", "/home/user/src/app/src/parser/lexer/tokens.rs".to_owned()),
+        (
+            "below the home folder's settings",
+            "/home/user/.config/nvim/lua/plugins/x.lua".to_owned(),
+        ),
+        ("twenty folders deep", format!("/home/user/src/app/{}x.rs", "folder/".repeat(20))),
+        ("not ASCII, in capitals", "/home/user/src/app/ÜBER/.GİT/Ärger.RS".to_owned()),
+        ("a name of 255 bytes", format!("/home/user/src/app/{}.rs", "x.*".repeat(84))),
+    ];
+    for root in ["/home/user/src/app", "/home/user"] {
+        let reach = reach(root);
+        for (name, path) in &cases {
+            let path = PathBuf::from(path);
+            let start = Instant::now();
+            for _ in 0..TIMES {
+                black_box(reach.reading(black_box(&path)));
+            }
+            let each = start.elapsed().as_secs_f64() * 1e6 / f64::from(TIMES);
+            let is = if each <= LIMIT { "met" } else { "**short**" };
+            rows += &format!("| {name}, in {root} | | | {each:.2} | | | ≤ {LIMIT} | {is} |\n");
+        }
+    }
+    let start = Instant::now();
+    black_box(reach("/home/user"));
+    let once = start.elapsed().as_secs_f64() * 1e6;
+    rows + &format!("| made ready, once a start | | | {once:.0} | | | | |\n")
+}

@@ -1,0 +1,258 @@
+//! Which files may be looked at and changed: the rules for paths, in every mode and for all that touches files. What
+//! they say of which path stands in `table`; here a path is compared with it.
+
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use table::{Kind, OWN, ROWS, Row};
+
+/// Whether the content of a file may be looked at. The reason follows the file's name in a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reading {
+    Free,
+    /// The user is asked before.
+    Asked(&'static str),
+    Never(&'static str),
+}
+
+/// Whether a file may be changed, created, deleted or renamed. The reason follows the file's name in a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Writing {
+    Free,
+    /// Nothing is written before the user has reviewed it, in auto-edit mode too.
+    Reviewed(&'static str),
+    Never(&'static str),
+}
+
+/// The folders that the rules speak of. All are absolute; one that is reached through a link is given in both spellings.
+#[derive(Debug, Clone, Default)]
+pub struct Folders {
+    /// The project's.
+    pub root: PathBuf,
+    /// What the table calls by another name, and that name: the home folder is `~`.
+    pub named: Vec<(PathBuf, String)>,
+    /// Caliban's own.
+    pub own: Vec<PathBuf>,
+    /// What may be read within these all the same.
+    pub open: Vec<PathBuf>,
+}
+
+/// The rules for one project. Asks the disk nothing: a caller gives each spelling of a path that it knows of.
+#[derive(Clone)]
+pub struct Reach(Arc<Rules>);
+
+struct Rules {
+    root: Vec<String>,
+    named: Vec<(Vec<String>, Vec<String>)>,
+    own: Vec<Vec<String>>,
+    open: Vec<Vec<String>>,
+    all: Vec<Rule>,
+    index: Index,
+}
+
+/// Which rules a part of a path may begin: by the first part of their patterns.
+#[derive(Default)]
+struct Index {
+    /// Where that has no `*`.
+    names: HashMap<String, Vec<usize>>,
+    /// By its last two bytes, or else its first two.
+    tails: HashMap<[u8; 2], Vec<usize>>,
+    heads: HashMap<[u8; 2], Vec<usize>>,
+    others: Vec<usize>,
+}
+
+/// A pattern of the table: parts of a path that follow one another.
+struct Rule {
+    parts: Vec<String>,
+    row: &'static Row,
+}
+
+/// What the table says of a path.
+#[derive(Default)]
+struct Found {
+    own: bool,
+    open: bool,
+    never: Option<&'static str>,
+    asked: Option<&'static str>,
+    reviewed: Option<&'static str>,
+}
+
+impl Reach {
+    pub fn new(folders: &Folders) -> Reach {
+        let owned = |path: &Path| {
+            let folded = folded(&path.to_string_lossy());
+            parts(&folded).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let all_owned = |paths: &[PathBuf]| paths.iter().map(|it| owned(it)).collect();
+        let is_absolute = |it: &&(PathBuf, String)| it.0.is_absolute();
+        let named = folders.named.iter().filter(is_absolute);
+        let mut rules = Rules {
+            root: owned(&folders.root),
+            named: named.map(|(path, name)| (owned(path), split(name))).collect(),
+            own: all_owned(&folders.own),
+            open: all_owned(&folders.open),
+            all: Vec::new(),
+            index: Index::default(),
+        };
+        for row in ROWS {
+            for pattern in row.paths {
+                let parts = split(pattern);
+                rules.index.add(parts.first().map_or("", |it| it), rules.all.len());
+                rules.all.push(Rule { parts, row });
+            }
+        }
+        Reach(Arc::new(rules))
+    }
+
+    pub fn reading(&self, path: &Path) -> Reading {
+        let found = self.0.find(path);
+        let never = found.never.or((found.own && !found.open).then_some(OWN));
+        let asked = || found.asked.map_or(Reading::Free, Reading::Asked);
+        never.map_or_else(asked, Reading::Never)
+    }
+
+    /// What may be read of Caliban's own is not to be written either.
+    pub fn writing(&self, path: &Path) -> Writing {
+        let found = self.0.find(path);
+        let never = found.never.or((found.own || found.open).then_some(OWN));
+        let reviewed = || found.reviewed.map_or(Writing::Free, Writing::Reviewed);
+        never.map_or_else(reviewed, Writing::Never)
+    }
+
+    /// Whether a path belongs to what may be read of Caliban's own: clipped outputs, the user's skills and instructions.
+    pub fn is_open(&self, path: &Path) -> bool {
+        let folded = folded(&path.to_string_lossy());
+        is_in(&parts(&folded), &self.0.open)
+    }
+}
+
+/// The patterns of the table without a `*` that are about the user's own files, as paths below the home folder.
+pub fn in_home() -> impl Iterator<Item = &'static str> {
+    let patterns = ROWS.iter().filter(|it| it.kind != Kind::Never).flat_map(|it| it.paths);
+    patterns.filter(|it| it.starts_with(['.', '~']) && !it.contains('*')).copied()
+}
+
+impl Rules {
+    fn find(&self, path: &Path) -> Found {
+        let folded = folded(&path.to_string_lossy());
+        let parts = parts(&folded);
+        let (own, open) = (is_in(&parts, &self.own), is_in(&parts, &self.open));
+        let mut found = Found { own, open, ..Found::default() };
+        // a project may itself lie in a folder of git's
+        let first = below(&parts, &self.root).map_or(0, |_| self.root.len());
+        for at in 0..parts.len() {
+            self.compare(&parts[at..], at >= first, &mut found);
+        }
+        for (folder, name) in &self.named {
+            if let Some(rest) = below(&parts, folder) {
+                let named: Vec<&str> =
+                    name.iter().map(String::as_str).chain(rest.iter().copied()).collect();
+                self.compare(&named, false, &mut found);
+            }
+        }
+        found
+    }
+
+    /// Compares the patterns with the beginning of `parts`.
+    fn compare(&self, parts: &[&str], may_be_never: bool, found: &mut Found) {
+        let Some(first) = parts.first() else { return };
+        for Rule { parts: pattern, row } in self.index.get(first).map(|at| &self.all[at]) {
+            let Some(last) = pattern.len().checked_sub(1).and_then(|it| parts.get(it)) else {
+                continue;
+            };
+            if !pattern.iter().zip(parts).all(|(it, part)| fits(it, part))
+                || row.but.iter().any(|it| fits(it, last))
+            {
+                continue;
+            }
+            match row.kind {
+                Kind::Never if may_be_never => found.never.get_or_insert(row.why),
+                Kind::Never => continue,
+                Kind::Ask => found.asked.get_or_insert(row.why),
+                Kind::Review => found.reviewed.get_or_insert(row.why),
+            };
+        }
+    }
+}
+
+impl Index {
+    fn add(&mut self, first: &str, rule: usize) {
+        let head = first.as_bytes().first_chunk().filter(|it| !it.contains(&b'*'));
+        let tail = first.as_bytes().last_chunk().filter(|it| !it.contains(&b'*'));
+        let rules = match (head, tail) {
+            _ if !first.contains('*') => self.names.entry(first.to_owned()).or_default(),
+            (_, Some(tail)) => self.tails.entry(*tail).or_default(),
+            (Some(head), None) => self.heads.entry(*head).or_default(),
+            (None, None) => &mut self.others,
+        };
+        rules.push(rule);
+    }
+
+    /// Those that such a part may begin; whether it does is another question.
+    fn get(&self, part: &str) -> impl Iterator<Item = usize> {
+        let tails = part.as_bytes().last_chunk().and_then(|it| self.tails.get(it));
+        let heads = part.as_bytes().first_chunk().and_then(|it| self.heads.get(it));
+        let found = [self.names.get(part), tails, heads, Some(&self.others)];
+        found.into_iter().flatten().flatten().copied()
+    }
+}
+
+/// A path or a part of one in the spelling in which they are compared: some file systems take letters of either case
+/// for the same, and pass over characters that are not seen.
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let is_passed_over = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    let seen = text.chars().filter(|c| !is_passed_over(c));
+    seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}
+
+/// The parts of a path, without `.` and `..`. The first is `/` where it is absolute.
+fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::with_capacity(16);
+    let bottom = usize::from(path.starts_with('/'));
+    parts.extend((bottom == 1).then_some("/"));
+    for part in path.split('/') {
+        match part {
+            "" | "." => (),
+            ".." => parts.truncate(bottom.max(parts.len().saturating_sub(1))),
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+fn split(pattern: &str) -> Vec<String> {
+    let folded = folded(pattern);
+    parts(&folded).into_iter().map(str::to_owned).collect()
+}
+
+/// The parts of a path below a folder; `None` where it is not in it.
+fn below<'a, 'b>(parts: &'a [&'b str], folder: &[String]) -> Option<&'a [&'b str]> {
+    let head = parts.get(..folder.len())?;
+    head.iter().zip(folder).all(|(part, it)| part == it).then(|| &parts[folder.len()..])
+}
+
+fn is_in(parts: &[&str], folders: &[Vec<String>]) -> bool {
+    folders.iter().any(|it| below(parts, it).is_some())
+}
+
+/// Whether a name is of a pattern, in which `*` stands for any characters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
+    name.strip_prefix(head).is_some_and(|rest| ends(tail, rest))
+}
+
+fn ends(pattern: &str, rest: &str) -> bool {
+    match pattern.split_once('*') {
+        None => rest.ends_with(pattern),
+        Some((middle, tail)) => {
+            rest.find(middle).is_some_and(|at| ends(tail, &rest[at + middle.len()..]))
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The table: which paths are never touched, which are read only after a question, and which are written only after a
+//! review. Each row says why.
+//!
+//! A pattern is a name, or names that follow one another, anywhere in a path; all that lies below is meant too. `*` stands
+//! for any characters of one name. A pattern that begins with `~` is about the home folder, one with `/` about the
+//! whole disk. Upper and lower case are the same.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Neither read nor written by any tool. Counts from the project's folder down.
+    Never,
+    /// Read only after the user was asked.
+    Ask,
+    /// Written only after the user has reviewed it.
+    Review,
+}
+
+pub(super) struct Row {
+    pub(super) kind: Kind,
+    /// Follows a path's name in a sentence.
+    pub(super) why: &'static str,
+    pub(super) paths: &'static [&'static str],
+    /// Names that a pattern fits and that are not meant: of the last part that it fits.
+    pub(super) but: &'static [&'static str],
+}
+
+const fn never(why: &'static str, paths: &'static [&'static str]) -> Row {
+    Row { kind: Kind::Never, why, paths, but: &[] }
+}
+
+const fn ask(why: &'static str, paths: &'static [&'static str]) -> Row {
+    Row { kind: Kind::Ask, why, paths, but: EXAMPLES }
+}
+
+const fn review(why: &'static str, paths: &'static [&'static str]) -> Row {
+    Row { kind: Kind::Review, why, paths, but: &[] }
+}
+
+/// Of Caliban's own folders, which are no row: where they are depends on the machine.
+pub(super) const OWN: &str = "is Caliban's own (keys, settings, conversations), which no tool reads or writes. Only the \
+    user may look into it";
+
+/// Names of files that show what another file looks like, and hold no secret.
+const EXAMPLES: &[&str] = &[
+    "*.example",
+    "*.sample",
+    "*.template",
+    "*.dist",
+    "example.*",
+    "sample.*",
+    "*.example.*",
+    "*.pub",
+];
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[Row] = &[
+    never("is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked", &[".git"]),
+
+    ask("holds keys (SSH)", &[
+        ".ssh", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "ssh_host_*_key", "*.ppk",
+    ]),
+    ask("holds the keys or settings of an environment", &[
+        ".env*", "*.env", ".dev.vars*", "local.settings.json", ".renviron",
+    ]),
+    ask("holds keys", &[
+        "*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.jks", "*.keystore", "*.agekey", "age/keys.txt", "*.ovpn",
+        ".gnupg", "/etc/wireguard", ".pki",
+    ]),
+    ask("holds passwords", &[
+        "*.kdbx", "*.kdb", ".password-store", ".local/share/keyrings", ".gnome2/keyrings", ".local/share/kwalletd",
+        "*.kwl", "Library/Keychains", "*.keychain-db", ".config/keepassxc", ".config/1Password", ".config/op",
+        ".config/Bitwarden*", ".vault_pass*", ".vault-token", ".htpasswd", "/etc/shadow*", "/etc/gshadow*",
+        "/etc/ssl/private", "/etc/NetworkManager/system-connections",
+    ]),
+    ask("holds secrets", &[
+        ".secrets", ".secrets.*", "secrets.json", "secrets.y*ml", "secrets.toml", "secrets.xml", "secret.json",
+        "secret.y*ml", "credentials.json", "credentials.toml", "credentials.y*ml",
+        "client_secret*.json", "service-account*.json", "service_account*.json", "serviceaccount*.json",
+        "*-service-account.json", "*_service_account.json", "*firebase-adminsdk*.json", "*.tfstate", "*.tfstate.*",
+        "*.tfvars", "*.tfvars.json",
+    ]),
+    ask("holds a login to a cloud", &[
+        ".aws", ".azure", ".config/gcloud", "application_default_credentials.json", ".oci", ".kube", "kubeconfig*",
+        "*.kubeconfig", ".minikube", ".config/doctl", ".config/hcloud", ".config/scw", ".config/linode-cli", ".aliyun",
+        ".bluemix", ".fly", ".cloudflared", ".config/.wrangler", ".config/heroku", ".config/netlify",
+        ".local/share/com.vercel.cli", ".config/stripe", ".config/rclone", ".boto", ".s3cfg", ".passwd-s3fs",
+        ".terraform.d", ".terraformrc", ".docker/config.json", ".dockercfg", "containers/auth.json",
+    ]),
+    ask("holds a login to a server", &[
+        ".netrc", "_netrc", ".authinfo*", ".git-credentials", ".config/git/credentials", ".config/gh",
+        ".config/glab-cli", ".config/hub", ".subversion/auth", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf",
+        ".msmtprc", ".fetchmailrc", ".mbsyncrc",
+    ]),
+    ask("holds a login to a registry of packages", &[
+        ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".config/pip", ".pip", "pip.conf", ".condarc",
+        ".cargo/credentials*", ".gem/credentials", ".bundle/config", ".composer/auth.json", ".config/composer/auth.json", ".m2/settings*.xml", ".gradle/gradle.properties",
+        "nuget.config", ".hex/hex.config", "huggingface/token", "huggingface/stored_tokens", ".kaggle",
+    ]),
+    ask("holds the keys of another agent", &[
+        ".claude/.credentials.json", ".claude.json", ".codex/auth.json", "opencode/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot",
+        "io.datasette.llm/keys.json", ".aider.conf.yml", ".config/openai", ".config/anthropic",
+    ]),
+    ask("holds logins of a browser, of mail or of chats", &[
+        ".mozilla", ".librewolf", ".zen", ".thunderbird", ".config/google-chrome*", ".config/chromium",
+        ".config/BraveSoftware", ".config/microsoft-edge*", ".config/opera*", ".config/vivaldi*", "snap/firefox",
+        "snap/chromium", ".var/app", "Application Support/Google", "Application Support/Chromium",
+        "Application Support/Firefox", "Application Support/BraveSoftware", "Application Support/Microsoft Edge",
+        "Application Support/Arc", "Library/Safari", "Library/Cookies", "Library/Mail", "Library/Messages",
+        ".config/Slack", ".config/discord", ".config/Signal", ".local/share/TelegramDesktop", ".purple",
+    ]),
+    ask("holds what was typed in a shell or an editor", &[
+        ".*_history", ".zhistory", ".histfile", "fish_history", ".local/share/atuin", "ConsoleHost_history.txt",
+        ".lesshst", ".viminfo", ".netrwhist", ".local/state/nvim", "nvim/shada",
+    ]),
+    ask("shows what a running program holds", &["/proc"]),
+
+    review("runs when a shell starts", &[
+        ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".bash_completion", ".profile",
+        ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".zsh", ".oh-my-zsh", ".config/zsh", ".kshrc", ".mkshrc",
+        ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".xonshrc", ".config/fish", ".config/nushell",
+        ".config/powershell", "Microsoft.PowerShell_profile.ps1", ".config/starship.toml", ".tmux.conf", ".config/tmux",
+        ".screenrc", ".config/kitty", ".config/alacritty", ".config/wezterm", ".wezterm.lua", ".config/ghostty",
+    ]),
+    review("runs when a folder is entered or opened", &[
+        ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", "_vimrc", ".gvimrc", ".lvimrc", ".vim", ".lazy.lua", ".neoconf.json",
+        ".vimspector.json", ".luarc.json", ".luarc.jsonc", "rust-analyzer.toml", ".clangd", ".ycm_extra_conf.py",
+        ".dir-locals.el", ".dir-locals-2.el", ".projectile", ".vscode", "*.code-workspace", ".idea", ".fleet", ".zed",
+        ".helix", "*.sublime-project", ".envrc", ".autoenv*", ".mise", "mise.toml", ".mise.*", "mise.*.toml",
+        ".tool-versions", "devbox.json", "flake.nix", "shell.nix", "default.nix", "devenv.nix",
+    ]),
+    review("runs when an editor starts", &[
+        ".config/nvim", ".local/share/nvim", "nvim/site", "pack/*/start", ".emacs", ".emacs.d", ".config/emacs",
+        ".doom.d", ".config/doom", ".spacemacs*", ".config/Code", ".vscode-server", ".config/zed", ".config/helix",
+        ".kakrc", ".config/kak", ".ideavimrc",
+    ]),
+    review("runs when the project is built, installed or tested", &[
+        "build.rs", "Cargo.toml", ".cargo", "rust-toolchain*", "Makefile*", "GNUmakefile", "*.mk", "justfile",
+        ".justfile", "*.just", "Taskfile*", "CMakeLists.txt", "*.cmake", "CMakePresets.json", "CMakeUserPresets.json",
+        "meson.build", "configure", "configure.ac", "autogen.sh", "SConstruct", "wscript", "build.zig", "build.zig.zon",
+        "setup.py", "setup.cfg", "pyproject.toml", "conftest.py", "sitecustomize.py", "usercustomize.py", "*.pth",
+        "tox.ini", "noxfile.py", "pytest.ini", "fabfile.py", "package.json", ".npmrc", ".yarnrc*", ".yarn",
+        ".pnpmfile.cjs", "pnpm-workspace.yaml", ".pnp.*", "*.config.js", "*.config.ts", "*.config.mjs", "*.config.cjs",
+        "*.config.mts", "*.config.cts", ".eslintrc*", ".prettierrc*", ".babelrc*", ".mocharc*", ".lintstagedrc*",
+        "karma.conf.*", "gulpfile*", "Gruntfile*", "nx.json", "turbo.json", "deno.json*", "bunfig.toml", "build.gradle*",
+        "settings.gradle*", "*.gradle", "*.gradle.kts", "gradlew*", "gradle-wrapper.*", "pom.xml", ".mvn", "mvnw*",
+        "build.xml", "*.sbt", "Rakefile", "Gemfile", "*.gemspec", "Guardfile", "Podfile", "Fastfile", "Package.swift",
+        "mix.exs", "rebar.config", "Setup.hs", "composer.json", ".bazelrc", "BUILD.bazel", "WORKSPACE.bazel",
+        "MODULE.bazel", "*.bzl", "Directory.Build.*", "*.csproj", "*.fsproj", "*.vcxproj", "Earthfile", "Dockerfile*",
+        "*.Dockerfile", "Containerfile*", "docker-compose*", "compose.y*ml", "compose.*.y*ml", "Vagrantfile", "Procfile*",
+        "Tiltfile", "skaffold.y*ml",
+    ]),
+    review("runs when git works on the repository", &[
+        ".gitattributes", ".gitmodules", ".gitconfig", ".config/git", ".githooks", ".husky", "*.git/hooks",
+        ".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", "lefthook*.y*ml", ".lefthook*", ".overcommit.yml", ".hg",
+        ".hgrc", ".jj", ".svn",
+    ]),
+    review("runs on other machines (CI)", &[
+        ".github/workflows", ".github/actions", "action.y*ml", ".gitlab-ci*", ".gitlab", ".circleci", ".travis.yml",
+        ".drone.y*ml", ".woodpecker*", "Jenkinsfile*", "azure-pipelines*", ".azure-pipelines", "bitbucket-pipelines.yml",
+        "appveyor.yml", ".appveyor.yml", ".buildkite", ".cirrus.*", ".forgejo", ".gitea", "cloudbuild.y*ml",
+        "buildspec.y*ml", ".semaphore", ".teamcity", ".builds", ".build.yml", ".tekton", ".readthedocs.y*ml",
+        "netlify.toml", "vercel.json", ".goreleaser.y*ml",
+    ]),
+    review("runs when a development container is made", &[
+        ".devcontainer", ".devcontainer.json", "devcontainer.json", ".gitpod*", ".idx", ".replit", ".codesandbox",
+    ]),
+    review("tells agents what to do", &[
+        "AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", "CRUSH.md",
+        "WARP.md", "SKILL.md", "copilot-instructions.md", ".github/instructions", ".github/prompts", ".cursorrules",
+        ".windsurfrules", ".clinerules", ".goosehints", ".mcp.json", "mcp.json", ".caliban", ".agents", ".claude", ".codex",
+        ".cursor", ".gemini", ".qwen", ".crush", ".windsurf", ".roo", ".kiro", ".junie", ".amazonq", ".continue",
+        ".aider*", ".opencode", "opencode.json*", ".claude.json",
+    ]),
+    review("lets others in, or names programs that are run", &[
+        ".ssh", "authorized_keys*", ".gnupg", ".aws", ".kube", ".docker", ".config/containers", ".netrc", ".pypirc",
+        ".config/pip", ".pip", "pip.conf",
+    ]),
+    review("runs when you log in, or at set times", &[
+        ".config/autostart", ".config/systemd", ".local/share/systemd", ".config/environment.d", ".pam_environment",
+        ".xprofile", ".xinitrc", ".xsession*", ".config/i3", ".config/sway", ".config/hypr", ".config/awesome", ".xmonad",
+        ".local/share/applications", ".local/share/dbus-1", "Library/LaunchAgents", "Library/LaunchDaemons", "crontab",
+        ".crontab", "cron.d", "/var/spool/cron",
+    ]),
+    review("holds programs that are run by their names", &[
+        "~/bin", ".local/bin", ".local/lib", ".local/share/mise", "~/go/bin", ".rustup", ".nvm", ".pyenv", ".rbenv",
+        ".sdkman", ".volta", ".asdf", ".bun/bin", ".deno/bin", ".npm-global", "node_modules/.bin",
+    ]),
+    review("runs when a tool of the command line starts", &[
+        ".gdbinit", ".lldbinit", ".psqlrc", ".sqliterc", ".mongorc.js", ".irbrc", ".pryrc", ".pdbrc*", ".pythonrc*",
+        ".ipython", ".Rprofile", ".julia/config", ".ghci", ".iex.exs", ".curlrc", ".wgetrc", ".ackrc", ".ripgreprc",
+        ".config/ripgrep", ".config/direnv", ".config/mise", ".config/lazygit",
+    ]),
+    review("belongs to the system", &[
+        "/etc", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/local/bin",
+        "/usr/local/sbin", "/usr/local/lib", "/Library", "/System",
+    ]),
+];
