@@ -57,6 +57,7 @@ fn asked(scene: &Scene, tool: &str, input: Value, question: &str, with: &str) ->
     scene.server.reply(Reply::said(&last));
     scene.nvim.lua("require('caliban').ask('go on')", &[]);
     scene.wait_chat(question);
+    scene.nvim.wait_question();
     scene.nvim.keys(with);
     scene.wait_idle(&last);
     scene.answer(n + 2, &call)

@@ -27,7 +27,7 @@ fn run(nvim: &Nvim, server: &Server, command: &str) -> String {
     server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
     server.reply(Reply::said("That was it."));
     nvim.lua("require('caliban').ask('go')", &[]);
-    nvim.wait_phase("asking");
+    nvim.wait_question();
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_transcript("That was it.");
     nvim.wait_phase("idle");
@@ -164,7 +164,7 @@ fn a_key_in_an_output_is_taken_out_of_the_live_text_the_answer_and_the_file_of_t
     server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
     server.reply(Reply::said("That was it."));
     nvim.lua("require('caliban').ask('go')", &[]);
-    nvim.wait_phase("asking");
+    nvim.wait_question();
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_screen("the end");
     assert!(nvim.screen().contains("[secret]"), "{}", nvim.screen());
