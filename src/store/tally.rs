@@ -1,6 +1,7 @@
 //! How often edits fit, by model and by how it writes them: one small file beside the sessions, for all projects.
 
 use crate::edit::Format;
+use crate::regular;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -43,9 +44,11 @@ impl Tally {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         // another Neovim may be counting: its numbers are not lost
-        let lock = File::create(self.file.with_extension("lock"))?;
+        let options = &mut File::options();
+        let options = options.write(true).create(true).truncate(true);
+        let lock = regular::open_with(options, &self.file.with_extension("lock"))?;
         lock.lock()?;
-        let bytes = fs::read(&self.file).unwrap_or_default();
+        let bytes = regular::read(&self.file).unwrap_or_default();
         let mut counts: Counts = serde_json::from_slice(&bytes).unwrap_or_default();
         let formats = counts.entry(self.model.clone()).or_default();
         let sum = formats.entry(self.format.to_string()).or_default();

@@ -2,6 +2,7 @@
 //! has become of the file since.
 
 use crate::edit;
+use crate::regular;
 use crate::store::checkpoints::{Blobs, Cause, Change, Content};
 use crate::tool::{self, Desk, Unreadable};
 use std::collections::BTreeMap;
@@ -115,7 +116,7 @@ async fn look(desk: &Desk, path: &Path) -> File {
         }
         Ok(source) => file.was = Content::Text(source.text),
         Err(Unreadable::Absent) => (),
-        Err(Unreadable::Binary | Unreadable::NotUtf8) => match tokio::fs::read(path).await {
+        Err(Unreadable::Binary | Unreadable::NotUtf8) => match regular::read_apart(path).await {
             Ok(bytes) => file.was = Content::of(bytes),
             Err(error) => file.left = Some(error.to_string()),
         },
