@@ -12,6 +12,7 @@ pub mod edit;
 pub mod event;
 pub mod session;
 pub mod view;
+pub mod regular;
 pub mod store;
 pub mod provider;
 pub mod guard;

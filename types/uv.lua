@@ -6,6 +6,16 @@
 ---@field kill fun(pid: integer, signal: string|integer): integer?
 ---@field fs_stat fun(path: string): table?
 ---@field fs_lstat fun(path: string): table?
+---@field constants table<string, integer>
+---@field fs_open fun(path: string, flags: string|integer, mode: integer): integer?, string?
+---@field fs_fstat fun(fd: integer): table?
+---@field fs_read fun(fd: integer, size: integer): string?, string?
+---@field fs_write fun(fd: integer, data: string): integer?, string?
+---@field fs_close fun(fd: integer): boolean?
+---@field fs_unlink fun(path: string): boolean?, string?
+---@field fs_scandir fun(path: string): table?, string?
+---@field fs_scandir_next fun(entries: table): string?, string?
+---@field os_get_passwd fun(): table
 ---@field fs_rename fun(from: string, to: string): boolean?, string?
 ---@field fs_realpath fun(path: string): string?
 ---@field new_timer fun(): uv.uv_timer_t?

@@ -93,6 +93,22 @@ local function sessions()
   return names
 end
 
+--- The files that a path may go on with.
+---@param lead string
+---@return string[]
+local function paths(lead)
+  local meant, folder = require('caliban.name').meant, lead:match('^.*/') or ''
+  local hidden = lead:sub(#folder + 1, #folder + 1) == '.'
+  local out = {} ---@type string[]
+  for _, name in ipairs(require('caliban.disk').names(meant(folder == '' and '.' or folder))) do
+    if hidden or name:sub(1, 1) ~= '.' then
+      local is_folder = vim.fn.isdirectory(meant(folder .. name)) == 1
+      out[#out + 1] = folder .. name .. (is_folder and '/' or '')
+    end
+  end
+  return out
+end
+
 ---@type table<string, caliban.Subcommand>
 local subcommands = {
   ask = {
@@ -157,9 +173,7 @@ local subcommands = {
     run = function(call)
       require('caliban.sessions').export(call.rest, call.bang)
     end,
-    complete = function(lead)
-      return vim.fn.getcompletion(lead, 'file')
-    end,
+    complete = paths,
   },
   sessions = {
     run = function(call)
@@ -295,7 +309,9 @@ local subcommands = {
           'There is no log. Set vim.g.caliban.debug or CALIBAN_DEBUG=1, then :Caliban restart.'
         )
       end
-      vim.cmd.split(vim.fn.fnameescape(path))
+      vim.cmd('split')
+      vim.wo.winfixbuf = false
+      require('caliban.file').show(path)
     end,
   },
   restart = {
@@ -365,7 +381,8 @@ function M.complete(lead, line)
     list = names()
   end
   return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
+    -- a newline would end the command, and what follows would be another
+    return vim.startswith(word, lead) and not word:find('%c')
   end, list)
 end
 

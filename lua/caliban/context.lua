@@ -11,7 +11,12 @@ function M.root()
     return chat.root
   end
   local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
-  return vim.fs.root(cwd, '.git') or cwd
+  for folder in vim.fs.parents(cwd .. '/.') do
+    if vim.uv.fs_lstat(vim.fs.joinpath(folder, '.git')) then
+      return folder
+    end
+  end
+  return cwd
 end
 
 --- The name of a buffer, as the user would write it.
@@ -26,7 +31,8 @@ function M.path(buf)
   if not plain or name:find('^%a+://') then
     return name
   end
-  return vim.fs.relpath(M.root(), name) or vim.fn.fnamemodify(name, ':~')
+  local names = require('caliban.name')
+  return names.below(M.root(), name) or names.tilde(name)
 end
 
 ---@param buf integer

@@ -3,12 +3,14 @@
 local M = {}
 
 local api = vim.api
+local disk = require('caliban.disk')
+local names = require('caliban.name')
 
 --- The path with links resolved, also where the file is not there yet.
 ---@param path string
 ---@return string
 function M.real(path)
-  local full = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'), { expand_env = false })
+  local full = names.absolute(path)
   local found = vim.uv.fs_realpath(full)
   if found then
     return found
@@ -17,12 +19,7 @@ function M.real(path)
   return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
 end
 
---- The path for the user's eyes: relative where it lies below the working directory.
----@param path string
----@return string
-function M.short(path)
-  return vim.fn.fnamemodify(path, ':.')
-end
+M.short = names.short
 
 ---@param path string
 ---@return integer? buf
@@ -49,9 +46,13 @@ local held = {} ---@type table<integer, true>
 ---@param buf integer
 ---@param on boolean
 function M.hold(buf, on)
-  local from, to = on and '' or 'acwrite', on and 'acwrite' or ''
+  local from = on and '' or 'acwrite'
   if api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == from and (on or held[buf]) then
-    vim.cmd(("noautocmd lua vim.bo[%d].buftype = '%s'"):format(buf, to))
+    if on then
+      vim.cmd(("noautocmd lua vim.bo[%d].buftype = 'acwrite'"):format(buf))
+    else
+      vim.cmd(("noautocmd lua vim.bo[%d].buftype = ''"):format(buf))
+    end
   end
   held[buf] = on or nil
 end
@@ -105,19 +106,10 @@ end
 ---@return string? text absent where there is no such file
 ---@return boolean? eol
 function M.disk(buf)
-  local name = api.nvim_buf_get_name(buf)
-  local stat, handle = vim.uv.fs_stat(name), io.open(name, 'rb')
-  if not handle then
+  local text = disk.read(api.nvim_buf_get_name(buf))
+  if not text then
     return nil
   end
-  -- in one piece: what grows as it is read is copied again and again
-  local head = stat and stat.type == 'file' and handle:read(stat.size) or ''
-  local rest = handle:read('*a')
-  handle:close()
-  if not rest then
-    return nil
-  end
-  local text = head .. rest
   local encoding = vim.bo[buf].fileencoding
   if encoding ~= '' and encoding ~= 'utf-8' then
     text = vim.iconv(text, encoding, 'utf-8') or text
@@ -179,11 +171,29 @@ function M.reason(err)
   return vim.trim(text:match('E%d+: .*') or (text:gsub('^.*:%d+: ', '')))
 end
 
+--- Why there is something else than a file on the disk under the buffer's name, the end of a sentence.
+---@param buf integer
+---@return string?
+function M.odd(buf)
+  return disk.odd(api.nvim_buf_get_name(buf))
+end
+
+---@param buf integer
+function M.checktime(buf)
+  pcall(function()
+    vim.cmd(('silent checktime %d'):format(buf))
+  end)
+end
+
 --- Lets Neovim look at the file without asking anything.
 ---@param buf integer
 ---@param choice ''|'reload'
 ---@return string? why it changed (`v:fcs_reason`), where it did and was not reloaded
 function M.check(buf, choice)
+  if M.odd(buf) then
+    -- Neovim would read it
+    return 'changed'
+  end
   local why
   local id = api.nvim_create_autocmd('FileChangedShell', {
     buffer = buf,
@@ -192,7 +202,7 @@ function M.check(buf, choice)
       vim.v.fcs_choice = why == 'deleted' and '' or choice
     end,
   })
-  pcall(vim.cmd --[[@as function]], ('silent checktime %d'):format(buf))
+  M.checktime(buf)
   pcall(api.nvim_del_autocmd, id)
   return why
 end
@@ -203,7 +213,7 @@ function M.refresh(buf)
   local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
   if not M.empty(buf) then
     M.check(buf, 'reload')
-  elseif stat and stat.size > 0 then
+  elseif stat and stat.type == 'file' and stat.size > 0 then
     -- it may have been opened before there was a file: then `:checktime` asks (W13)
     api.nvim_buf_call(buf, function()
       vim.cmd('silent! edit')
@@ -238,7 +248,11 @@ end
 function M.write(buf, force)
   local keep, path = vim.bo[buf].fixendofline, api.nvim_buf_get_name(buf)
   local before = stamp(path)
-  if not M.is_utf8(buf) and not M.encodes(buf, M.text(buf)) then
+  local odd = disk.odd(path)
+  if odd then
+    -- Neovim would write into it, and wait until somebody reads
+    return odd
+  elseif not M.is_utf8(buf) and not M.encodes(buf, M.text(buf)) then
     -- with a bang Neovim would write other characters in their place
     return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
   elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
@@ -251,7 +265,8 @@ function M.write(buf, force)
       vim.bo[buf].fixendofline = false
     end
     api.nvim_buf_call(buf, function()
-      vim.cmd('silent lockmarks write' .. (force and not vim.bo[buf].readonly and '!' or ''))
+      local bang = force and not vim.bo[buf].readonly
+      vim.cmd({ cmd = 'write', bang = bang, mods = { silent = true, lockmarks = true } })
     end)
   end)
   if not api.nvim_buf_is_loaded(buf) then
@@ -271,6 +286,10 @@ end
 ---@param buf integer
 ---@return string? why not
 function M.restore(buf)
+  local odd = M.odd(buf)
+  if odd then
+    return odd
+  end
   local keep = vim.bo[buf].fixendofline
   vim.bo[buf].fixendofline = keep and vim.bo[buf].endofline
   local ok, err = pcall(function()
@@ -284,38 +303,19 @@ function M.restore(buf)
   return not ok and M.reason(err) or nil
 end
 
---- Why a file that has a swap file is not loaded unasked. Looked for beforehand: `bufload()` fires no SwapExists,
---- complains past `silent!`, and loads over it.
----@param path string
----@return string?
-local function swapped(path)
-  local base = vim.fs.basename(path)
-  for _, dir in ipairs(vim.opt.directory:get()) do
-    local stem = vim.fs.joinpath(dir, base)
-    if dir:find('//$') then
-      stem = dir:gsub('/+$', '/') .. path:gsub('/', '%%')
-    elseif dir == '.' or dir:find('^%./') then
-      stem = vim.fs.joinpath(vim.fs.dirname(path), dir, '.' .. base)
-    end
-    for _, found in
-      ipairs(vim.fn.glob(vim.fn.escape(vim.fs.normalize(stem), '[]*?{}\\') .. '.s??', true, true))
-    do
-      local info = vim.fn.swapinfo(found)
-      if info.fname and M.real(info.fname) == path then
-        local lives = (info.pid or 0) > 0 and vim.uv.kill(info.pid, 0) == 0
-        return lives and 'it is open in another Neovim (swap file)'
-          or 'it has a swap file of a Neovim that has ended'
-      end
-    end
-  end
-end
-
 ---@param buf integer
+---@param quietly? boolean
 ---@return string? err
-local function load(buf)
+local function load(buf, quietly)
   vim.v.errmsg = ''
   -- errors of the user's own autocommands do not matter here
-  pcall(vim.cmd --[[@as function]], ('silent! call bufload(%d)'):format(buf))
+  pcall(function()
+    if quietly then
+      vim.cmd(('noautocmd silent! call bufload(%d)'):format(buf))
+    else
+      vim.cmd(('silent! call bufload(%d)'):format(buf))
+    end
+  end)
   local err = vim.v.errmsg
   if err:find('E325', 1, true) then
     return 'it is open in another Neovim (swap file)'
@@ -364,26 +364,24 @@ end
 
 --- The buffer of a file, loaded, in no window if it was in none.
 ---@param path string
+---@param quietly? boolean without autocommands: it is not to stay
 ---@return integer? buf
 ---@return string? why not, the end of a sentence
 ---@return boolean? created by this
-function M.load(path)
-  if path:find('^%a[%w+.-]*://') then
-    return nil, 'it is not a file on disk'
-  end
-  local stat = vim.uv.fs_stat(path)
-  if stat and stat.type ~= 'file' then
-    return nil, stat.type == 'directory' and 'it is a directory' or ('it is a ' .. stat.type)
+function M.load(path, quietly)
+  local odd = not path:find('^/') and 'it is not a file on disk' or disk.odd(path)
+  if odd then
+    return nil, odd
   end
   local buf = M.find(path)
   local created = not buf
   if not (buf and api.nvim_buf_is_loaded(buf)) then
-    local swap = swapped(M.real(path))
+    local swap = require('caliban.swap').of(M.real(path))
     if swap then
       return nil, swap
     end
     buf = buf or vim.fn.bufadd(path)
-    local err = load(buf)
+    local err = load(buf, quietly)
     if err then
       -- the load may have gone through, and a second try would edit it
       M.unload(buf, created)
@@ -414,6 +412,19 @@ function M.open(path)
     return nil, why
   end
   return buf, nil, created
+end
+
+--- Shows a file or a folder in the current window as `:edit` would, and where that may not change, in a new one above.
+---@param path string absolute
+function M.show(path)
+  local buf = M.find(path) or vim.fn.bufadd(path)
+  vim.bo[buf].buflisted = true
+  pcall(api.nvim_win_set_buf, 0, buf)
+  if api.nvim_get_current_buf() ~= buf then
+    vim.cmd('aboveleft split')
+    vim.wo.winfixbuf = false
+    api.nvim_win_set_buf(0, buf)
+  end
 end
 
 --- What the program needs to know of a buffer's text.

@@ -24,6 +24,36 @@ local function complain(text)
   require('caliban.notify').echo(text, 'ErrorMsg')
 end
 
+--- Gives a buffer the options that a `:write` was given as `++ff=dos`: the command that runs in its place takes a name
+--- or these, not both.
+---@param buf integer
+---@return fun() restore
+local function as_asked(buf)
+  local given = vim.v.cmdarg
+  local bo, was = vim.bo[buf], {} ---@type vim.bo, table<string, any>
+  ---@param option string
+  ---@param value any
+  local function set(option, value)
+    if value ~= nil then
+      was[option], bo[option] = bo[option], value
+    end
+  end
+  if given == '' then
+    return function() end
+  end
+  set('fileformat', given:match('%+%+ff=(%S+)'))
+  set('fileencoding', given:match('%+%+enc=(%S+)'))
+  set('binary', given:find('%+%+bin') and true or given:find('%+%+nobin') and false or nil)
+  local modified = bo.modified
+  return function()
+    modified = bo.modified and modified
+    for option, value in pairs(was) do
+      bo[option] = value
+    end
+    bo.modified = modified
+  end
+end
+
 --- `:w!`, and `:w other`, run as they would without us.
 ---@param buf integer
 ---@param own boolean
@@ -32,11 +62,11 @@ end
 local function write(buf, own, it, event)
   M.clear(buf)
   local bang = own or vim.v.cmdbang == 1
-  local target = own and '' or ' ' .. vim.fn.fnameescape(event.file)
-  local ok, err = pcall(
-    vim.cmd --[[@as function]],
-    ('write%s %s%s'):format(bang and '!' or '', vim.v.cmdarg, target)
-  )
+  local command = { cmd = 'write', bang = bang, args = not own and { event.file } or nil }
+  command.magic = { file = false }
+  local restore = as_asked(buf)
+  local ok, err = pcall(api.nvim_cmd, command, {})
+  restore()
   if api.nvim_buf_is_valid(buf) then
     M.set(buf, it)
     if own and ok then
@@ -111,8 +141,7 @@ end
 function M.follow(buf, it)
   M.clear(buf)
   -- else what another program writes would be read over the hunks
-  heedless[buf] = vim.bo[buf].autoread == vim.go.autoread and 'setlocal autoread<'
-    or 'setlocal autoread'
+  heedless[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
   vim.bo[buf].autoread = false
   api.nvim_create_autocmd('BufWritePost', {
     group = group,
@@ -132,10 +161,12 @@ function M.clear(buf)
   file.hold(buf, false)
   if api.nvim_buf_is_valid(buf) then
     api.nvim_clear_autocmds({ group = group, buffer = buf })
-    local restore = heedless[buf] ---@as string?
-    if restore then
+    local was = heedless[buf] ---@as string?
+    if was == 'own' then
+      vim.bo[buf].autoread = true
+    elseif was then
       api.nvim_buf_call(buf, function()
-        vim.cmd(restore)
+        vim.cmd('setlocal autoread<')
       end)
     end
   end
@@ -160,9 +191,13 @@ local function look()
     local now = file.stamp(buf)
     if now ~= seen[buf] then
       seen[buf] = now
-      file.hold(buf, false)
-      pcall(vim.cmd --[[@as function]], ('silent checktime %d'):format(buf))
-      file.hold(buf, guarded[buf] ~= nil)
+      if file.odd(buf) then
+        guarded[buf].changed('changed')
+      else
+        file.hold(buf, false)
+        file.checktime(buf)
+        file.hold(buf, guarded[buf] ~= nil)
+      end
     end
   end
 end

@@ -1,6 +1,8 @@
 --- `:checkhealth caliban`: what is there, what is missing, and what to do about it.
 local M = {}
 
+local names = require('caliban.name')
+
 local health = vim.health
 
 --- How long the program may take to say its version, in milliseconds.
@@ -76,7 +78,7 @@ local function program(report)
     health.error(report.missing or '')
     return
   end
-  health.info(vim.fn.fnamemodify(report.path, ':~'))
+  health.info(names.tilde(report.path))
   local own = require('caliban.version')
   local version, why = version_of(report.path)
   if not version then
@@ -152,7 +154,7 @@ local function instructions()
   local root = require('caliban.context').root()
   local folders = { vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd() }
   for folder in vim.fs.parents(folders[1]) do
-    if vim.fs.relpath(root, folder) then
+    if names.below(root, folder) then
       table.insert(folders, 1, folder)
     end
   end
@@ -169,7 +171,7 @@ local function instructions()
     if vim.uv.fs_stat(path) then
       found = true
       local size = vim.fn.getfsize(path)
-      local shown = vim.fn.fnamemodify(path, ':~')
+      local shown = names.tilde(path)
       if vim.fn.filereadable(path) == 0 then
         health.warn(shown .. ' cannot be read.')
       elseif size > TAKEN then
@@ -207,11 +209,11 @@ local function stored_keys()
   local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
   local file = vim.fs.joinpath(data, 'keys.json')
   local ok, entries = pcall(function()
-    return vim.json.decode(table.concat(vim.fn.readfile(file), '\n'))
+    return vim.json.decode(require('caliban.disk').read(file) or '')
   end)
   local places = {}
   for name, key in pairs(ok and type(entries) == 'table' and entries or {}) do
-    places[name] = key == vim.NIL and "the system's keyring" or vim.fn.fnamemodify(file, ':~')
+    places[name] = key == vim.NIL and "the system's keyring" or names.tilde(file)
   end
   return places
 end
@@ -256,7 +258,7 @@ local function edits()
   local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
   local ok, models = pcall(function()
     local file = vim.fs.joinpath(data, 'edits.json')
-    return vim.json.decode(table.concat(vim.fn.readfile(file), '\n'))
+    return vim.json.decode(require('caliban.disk').read(file) or '')
   end)
   if not ok or type(models) ~= 'table' or not next(models) then
     return
@@ -276,7 +278,7 @@ local function sessions()
   health.start('Sessions')
   local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
   local folder = vim.fs.joinpath(data, 'sessions')
-  local shown = vim.fn.fnamemodify(folder, ':~')
+  local shown = names.tilde(folder)
   local there = folder
   while not vim.uv.fs_stat(there) and vim.fs.dirname(there) ~= there do
     there = vim.fs.dirname(there)
@@ -305,7 +307,7 @@ local function around()
   end
   local usable, seen = {}, {}
   for _, path in ipairs(vim.api.nvim_get_runtime_file('parser/*.*', true)) do
-    local name = vim.fn.fnamemodify(path, ':t:r')
+    local name = vim.fs.basename(path):gsub('%.[^.]*$', '')
     if not seen[name] then
       seen[name] = true
       local ok, loaded = pcall(vim.treesitter.language.add, name)

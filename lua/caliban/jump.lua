@@ -31,7 +31,7 @@ local function show(r)
     end
   end
   r.from[api.nvim_get_current_win()] = api.nvim_get_current_buf()
-  vim.cmd.buffer(r.buf)
+  api.nvim_set_current_buf(r.buf)
 end
 
 ---@param r caliban.Review

@@ -1,6 +1,8 @@
 --- Choosing a model from all there are, and giving a provider's key.
 local M = {}
 
+local name = require('caliban.name')
+
 ---@param text string
 ---@param level? integer
 local function say(text, level)
@@ -28,11 +30,11 @@ function M.offer(message)
   for _, offer in ipairs(message.models) do
     local here = offer.name == current
     local about = offer.about ~= '' and '  ' .. offer.about or ''
-    local text = offer.name .. about .. (here and '  (now)' or '')
+    local text = name.shown(offer.name .. about) .. (here and '  (now)' or '')
     table.insert(items, here and 1 or #items + 1, { name = offer.name, text = text })
   end
   for _, problem in ipairs(message.problems) do
-    table.insert(items, { text = '! ' .. problem })
+    table.insert(items, { text = '! ' .. name.shown(problem) })
   end
   if #items == 0 then
     return say('No provider has a key yet. :Caliban connect asks for one.')
@@ -58,39 +60,26 @@ function M.connect(provider)
   require('caliban.rpc').ask({ kind = 'connect', provider = provider })
 end
 
---- A key stands in no history: `inputsecret()` keeps none, and what another `vim.ui.input` has put there goes.
+--- Asks for a key. Neovim's own `inputsecret()` shows a star for each character and keeps no history; a plugin that
+--- has replaced `vim.ui.input` would show the key and may keep it.
 ---@param provider string
----@param on_key fun(key?: string)
-local function ask_secret(provider, on_key)
-  local prompt = ('Key for %s: '):format(provider)
-  local input = debug.getinfo(vim.ui.input, 'S')
-  if input and input.source:find('vim/ui%.lua$') then
-    local ok, key = pcall(vim.fn.inputsecret, prompt)
-    return on_key(ok and key or nil)
-  end
-  vim.ui.input({ prompt = prompt }, function(key)
-    for _, history in ipairs({ 'input', 'cmd', 'search' }) do
-      if key and vim.fn.histget(history, -1) == key then
-        vim.fn.histdel(history, -1)
-      end
-    end
-    on_key(key)
-  end)
+---@return string? # absent where the user has cancelled it
+local function ask_secret(provider)
+  local ok, key = pcall(vim.fn.inputsecret, ('Key for %s: '):format(provider))
+  return ok and key or nil
 end
 
 ---@param provider string
 local function take(provider)
-  ask_secret(provider, function(key)
-    if key and vim.trim(key) ~= '' then
-      -- what was said of a key is of another one than this
-      for _, chat in ipairs(require('caliban.chat').all) do
-        require('caliban.chat.composer').unwarn(chat)
-      end
-      require('caliban.rpc').ask({ kind = 'key', provider = provider, key = vim.trim(key) })
-    else
-      say('No key was given; nothing was changed.', vim.log.levels.INFO)
-    end
-  end)
+  local key = vim.trim(ask_secret(provider) or '')
+  if key == '' then
+    return say('No key was given; nothing was changed.', vim.log.levels.INFO)
+  end
+  -- what was said of a key is of another one than this
+  for _, chat in ipairs(require('caliban.chat').all) do
+    require('caliban.chat.composer').unwarn(chat)
+  end
+  require('caliban.rpc').ask({ kind = 'key', provider = provider, key = key })
 end
 
 ---@param message caliban.KeyWanted
@@ -101,7 +90,9 @@ function M.want(message)
   local opts = {
     prompt = 'Provider',
     format_item = function(item)
-      return item.about == '' and item.name or ('%s  (%s)'):format(item.name, item.about)
+      return name.shown(
+        item.about == '' and item.name or ('%s  (%s)'):format(item.name, item.about)
+      )
     end,
   }
   vim.ui.select(message.providers, opts, function(item)

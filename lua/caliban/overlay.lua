@@ -41,7 +41,7 @@ local function bindings()
   local function range(name)
     return function()
       local first, last = vim.fn.line('v'), vim.fn.line('.')
-      api.nvim_feedkeys(vim.keycode('<Esc>'), 'nx', false)
+      api.nvim_feedkeys('\27', 'nx', false)
       require('caliban.buffers')[name]({ scope = 'range', range = { first, last } })
     end
   end

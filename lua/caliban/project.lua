@@ -2,6 +2,11 @@
 --- folder's name is the program's (src/store/mod.rs): a slug, and the beginning of a digest of the root.
 local M = {}
 
+local disk = require('caliban.disk')
+
+--- Bytes of a journal within which its second line begins.
+local JOURNAL = 65536
+
 ---@param variable string
 ---@param below_home string
 ---@return string
@@ -12,46 +17,39 @@ function M.folder(variable, below_home)
   return vim.fs.joinpath(base, 'caliban')
 end
 
----@param pattern string
----@param root? string of the project, if it is not this one
----@return string[] paths
-function M.files(pattern, root)
-  local digest = vim.fn.sha256(root or require('caliban.context').root()):sub(1, 8)
-  local below = ('sessions/*-%s/%s'):format(digest, pattern)
-  return vim.fn.globpath(M.folder('XDG_DATA_HOME', '.local/share'), below, true, true)
-end
-
 --- The project's folder, once a conversation of it is kept.
----@param root string
+---@param root? string of the project, if it is not this one
 ---@return string?
 function M.dir(root)
-  local dir = M.files('', root)[1]
-  return dir and dir:gsub('/$', '') or nil
+  local digest = '-' .. vim.fn.sha256(root or require('caliban.context').root()):sub(1, 8)
+  local all = vim.fs.joinpath(M.folder('XDG_DATA_HOME', '.local/share'), 'sessions')
+  for _, name in ipairs(disk.names(all)) do
+    if vim.endswith(name, digest) then
+      return vim.fs.joinpath(all, name)
+    end
+  end
 end
 
---- Writes a file beside them whole, and renames it. That it is durable is not waited for.
----@param name string
----@param texts string[]
-function M.replace(name, texts)
-  local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(name), vim.fs.basename(name))
-  local handle = io.open(temporary, 'wb')
-  if not handle then
-    return
-  end
-  local ok = true ---@type any
-  for _, text in ipairs(texts) do
-    ok = ok and handle:write(text)
-  end
-  if not (handle:close() and ok) or not os.rename(temporary, name) then
-    os.remove(temporary)
-  end
+--- The files of the project's folder whose names begin and end so.
+---@param start string
+---@param stop string
+---@param root? string of the project, if it is not this one
+---@return string[] paths
+function M.files(start, stop, root)
+  local dir = M.dir(root)
+  local fitting = vim.tbl_filter(function(name)
+    return vim.startswith(name, start) and vim.endswith(name, stop) and name:sub(1, 1) ~= '.'
+  end, dir and disk.names(dir) or {})
+  return vim.tbl_map(function(name)
+    return dir .. '/' .. name
+  end, fitting)
 end
 
 --- Names of the conversations on disk.
 ---@return string[]
 function M.sessions()
   local names = {} ---@type string[]
-  for _, file in ipairs(M.files('*.json')) do
+  for _, file in ipairs(M.files('', '.json')) do
     names[#names + 1] = vim.fs.basename(file):match('^([%w_-]+)%.json$')
   end
   return names
@@ -61,14 +59,14 @@ end
 ---@return string[]
 function M.history()
   local prompts, seen = {}, {} ---@type string[], table<string, boolean>
-  for _, file in ipairs(M.files('history')) do
-    local lines = vim.fn.readfile(file)
-    for i = #lines, 1, -1 do
-      local ok, prompt = pcall(vim.json.decode, lines[i])
-      if ok and type(prompt) == 'string' and not seen[prompt] then
-        seen[prompt] = true
-        table.insert(prompts, 1, prompt)
-      end
+  local dir = M.dir()
+  local text = dir and disk.read(vim.fs.joinpath(dir, 'history')) or ''
+  local lines = vim.split(text, '\n', { plain = true })
+  for i = #lines, 1, -1 do
+    local ok, prompt = pcall(vim.json.decode, lines[i])
+    if ok and type(prompt) == 'string' and not seen[prompt] then
+      seen[prompt] = true
+      table.insert(prompts, 1, prompt)
     end
   end
   return prompts
@@ -79,9 +77,10 @@ end
 ---@return string[]
 local function waiting()
   local names = {} ---@type table<string, true>
-  for _, path in ipairs(M.files('*.{journal,review-*}')) do
+  for _, path in ipairs(M.files('', '')) do
     local name, ending = vim.fs.basename(path):match('^([%w_-]+)%.(%a+)')
-    if name and (ending == 'review' or #vim.fn.readfile(path, '', 2) > 1) then
+    local journal = ending == 'journal' and disk.read(path, JOURNAL) or ''
+    if name and (ending == 'review' or journal:find('\n.') or #journal == JOURNAL) then
       names[name] = true
     end
   end
@@ -101,7 +100,7 @@ end
 ---@param session string
 ---@param root string
 function M.reopen(session, root)
-  if #M.files(session .. '.review-*', root) > 0 then
+  if #M.files(session .. '.review-', '', root) > 0 then
     require('caliban.reopen').take_up(session, root)
   end
 end

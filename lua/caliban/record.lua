@@ -3,6 +3,7 @@
 local M = {}
 
 local api = vim.api
+local disk = require('caliban.disk')
 local file = require('caliban.file')
 local hunks = require('caliban.hunks')
 local review = require('caliban.review')
@@ -134,8 +135,9 @@ local function parts(r)
     end
     return at[text]
   end
-  local list = hunks.list(r.hunks)
+  local list, eol = hunks.list(r.hunks), file.eol(r.buf)
   local lines = track.lines(r)
+  -- from here on the buffer may be gone
   slices.rest(true)
   lines = review.base(lines, list)
   slices.rest(true)
@@ -156,7 +158,7 @@ local function parts(r)
     auto = r.auto,
     binary = r.binary == true,
     own = r.own == true,
-    eol = file.eol(r.buf),
+    eol = eol,
     accepted = r.accepted,
     rejected = r.rejected,
     reasons = r.reasons,
@@ -184,6 +186,9 @@ end
 ---@param r caliban.Review
 ---@return boolean done false: the buffer has changed meanwhile
 local function save(name, r)
+  if not there(r) then
+    return true
+  end
   local tick = api.nvim_buf_get_changedtick(r.buf)
   local head, texts = parts(r)
   slices.rest(true)
@@ -193,7 +198,7 @@ local function save(name, r)
     return false
   end
   table.insert(texts, 1, head .. '\n')
-  require('caliban.project').replace(name, texts)
+  disk.replace(name, texts)
   return true
 end
 
@@ -294,9 +299,7 @@ api.nvim_create_autocmd('VimLeavePre', {
 ---@param name string
 ---@return caliban.Record? # absent: nothing that can be read
 local function read(name)
-  local handle = io.open(name, 'rb')
-  local all = handle and handle:read('*a') or ''
-  local _ = handle and handle:close()
+  local all = disk.read(name) or ''
   local stop = all:find('\n', 1, true) or 0
   local ok, it = pcall(vim.json.decode, all:sub(1, stop - 1), { luanil = { object = true } })
   if not ok or type(it) ~= 'table' or it.version ~= 1 then
@@ -324,7 +327,7 @@ end
 ---@return caliban.Record[]
 function M.waiting(session, root)
   local out = {} ---@type caliban.Record[]
-  for _, name in ipairs(require('caliban.project').files(session .. '.review-*', root)) do
+  for _, name in ipairs(require('caliban.project').files(session .. '.review-', '', root)) do
     local it = not known[name] and read(name)
     known[name] = true
     if it then

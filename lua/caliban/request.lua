@@ -37,9 +37,9 @@ end
 ---@param modifiers? vim.api.keyset.cmd_mods
 ---@return integer buf
 function M.window(name, modifiers)
-  local buf = vim.fn.bufnr('^' .. vim.fn.escape(name, '[]*?') .. '$')
-  local win = buf > 0 and vim.fn.win_findbuf(buf)[1]
-  if win then
+  local buf = require('caliban.name').buffer(name)
+  local win = buf and vim.fn.win_findbuf(buf)[1]
+  if buf and win then
     api.nvim_set_current_win(win)
   else
     leave_chat()
@@ -60,7 +60,8 @@ function M.show(message)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   vim.bo[buf].filetype = 'json'
   -- where there is no room, the address stays
-  vim.wo[0][0].winbar = ' ' .. message.about:gsub('%%', '%%%%'):gsub(' · ', '%%< · ', 1)
+  local first, rest = message.about:match('^(.-)( · .*)$')
+  require('caliban.name').winbar(0, ' %s%%<%s', first or message.about, rest or '')
 end
 
 return M

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local names = require('caliban.name')
 
 ---@param text string
 ---@param level? integer
@@ -18,19 +19,13 @@ function M.ask()
   end
 end
 
---- On one line, whatever a file is called.
----@param text string
----@return string
-local function plain(text)
-  return (text:gsub('%c', '?'))
-end
-
 ---@param turn caliban.TurnRow
 ---@return string
 local function line(turn)
   local n = #turn.files
-  local files = n == 1 and plain(turn.files[1]) or ('%d files'):format(n)
-  return ('%s  (%s · %s)'):format(turn.title, files, require('caliban.sessions').ago(turn.age))
+  local files = n == 1 and turn.files[1] or ('%d files'):format(n)
+  local ago = require('caliban.sessions').ago(turn.age)
+  return names.shown(('%s  (%s · %s)'):format(turn.title, files, ago))
 end
 
 ---@param message caliban.Turns
@@ -58,7 +53,7 @@ local function lines(message, shown)
   local out = {}
   for _, it in ipairs(message.files) do
     shown.starts[#shown.starts + 1] = #out + 1
-    out[#out + 1] = plain(('diff %s %s'):format(it.name, it.about))
+    out[#out + 1] = names.shown(('diff %s %s'):format(it.name, it.about))
     if it.diff ~= '' then
       vim.list_extend(out, vim.split(it.diff, '\n', { plain = true }))
     end
@@ -132,8 +127,8 @@ function M.preview(message)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines(message, shown))
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   vim.bo[buf].filetype = 'diff'
-  local title = message.title:gsub('%%', '%%%%')
-  vim.wo[0][0].winbar = ' a take back all · <CR> this file · q leave it%< · ' .. title
+  local keys = ' a take back all · <CR> this file · q leave it%%< · %s'
+  names.winbar(0, keys, message.title)
   map(buf, shown)
 end
 

@@ -31,7 +31,7 @@ local function program()
     end
     local wrong = 'caliban: config.bin: %s is not a program that can be run. Correct it, or leave it out'
       .. ' and run: cargo build --release in %s'
-    return nil, wrong:format(path, vim.fn.fnamemodify(root, ':p:~'))
+    return nil, wrong:format(path, require('caliban.name').tilde(root))
   end
   for _, profile in ipairs({ 'release', 'debug' }) do
     local path = ('%s/target/%s/caliban'):format(root, profile)
@@ -40,7 +40,7 @@ local function program()
     end
   end
   local say_how = "Caliban's program is not built. Run: cargo build --release in %s"
-  return nil, say_how:format(vim.fn.fnamemodify(root, ':p:~'))
+  return nil, say_how:format(require('caliban.name').tilde(root))
 end
 
 ---@param data string[]
@@ -196,7 +196,7 @@ local function welcome(message)
     local job = link.job
     local say_so =
       'The plugin is version %s, its program %s. Run: cargo build --release in %s, then :Caliban restart'
-    dead(say_so:format(own, message.version, vim.fn.fnamemodify(root, ':p:~')))
+    dead(say_so:format(own, message.version, require('caliban.name').tilde(root)))
     vim.fn.jobstop(job or 0)
     return
   end

@@ -1,6 +1,8 @@
 --- The conversations of this project, to choose from.
 local M = {}
 
+local names = require('caliban.name')
+
 ---@param text string
 ---@param level? integer
 local function say(text, level)
@@ -82,7 +84,7 @@ function M.export(file, force)
   local chats = require('caliban.chat')
   local chat = chats.get()
   if chat then
-    local path = file == '' and '' or vim.fn.fnamemodify(file, ':p')
+    local path = file == '' and '' or names.meant(file)
     chats.send(chat, { kind = 'export_session', file = path, force = force })
   end
 end
@@ -110,7 +112,7 @@ function M.history(message)
   local opts = {
     prompt = 'Message',
     format_item = function(prompt)
-      return vim.fn.strcharpart(vim.trim(prompt):gsub('%s+', ' '), 0, 100)
+      return names.shown(vim.fn.strcharpart(vim.trim(prompt):gsub('%s+', ' '), 0, 100))
     end,
   }
   vim.ui.select(prompts, opts, function(prompt)
@@ -143,7 +145,7 @@ local open = { here = 'open here', elsewhere = 'open in another Neovim' }
 ---@return string
 local function line(item)
   if item.problem then
-    return '! ' .. item.problem
+    return '! ' .. names.shown(item.problem)
   end
   local about = { M.ago(item.age) }
   if item.turns > 0 then
@@ -153,9 +155,9 @@ local function line(item)
   local title = item.title ~= '' and '  ' .. item.title or ''
   local found = item.line and '  › ' .. item.line or ''
   if item.root then
-    table.insert(about, 'a copy of that in ' .. vim.fn.fnamemodify(item.root, ':~'))
+    table.insert(about, 'a copy of that in ' .. names.tilde(item.root))
   end
-  return ('%s%s  (%s)%s'):format(item.name, title, table.concat(about, ' · '), found)
+  return names.shown(('%s%s  (%s)%s'):format(item.name, title, table.concat(about, ' · '), found))
 end
 
 ---@class caliban.SessionChoice

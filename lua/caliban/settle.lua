@@ -70,6 +70,11 @@ end
 ---@param why string
 function M.merge(r, why)
   local name = file.short(r.path)
+  local odd = file.odd(r.buf)
+  if odd then
+    r.clash = odd
+    return warn(('%s: %s now; the buffer is kept.'):format(name, odd))
+  end
   local disk = file.disk(r.buf)
   if why == 'deleted' or not disk then
     r.clash = 'it was deleted on disk'
@@ -126,6 +131,11 @@ end
 --- Lets Neovim look at the disk, and takes over what changed there.
 ---@param r caliban.Review
 local function compare(r)
+  local odd = file.odd(r.buf)
+  if odd then
+    r.clash = odd
+    return
+  end
   -- of a new file it would ask (W13)
   local why = not r.create and file.check(r.buf, '')
   if why and not r.clash then
@@ -168,6 +178,7 @@ end
 ---@return boolean
 local function unwanted(r, disk)
   return r.create
+    and not file.odd(r.buf)
     and file.empty(r.buf)
     and (not disk or r.auto and r.rejected > 0 and disk == r.origin)
 end

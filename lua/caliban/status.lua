@@ -26,6 +26,13 @@ local function held(chat)
   end
 end
 
+--- The name of a model or a tool, for those who read a status as a 'statusline', in which `%` begins an expression.
+---@param name string
+---@return string
+local function harmless(name)
+  return (name:gsub('[%%%c]', '?'))
+end
+
 --- A chat's status in words.
 ---@param chat caliban.Chat
 ---@return string
@@ -34,7 +41,7 @@ function M.words(chat)
   if status.waiting_for then
     return waits[status.waiting_for]
   elseif status.phase == 'running' then
-    return held(chat) or 'running ' .. (status.tool or 'a tool')
+    return held(chat) or 'running ' .. harmless(status.tool or 'a tool')
   elseif status.phase == 'retrying' then
     local left = math.max(0, (chat.retry_at or 0) - vim.uv.hrtime() / 1e6)
     return ('trying again in %d s'):format(math.ceil(left / 1000))
@@ -113,13 +120,13 @@ function M.line(chat, width)
     mode = status.mode,
     cost = money(status),
     usage = share(status),
-    model = status.model,
+    model = harmless(status.model),
   }
   local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
   local left, right = '', ''
   for step = 0, #order do
     if order[step] == 'provider' then
-      parts.model = status.model:match('[^/]*$')
+      parts.model = parts.model:match('[^/]*$')
     elseif step > 0 and (order[step] ~= 'mode' or status.mode == 'ask') then
       parts[order[step]] = nil
     end

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local disk = require('caliban.disk')
 local file = require('caliban.file')
 
 ---@class caliban.Whole
@@ -95,12 +96,8 @@ local function move_buffer(buf, to, binary)
   local from = api.nvim_buf_get_name(buf)
   free(to)
   api.nvim_buf_call(buf, function()
-    vim.cmd({
-      cmd = 'file',
-      args = { to },
-      mods = { keepalt = true, silent = true },
-      magic = { file = false },
-    })
+    local mods = { keepalt = true, silent = true }
+    vim.cmd({ cmd = 'file', args = { to }, mods = mods, magic = { file = false } })
   end)
   free(from)
   -- Neovim takes the file under its new name for another's, and asks for a bang until it has written it
@@ -117,7 +114,10 @@ end
 ---@param to string
 ---@return string? why not
 local function move_file(from, to)
-  if there(to) then
+  local odd = disk.odd(from)
+  if odd then
+    return odd
+  elseif there(to) then
     return ('there is a %s already'):format(file.short(to))
   elseif taken(to) then
     return ('a buffer is called %s'):format(file.short(to))
@@ -185,8 +185,10 @@ end
 function M.apply(r)
   local whole = r.whole --[[@as caliban.Whole]]
   if whole.kind == 'delete' then
-    local disk = not r.binary and file.disk(r.buf)
-    if disk and r.origin and disk ~= r.origin or r.binary and file.stale(r.buf) then
+    local now = not r.binary and file.disk(r.buf)
+    if disk.odd(r.path) then
+      return disk.odd(r.path)
+    elseif now and r.origin and now ~= r.origin or r.binary and file.stale(r.buf) then
       return 'it changed on disk'
     end
     local ok, err = os.remove(r.path)

@@ -28,11 +28,14 @@ local function undecided(buf)
   return r ~= nil and not r.auto and require('caliban.track').count(r) > 0
 end
 
---- A file's text as Neovim decodes it. What Neovim cannot write back as it was is no text.
+--- A file's text as Neovim decodes it. What Neovim cannot write back as it was is no text. To read it is not to open
+--- it: no autocommand runs (those for archives run programs), and a buffer that was not loaded is not afterwards.
 ---@param path string
 ---@return caliban.BufferText
 local function decoded(path)
-  local buf, _, created = file.load(path)
+  local there = file.find(path)
+  local open = there ~= nil and api.nvim_buf_is_loaded(there)
+  local buf, _, created = file.load(path, true)
   local answer = { loaded = false, pending = 0 } ---@type caliban.BufferText
   if buf and not vim.bo[buf].binary and not file.is_utf8(buf) then
     local now = file.snapshot(buf)
@@ -40,8 +43,8 @@ local function decoded(path)
       answer = vim.tbl_extend('error', now, { loaded = true, pending = pending(buf) })
     end
   end
-  if buf and created then
-    file.unload(buf, true)
+  if buf and not open then
+    file.unload(buf, created == true)
   end
   return answer
 end

@@ -8,6 +8,7 @@ use crate::message::{Block, Role};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Copied, History, Level, Renamed, ToNvim};
 use crate::provider::key::Secret;
+use crate::regular;
 use crate::session::{Cut, Input, Phase, Session};
 use crate::tool::Workspace;
 use std::fs::File;
@@ -173,7 +174,8 @@ impl Agent {
         };
         let options = &mut File::options();
         options.write(true).create_new(!force).create(force).truncate(force);
-        let written = options.open(&path).and_then(|mut it| it.write_all(text.as_bytes()));
+        let written =
+            regular::open_with(options, &path).and_then(|mut it| it.write_all(text.as_bytes()));
         let shown = path.display();
         match written {
             Ok(()) => Ok(match secrets {

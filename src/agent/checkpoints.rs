@@ -6,6 +6,7 @@ use crate::edit::{Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::{Block, Role};
 use crate::nvim::wire::Level;
+use crate::regular;
 use crate::session::title;
 use crate::store::checkpoints::{Blobs, Cause, Checkpoints, Content, Kept, New, Origin, State};
 use crate::text::Text;
@@ -210,7 +211,7 @@ async fn planned_of(it: &Proposal) -> Planned {
     let (before, after, to) = match &it.whole {
         None => (text(&it.before), Content::Text(it.after.clone()), None),
         Some(Whole::Rename { to }) => (Content::Absent, Content::Absent, Some(to.clone())),
-        Some(Whole::Delete) if it.is_binary => match tokio::fs::read(&it.path).await {
+        Some(Whole::Delete) if it.is_binary => match regular::read_apart(&it.path).await {
             Ok(bytes) => (Content::of(bytes), Content::Absent, None),
             Err(_) => (Content::Absent, Content::Absent, None),
         },

@@ -3,6 +3,7 @@
 
 use super::checkpoints::{By, Keeper, Planned};
 use crate::event::TurnId;
+use crate::regular;
 use crate::store::checkpoints::Content;
 use crate::tool::{Stamp, disk};
 use std::collections::BTreeMap;
@@ -142,7 +143,7 @@ impl Before {
                 },
                 Origin::None => continue,
             };
-            let after = tokio::fs::read(&path).await.map_or(Content::Absent, Content::of);
+            let after = regular::read_apart(&path).await.map_or(Content::Absent, Content::of);
             if before != after {
                 planned.push(Planned { path, to: None, before, after, mode: seen.mode });
             }
@@ -162,7 +163,7 @@ fn hold(path: &Path, held: &mut u64) -> (Origin, Option<u32>) {
         return (Origin::None, mode);
     }
     *held += size;
-    (fs::read(path).map_or(Origin::None, |it| Origin::Held(Content::of(it))), mode)
+    (regular::read(path).map_or(Origin::None, |it| Origin::Held(Content::of(it))), mode)
 }
 
 /// What git has of a file.

@@ -13,6 +13,7 @@ use crate::nvim::wire::{
     Level, Preview, Restored, RewindFile, RewindWanted, ToNvim, TurnRow, Turns, WireProposal,
 };
 use crate::reach::Writing;
+use crate::regular;
 use crate::session::{Input, Phase};
 use crate::store::checkpoints::{Cause, Change, Content};
 use crate::text::Text;
@@ -322,7 +323,7 @@ fn put(path: &Path, was: &Content, now: &Content, mode: Option<u32>) -> io::Resu
     let mut mode = mode.map(fs::Permissions::from_mode);
     if *was == Content::Absent {
         fs::create_dir_all(folder)?;
-    } else if Content::of(fs::read(path)?) == *was {
+    } else if Content::of(regular::read(path)?) == *was {
         mode.get_or_insert(fs::metadata(path)?.permissions());
     } else {
         return Err(io::Error::other("it has changed meanwhile"));

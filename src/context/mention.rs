@@ -22,11 +22,15 @@ pub struct Mention {
 pub fn find(text: &str) -> Vec<Mention> {
     let mut found = BTreeSet::new();
     let mut mentions = Vec::new();
+    // Where a quoted path ends: an `@` in it belongs to its name.
+    let mut end = 0;
     for (at, _) in text.match_indices('@') {
         let before = text[..at].chars().next_back();
-        if before.is_some_and(|c| !c.is_whitespace() && !"([{,;\"'".contains(c)) {
+        if at < end || before.is_some_and(|c| !c.is_whitespace() && !"([{,;\"'".contains(c)) {
             continue;
         }
+        let quoted = text[at + 1..].strip_prefix('"').and_then(|it| it.find('"'));
+        end = quoted.map_or(end, |length| at + 2 + length);
         let Some(mention) = parse(&text[at + 1..]) else { continue };
         if found.insert(mention.clone()) {
             mentions.push(mention);
@@ -209,6 +213,7 @@ mod tests {
         check("@dir/ (@a.rs:7) \"@b.rs\"", expect!["dir/ | a.rs 7-7 | b.rs"]);
         check("mail me@example.com or `x@y`", expect![""]);
         check("@\"with blank.rs\":3-4 @~/notes.md", expect!["with blank.rs 3-4 | ~/notes.md"]);
+        check("@\"a @b.rs c\" @d.rs \"@e.rs\"", expect!["a @b.rs c | d.rs | e.rs"]);
         check("twice @a.rs @a.rs, ends @a.rs.", expect!["a.rs"]);
         check("@ alone, @: too, backwards @a.rs:9-3", expect!["a.rs:9-3"]);
     }

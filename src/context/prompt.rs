@@ -1,6 +1,7 @@
 //! The system prompt: the default one, made from what is really there, or the user's.
 
 use crate::message::ToolSpec;
+use crate::regular;
 use std::path::{Path, PathBuf};
 
 /// What the user set in place of the default prompt. The plugin refuses two at once; so does `choose`.
@@ -27,7 +28,7 @@ pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String
         return Ok(system.clone());
     }
     match &choice.system_file {
-        Some(path) => std::fs::read_to_string(path).map_err(|error| {
+        Some(path) => regular::read_to_string(path).map_err(|error| {
             format!("The `system_file` {} cannot be read: {error}.", path.display())
         }),
         None => Ok(default(root, tools)),

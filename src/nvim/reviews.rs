@@ -5,6 +5,7 @@ use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal, WireW
 use crate::edit::{self, Fate, Misfit, Outcome, Part, Proposal, Whole};
 use crate::event::SessionId;
 use crate::message::{CallId, ToolAnswer};
+use crate::regular;
 use crate::text::{self, Text};
 use crate::tool::{self, Arrival};
 use std::borrow::Cow;
@@ -424,7 +425,7 @@ async fn settled(reviewed: &Reviewed) -> Option<Text> {
 }
 
 async fn on_disk(path: &Path) -> Option<Text> {
-    Text::decode(&tokio::fs::read(path).await.ok()?).ok()
+    Text::decode(&regular::read_apart(path).await.ok()?).ok()
 }
 
 fn unsaved(reviewed: &Reviewed, shown: &str) -> String {

@@ -2,6 +2,7 @@
 //! read. The file also tells which providers have one.
 
 use super::key::Secret;
+use crate::regular;
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{self, Write};
@@ -59,7 +60,7 @@ pub async fn store(file: &Path, provider: &str, key: &Secret) -> io::Result<Plac
 }
 
 fn entries(file: &Path) -> Entries {
-    let bytes = std::fs::read(file).unwrap_or_default();
+    let bytes = regular::read(file).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 

@@ -1,5 +1,6 @@
 //! What the store does to a disk, a method for each call of the system, so that a test can stand between any two.
 
+use crate::regular;
 use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -54,7 +55,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        regular::read(path)
     }
 
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
@@ -64,7 +65,7 @@ impl Disk for RealDisk {
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
         let options = options.create(true).write(true).truncate(true).mode(0o600);
-        options.open(path)?.write_all(bytes)
+        regular::open_with(options, path)?.write_all(bytes)
     }
 
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -74,12 +75,14 @@ impl Disk for RealDisk {
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
-        options.create(true).append(true).mode(0o600).open(path)?.write_all(bytes)
+        let options = options.create(true).append(true).mode(0o600);
+        regular::open_with(options, path)?.write_all(bytes)
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
         let options = &mut File::options();
-        options.create(true).truncate(false).write(true).mode(0o600).open(path)?.set_len(len)
+        let options = options.create(true).truncate(false).write(true).mode(0o600);
+        regular::open_with(options, path)?.set_len(len)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -91,7 +94,7 @@ impl Disk for RealDisk {
     }
 
     fn sync(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_data()
+        regular::open(path)?.sync_data()
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {

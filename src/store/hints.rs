@@ -2,6 +2,7 @@
 //! their project has noted of its repository, and offered; nothing is mixed.
 
 use super::Project;
+use crate::regular;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -23,8 +24,8 @@ struct Hints {
 impl Hints {
     fn of(root: &Path) -> Hints {
         let git = git_dir(root).unwrap_or_default();
-        let config = fs::read_to_string(git.join("config")).unwrap_or_default();
-        let log = fs::read_to_string(git.join("logs/HEAD")).unwrap_or_default();
+        let config = regular::read_to_string(&git.join("config")).unwrap_or_default();
+        let log = regular::read_to_string(&git.join("logs/HEAD")).unwrap_or_default();
         let remote = origin(&config).map(|it| hash(&plain(it))).unwrap_or_default();
         let first = log.lines().next().map(hash).unwrap_or_default();
         Hints { root: root.to_owned(), remote, first }
@@ -46,9 +47,9 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let text = fs::read_to_string(git).ok()?;
+    let text = regular::read_to_string(&git).ok()?;
     let own = root.join(text.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(own.join("commondir")).ok()?;
+    let common = regular::read_to_string(&own.join("commondir")).ok()?;
     Some(own.join(common.trim()))
 }
 
@@ -79,7 +80,7 @@ impl Project {
     /// Notes what tells its repository.
     pub fn note_hints(&self) {
         let hints = Hints::of(&self.root);
-        let noted = fs::read(self.dir().join(FILE)).ok();
+        let noted = regular::read(&self.dir().join(FILE)).ok();
         let noted = noted.and_then(|it| serde_json::from_slice::<Hints>(&it).ok());
         if hints.is_empty() || noted.as_ref() == Some(&hints) || !self.dir().exists() {
             return;
@@ -96,7 +97,8 @@ impl Project {
         let all = self.dir().parent().and_then(|it| fs::read_dir(it).ok());
         let dirs = all.into_iter().flatten().flatten().map(|it| it.path());
         let relative = |dir: PathBuf| {
-            let noted: Hints = serde_json::from_slice(&fs::read(dir.join(FILE)).ok()?).ok()?;
+            let noted: Hints =
+                serde_json::from_slice(&regular::read(&dir.join(FILE)).ok()?).ok()?;
             let is_one = noted.is_same(&hints) && noted.root != self.root;
             is_one.then(|| Project { disk: self.disk.clone(), dir, root: noted.root })
         };

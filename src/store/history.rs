@@ -1,6 +1,7 @@
 //! The prompts of a project, of all its sessions: one JSON string a line, the newest last.
 
 use super::Store;
+use crate::regular;
 use std::fs;
 use std::io;
 
@@ -23,7 +24,7 @@ impl Store {
         if fs::metadata(&path)?.len() < LIMIT {
             return Ok(());
         }
-        let all = fs::read(&path)?;
+        let all = regular::read(&path)?;
         let half = all.len() / 2;
         let from = all[half..].iter().position(|it| *it == b'\n').map_or(0, |it| half + it + 1);
         self.disk.replace_now(&self.dir, FILE, &all[from..])

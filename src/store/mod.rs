@@ -26,6 +26,7 @@ pub use outputs::Outputs;
 pub use reading::Holder;
 
 use crate::event::{Event, SessionId};
+use crate::regular;
 use crate::session::{Phase, Session};
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
@@ -166,7 +167,7 @@ impl Project {
 
     /// The session that was used last.
     pub fn last(&self) -> Option<SessionId> {
-        let name = fs::read_to_string(self.dir.join("last")).ok()?;
+        let name = regular::read_to_string(&self.dir.join("last")).ok()?;
         let name = name.trim();
         let moved = is_name(name).then(|| self.moved(name)).flatten();
         let name = moved.as_deref().filter(|it| is_name(it)).unwrap_or(name);
@@ -268,7 +269,8 @@ impl Project {
     fn lock(&self, id: &SessionId) -> Result<File, Barred> {
         let path = self.dir.join(format!("{id}.lock"));
         let options = &mut File::options();
-        let lock = options.create(true).append(true).mode(0o600).open(&path).map_err(Barred::Io)?;
+        let options = options.create(true).append(true).mode(0o600);
+        let lock = regular::open_with(options, &path).map_err(Barred::Io)?;
         match lock.try_lock() {
             Ok(()) => {
                 // For people alone: whether it is held the lock itself says.

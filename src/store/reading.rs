@@ -3,9 +3,10 @@
 use super::file::{self, SessionFile};
 use super::{Barred, Draft, Project, journal};
 use crate::event::SessionId;
+use crate::regular;
 use crate::session::{Phase, Session};
 use serde::Deserialize;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -118,7 +119,7 @@ impl Project {
         });
         let path = |record: fs::DirEntry| {
             let mut line = String::new();
-            BufReader::new(File::open(record.path()).ok()?).read_line(&mut line).ok()?;
+            BufReader::new(regular::open(&record.path()).ok()?).read_line(&mut line).ok()?;
             Some(serde_json::from_str::<Record>(&line).ok()?.path)
         };
         records.filter_map(path).collect()

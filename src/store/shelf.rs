@@ -3,8 +3,9 @@
 use super::stamp::Stamp;
 use super::{Barred, Listed, Project, Store, is_name, outputs};
 use crate::event::SessionId;
+use crate::regular;
 use crate::session::Session;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -121,7 +122,7 @@ impl Project {
         self.stay(&id.0)?;
         for (path, _) in files(&trash, &to)? {
             // Its age in the trash counts from here.
-            let _ = File::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
+            let _ = regular::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
         }
         prune(&trash, TRASH_AGE, TRASH_SIZE);
         Ok(())
@@ -241,6 +242,7 @@ fn bytes(path: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     #[test]
     fn the_trash_keeps_so_much_and_so_long() {

@@ -1,9 +1,10 @@
 //! How often edits fit, by model and by how it writes them: one small file beside the sessions, for all projects.
 
 use crate::edit::Format;
+use crate::regular;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -44,9 +45,11 @@ impl Tally {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // another Neovim may be counting: its numbers are not lost
-        let lock = File::create(self.file.with_extension("lock"))?;
+        let options = &mut File::options();
+        let options = options.write(true).create(true).truncate(true);
+        let lock = regular::open_with(options, &self.file.with_extension("lock"))?;
         lock.lock()?;
-        let bytes = fs::read(&self.file).unwrap_or_default();
+        let bytes = regular::read(&self.file).unwrap_or_default();
         let mut counts: Counts = serde_json::from_slice(&bytes).unwrap_or_default();
         let formats = counts.entry(self.model.clone()).or_default();
         let sum = formats.entry(self.format.to_string()).or_default();

@@ -5,30 +5,29 @@ use super::lsp::{Findings, Question};
 use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
+use crate::regular;
 use crate::text::{Text, Undecodable, diff};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file's text. Blocks; refuses what is no regular file before it is opened.
+/// A file's text. Blocks, but never on a pipe: see `regular`.
 pub fn load(path: &Path) -> Result<Text, Unreadable> {
     let failed = |fault: io::Error| match fault.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Unreadable::Absent,
+        io::ErrorKind::IsADirectory => Unreadable::Folder,
         _ => Unreadable::Other(fault.to_string()),
     };
-    let meta = std::fs::metadata(path).map_err(failed)?;
-    if meta.is_dir() {
-        return Err(Unreadable::Folder);
+    let mut file = regular::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len();
+    if size > LIMIT {
+        return Err(Unreadable::TooLarge(size));
     }
-    if !meta.is_file() {
-        return Err(Unreadable::Other("it is a device, a pipe or a socket".to_owned()));
-    }
-    if meta.len() > LIMIT {
-        return Err(Unreadable::TooLarge(meta.len()));
-    }
-    let bytes = std::fs::read(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
     Text::decode(&bytes).map_err(|fault| match fault {
         Undecodable::Binary => Unreadable::Binary,
         Undecodable::NotUtf8 { .. } => Unreadable::NotUtf8,
@@ -90,7 +89,12 @@ fn enter(root: &Path, proposal: &Proposal) -> Arrival {
     }
     let hunks = diff(&now.unwrap_or_default(), &proposal.after).len();
     let folder = proposal.path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    match folder.and_then(|()| std::fs::write(&proposal.path, proposal.after.encode())) {
+    let options = &mut File::options();
+    let options = options.write(true).create(true).truncate(true);
+    let written = folder
+        .and_then(|()| regular::open_with(options, &proposal.path))
+        .and_then(|mut it| it.write_all(&proposal.after.encode()));
+    match written {
         Ok(()) => Arrival::Entered { hunks: u32::try_from(hunks).unwrap_or(u32::MAX) },
         Err(fault) => refused(fault.to_string()),
     }

@@ -1,6 +1,7 @@
 //! `todo`: the list of what is to be done, kept in the project as `.todos.json` until all of it is.
 
 use super::{CallId, Desk, Done, Tool, Work};
+use crate::regular;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -181,7 +182,7 @@ fn load(path: &Path) -> Result<List, String> {
     if !meta.is_file() || meta.len() > BYTES {
         return Err(foreign("it is a link, a folder or too large"));
     }
-    let text = fs::read(path).map_err(|fault| foreign(&fault.to_string()))?;
+    let text = regular::read(path).map_err(|fault| foreign(&fault.to_string()))?;
     // a struct would be read from an array too
     let map: Result<Map<String, Value>, _> = serde_json::from_slice(&text);
     map.and_then(|it| serde_json::from_value(Value::Object(it)))

@@ -144,18 +144,27 @@ fn the_keyring_is_taken_where_there_is_one_and_no_argument_holds_the_key() {
 }
 
 #[test]
-fn what_a_vim_ui_input_of_the_users_own_remembers_of_a_key_goes() {
+fn a_key_is_typed_unseen_whatever_has_replaced_vim_ui_input() {
     let server = Server::start();
     server.reply(models());
-    let ask = "vim.ui.input = function(opts, done) done(vim.fn.input(opts.prompt)) end";
+    let ask = "vim.ui.input = function(opts, done)
+        vim.g.asked = true
+        done(vim.fn.input(opts.prompt))
+    end";
     let nvim = Nvim::start(&setup(&server).before(ask));
     nvim.keys(":Caliban connect<CR>");
     nvim.wait_screen("1: anthropic");
     nvim.keys("1<CR>");
     nvim.wait_screen("Key for anthropic:");
-    nvim.keys(&format!("{KEY}<CR>"));
+    nvim.keys(KEY);
+    nvim.wait_screen(&format!("Key for anthropic: {}", "*".repeat(KEY.len())));
+    assert!(!nvim.screen().contains("given"), "{}", nvim.screen());
+    nvim.keys("<CR>");
     nvim.wait_screen("which only you can read. anthropic takes it and has 2 models: /models.");
     nvim.keys(":<CR>");
+    assert_eq!(nvim.lua_str("return vim.g.asked"), "nil");
+    let numbers = "return vim.fn.histnr('input') + vim.fn.histnr('search')";
+    assert_eq!(nvim.lua_json(numbers), -2, "nothing is in these histories");
     search(&nvim);
 }
 

@@ -1,5 +1,6 @@
 //! The rules of the house that no other tool checks, over the files that git knows and those it would.
 
+mod names;
 mod rules;
 mod source;
 
@@ -163,6 +164,46 @@ fn lua_never_blocks_on_the_program() {
     );
     check(rules::blocking_requests, "a", "-- no rpcrequest", &[]);
     holds(&files(&["lua/", "plugin/"], ".lua"), rules::blocking_requests);
+}
+
+/// What Neovim expands, runs or searches by is written out in the source, and holds no name.
+#[test]
+fn no_name_is_expanded_or_run() {
+    let says = |code: &str, expected: &[&str]| {
+        let expected: Vec<String> = expected.iter().map(|it| format!("a:1: {it}")).collect();
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        check(names::names, "a", code, &expected);
+    };
+    let more = |call: &str| format!("{call} gets more than a literal");
+    for call in ["fn.glob", "fn.expand", "fn.system", "fn.execute", "fn.fnamemodify", "nvim_exec2"]
+    {
+        let prefix = if call.starts_with("nvim") { "vim.api" } else { "vim" };
+        says(&format!("x = {prefix}.{call}(name, true)"), &[&more(call)]);
+        says(&format!("x = {prefix}.{call}('a' .. name)"), &[&more(call)]);
+        says(&format!("x = {prefix}.{call}(('%s'):format(name))"), &[&more(call)]);
+        says(&format!("x = {prefix}.{call}('%', true) -- {call}(name)"), &[]);
+        says(&format!("x = {prefix}.{call}(('a %d%%'):format(name))"), &[]);
+    }
+    says("vim.cmd('edit ' .. name)", &[&more("vim.cmd")]);
+    says("vim.cmd(line)", &[&more("vim.cmd")]);
+    says("vim.cmd(('b %d'):format(buf))", &[]);
+    says("vim.cmd({ cmd = 'write', args = { name } })", &[&more("vim.cmd")]);
+    says("vim.cmd({ cmd = 'write', args = { name }, magic = { file = false } })", &[]);
+    says("vim.cmd({ cmd = 'write' })", &[]);
+    says("vim.cmd.edit(vim.x(name))", &["vim.cmd.edit expands its argument"]);
+    says("vim.cmd.buffer('#')", &[]);
+    says("vim.cmd.redraw()", &[]);
+    says("pcall(vim.cmd, name)", &["vim.cmd is called by others, with whatever they give it"]);
+    says("x = vim.fs.normalize(name)", &["fs.normalize expands variables"]);
+    says("x = vim.fs.normalize(name, { expand_env = false })", &[]);
+    says("x = vim.fs.relpath(a, b)", &["fs.relpath expands what it gets"]);
+    says("api.nvim_feedkeys(keys, 'n', false)", &[&more("nvim_feedkeys")]);
+    says("local f = io.open(name)", &[&more("io.open")]);
+    says("vim.wo[win][0].winbar = ' ' .. name", &["'winbar' is set by name.winbar alone"]);
+    says("vim.wo[win][0].winbar = ' plain '", &[]);
+    says("vim.o.statusline = line", &["'statusline' is set by name.winbar alone"]);
+    says("x = '-- vim.fn.glob(name)' .. vim.fn.glob(x)", &[&more("fn.glob"), &more("fn.glob")]);
+    holds(&files(&["lua/", "plugin/"], ".lua"), names::names);
 }
 
 #[test]

@@ -6,8 +6,8 @@ local api = vim.api
 ---@param full string
 ---@param but integer
 local function wipe(full, but)
-  local old = vim.fn.bufnr('^' .. vim.fn.escape(full, '\\.*[]^$~?') .. '$')
-  if old > 0 and old ~= but then
+  local old = require('caliban.name').buffer(full, but)
+  if old then
     api.nvim_buf_delete(old, { force = true })
   end
 end

@@ -140,7 +140,7 @@ local function write(chat)
   if text(chat) == '' and #draft.context == 0 then
     os.remove(name)
   else
-    require('caliban.project').replace(name, { vim.json.encode(draft) })
+    require('caliban.disk').replace(name, { vim.json.encode(draft) })
   end
 end
 

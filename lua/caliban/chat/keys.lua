@@ -196,20 +196,42 @@ local function code_window()
   end
 end
 
+--- The file's name under the cursor, or the first one behind it, as `gf` would take it.
+---@param line string
+---@param col integer
+---@return string name '' for none
+---@return string after what follows it
+local function name_at(line, col)
+  -- of a line without end only what is near
+  local from, start = 0, math.max(0, col - 1024)
+  line, col = line:sub(start + 1, col + 4096), col - start
+  while true do
+    local found = vim.fn.matchstrpos(line, [[\f\+]], from)
+    local name, first, stop = found[1], found[2], found[3]
+    if first < 0 then
+      return '', ''
+    elseif stop > col then
+      name = name:gsub('([^.])[.,:;!]$', '%1')
+      return name, line:sub(first + #name + 1)
+    end
+    from = stop
+  end
+end
+
 ---@param chat caliban.Chat
 local function go_to(chat)
   if chat.listing and require('caliban.chat.decide').go(chat) then
     return
   end
   local line = api.nvim_get_current_line()
-  local file = vim.fn.expand('<cfile>') ---@as string
-  local at = line:find(file, 1, true)
-  local after = at and line:sub(at + #file) or ''
+  local file, after = name_at(line, api.nvim_win_get_cursor(0)[2])
   local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')
-  local name = vim.fs.normalize((file:gsub(':%d+.*$', '')))
-  local path = name:find('^/') and name or vim.fs.joinpath(chat.root or vim.fn.getcwd(), name)
-  if name == '' or not vim.uv.fs_stat(path) then
-    require('caliban.notify').show(("No file '%s'."):format(name), vim.log.levels.WARN)
+  local names, name = require('caliban.name'), (file:gsub(':%d+.*$', ''))
+  local path = names.meant(name, chat.root)
+  local odd = require('caliban.disk').odd(path)
+  if name == '' or not vim.uv.fs_stat(path) or odd and vim.fn.isdirectory(path) == 0 then
+    local why = (odd and '%s is not opened: ' .. odd .. '.' or "No file '%s'.")
+    require('caliban.notify').show(why:format(names.shown(name)), vim.log.levels.WARN)
     return
   end
   local win = code_window()
@@ -217,10 +239,7 @@ local function go_to(chat)
     api.nvim_set_current_win(win)
     vim.cmd("normal! m'")
   end
-  local opened = win and pcall(vim.cmd.edit, vim.fn.fnameescape(path))
-  if not opened then
-    vim.cmd('aboveleft split ' .. vim.fn.fnameescape(path))
-  end
+  require('caliban.file').show(path)
   if lnum then
     local last = api.nvim_buf_line_count(0)
     api.nvim_win_set_cursor(0, { math.min(math.max(tonumber(lnum) or 1, 1), last), 0 })

@@ -77,31 +77,27 @@ function M.composer_of(win)
 end
 
 ---@param chat caliban.Chat
----@param width integer
----@return string
-local function bar(chat, width)
-  local left, right = require('caliban.status').line(chat, width - 3)
-  return ('%%< %s%%=  %s '):format((left:gsub('%%', '%%%%')), (right:gsub('%%', '%%%%')))
+---@param win integer
+local function bar(chat, win)
+  local left, right = require('caliban.status').line(chat, api.nvim_win_get_width(win) - 3)
+  require('caliban.name').winbar(win, '%%< %s%%=  %s ', left, right)
 end
 
 ---@param chat caliban.Chat
----@return string
-local function hint(chat)
+---@param win integer
+local function hint(chat, win)
   local phase = chat.status and chat.status.phase or 'idle'
   local running = phase ~= 'idle' and phase ~= 'offline'
   local keys = running and '<CR> queue · <M-CR> steer · <C-c> stop' or '<CR> send'
-  return '%=%#CalibanDim#' .. keys .. ' · g? keys '
+  require('caliban.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
 end
 
 --- Sets the lines above the windows of a chat, where they have changed.
 ---@param chat caliban.Chat
 function M.decorate(chat)
-  for buf, text in pairs({ [chat.transcript] = bar, [chat.composer] = hint }) do
+  for buf, show in pairs({ [chat.transcript] = bar, [chat.composer] = hint }) do
     for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-      local line = text(chat, api.nvim_win_get_width(win))
-      if vim.wo[win].winbar ~= line then
-        vim.wo[win][0].winbar = line
-      end
+      show(chat, win)
     end
   end
 end
@@ -155,7 +151,7 @@ local function open_transcript(chat, composer)
   if composer and api.nvim_win_get_config(composer).relative == '' then
     return api.nvim_open_win(chat.transcript, false, { split = 'above', win = composer })
   elseif layout == 'tab' then
-    vim.cmd('tab sbuffer ' .. chat.transcript)
+    vim.cmd(('tab sbuffer %d'):format(chat.transcript))
     local win = api.nvim_get_current_win()
     api.nvim_set_current_win(here)
     return win
@@ -198,7 +194,7 @@ local function swap(win, chat, part)
   api.nvim_win_call(win, function()
     local view = vim.fn.winsaveview()
     old.views[part] = view.lnum < vim.fn.line('$') and view or nil
-    vim.cmd('noautocmd keepalt keepjumps buffer ' .. chat[part])
+    vim.cmd(('noautocmd keepalt keepjumps buffer %d'):format(chat[part]))
     local kept = chat.views[part] ---@as vim.fn.winsaveview.ret?
     if kept then
       vim.fn.winrestview(kept)

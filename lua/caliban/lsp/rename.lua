@@ -19,12 +19,10 @@ local function text_of(path)
     return file.text(buf), buf
   end
   local stat = vim.uv.fs_stat(path)
-  local handle = stat and stat.size <= LARGEST and io.open(path, 'rb')
-  local text = handle and handle:read('*a') --[[@as string?]]
-  if not handle or not text then
+  local text = stat and stat.size <= LARGEST and require('caliban.disk').read(path)
+  if not text then
     return nil
   end
-  handle:close()
   text = text:gsub('^\239\187\191', '')
   local _, ends = text:gsub('\n', '')
   local dos, both = text:gsub('\r\n', '\n')

@@ -3,6 +3,7 @@
 
 use crate::edit;
 use crate::reach::Writing;
+use crate::regular;
 use crate::store::checkpoints::{Blobs, Cause, Change, Content};
 use crate::tool::{self, Desk, Unreadable};
 use std::collections::BTreeMap;
@@ -120,7 +121,7 @@ async fn look(desk: &Desk, path: &Path) -> File {
         }
         Ok(source) => file.was = Content::Text(source.text),
         Err(Unreadable::Absent) => (),
-        Err(Unreadable::Binary | Unreadable::NotUtf8) => match tokio::fs::read(path).await {
+        Err(Unreadable::Binary | Unreadable::NotUtf8) => match regular::read_apart(path).await {
             Ok(bytes) => file.was = Content::of(bytes),
             Err(error) => file.left = Some(error.to_string()),
         },

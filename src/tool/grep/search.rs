@@ -1,6 +1,7 @@
 //! The walk and the search of each file.
 
 use crate::reach::{Reach, Reading};
+use crate::regular;
 use crate::tool::{Source, clip, path, walk};
 use globset::GlobMatcher;
 use grep_matcher::Matcher;
@@ -96,7 +97,9 @@ impl Search {
             Some(source) => {
                 searcher.search_slice(&self.matcher, source.text.content.as_bytes(), sink)
             }
-            None => searcher.search_path(&self.matcher, file, sink),
+            None => {
+                regular::open(file).and_then(|it| searcher.search_file(&self.matcher, &it, sink))
+            }
         };
         if let Some(source) = buffer.filter(|source| source.pending > 0)
             && found.matches > before

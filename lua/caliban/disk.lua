@@ -1,0 +1,89 @@
+--- The disk, opened by what is there: of a pipe, a device or a socket nothing is read, and nothing is written to it,
+--- because opening one may never return.
+local M = {}
+
+--- More bytes than any file has.
+local MOST = 9007199254740992
+
+local kinds = {
+  directory = 'it is a directory',
+  fifo = 'it is a pipe',
+  socket = 'it is a socket',
+  char = 'it is a device',
+  block = 'it is a device',
+}
+
+--- Why a path is not one of a file, the end of a sentence; absent where it is, and where nothing is there. Links are
+--- followed.
+---@param path string
+---@return string?
+function M.odd(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and stat.type ~= 'file' and (kinds[stat.type] or 'it is no file') or nil
+end
+
+--- The bytes of a regular file.
+---@param path string
+---@param limit? integer no more than so many bytes
+---@return string? # absent where it cannot be read, or is something else than a file
+function M.read(path, limit)
+  -- a device is not even opened; what takes the name after this look is seen by the second
+  local constants = vim.uv.constants
+  local flags = constants.O_RDONLY + constants.O_NONBLOCK + constants.O_NOCTTY
+  local fd = not M.odd(path) and vim.uv.fs_open(path, flags, 0)
+  if not fd then
+    return nil
+  end
+  local stat = vim.uv.fs_fstat(fd)
+  local parts, left = {}, limit or MOST ---@type string[], integer
+  local size = stat and stat.size or 0
+  local part = stat and stat.type == 'file' and vim.uv.fs_read(fd, math.min(size + 1, left)) or nil
+  while part and part ~= '' do
+    parts[#parts + 1], left = part, left - #part
+    part = left > 0 and vim.uv.fs_read(fd, math.min(65536, left)) or ''
+  end
+  vim.uv.fs_close(fd)
+  return part and (#parts == 1 and parts[1] or table.concat(parts)) or nil
+end
+
+--- The names in a folder, in order.
+---@param folder string
+---@return string[]
+function M.names(folder)
+  local out = {} ---@type string[]
+  local entries = vim.uv.fs_scandir(folder)
+  local name = entries and vim.uv.fs_scandir_next(entries)
+  while entries and name do
+    out[#out + 1] = name
+    name = vim.uv.fs_scandir_next(entries)
+  end
+  table.sort(out)
+  return out
+end
+
+--- Writes a file of Caliban's own whole, beside it, and renames it. That it is durable is not waited for.
+---@param path string
+---@param texts string[]
+function M.replace(path, texts)
+  local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(path), vim.fs.basename(path))
+  -- what lies there is of a crash; nothing that is there is opened
+  vim.uv.fs_unlink(temporary)
+  local fd = vim.uv.fs_open(temporary, 'wx', 384) -- rw-------
+  if not fd then
+    return
+  end
+  local ok = true ---@type any
+  for _, text in ipairs(texts) do
+    local from = 1
+    while ok and from <= #text do
+      local written = vim.uv.fs_write(fd, from == 1 and text or text:sub(from))
+      ok, from = written, from + (written or 0)
+    end
+  end
+  ok = vim.uv.fs_close(fd) and ok and vim.uv.fs_rename(temporary, path)
+  if not ok then
+    vim.uv.fs_unlink(temporary)
+  end
+end
+
+return M

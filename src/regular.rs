@@ -1,0 +1,88 @@
+//! Files opened by what they are. Opening a pipe waits for its other end, opening a device may do anything, and neither
+//! has an end: only regular files are opened here, and never with a wait.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Opens a regular file to read it. Links are followed.
+pub fn open(path: &Path) -> io::Result<File> {
+    open_with(File::options().read(true), path)
+}
+
+/// Opens with these options what is a regular file, or is made by them.
+pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // A device is not even opened. What takes the name after this look is seen by the second one.
+    match std::fs::metadata(path) {
+        Ok(there) => check(&there)?,
+        Err(fault) if fault.kind() == io::ErrorKind::NotFound => (),
+        Err(fault) => return Err(fault),
+    }
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// The bytes of a regular file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same, on a thread that may block.
+pub async fn read_apart(path: &Path) -> io::Result<Vec<u8>> {
+    let path = path.to_owned();
+    tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)?
+}
+
+/// The text of a regular file.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn check(meta: &Metadata) -> io::Result<()> {
+    if meta.is_file() {
+        Ok(())
+    } else if meta.is_dir() {
+        Err(rustix::io::Errno::ISDIR.into())
+    } else {
+        Err(io::Error::other(ODD))
+    }
+}
+
+/// What is said of a file that is none; the end of a sentence.
+pub const ODD: &str = "it is a device, a pipe or a socket";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn only_regular_files_are_opened_and_nothing_waits() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("file"), "text").unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        mkfifoat(CWD, at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        std::os::unix::fs::symlink(at("pipe"), at("link to a pipe")).unwrap();
+        let _socket = UnixListener::bind(at("socket")).unwrap();
+        assert_eq!(read(&at("file")).unwrap(), b"text");
+        assert_eq!(read_to_string(&at("link")).unwrap(), "text");
+        for odd in ["pipe", "link to a pipe", "socket", "/dev/zero", "/dev/null"] {
+            assert_eq!(read(&at(odd)).unwrap_err().to_string(), ODD, "{odd}");
+            let write = open_with(File::options().write(true).create(true), &at(odd));
+            assert_eq!(write.unwrap_err().to_string(), ODD, "{odd}");
+        }
+        assert_eq!(open(dir.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        assert_eq!(open(&at("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        open_with(File::options().write(true).create(true), &at("made")).unwrap();
+        assert_eq!(read(&at("made")).unwrap(), b"");
+    }
+}

@@ -1,0 +1,210 @@
+//! Names of files that a stranger has chosen: whatever they are called, nothing of them is run or expanded.
+
+mod law;
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine, write};
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each would make a file `PWN`, if a shell or an Ex command ran it.
+const RUNS: [&str; 4] =
+    ["`touch PWN`", "`cd;touch PWN`.txt", "$(touch PWN).txt", "a\n!touch PWN\n"];
+
+/// Whether anything in the setup has made the canary file.
+fn canary(setup: &Setup) -> Option<PathBuf> {
+    let all = ignore::WalkBuilder::new(setup.dir()).standard_filters(false).build();
+    all.flatten().map(ignore::DirEntry::into_path).find(|it| it.ends_with("PWN"))
+}
+
+#[track_caller]
+fn nothing_ran(setup: &Setup) {
+    assert_eq!(canary(setup), None);
+}
+
+fn with_names(setup: Setup, content: impl AsRef<[u8]>) -> Setup {
+    RUNS.iter().fold(setup, |setup, name| setup.file(name, content.as_ref()))
+}
+
+/// A reply with a call of this tool for each of the names.
+fn calls(tool: &str, arguments: impl Fn(&str) -> serde_json::Value) -> Reply {
+    let each = RUNS.iter().enumerate();
+    each.fold(Reply::new(), |reply, (i, name)| reply.call(&format!("c{i}"), tool, arguments(name)))
+}
+
+#[test]
+fn a_name_that_is_written_edited_and_deleted_runs_nothing() {
+    let scene = Scene::start(|it| it);
+    scene.ask(calls("write", |name| write(name, "one\ntwo\n")));
+    scene.wait_pending(RUNS.len());
+    scene.server.reply(calls("edit", |name| edit(name, &[("two", "TWO")])));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_pending(RUNS.len());
+    nothing_ran(&scene.nvim.setup);
+    for name in RUNS {
+        assert_eq!(scene.on_disk(name).as_deref(), Some("one\ntwo\n"), "{name:?}");
+    }
+    scene.server.reply(calls("delete", |name| json!({ "path": name })));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_pending(RUNS.len());
+    for name in RUNS {
+        assert_eq!(scene.on_disk(name).as_deref(), Some("one\nTWO\n"), "{name:?}");
+    }
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    for name in RUNS {
+        assert_eq!(scene.on_disk(name), None, "{name:?}");
+    }
+    nothing_ran(&scene.nvim.setup);
+}
+
+/// Plan mode only reads, and so must not run anything either.
+#[test]
+fn a_name_that_is_read_or_asked_about_in_plan_mode_runs_nothing() {
+    let scene = Scene::start(|it| with_names(it, b"caf\xe9\n").config("{ mode = 'plan' }"));
+    let hover = |name: &str| json!({ "path": name, "line": 1, "symbol": "caf" });
+    scene.ask(calls("read", |name| json!({ "path": name })));
+    scene.server.reply(calls("diagnostics", |name| json!({ "path": name })));
+    scene.server.reply(calls("hover", hover));
+    scene.server.reply(Reply::said("I see."));
+    scene.wait_idle("I see.");
+    for i in 0..RUNS.len() {
+        let read = scene.answer(2, &format!("c{i}"));
+        assert!(read.contains("café"), "{read}");
+    }
+    nothing_ran(&scene.nvim.setup);
+}
+
+/// Neovim's own plugins run programs to show archives: a file that is only read is none of theirs.
+#[test]
+fn a_file_that_is_read_runs_no_autocommand() {
+    let note =
+        "vim.api.nvim_create_autocmd({ 'BufReadPre', 'BufReadCmd', 'BufReadPost', 'FileType' }, {
+        pattern = '*.tar',
+        callback = function(it) vim.g.ran = it.event end,
+    })";
+    let scene = Scene::start(|it| it.file("a.tar", b"caf\xe9\n").before(note));
+    scene.ask(Reply::new().call("r1", "read", json!({ "path": "a.tar" })));
+    scene.server.reply(Reply::said("I see."));
+    scene.wait_idle("I see.");
+    assert!(scene.answer(2, "r1").contains("café"), "{}", scene.answer(2, "r1"));
+    assert_eq!(scene.nvim.lua_str("return vim.g.ran"), "nil");
+    assert_eq!(scene.nvim.lua_json("return vim.fn.bufloaded('a.tar')"), 0);
+}
+
+#[test]
+fn a_name_under_review_runs_nothing_when_neovim_starts_again() {
+    let scene = Scene::start(|it| with_names(it, "one\ntwo\n"));
+    scene.ask(calls("edit", |name| edit(name, &[("two", "TWO")])));
+    scene.wait_pending(RUNS.len());
+    assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+    nothing_ran(&scene.nvim.setup);
+    let Scene { server, nvim } = scene;
+    let setup = nvim.setup.clone();
+    drop(nvim);
+    let scene = Scene { server, nvim: Nvim::start(&setup) };
+    scene.wait_hunks(RUNS.len());
+    nothing_ran(&setup);
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_hunks(0);
+    for name in RUNS {
+        assert_eq!(scene.on_disk(name).as_deref(), Some("one\nTWO\n"), "{name:?}");
+    }
+    nothing_ran(&setup);
+}
+
+/// A folder that is called like a command is a project like another.
+#[test]
+fn a_project_of_such_a_name_runs_nothing_and_finds_its_conversations() {
+    let folder = "`touch PWN`$HOME%#*[a]";
+    let scene = Scene::start(|it| {
+        it.file(&format!("{folder}/.git/HEAD"), "").file(&format!("{folder}/a.txt"), nine())
+    });
+    scene.nvim.lua(
+        "assert(vim.uv.chdir(...))",
+        &[scene.nvim.setup.path(folder).to_str().unwrap().into()],
+    );
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    let path = format!("{folder}/a.txt");
+    assert_eq!(scene.on_disk(&path), Some(nine().replace("l2", "L2")));
+    let known = "return vim.fn.getcompletion('Caliban resume ', 'cmdline')";
+    assert_eq!(scene.nvim.lua_json(known), json!(["main"]));
+    assert_eq!(
+        scene.nvim.lua_json("return require('caliban.project').history()"),
+        json!(["please"])
+    );
+    nothing_ran(&scene.nvim.setup);
+}
+
+/// The names that `gf` and a completed path may lead to.
+#[test]
+fn a_name_in_the_chat_is_opened_as_it_stands_there() {
+    let name = "$HOME#%,-=~+a.txt";
+    let scene = Scene::start(|it| it.file(name, "the right one\n"));
+    scene.ask_until(Reply::said(&format!("Look at {name}:1")), "Look at");
+    scene.nvim.go_to_transcript("Look at");
+    scene.nvim.keys("8lgf");
+    scene.nvim.wait_screen("the right one");
+    let shown = scene.nvim.lua_str("return vim.api.nvim_buf_get_name(0)");
+    assert_eq!(Path::new(&shown), fs::canonicalize(scene.nvim.setup.path(name)).unwrap());
+}
+
+#[test]
+fn a_path_is_completed_from_the_folder_and_no_newline_comes_into_the_command() {
+    let scene = Scene::start(|it| with_names(it, "").file("plain.md", "").file("in/b.md", ""));
+    let complete = |lead: &str| {
+        scene
+            .nvim
+            .lua_json(&format!("return vim.fn.getcompletion('Caliban export {lead}', 'cmdline')"))
+    };
+    assert_eq!(
+        complete(""),
+        json!(["$(touch PWN).txt", "`cd;touch PWN`.txt", "`touch PWN`", "in/", "plain.md"])
+    );
+    assert_eq!(complete("`t"), json!(["`touch PWN`"]));
+    // Neovim completes the last word
+    assert_eq!(complete("`touch PWN`"), json!([]));
+    assert_eq!(complete("in/"), json!(["in/b.md"]));
+    nothing_ran(&scene.nvim.setup);
+}
+
+/// A title is shown above the window of a rewind, where `%` begins an expression.
+#[test]
+fn a_title_above_a_window_is_no_expression() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
+    scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
+    scene.server.reply(Reply::said("I see."));
+    let title = "%{%execute('!touch PWN')%}%!x%#Error# 100%";
+    scene.nvim.ask(title, "I see.");
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.nvim.wait_screen("Type number and <Enter>");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("%{%execute('!touch PWN')%}%!x%#Error# 100%");
+    nothing_ran(&scene.nvim.setup);
+}
+
+/// `:w other` over a review is written by Caliban: the other name is no text of a command.
+#[test]
+fn a_copy_that_is_written_during_a_review_goes_to_its_very_name() {
+    let scene = Scene::two_hunks(|it| it);
+    let name = "b|!touch PWN\n`touch PWN`%#";
+    scene.nvim.lua(
+        "vim.cmd({ cmd = 'write', args = { ... }, magic = { file = false } })",
+        &[name.into()],
+    );
+    let text = scene.nvim.buffer("/a.txt") + "\n";
+    assert_eq!(scene.on_disk(name), Some(text.clone()));
+    scene.nvim.keys(":write ++ff=dos c.txt<CR>");
+    assert_eq!(scene.on_disk("c.txt"), Some(text.replace('\n', "\r\n")));
+    assert_eq!(scene.nvim.lua_str("return vim.bo.fileformat"), "unix");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    nothing_ran(&scene.nvim.setup);
+}

@@ -1,0 +1,177 @@
+//! Pipes, sockets and devices where a file was, or is expected: nothing is read from them, nothing waits for them.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine, two_hunks, write};
+use expect_test::expect;
+use rustix::fs::{CWD, Mode, mkfifoat};
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+fn fifo(path: &Path) {
+    let _ = fs::remove_file(path);
+    mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR).unwrap();
+}
+
+fn is_fifo(path: &Path) -> bool {
+    fs::symlink_metadata(path).unwrap().file_type().is_fifo()
+}
+
+/// The file under review has become something else; what Neovim and the model hear of the decision.
+fn decided(replace: impl Fn(&Path), keys: &str) -> (Scene, String) {
+    let scene = Scene::two_hunks(|it| it);
+    replace(&scene.nvim.setup.path("a.txt"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(keys);
+    scene.wait_idle("I see.");
+    let told = scene.answer(2, "e1");
+    (scene, told)
+}
+
+#[test]
+fn a_file_under_review_that_became_a_pipe_is_not_written_and_nothing_hangs() {
+    let (scene, told) = decided(fifo, ":Caliban accept all<CR>");
+    expect![[r#"
+        The user accepted 2 changes in a.txt.
+        a.txt is not saved (it is a pipe): the disk does not have it yet."#]]
+    .assert_eq(&told);
+    assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
+    assert!(scene.nvim.buffer("/a.txt").contains("L8b"), "the text is kept");
+    scene.nvim.wait_screen("a.txt: 2 accepted, not saved: it is a pipe");
+}
+
+#[test]
+fn nor_one_that_became_a_socket_or_a_device() {
+    let socket = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        drop(UnixListener::bind(path).unwrap());
+    };
+    let (_, told) = decided(socket, ":Caliban accept all<CR>");
+    assert!(told.contains("it is a socket"), "{told}");
+    let device = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        symlink("/dev/zero", path).unwrap();
+    };
+    let (_, told) = decided(device, ":Caliban accept all<CR>");
+    assert!(told.contains("it is a device"), "{told}");
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_rejected_file_stays() {
+    let (scene, _) = decided(fifo, ":Caliban reject all<CR>");
+    assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
+    // each of these has Neovim look at the disk
+    scene.nvim.keys(":edit b.txt<CR>:buffer a.txt<CR>");
+    assert!(!scene.nvim.is_blocked());
+}
+
+#[test]
+fn a_new_file_whose_name_a_pipe_has_taken_is_not_written() {
+    let scene = Scene::start(|it| it);
+    scene.ask(Reply::new().call("w1", "write", write("new.txt", "text\n")));
+    scene.wait_pending(1);
+    fifo(&scene.nvim.setup.path("new.txt"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    let told = scene.answer(2, "w1");
+    assert!(told.contains("it is a pipe"), "{told}");
+    assert!(is_fifo(&scene.nvim.setup.path("new.txt")));
+}
+
+#[test]
+fn a_deletion_and_a_renaming_leave_a_pipe_alone() {
+    for (tool, arguments) in [
+        ("delete", json!({ "path": "a.txt" })),
+        ("rename", json!({ "path": "a.txt", "to": "b.txt" })),
+    ] {
+        let scene = Scene::start(|it| it.file("a.txt", nine()));
+        scene.ask(Reply::new().call("c1", tool, arguments));
+        scene.wait_pending(1);
+        fifo(&scene.nvim.setup.path("a.txt"));
+        scene.nvim.keys(":Caliban accept all<CR>");
+        scene.nvim.wait_screen("it is a pipe");
+        assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
+        assert_eq!(scene.pending(), 1);
+    }
+}
+
+/// Whether the change is written at once, or Neovim finds the pipe at its next look.
+#[test]
+fn a_pipe_under_a_change_that_was_written_at_once_hangs_nothing() {
+    let scene = Scene::two_written(|it| it);
+    fifo(&scene.nvim.setup.path("a.txt"));
+    scene.nvim.keys(":doautocmd FocusGained<CR>:checktime<CR>");
+    scene.nvim.keys(":Caliban reject all<CR>");
+    scene.wait_hunks(0);
+    assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
+    assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
+}
+
+#[test]
+fn a_review_of_what_became_a_pipe_waits_when_neovim_starts_again() {
+    let scene = Scene::two_hunks(|it| it);
+    assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
+    let setup = scene.nvim.setup.clone();
+    fifo(&setup.path("a.txt"));
+    drop(scene.nvim);
+    let nvim = Nvim::start(&setup);
+    nvim.wait_screen("A review of a.txt waits until you open it: it is a pipe.");
+}
+
+/// A pipe wherever the program looks by itself.
+fn with_pipes(setup: Setup) -> Setup {
+    let at = |path: &str| setup.path(path);
+    for path in [
+        "AGENTS.md",
+        ".git/config",
+        ".git/logs/HEAD",
+        ".todos.json",
+        "pipe",
+        ".caliban/skills/x/SKILL.md",
+    ] {
+        fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+        fifo(&at(path));
+    }
+    fifo(&at(".b.txt.swp"));
+    fs::create_dir_all(at("in")).unwrap();
+    symlink("/dev/zero", at("zero")).unwrap();
+    setup.file("a.txt", nine()).file("b.txt", nine()).before("vim.o.directory = '.'")
+}
+
+#[test]
+fn pipes_where_the_program_looks_for_files_hang_nothing() {
+    let scene = Scene::start(with_pipes);
+    let calls = Reply::new()
+        .call("r1", "read", json!({ "path": "pipe" }))
+        .call("g1", "grep", json!({ "pattern": "l5" }))
+        .call("g2", "grep", json!({ "pattern": "l5", "path": "pipe" }))
+        .call("l1", "glob", json!({ "pattern": "**/*" }))
+        .call("t1", "todo", json!({}))
+        .call("d1", "diagnostics", json!({ "path": "b.txt" }))
+        .call("w1", "write", write("pipe", "x"))
+        .call("e2", "edit", edit("b.txt", &[("l2", "L2")]));
+    scene.server.reply(calls);
+    scene.server.reply(two_hunks());
+    scene.nvim.lua("require('caliban').ask('look')", &[]);
+    scene.wait_pending(2);
+    let answer = |id: &str| scene.answer(2, id);
+    for id in ["r1", "w1"] {
+        assert!(answer(id).contains("it is a device, a pipe or a socket"), "{id}: {}", answer(id));
+    }
+    let swap = "what has the name of its swap file is none: it is a pipe";
+    assert!(answer("d1").contains(swap), "{}", answer("d1"));
+    assert!(answer("e2").contains(swap), "{}", answer("e2"));
+    assert!(answer("g1").contains("a.txt:5: l5"), "{}", answer("g1"));
+    assert!(!answer("g2").contains("l5:"), "{}", answer("g2"));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8\nL8b")));
+    scene.nvim.keys(":Caliban ask see @pipe and @zero<CR>");
+    scene.nvim.wait_screen("! `@pipe` cannot be read: it is a device, a pipe or a");
+}

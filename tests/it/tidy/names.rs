@@ -1,0 +1,208 @@
+//! The rule of names, for Lua: what Neovim expands, searches, runs or reads as a pattern gets no text but a literal, so
+//! that no name of a file, session or model, and no title, can come to it.
+
+/// Called with a literal only, or with a literal that is formatted with numbers alone.
+const LITERAL: [&str; 31] = [
+    "fn.glob",
+    "fn.globpath",
+    "fn.glob2regpat",
+    "fn.expand",
+    "fn.expandcmd",
+    "fn.fnamemodify",
+    "fn.finddir",
+    "fn.findfile",
+    "fn.system",
+    "fn.systemlist",
+    "fn.execute",
+    "fn.feedkeys",
+    "fn.bufnr",
+    "fn.bufname",
+    "fn.bufexists",
+    "fn.bufwinnr",
+    "fn.getcompletion",
+    "fn.resolve",
+    "fn.readfile",
+    "fn.writefile",
+    "nvim_command",
+    "nvim_exec",
+    "nvim_exec2",
+    "nvim_feedkeys",
+    "nvim_input",
+    "nvim_replace_termcodes",
+    "nvim_get_runtime_file",
+    "io.open",
+    "io.lines",
+    "io.popen",
+    "os.execute",
+];
+
+/// Called with nothing that is not written out here, because they expand variables and `~`, or look for wildcards.
+const NEVER: [&str; 9] = [
+    "fs.relpath",
+    "fs.abspath",
+    "fs.root",
+    "fs.find",
+    "fn.input",
+    "vim.glob",
+    "loadstring",
+    "dofile",
+    "nvim_eval",
+];
+
+/// Options that hold expressions: set by one function, which escapes what comes into them.
+const LINES: [&str; 6] =
+    ["winbar", "statusline", "tabline", "statuscolumn", "titlestring", "rulerformat"];
+const OF_LINES: &str = "lua/caliban/name.lua";
+
+/// What the user's own settings, or Neovim itself, have given.
+const OWN: [(&str, &str); 5] = [
+    ("lua/caliban/swap.lua", "fs.normalize(dir)"),
+    ("lua/caliban/rpc.lua", "fs.normalize(bin)"),
+    ("lua/caliban/config.lua", "fs.normalize(c.system_file)"),
+    ("lua/caliban/health.lua", "fs.normalize(file)"),
+    // what `winrestcmd()` has given
+    ("lua/caliban/chat/windows.lua", "vim.cmd(sizes)"),
+];
+
+pub(in crate::tidy) fn names(path: &str, text: &str) -> Vec<String> {
+    let code = without_comments(text);
+    let mut found = Vec::new();
+    let mut tell = |at: usize, what: &str| {
+        let line = 1 + code[..at].matches('\n').count();
+        found.push((line, format!("{path}:{line}: {what}")));
+    };
+    for (at, call, arguments) in calls(&code) {
+        let is_own =
+            OWN.iter().any(|(of, it)| *of == path && *it == format!("{call}({arguments})"));
+        if is_own {
+            continue;
+        }
+        if LITERAL.contains(&call) && !is_literal(arguments) {
+            tell(at, &format!("{call} gets more than a literal"));
+        } else if call == "fs.normalize" && !arguments.contains("expand_env = false") {
+            tell(at, "fs.normalize expands variables");
+        } else if call == "vim.cmd" && !is_command(arguments) {
+            tell(at, "vim.cmd gets more than a literal");
+        } else if call.starts_with("vim.cmd.")
+            && !arguments.is_empty()
+            && !arguments.starts_with('{')
+            && !is_literal(arguments)
+        {
+            tell(at, &format!("{call} expands its argument"));
+        } else if NEVER.contains(&call) {
+            tell(at, &format!("{call} expands what it gets"));
+        }
+    }
+    for (at, _) in code.match_indices("vim.cmd") {
+        if !code[at + 7..].starts_with(['(', '.', '_']) {
+            tell(at, "vim.cmd is called by others, with whatever they give it");
+        }
+    }
+    for line in LINES.iter().filter(|_| path != OF_LINES) {
+        for (at, _) in code.match_indices(&format!(".{line} = ")) {
+            let value = code[at + line.len() + 4..].lines().next().unwrap_or_default();
+            if !is_literal(value) {
+                tell(at, &format!("'{line}' is set by name.winbar alone"));
+            }
+        }
+    }
+    found.sort();
+    found.into_iter().map(|(_, it)| it).collect()
+}
+
+/// Lua without its comments, of the same shape.
+fn without_comments(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let (mut quote, mut at) = (None, line.len());
+        let bytes = line.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            match (quote, bytes[i]) {
+                (Some(_), b'\\') => i += 1,
+                (Some(open), it) if it == open => quote = None,
+                (None, it @ (b'\'' | b'"')) => quote = Some(it),
+                (None, b'-') if line[i..].starts_with("--") => {
+                    at = i;
+                    break;
+                }
+                _ => (),
+            }
+            i += 1;
+        }
+        &line[..at]
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Each call: where it is, the last two names of what is called (all of them for `vim.cmd`), its arguments.
+fn calls(code: &str) -> Vec<(usize, &str, &str)> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let opens = code
+        .match_indices(['(', '{', '\'', '"'])
+        .filter(|(at, _)| code[..*at].chars().next_back().is_some_and(is_word));
+    opens
+        .map(|(open, _)| {
+            let start = code[..open].rfind(|c| !is_word(c)).map_or(0, |it| it + 1);
+            let whole = &code[start..open];
+            let is_plain = whole.starts_with("vim.cmd") || !whole.contains('.');
+            let parts = whole.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
+            let name = if is_plain { whole } else { &whole[parts..] };
+            let name = name.strip_prefix("api.").unwrap_or(name);
+            (start, name, arguments(code, open))
+        })
+        .collect()
+}
+
+/// What stands between these parentheses; of a call without them, its one argument.
+fn arguments(code: &str, open: usize) -> &str {
+    let bytes = code.as_bytes();
+    let (mut depth, mut i, mut quote) = (0, open, None);
+    while i < bytes.len() {
+        match (quote, bytes[i]) {
+            (Some(_), b'\\') => i += 1,
+            (Some(mark), it) if it == mark => quote = None,
+            (None, it @ (b'\'' | b'"')) => quote = Some(it),
+            (None, b'(' | b'{') => depth += 1,
+            (None, b')' | b'}') => depth -= 1,
+            _ => (),
+        }
+        i += 1;
+        if depth == 0 && quote.is_none() {
+            break;
+        }
+    }
+    let inner = if bytes[open] == b'(' { open + 1..i - 1 } else { open..i };
+    code[inner].trim()
+}
+
+/// Whether the first argument is a literal, or one that is formatted with numbers alone.
+fn is_literal(arguments: &str) -> bool {
+    let (wrapped, rest) = match arguments.strip_prefix('(') {
+        Some(inner) => (true, inner),
+        None => (false, arguments),
+    };
+    let Some(mark) = rest.chars().next().filter(|it| ['\'', '"'].contains(it)) else {
+        return false;
+    };
+    let mut end = 1;
+    let bytes = rest.as_bytes();
+    while end < bytes.len() && bytes[end] != mark as u8 {
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    let (text, after) =
+        (&rest[1..end.min(rest.len())], rest[(end + 1).min(rest.len())..].trim_start());
+    if !wrapped {
+        return after.is_empty() || after.starts_with(',');
+    }
+    let numbers = text.replace("%%", "").replace("%d", "");
+    after.starts_with("):format(") && !numbers.contains('%') && !after.contains("..")
+}
+
+/// Whether a command is a literal, or a table whose arguments are taken as they are.
+fn is_command(arguments: &str) -> bool {
+    if !arguments.starts_with('{') {
+        return is_literal(arguments);
+    }
+    let raw = arguments.contains("magic = { file = false }") || !arguments.contains("args =");
+    raw && arguments.contains("cmd = '")
+}
