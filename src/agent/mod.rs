@@ -350,8 +350,8 @@ impl Agent {
             Effect::Sample { turn } => self.sample(turn),
             Effect::Run { turn, call } => {
                 let (acts, changes) = (work::acts(&call), work::changes(&call));
-                let keeper = self.keeper().filter(|_| acts);
-                let touched = self.touched_files();
+                let keeper = if acts { self.keeper() } else { None };
+                let keeper = keeper.map(|it| (it, self.touched_files()));
                 let session = &self.setup.session;
                 let job = work::Job {
                     desk: self.setup.desk.clone(),
@@ -359,7 +359,7 @@ impl Agent {
                     knowing: self.knowing.clone(),
                     watched: if changes { self.known.watched(session) } else { Vec::new() },
                     unsaved: self.unsaved.clone(),
-                    keeper: keeper.map(|it| (it, touched)),
+                    keeper,
                 };
                 self.work.spawn(work::run(job, turn, call));
             }

@@ -65,6 +65,10 @@ pub enum Failure {
     },
     /// The stream ended before the reply did.
     Cut,
+    /// The reply went on beyond this limit.
+    Endless {
+        megabytes: u32,
+    },
     /// No byte for this long.
     Stalled {
         seconds: u64,
@@ -176,6 +180,11 @@ impl Failure {
                 "Change what it names, or start a new conversation with /new.",
             ),
             Failure::Cut => (CUT.into(), "", "Send again to go on."),
+            Failure::Endless { megabytes } => (
+                format!("The reply was cut off at {megabytes} MB, and its calls were not run"),
+                "",
+                "Its text up to there is kept. /new begins a conversation without it.",
+            ),
             Failure::Stalled { seconds } => {
                 (format!("The provider sent nothing for {seconds} s"), "", "Send again to retry.")
             }

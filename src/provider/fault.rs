@@ -298,6 +298,7 @@ fn without_key(mut failure: Failure, key: &str) -> Failure {
         Failure::RateLimited { .. }
         | Failure::Overloaded { .. }
         | Failure::Cut
+        | Failure::Endless { .. }
         | Failure::Stalled { .. } => &mut [],
     };
     for text in texts {

@@ -13,7 +13,7 @@ mod tests;
 
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
-pub use say::is_for_both;
+pub use say::{is_for_both, is_untaken};
 pub use title::title;
 
 use crate::event::{End, Event, Failure, Mode, Named, Plan, PlanStep, Queued, Tuning, TurnId};
@@ -25,6 +25,11 @@ use std::path::PathBuf;
 
 /// Requests in one turn, after which it stops and says so.
 pub const MAX_REQUESTS: u32 = 100;
+/// Calls of one reply that are taken. The most that a model was seen to make by intent is a few dozen; more is a fault
+/// of the model or somebody's attempt to keep the machine busy.
+pub const MAX_CALLS: usize = 200;
+/// Reads of one reply that run at the same time: each may hold a file of 50 MB.
+const MAX_READS: usize = 16;
 /// Times in a row that a reply the provider paused is sent back to be continued.
 const MAX_PAUSES: usize = 10;
 /// The same call with the same answer: from this many on it is refused, and at `LOOP_END` the turn ends.
@@ -195,7 +200,7 @@ impl Session {
         }
     }
 
-    /// The calls of the last reply and how far each is.
+    /// The calls of the last reply that were taken, and how far each is.
     pub fn open(&self) -> &[Open] {
         match &self.phase {
             Phase::Acting { open, .. } => open,
@@ -266,10 +271,10 @@ impl Session {
         }
     }
 
-    fn replied(&mut self, turn: TurnId, reply: Reply, plans: Vec<Plan>, step: &mut Step) {
+    fn replied(&mut self, turn: TurnId, reply: Reply, mut plans: Vec<Plan>, step: &mut Step) {
+        plans.truncate(MAX_CALLS);
         let has_calls = reply.calls().next().is_some();
-        let plans = if has_calls { self.guard_loops(&reply, plans) } else { plans };
-        let runaway = self.is_runaway(&reply);
+        let runaway = self.guard_loops(&reply, &mut plans);
         let goes_back = say::is_paused(&reply) && self.pauses() < MAX_PAUSES;
         let acts = has_calls && say::may_act(&reply.stop);
         let stop = runaway.or_else(|| say::stop(&reply).filter(|_| !acts && !goes_back));

@@ -129,6 +129,38 @@ pub(super) fn looping(call: &ToolCall, times: usize) -> String {
     )
 }
 
+/// Answers of the calls beyond those that were taken. The first says why; a reply may have thousands more.
+pub(super) fn untaken(calls: &[&CallId], taken: usize) -> impl Iterator<Item = ToolAnswer> {
+    let all = calls.len() + taken;
+    calls.iter().enumerate().map(move |(n, call)| {
+        let text = if n == 0 {
+            format!(
+                "{UNTAKEN}. Your reply had {all} calls, and {taken} is the most that is taken of one reply: the first \
+                 {taken} were answered above, the others were not run. Send those again that you still need, \
+                 {taken} at most in one reply."
+            )
+        } else {
+            UNTAKEN.to_owned()
+        };
+        failed(call, text, "not taken")
+    })
+}
+
+const UNTAKEN: &str = "Not run: too many calls";
+
+/// Whether a call was beyond those that are taken of one reply.
+pub fn is_untaken(answer: &ToolAnswer) -> bool {
+    answer.failed && answer.text.starts_with(UNTAKEN)
+}
+
+/// For the user.
+pub(super) fn runaway(call: &ToolCall, times: usize) -> String {
+    format!(
+        "Stopped: the model made the same `{}` call {times} times. Send a message to go on.",
+        call.tool
+    )
+}
+
 const LOOPING: &str = "Not run: you have called";
 
 pub(super) fn is_looping(answer: &str) -> bool {

@@ -1,0 +1,1 @@
+//! What goes wrong around the program: the machine, the disk, the editor.
