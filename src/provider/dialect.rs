@@ -271,6 +271,9 @@ impl Reading {
                     out.truncate(before);
                     out.push(Sampled::Failed(Failure::Endless { megabytes }));
                 }
+                if let Some(Sampled::Done(reply)) = out.last_mut() {
+                    reply.usage = reply.usage.fitting();
+                }
                 *ended = matches!(out.last(), Some(Sampled::Done(_) | Sampled::Failed(_)));
             }
         });
@@ -299,6 +302,9 @@ impl Reading {
         } else {
             self.decoder.end()
         });
+        if let Some(Sampled::Done(reply)) = out.last_mut() {
+            reply.usage = reply.usage.fitting();
+        }
     }
 }
 

@@ -131,6 +131,15 @@ impl Session {
         }
     }
 
+    /// A command whose start is not on disk is asked about: after a crash nobody would know that it ran.
+    pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
+        let plan = self.open().iter().find(|it| it.call.id == call).map(|it| &it.step);
+        if let Some(PlanStep::Act { question, .. }) = plan {
+            let question = say::unrecorded(question, why);
+            self.record(Event::Asked { turn, call, question }, step);
+        }
+    }
+
     fn start(&mut self, turn: TurnId, call: ToolCall, step: &mut Step) {
         self.record(Event::Started { turn, call: call.id.clone() }, step);
         step.effects.push(Effect::Run { turn, call });
@@ -199,16 +208,12 @@ impl Session {
 
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
-        let asking = self
-            .open()
-            .iter()
-            .any(|it| it.call.id == *call && matches!(it.state, State::Asking { .. }));
-        if !asking {
-            return;
-        }
+        let asked = self.open().iter().find(|it| it.call.id == *call).map(|it| &it.state);
+        let Some(State::Asking { question }) = asked else { return };
+        let is_recorded = !say::is_unrecorded(question);
         self.record(Event::Ruled { turn, call: call.clone(), ruling: ruling.clone() }, step);
         if let Ruling::Denied { reason } = ruling {
-            let answer = say::denied(call, &reason, &self.unsaved);
+            let answer = say::denied(call, &reason, &self.unsaved, is_recorded);
             self.record(Event::Answered { turn, answer }, step);
         }
         self.advance(turn, step);

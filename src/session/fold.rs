@@ -83,7 +83,8 @@ impl Session {
     }
 
     fn spend(&mut self, cost: Option<f64>) {
-        self.spent += cost.unwrap_or_default();
+        // A file may hold any number, and what is not finite could not be written to one.
+        self.spent = (self.spent + cost.unwrap_or_default()).clamp(0.0, 1e12);
         self.unpriced |= cost.is_none();
     }
 

@@ -148,6 +148,9 @@ impl Session {
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.answered(turn, answer, &mut step);
             }
+            Input::Unrecorded { turn, call, why } if self.is_running(turn, &call) => {
+                self.unrecorded(turn, call, &why, &mut step);
+            }
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
@@ -169,6 +172,7 @@ impl Session {
             | Input::Replied { .. }
             | Input::Failed { .. }
             | Input::Answered { .. }
+            | Input::Unrecorded { .. }
             | Input::ChooseMode { .. }
             | Input::ChooseSystem { .. } => (),
         }
@@ -230,7 +234,7 @@ impl Session {
     fn send(&mut self, text: String, context: Vec<Excerpt>, steer: bool, step: &mut Step) {
         let is_empty = text.trim().is_empty() && context.is_empty();
         if !is_empty {
-            let id = self.queued + 1;
+            let id = self.queued.checked_add(1).unwrap_or_else(|| self.unused_id());
             let steer = steer && self.phase != Phase::Idle;
             let message = Queued { id, text, context, steer };
             self.record(Event::Queued { message }, step);
@@ -244,9 +248,15 @@ impl Session {
         }
     }
 
+    /// An id that nothing in the queue has: that of a message read from a file may be the last there is.
+    fn unused_id(&self) -> u32 {
+        let is_unused = |id: &u32| self.queue.iter().all(|it| it.id != *id);
+        (1..=u32::MAX).find(is_unused).unwrap_or(0)
+    }
+
     fn prompt_next(&mut self, step: &mut Step) {
         let Some(message) = self.queue.first().cloned() else { return };
-        let turn = TurnId(self.turns + 1);
+        let turn = TurnId(self.turns.saturating_add(1));
         self.record(Event::Prompted { turn, message }, step);
         step.effects.push(Effect::Sample { turn });
     }
@@ -304,7 +314,10 @@ impl Session {
             _ => return,
         };
         if self.turn() == Some(turn) {
-            self.record(Event::Proposed { turn, call, path, hunks: before + hunks }, step);
+            self.record(
+                Event::Proposed { turn, call, path, hunks: before.saturating_add(hunks) },
+                step,
+            );
         }
     }
 

@@ -53,8 +53,30 @@ pub(super) fn with_unsaved(question: String, unsaved: &[String]) -> String {
     format!("{question}\n{} will be saved first.", unsaved.join(", "))
 }
 
-pub(super) fn denied(call: &CallId, reason: &str, unsaved: &[String]) -> ToolAnswer {
-    let mut text = if reason.is_empty() {
+/// The question of a command whose start the disk did not take.
+pub(super) fn unrecorded(question: &str, why: &str) -> String {
+    format!("{UNRECORDED} ({why}). Run it all the same?\n{question}")
+}
+
+const UNRECORDED: &str = "The start of this command could not be written to disk";
+
+pub(super) fn is_unrecorded(question: &str) -> bool {
+    question.starts_with(UNRECORDED)
+}
+
+pub(super) fn denied(
+    call: &CallId,
+    reason: &str,
+    unsaved: &[String],
+    is_recorded: bool,
+) -> ToolAnswer {
+    let mut text = if !is_recorded {
+        let says = if reason.is_empty() { String::new() } else { format!(" They say: {reason}") };
+        format!(
+            "Not run: the disk did not take the record that this command starts (it may be full), and the user does \
+             not want it run without. Commands will go on to fail so until there is room; reading works.{says}"
+        )
+    } else if reason.is_empty() {
         "Not run: the user refused. Do not try it another way; ask what they want instead.".into()
     } else {
         format!("Not run: the user refused, and says: {reason}")

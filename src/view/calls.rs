@@ -14,6 +14,9 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
+        // It may have been said to have begun.
+        self.comes_to(call, "not run");
+        self.set_right(call, "");
         let at = self.push_lines(Shape::Ask, lines::question(question));
         self.blocks[at].call = Some(call.clone());
     }
