@@ -40,6 +40,7 @@ pub struct Guarded {
 
 /// The way to the guard. A guard that ends before its last word was killed.
 struct Way {
+    guard: tokio::process::Child,
     socket: tokio::net::UnixStream,
     has_last_word: bool,
 }
@@ -58,10 +59,11 @@ impl Guarded {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         // Never killed by us, and reaped by tokio.
-        drop(command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?);
+        let guard = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
-        let mut guarded = Guarded { way: Some(Way { socket, has_last_word: false }), group: None };
+        let mut guarded =
+            Guarded { way: Some(Way { guard, socket, has_last_word: false }), group: None };
         match guarded.word().await {
             Some(pid) => guarded.group = Pid::from_raw(pid),
             None => return Err(io::Error::other("its guard ended")),
@@ -121,6 +123,8 @@ impl Way {
         let _ = self.socket.shutdown().await;
         let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
         if !self.has_last_word {
+            // What it leaves comes here when it is gone, a moment after its socket closes.
+            let _ = timeout(PATIENCE, self.guard.wait()).await;
             // It goes on where the call does not wait any longer.
             let _ = timeout(PATIENCE, tokio::spawn(orphans::end_marked())).await;
         }

@@ -280,7 +280,7 @@ impl Agent {
                 self.show(Show::Tell(message));
             }
         }
-        self.act_on(step.effects, saved.err());
+        self.act_on(step.effects, saved.as_ref().err());
         if is_begun {
             self.ask_for_title();
         }
@@ -288,10 +288,10 @@ impl Agent {
     }
 
     /// Commands whose start the disk did not take wait for the user's word; all else goes on in memory.
-    fn act_on(&mut self, effects: Vec<Effect>, unsaved: Option<io::Error>) {
+    fn act_on(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
         let mut waiting = None;
         for effect in effects {
-            match (effect, &unsaved) {
+            match (effect, unsaved) {
                 (Effect::Run { turn, call }, Some(why))
                     if work::acts(&call) && self.unrecorded.as_ref() != Some(&call.id) =>
                 {

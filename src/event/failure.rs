@@ -113,6 +113,12 @@ const FOREIGN: &str = "What answered does not speak the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
 
+const KEPT: &str = "Its text up to there is kept. /new begins a conversation without it.";
+
+fn endless(megabytes: u32) -> String {
+    format!("The reply was cut off at {megabytes} MB, and its calls were not run")
+}
+
 /// What a provider cannot do now, and how long it asks to wait where that is long.
 fn not_now(what: &str, after_ms: Option<u64>) -> (String, &'static str, &'static str) {
     match after_ms.filter(|ms| *ms > LONGEST_WAIT).map(|ms| ms.div_ceil(60_000)) {
@@ -180,11 +186,7 @@ impl Failure {
                 "Change what it names, or start a new conversation with /new.",
             ),
             Failure::Cut => (CUT.into(), "", "Send again to go on."),
-            Failure::Endless { megabytes } => (
-                format!("The reply was cut off at {megabytes} MB, and its calls were not run"),
-                "",
-                "Its text up to there is kept. /new begins a conversation without it.",
-            ),
+            Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
             Failure::Stalled { seconds } => {
                 (format!("The provider sent nothing for {seconds} s"), "", "Send again to retry.")
             }

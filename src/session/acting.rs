@@ -71,24 +71,20 @@ impl Session {
         let mut room = MAX_READS.saturating_sub(self.open().iter().filter(is_running).count());
         for at in 0..self.open().len() {
             let it = &self.open()[at];
-            match (&it.state, &it.step) {
-                (State::Ready, PlanStep::AskedRead(question))
-                    if !self.granted.contains(question) =>
-                {
-                    if self.asking().is_none() {
-                        let (call, question) = (it.call.id.clone(), question.clone());
-                        self.record(Event::Asked { turn, call, question }, step);
-                    }
-                }
-                (State::Ready, PlanStep::Read)
-                | (State::Ready | State::Allowed, PlanStep::AskedRead(_))
-                    if room > 0 =>
-                {
-                    room -= 1;
-                    let call = it.call.clone();
-                    self.start(turn, call, step);
-                }
-                _ => (),
+            let is_allowed = match (&it.state, &it.step) {
+                (State::Ready, PlanStep::Read) | (State::Allowed, PlanStep::AskedRead(_)) => true,
+                (State::Ready, PlanStep::AskedRead(question)) => self.granted.contains(question),
+                _ => continue,
+            };
+            if is_allowed && room > 0 {
+                room -= 1;
+                let call = it.call.clone();
+                self.start(turn, call, step);
+            } else if let (false, None, PlanStep::AskedRead(question)) =
+                (is_allowed, self.asking(), &it.step)
+            {
+                let (call, question) = (it.call.id.clone(), question.clone());
+                self.record(Event::Asked { turn, call, question }, step);
             }
         }
     }
@@ -133,8 +129,9 @@ impl Session {
 
     /// A command whose start is not on disk is asked about: after a crash nobody would know that it ran.
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
-        let plan = self.open().iter().find(|it| it.call.id == call).map(|it| &it.step);
-        if let Some(PlanStep::Act { question, .. }) = plan {
+        let is_running = self.is_running(turn, &call);
+        let open = self.open().iter().find(|it| is_running && it.call.id == call);
+        if let Some(PlanStep::Act { question, .. }) = open.map(|it| &it.step) {
             let question = say::unrecorded(question, why);
             self.record(Event::Asked { turn, call, question }, step);
         }

@@ -148,9 +148,7 @@ impl Session {
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.answered(turn, answer, &mut step);
             }
-            Input::Unrecorded { turn, call, why } if self.is_running(turn, &call) => {
-                self.unrecorded(turn, call, &why, &mut step);
-            }
+            Input::Unrecorded { turn, call, why } => self.unrecorded(turn, call, &why, &mut step),
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
@@ -172,7 +170,6 @@ impl Session {
             | Input::Replied { .. }
             | Input::Failed { .. }
             | Input::Answered { .. }
-            | Input::Unrecorded { .. }
             | Input::ChooseMode { .. }
             | Input::ChooseSystem { .. } => (),
         }

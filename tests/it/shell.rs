@@ -313,7 +313,9 @@ async fn other_children_of_the_program_live_on() {
     let mut alive = left(&room);
     alive.sort();
     assert_eq!(alive, ["sleep 1000 ", "sleep 1000 ", "sleep 1000 "]);
-    living(&room).into_iter().for_each(|it| super::kit::setup::kill(it.0));
+    for (pid, _) in living(&room) {
+        super::kit::setup::kill(pid);
+    }
     other.wait().unwrap();
 }
 
