@@ -69,6 +69,11 @@ function _G.BenchSubmit(text)
   require('caliban').ask(text)
 end
 
+---@return string
+function _G.BenchPhase()
+  return require('caliban').state().phase
+end
+
 ---@class bench.Times
 ---@field welcome number ms
 local Bench = { welcome = 0 }

@@ -1,6 +1,7 @@
 //! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
 //! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH=reach` for the rules of paths,
-//! `BENCH=review` for reviews, `BENCH=sessions` for large ones, `BENCH_ONLY=0,6,once` for
+//! `BENCH=review` for reviews, `BENCH=sessions` for large ones, `BENCH=flood` for replies of thousands of calls,
+//! `BENCH_ONLY=0,6,once` for
 //! single parts. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
@@ -14,6 +15,7 @@
 mod decode;
 mod edits;
 mod editor;
+mod flood;
 mod floor;
 mod proc;
 mod reach;
@@ -78,6 +80,9 @@ fn main() {
     if std::env::var("BENCH").is_ok_and(|it| it == "sessions") {
         return println!("{}", sessions::table());
     }
+    if std::env::var("BENCH").is_ok_and(|it| it == "flood") {
+        return println!("{}", flood::table());
+    }
     let quick = std::env::var("BENCH").is_ok_and(|it| it == "quick");
     let only = std::env::var("BENCH_ONLY").ok();
     let named = |name: &str| only.as_ref().map(|it| it.split(',').any(|part| part == name));
@@ -112,5 +117,6 @@ fn main() {
         println!("{}", reach::table());
         println!("{}", review::table());
         println!("{}", sessions::table());
+        println!("{}", flood::table());
     }
 }

@@ -17,6 +17,8 @@ pub(crate) enum Reply {
     },
     /// A call of this tool.
     Call { name: &'static str, input: serde_json::Value },
+    /// So many calls of this tool in one reply; with `stays` the reply does not end.
+    Calls { count: usize, stays: bool, name: &'static str, input: fn(usize) -> serde_json::Value },
     /// This word, and then nothing until the other side closes the connection: that is its last.
     Open { word: String },
 }
@@ -65,7 +67,7 @@ fn serve(stream: TcpStream, inbox: &Mutex<Receiver<Reply>>, log: &Sender<Times>)
     let mut reader = BufReader::with_capacity(1 << 16, stream);
     while let Some(arrived) = request(&mut reader) {
         let Ok(reply) = inbox.lock().unwrap().recv() else { return };
-        let stays = matches!(reply, Reply::Open { .. });
+        let stays = matches!(reply, Reply::Open { .. } | Reply::Calls { stays: true, .. });
         let Ok((first, mut last)) = answer(&mut writer, reply) else { return };
         if stays {
             let _ = reader.read(&mut [0]);
@@ -110,19 +112,19 @@ fn answer(out: &mut TcpStream, reply: Reply) -> std::io::Result<(Instant, Instan
             Ok((now, now))
         }
         Reply::Call { name, input } => {
-            let start = format!(
-                r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"tool_use","id":"t","name":"{name}","input":{{}}}}}}"#
-            );
-            let input = input.to_string();
-            let input = serde_json::json!({ "type": "input_json_delta", "partial_json": input });
-            let delta =
-                serde_json::json!({ "type": "content_block_delta", "index": 0, "delta": input });
-            let text = event("content_block_start", &start)
-                + &event("content_block_delta", &delta.to_string())
-                + &end("tool_use");
+            let text = call(0, name, &input) + &end("tool_use");
             out.write_all(text.as_bytes())?;
             let now = Instant::now();
             Ok((now, now))
+        }
+        Reply::Calls { count, stays, name, input } => {
+            let mut text: String = (0..count).map(|n| call(n, name, &input(n))).collect();
+            if !stays {
+                text += &end("tool_use");
+            }
+            let first = Instant::now();
+            out.write_all(text.as_bytes())?;
+            Ok((first, Instant::now()))
         }
     }
 }
@@ -160,6 +162,20 @@ fn text(
         }
     }
     Ok((first, Instant::now()))
+}
+
+fn call(index: usize, name: &str, input: &serde_json::Value) -> String {
+    let start = format!(
+        r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"t{index}","name":"{name}","input":{{}}}}}}"#
+    );
+    let input = input.to_string();
+    let input = serde_json::json!({ "type": "input_json_delta", "partial_json": input });
+    let delta =
+        serde_json::json!({ "type": "content_block_delta", "index": index, "delta": input });
+    let stop = format!(r#"{{"type":"content_block_stop","index":{index}}}"#);
+    event("content_block_start", &start)
+        + &event("content_block_delta", &delta.to_string())
+        + &event("content_block_stop", &stop)
 }
 
 fn delta(text: &str) -> String {

@@ -9,7 +9,7 @@ pub use mode::{MODES, Mode};
 pub use tuning::Tuning;
 
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, Usage};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -25,11 +25,23 @@ impl fmt::Display for SessionId {
 }
 
 /// Counts the turns of a session from 1. A late result carries the id of its turn and does nothing after it.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct TurnId(pub u32);
+
+/// The highest number that is taken from a file: those given from there on never come to the end of a `u32`.
+pub const HIGHEST: u32 = 1 << 30;
+
+impl<'de> Deserialize<'de> for TurnId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<TurnId, D::Error> {
+        number(from).map(TurnId)
+    }
+}
+
+/// Reads a number that is counted on from, cut to `HIGHEST`.
+pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    Ok(u32::deserialize(from)?.min(HIGHEST))
+}
 
 /// A message the user has sent and the model has not seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,7 @@
 //! What a command starts ends with it. Between the program and each command stands a guard: this program
 //! again, as a small process of its own that adopts what the command leaves behind, and kills all of it when
-//! its socket closes, be it that the program wants so or that the program itself was killed.
+//! its socket closes, be it that the program wants so or that the program itself was killed. Where a command
+//! kills its guard, what it left comes to the program, which knows it by a mark and kills it.
 
 mod orphans;
 
@@ -23,14 +24,25 @@ pub const ARGUMENT: &str = "guard";
 /// In the place of a command: the process that is going to become the one behind it.
 const WAITING: &str = "--waiting";
 
+/// The guard's last word: nothing of the command is left. No process and no exit status has this number.
+const NOTHING_LEFT: i32 = i32::MIN;
+
 /// How long the end of killed processes is awaited: one may hang in the system.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running command. Dropping it kills all that is left of it.
 pub struct Guarded {
-    socket: tokio::net::UnixStream,
+    /// None once it has been left to its end.
+    way: Option<Way>,
     /// The command's process group: all of it that is known where orphans cannot be adopted.
     group: Option<Pid>,
+}
+
+/// The way to the guard. A guard that ends before its last word was killed.
+struct Way {
+    guard: tokio::process::Child,
+    socket: tokio::net::UnixStream,
+    has_last_word: bool,
 }
 
 /// A guard's command, for arguments, folder, environment and output to be added. `program` is this program.
@@ -43,13 +55,15 @@ pub fn command(program: &Path, command: &Path) -> tokio::process::Command {
 impl Guarded {
     /// Starts what `command` gave. It is consumed, since it holds ends of the socket and of the output.
     pub async fn start(mut command: tokio::process::Command) -> io::Result<Guarded> {
+        orphans::adopt();
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         // Never killed by us, and reaped by tokio.
-        drop(command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?);
+        let guard = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
-        let mut guarded = Guarded { socket, group: None };
+        let mut guarded =
+            Guarded { way: Some(Way { guard, socket, has_last_word: false }), group: None };
         match guarded.word().await {
             Some(pid) => guarded.group = Pid::from_raw(pid),
             None => return Err(io::Error::other("its guard ended")),
@@ -62,13 +76,8 @@ impl Guarded {
         self.word().await.map(ExitStatus::from_raw)
     }
 
-    /// The guard sends each word at once, so it comes at once: nothing is lost if this is dropped before.
     async fn word(&mut self) -> Option<i32> {
-        let mut word = [0; 4];
-        match self.socket.read(&mut word).await {
-            Ok(4) => Some(i32::from_le_bytes(word)),
-            _ => None,
-        }
+        self.way.as_mut()?.word().await
     }
 
     /// Signals the command's process group. One that is gone already is no fault.
@@ -80,14 +89,45 @@ impl Guarded {
 
     /// Kills what is left, and waits for its end.
     pub async fn finish(mut self) {
-        let _ = self.socket.shutdown().await;
-        let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
+        if let Some(way) = self.way.take() {
+            way.finish().await;
+        }
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
+        // Without a runtime the program ends, and each guard sees to its command by itself.
+        if let (Some(way), Ok(runtime)) = (self.way.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(way.finish());
+        }
+    }
+}
+
+impl Way {
+    /// The guard sends each word at once, so it comes at once: nothing is lost if this is dropped before.
+    async fn word(&mut self) -> Option<i32> {
+        loop {
+            let mut word = [0; 4];
+            match (self.socket.read(&mut word).await, i32::from_le_bytes(word)) {
+                (Ok(4), NOTHING_LEFT) => self.has_last_word = true,
+                (Ok(4), word) => return Some(word),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Has the guard kill what is left, and waits for its end. One that was killed itself leaves that to this program.
+    async fn finish(mut self) {
+        let _ = self.socket.shutdown().await;
+        let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
+        if !self.has_last_word {
+            // What it leaves comes here when it is gone, a moment after its socket closes.
+            let _ = timeout(PATIENCE, self.guard.wait()).await;
+            // It goes on where the call does not wait any longer.
+            let _ = timeout(PATIENCE, tokio::spawn(orphans::end_marked())).await;
+        }
     }
 }
 
@@ -105,6 +145,7 @@ pub fn run(mut arguments: ArgsOs) -> ExitCode {
 fn guard(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     orphans::adopt();
+    orphans::name_guard();
     let mut child = process::Command::new(env::current_exe()?)
         .args([OsStr::new(ARGUMENT), OsStr::new(WAITING), command])
         .args(arguments)
@@ -130,6 +171,7 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
     let (Some(command), Ok(1)) = (arguments.next(), io::stdin().read(&mut [0])) else {
         return ExitCode::FAILURE;
     };
+    orphans::mark();
     let error = process::Command::new(&command).args(arguments).stdin(Stdio::null()).exec();
     let _ = writeln!(io::stderr(), "{}: {error}", command.display());
     // The shells' own code for a command that is not there.
@@ -144,7 +186,10 @@ fn report(socket: &mut UnixStream, command: Pid) {
                 let _ = socket.write_all(&status.as_raw().to_le_bytes());
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => (),
-            Err(_) => return,
+            Err(_) => {
+                let _ = socket.write_all(&NOTHING_LEFT.to_le_bytes());
+                return;
+            }
         }
     }
 }

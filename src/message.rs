@@ -2,7 +2,7 @@
 //! their JSON is meant to be read, edited and diffed by a person.
 
 use serde::ser::SerializeStruct as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::fmt;
 
@@ -191,11 +191,13 @@ pub enum Stop {
 /// Tokens, as the provider counted them. `input` excludes what was read from or written to a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
+    #[serde(deserialize_with = "count")]
     pub input: u64,
+    #[serde(deserialize_with = "count")]
     pub output: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     pub cache_read: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "count")]
     pub cache_write: u64,
 }
 
@@ -209,6 +211,15 @@ impl std::ops::AddAssign for Usage {
 }
 
 impl Usage {
+    /// With counts that fit; see `count`.
+    #[must_use]
+    pub fn fitting(self) -> Usage {
+        let Usage { input, output, cache_read, cache_write } = self;
+        let [input, output, cache_read, cache_write] =
+            [input, output, cache_read, cache_write].map(|it| sum(&[it]));
+        Usage { input, output, cache_read, cache_write }
+    }
+
     /// Tokens that were read, from the cache or not.
     #[must_use]
     pub fn read(&self) -> u64 {
@@ -225,6 +236,11 @@ impl Usage {
 /// Counts are the provider's, and any number may come: what no double holds is cut.
 fn sum(counts: &[u64]) -> u64 {
     counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count)).min(1 << 52)
+}
+
+/// Reads a count from a file, in which any number may stand.
+pub fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    Ok(sum(&[u64::deserialize(from)?]))
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

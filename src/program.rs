@@ -37,30 +37,36 @@ const FAREWELL: Duration = Duration::from_millis(1500);
 /// How long the sessions may take to be on disk when the editor goes: it waits a second longer.
 const SAVING: Duration = Duration::from_secs(9);
 
+/// The exit code by which `lua/caliban/rpc.lua` knows that what the editor sent could not be read.
+const UNREADABLE: u8 = 65;
+
 /// Runs until the editor goes.
 pub async fn run() -> ExitCode {
-    let Ok((editor, mut from_nvim)) = link::connect() else { return ExitCode::FAILURE };
+    let Ok((editor, (mut from_nvim, link))) = link::connect() else { return ExitCode::FAILURE };
     let Some(FromNvim::Hello(hello)) = from_nvim.recv().await else { return ExitCode::FAILURE };
     let (mut program, mut ends) = Program::new(editor, hello);
     // At `:qa` the signal comes together with the end of input: what the editor still says is read first.
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
     let mut is_terminated = false;
-    loop {
+    let end = loop {
         tokio::select! {
             biased;
             message = from_nvim.recv() => match message {
                 Some(message) => program.handle(message).await,
-                None => break,
+                None => break link.await.unwrap_or(link::End::Unreadable),
             },
             Some((session, wish)) = ends.wishes.recv() => program.wish(session, wish).await,
             Some(connected) = ends.connected.recv() => program.connected(connected),
             Some(waited) = ends.waited.recv() => program.waited(waited).await,
             _ = terminated.recv(), if !is_terminated => is_terminated = true,
-            () = tokio::time::sleep(FAREWELL), if is_terminated => break,
+            () = tokio::time::sleep(FAREWELL), if is_terminated => break link::End::Closed,
         }
-    }
+    };
     program.quit().await;
-    ExitCode::SUCCESS
+    match end {
+        link::End::Closed => ExitCode::SUCCESS,
+        link::End::Unreadable => ExitCode::from(UNREADABLE),
+    }
 }
 
 struct Program {

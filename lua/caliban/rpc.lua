@@ -62,6 +62,18 @@ local function dead(why)
   require('caliban.chat').ended(why, unsent)
 end
 
+--- The program's exit code where it could not read what Neovim had sent.
+local UNREADABLE = 65
+
+---@param code integer
+---@return string
+local function how_it_ended(code)
+  if code == UNREADABLE then
+    return 'it could not read what Neovim sent'
+  end
+  return code > 128 and ('signal %d'):format(code - 128) or ('exit code %d'):format(code)
+end
+
 ---@param job integer
 ---@param code integer
 local function on_exit(job, code)
@@ -73,9 +85,8 @@ local function on_exit(job, code)
   elseif job ~= link.job then
     return
   end
-  local how = code > 128 and ('signal %d'):format(code - 128) or ('exit code %d'):format(code)
   local say_so = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
-  dead(say_so:format(how))
+  dead(say_so:format(how_it_ended(code)))
 end
 
 ---@param message table

@@ -315,7 +315,7 @@ impl Job {
             }
             it.said.push(said);
             it.files.push((path.clone(), unsaved.is_empty()));
-            it.hunks += hunks;
+            it.hunks = it.hunks.saturating_add(hunks);
         }
     }
 

@@ -37,6 +37,7 @@ use crate::store::Store;
 use crate::store::checkpoints::Checkpoints;
 use crate::tool::{self};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
@@ -75,6 +76,8 @@ pub struct Agent {
     cached: Option<cache::Cached>,
     hearing: sampling::Hearing,
     disk_warned: bool,
+    /// The command whose start the disk did not take; the user was asked whether it is to run all the same.
+    unrecorded: Option<CallId>,
     /// What was said last of instructions that have changed.
     outdated: Option<String>,
     checks: checks::Checks,
@@ -167,6 +170,7 @@ impl Agent {
             cached: None,
             hearing: sampling::Hearing::new(),
             disk_warned: false,
+            unrecorded: None,
             outdated: None,
             checks: checks::Checks::default(),
             checkpoints: None,
@@ -265,7 +269,7 @@ impl Agent {
             Effect::Propose { .. } => true,
             _ => false,
         });
-        self.save(&step.events, acts);
+        let saved = self.save(&step.events, acts);
         let first = |it: &Event| matches!(it, Event::Ended { turn: TurnId(1), why: End::Done });
         let is_begun = step.events.iter().any(first);
         for event in step.events {
@@ -278,26 +282,46 @@ impl Agent {
                 self.show(Show::Tell(message));
             }
         }
-        for effect in step.effects {
-            self.act(effect);
-        }
+        self.act_on(step.effects, saved.as_ref().err());
         if is_begun {
             self.ask_for_title();
         }
         self.show_status();
     }
 
-    /// While a turn runs the events go to the journal; at rest the whole session is written.
-    fn save(&mut self, events: &[Event], sync: bool) {
-        let Some(store) = &mut self.setup.store else { return };
-        if events.is_empty() {
-            return;
+    /// Commands whose start the disk did not take wait for the user's word; all else goes on in memory.
+    fn act_on(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
+        let mut waiting = None;
+        for effect in effects {
+            match (effect, unsaved) {
+                (Effect::Run { turn, call }, Some(why))
+                    if work::acts(&call) && self.unrecorded.as_ref() != Some(&call.id) =>
+                {
+                    self.unrecorded = Some(call.id.clone());
+                    waiting = Some(Input::Unrecorded { turn, call: call.id, why: why.to_string() });
+                }
+                (effect, _) => self.act(effect),
+            }
         }
-        match store.record(&self.setup.session, events, sync) {
+        if let Some(input) = waiting {
+            self.take(input);
+        }
+    }
+
+    /// While a turn runs the events go to the journal; at rest the whole session is written. An error says that they are
+    /// not all on disk; it was told.
+    fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
+        let Some(store) = &mut self.setup.store else { return Ok(()) };
+        if events.is_empty() {
+            return Ok(());
+        }
+        let saved = store.record(&self.setup.session, events, sync);
+        match &saved {
             Ok(()) => self.disk_warned &= self.setup.session.phase != Phase::Idle,
-            Err(error) => self.warn_of_disk(&error),
+            Err(error) => self.warn_of_disk(error),
         }
         self.tell_of_edit();
+        saved
     }
 
     /// What the user has seen of a reply outlives the program too.
@@ -330,7 +354,7 @@ impl Agent {
     }
 
     /// The conversation goes on in memory; the user is told once, and as long as it lasts the winbar says so.
-    fn warn_of_disk(&mut self, error: &std::io::Error) {
+    fn warn_of_disk(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
             let path = self.setup.store.as_ref().map(Store::path).unwrap_or_default();
             let text = format!(
@@ -352,8 +376,8 @@ impl Agent {
             Effect::Sample { turn } => self.sample(turn),
             Effect::Run { turn, call } => {
                 let (acts, changes) = (work::acts(&call), work::changes(&call));
-                let keeper = self.keeper().filter(|_| acts);
-                let touched = self.touched_files();
+                let keeper = if acts { self.keeper() } else { None };
+                let keeper = keeper.map(|it| (it, self.touched_files()));
                 let session = &self.setup.session;
                 let job = work::Job {
                     desk: self.setup.desk.clone(),
@@ -365,7 +389,7 @@ impl Agent {
                         Vec::new()
                     },
                     unsaved: self.unsaved.clone(),
-                    keeper: keeper.map(|it| (it, touched)),
+                    keeper,
                 };
                 self.work.spawn(work::run(job, turn, call));
             }

@@ -7,7 +7,7 @@ use crate::message::{Block, Reply, Request};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
 use crate::provider::{Provider, Sampled};
-use crate::session::{Input, Phase};
+use crate::session::{Input, MAX_CALLS, Phase};
 use crate::store::tally::Count;
 use crate::tool;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Agent {
                 let is_first = self.partial.is_empty();
                 self.partial.gather(&delta);
                 self.show(Show::Delta(delta));
-                if is_first {
+                if is_first && !self.partial.is_empty() {
                     self.show_status();
                 }
             }
@@ -70,7 +70,8 @@ impl Agent {
 
     /// A call that cannot even be read is an edit that missed.
     fn count_malformed(&self, reply: &Reply) {
-        let missed = reply.calls().filter(|it| tool::is_malformed_edit(it)).count();
+        let missed = reply.calls().take(MAX_CALLS);
+        let missed = missed.filter(|it| tool::is_malformed_edit(it)).count();
         let count = Count { fitted: 0, missed: u64::try_from(missed).unwrap_or(0) };
         let Some(tally) = self.tally().filter(|_| missed > 0) else { return };
         tokio::task::spawn_blocking(move || tally.add(count));

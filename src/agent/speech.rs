@@ -106,7 +106,8 @@ impl Agent {
         inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
         for input in inputs {
             let step = self.setup.session.step(input);
-            self.save(&step.events, false);
+            // No side effect waits for it.
+            let _ = self.save(&step.events, false);
         }
         if std::mem::take(&mut self.setup.replayed) && !self.setup.session.is_blank() {
             self.save_whole();

@@ -5,23 +5,11 @@ use crate::message::{Block, CallId};
 use crate::nvim::wire::{Status, ToNvim, WireQueued};
 use crate::session::{Phase, State};
 use crate::text::unseen;
+use crate::view::grouped;
 use std::collections::BTreeMap;
 
 /// Characters of a question that scripts are given.
 const QUESTION: usize = 4000;
-
-/// With a comma before every three digits from the end.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 impl Agent {
     pub(super) fn show_status(&mut self) {

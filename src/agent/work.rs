@@ -9,7 +9,7 @@ use crate::message::{
     Block, CallId, Excerpt, Input as Arguments, Reply, Request, Stop, ToolAnswer, ToolCall, Usage,
 };
 use crate::provider::{Provider, Sampled};
-use crate::session::{Input, Session};
+use crate::session::{Input, MAX_CALLS, Session};
 use crate::store::Store;
 use crate::tool::{self, Arrival, Desk, Source, Unreadable, Work, Workspace};
 use futures::future::BoxFuture;
@@ -295,9 +295,10 @@ pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
     reply
 }
 
+/// Of the calls that are taken.
 pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
     let plan = |call: &ToolCall| Plan { call: call.id.clone(), step: tool::plan(desk, call) };
-    reply.calls().map(plan).collect()
+    reply.calls().take(MAX_CALLS).map(plan).collect()
 }
 
 /// What the calls name that will be done.

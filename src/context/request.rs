@@ -5,7 +5,7 @@ mod tests;
 
 use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Request, Role, ToolAnswer};
 use crate::session::Session;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Completes a request with the session as it is: `base` says all but the system prompt and the messages. Every
 /// call is answered by the next message, in order; answers without a call, empty texts, notes for the user, other
@@ -76,14 +76,16 @@ fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
 
 /// One answer for each call, taken from the message that follows.
 fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
-    let given: Vec<&ToolAnswer> = next
+    let given: HashMap<&CallId, &ToolAnswer> = next
         .filter(|it| it.role == Role::User)
         .into_iter()
         .flat_map(|it| &it.blocks)
         .filter_map(|it| match it {
-            Block::Answer(answer) => Some(answer),
+            Block::Answer(answer) => Some((&answer.id, answer)),
             _ => None,
         })
+        // of two answers of a call, which only a person's hand can have written, the first holds
+        .rev()
         .collect();
     message
         .blocks
@@ -92,7 +94,7 @@ fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
             Block::Call(call) => Some(&call.id),
             _ => None,
         })
-        .map(|id| given.iter().find(|it| it.id == *id).map_or_else(|| lost(id), |it| filled(it)))
+        .map(|id| given.get(id).map_or_else(|| lost(id), |it| filled(it)))
         .map(Block::Answer)
         .collect()
 }

@@ -65,6 +65,10 @@ pub enum Failure {
     },
     /// The stream ended before the reply did.
     Cut,
+    /// The reply went on beyond this limit.
+    Endless {
+        megabytes: u32,
+    },
     /// No byte for this long.
     Stalled {
         seconds: u64,
@@ -108,6 +112,12 @@ const CUT: &str = "The connection ended in the middle of the answer";
 const FOREIGN: &str = "What answered does not speak the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
+
+const KEPT: &str = "Its text up to there is kept. /new begins a conversation without it.";
+
+fn endless(megabytes: u32) -> String {
+    format!("The reply was cut off at {megabytes} MB, and its calls were not run")
+}
 
 /// What a provider cannot do now, and how long it asks to wait where that is long.
 fn not_now(what: &str, after_ms: Option<u64>) -> (String, &'static str, &'static str) {
@@ -176,6 +186,7 @@ impl Failure {
                 "Change what it names, or start a new conversation with /new.",
             ),
             Failure::Cut => (CUT.into(), "", "Send again to go on."),
+            Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
             Failure::Stalled { seconds } => {
                 (format!("The provider sent nothing for {seconds} s"), "", "Send again to retry.")
             }

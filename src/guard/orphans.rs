@@ -2,50 +2,112 @@
 //! elsewhere they are the system's, and only a command's process group can be ended.
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{adopt, kill_children};
+pub(super) use linux::{adopt, end_marked, kill_children, mark, name_guard};
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{adopt, kill_children};
+pub(super) use elsewhere::{adopt, end_marked, kill_children, mark, name_guard};
 
 #[cfg(target_os = "linux")]
 mod linux {
     use rustix::io::Errno;
-    use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+    use rustix::process::{
+        Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getrlimit, kill_process,
+        set_child_subreaper, setrlimit, waitpid,
+    };
+    use std::time::Duration;
     use std::{fs, io};
+
+    /// The limit that marks what a command starts: its hard value is one below that of the program. All descendants
+    /// have it, whatever else they leave behind, and only root can raise it again. It counts bytes of POSIX message
+    /// queues: one less of 800,000 is missed by nobody.
+    const MARK: Resource = Resource::Msgqueue;
+    const MARK_IN_PROC: &str = "Max msgqueue size";
+
+    /// Looks for marked children that follow close on each other; one that the system does not let end is then looked
+    /// for every second.
+    const HASTE: usize = 5000;
 
     /// From here on orphans below this process become its children.
     pub(in super::super) fn adopt() {
         let _ = set_child_subreaper(Some(getpid()));
+    }
+
+    pub(in super::super) fn name_guard() {
         let _ = rustix::thread::set_name(c"command-guard");
+    }
+
+    /// Marks this process and all that it will start as a command's.
+    pub(in super::super) fn mark() {
+        let Rlimit { current, maximum } = getrlimit(MARK);
+        let lower = maximum.unwrap_or(u64::MAX >> 1).saturating_sub(1);
+        let current = Some(current.map_or(lower, |it| it.min(lower)));
+        let _ = setrlimit(MARK, Rlimit { current, maximum: Some(lower) });
     }
 
     /// Kills this process's children; what they leave are its children next time. Their ids cannot be anybody
     /// else's before it reaps them. False where there is nothing left that may be killed. One that is reaped
     /// meanwhile has perhaps just left its own children to this process.
     pub(in super::super) fn kill_children() -> bool {
-        let Ok(children) = children() else { return false };
-        let may = |pid: &Pid| kill_process(*pid, Signal::KILL) != Err(Errno::PERM);
-        children.is_empty() || children.iter().filter(|it| may(it)).count() > 0
+        let killed = each_child(|pid, is_dead| (!is_dead).then(|| kill(pid)));
+        killed.is_ok_and(|it| it.is_empty() || it.contains(&true))
     }
 
-    fn children() -> io::Result<Vec<Pid>> {
+    /// Kills the marked children of this process, and what they leave to it, until there are none: what is left of
+    /// commands whose guards were killed. Its other children are not touched.
+    pub(in super::super) async fn end_marked() {
+        let own = getrlimit(MARK).maximum.unwrap_or(u64::MAX);
+        let end = |pid: Pid, is_dead: bool| {
+            let is_marked = limit_of(pid).is_some_and(|it| it < own);
+            is_marked.then(|| if is_dead { reap(pid) } else { kill(pid) })
+        };
+        let mut pauses = (0..HASTE).map(|_| Duration::from_millis(1));
+        while each_child(end).is_ok_and(|it| it.contains(&true)) {
+            tokio::time::sleep(pauses.next().unwrap_or(Duration::from_secs(1))).await;
+        }
+    }
+
+    /// Whether it may be killed at all.
+    fn kill(pid: Pid) -> bool {
+        kill_process(pid, Signal::KILL) != Err(Errno::PERM)
+    }
+
+    fn reap(pid: Pid) -> bool {
+        waitpid(Some(pid), WaitOptions::NOHANG).is_ok()
+    }
+
+    /// Does this to each child of this process as soon as it is found, and says whether it has ended: one that forks and
+    /// ends all the time is met only so.
+    fn each_child(act: impl Fn(Pid, bool) -> Option<bool>) -> io::Result<Vec<bool>> {
         let own = getpid().as_raw_nonzero().to_string();
-        let child = |entry: fs::DirEntry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
+        let acted = |entry: fs::DirEntry| {
+            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
             // `pid (any name) state parent …`
             let stat = fs::read(entry.path().join("stat")).ok()?;
             let stat = String::from_utf8_lossy(&stat);
             let mut fields = stat.rsplit_once(") ")?.1.split(' ');
             let (state, parent) = (fields.next()?, fields.next()?);
-            (state != "Z" && parent == own).then(|| Pid::from_raw(pid)).flatten()
+            if parent == own { act(pid, state == "Z") } else { None }
         };
-        Ok(fs::read_dir("/proc")?.flatten().filter_map(child).collect())
+        Ok(fs::read_dir("/proc")?.flatten().filter_map(acted).collect())
+    }
+
+    /// The hard limit that may be the mark of a process; `None` where there is none, or it is not to be had.
+    fn limit_of(pid: Pid) -> Option<u64> {
+        let limits = fs::read_to_string(format!("/proc/{}/limits", pid.as_raw_nonzero())).ok()?;
+        let line = limits.lines().find_map(|it| it.strip_prefix(MARK_IN_PROC))?;
+        line.split_whitespace().nth(1)?.parse().ok()
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     pub(in super::super) fn adopt() {}
+
+    pub(in super::super) fn name_guard() {}
+
+    pub(in super::super) fn mark() {}
+
+    pub(in super::super) async fn end_marked() {}
 
     pub(in super::super) fn kill_children() -> bool {
         false

@@ -4,6 +4,7 @@
 use super::wire::{FromNvim, ToNvim};
 use async_trait::async_trait;
 use futures::io::{AsyncRead, AsyncWrite};
+use nvim_rs::error::{DecodeError, LoopError};
 use nvim_rs::{Handler, Neovim};
 use rmpv::Value;
 use std::io;
@@ -13,6 +14,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 type Writer = Box<dyn AsyncWrite + Send + Unpin>;
@@ -29,27 +31,47 @@ struct Order {
     answer: Option<oneshot::Sender<Value>>,
 }
 
-/// Connects over standard input and output, which from then on nothing else can write to. The receiver
-/// ends when the editor goes.
-pub fn connect() -> io::Result<(Editor, mpsc::UnboundedReceiver<FromNvim>)> {
+/// How the connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The editor went.
+    Closed,
+    /// Something came that is no message, and nothing behind it can be read.
+    Unreadable,
+}
+
+/// What comes from the editor, until the connection ends, and how it ended.
+pub type Incoming = (mpsc::UnboundedReceiver<FromNvim>, JoinHandle<End>);
+
+/// Connects over standard input and output, which from then on nothing else can write to.
+pub fn connect() -> io::Result<(Editor, Incoming)> {
     let (reader, writer) = stdio()?;
     Ok(talk(reader, writer))
 }
 
-fn talk(reader: Reader, writer: Writer) -> (Editor, mpsc::UnboundedReceiver<FromNvim>) {
+fn talk(reader: Reader, writer: Writer) -> (Editor, Incoming) {
     let (forward, from_nvim) = mpsc::unbounded_channel();
     let reader = ToItsEnd { reader, has_ended: false };
     let (nvim, io_loop) = Neovim::new(reader, writer, Forward { to: forward.clone() });
     let (orders, inbox) = mpsc::unbounded_channel();
     let carrier = tokio::spawn(carry(nvim, inbox));
-    tokio::spawn(async move {
-        if let Err(error) = io_loop.await {
-            tracing::info!("the editor's connection ended: {error}");
-        }
+    let end = tokio::spawn(async move {
+        let end = io_loop.await.map_or_else(|error| ended(&error), |()| End::Closed);
         carrier.abort();
         drop(forward);
+        end
     });
-    (Editor { orders }, from_nvim)
+    (Editor { orders }, (from_nvim, end))
+}
+
+fn ended(error: &LoopError) -> End {
+    tracing::info!("the editor's connection ended: {error}");
+    match error {
+        LoopError::DecodeError(why, _) if matches!(**why, DecodeError::ReaderError(_)) => {
+            End::Closed
+        }
+        _ => End::Unreadable,
+    }
 }
 
 /// Keeps back the end of what it reads for one poll. At the end nvim-rs drops what it has read and not yet handed out,
@@ -182,13 +204,32 @@ mod tests {
     async fn what_comes_together_with_the_end_is_heard() {
         for count in [0, 1, 2, 500] {
             let reader = Box::new(Cursor::new(drafts(count)));
-            let (_editor, mut from_nvim) = talk(reader, Box::new(sink()));
+            let (_editor, (mut from_nvim, end)) = talk(reader, Box::new(sink()));
             let mut heard = Vec::new();
             while let Some(message) = from_nvim.recv().await {
                 let FromNvim::Draft { text, .. } = message else { panic!("another message") };
                 heard.push(text);
             }
             assert_eq!(heard, (0..count).map(|n| n.to_string()).collect::<Vec<_>>());
+            assert_eq!(end.await.unwrap(), End::Closed);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_ends_the_connection_and_is_told() {
+        let unasked = vec![0x94, 1, 77, 0xc0, 0xc0];
+        for bytes in [&b"\xc0"[..], b"GET / HTTP/1.1\r\n", b"\x93\x02\x01\x90", b"\x90", &unasked] {
+            let reader = Box::new(Cursor::new([&drafts(3), bytes].concat()));
+            let (_editor, (mut from_nvim, end)) = talk(reader, Box::new(sink()));
+            while from_nvim.recv().await.is_some() {}
+            assert_eq!(end.await.unwrap(), End::Unreadable, "{bytes:?}");
+        }
+        // a length that never comes takes no memory, and the end is an end
+        for bytes in [b"\xdd\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff"] {
+            let (_editor, (mut from_nvim, end)) =
+                talk(Box::new(Cursor::new(bytes)), Box::new(sink()));
+            assert!(from_nvim.recv().await.is_none());
+            assert_eq!(end.await.unwrap(), End::Closed);
         }
     }
 }

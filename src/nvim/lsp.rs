@@ -78,7 +78,7 @@ pub fn report(root: &Path, it: &Checked) -> String {
 
 fn counts(it: &Checked) -> String {
     let Checked { new, fixed, remain, .. } = it;
-    match (it.known, new + fixed + remain) {
+    match (it.known, new.saturating_add(*fixed).saturating_add(*remain)) {
         (_, 0) => "none".to_owned(),
         (true, _) => format!("{new} new, {fixed} fixed, {remain} remaining"),
         (false, _) => format!(

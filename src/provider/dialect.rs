@@ -1,6 +1,7 @@
 //! What the dialects share: which there are, how a request is addressed in each, and the reading of one
 //! answer from its first byte to its end.
 
+use super::amount::Amount;
 use super::facts::ThinkingKind;
 use super::lines::Lines;
 use super::sse::{Frame, Sse, TooLarge};
@@ -234,6 +235,7 @@ pub struct Reading {
     head: Vec<u8>,
     framed: bool,
     ended: bool,
+    amount: Amount,
 }
 
 /// Bytes kept to quote from an answer that is no event stream.
@@ -246,7 +248,8 @@ impl Reading {
             _ => Frames::Events(Sse::default()),
         };
         let decoder = dialect.decoder(asked);
-        Reading { frames, decoder, head: Vec::new(), framed: false, ended: false }
+        let (head, amount) = (Vec::new(), Amount::default());
+        Reading { frames, decoder, head, framed: false, ended: false, amount }
     }
 
     /// Whether a `Done` or `Failed` was given: nothing follows.
@@ -256,7 +259,7 @@ impl Reading {
 
     /// Takes the next bytes and adds what they say to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Sampled>) {
-        let Reading { frames, decoder, head, framed, ended } = self;
+        let Reading { frames, decoder, head, framed, ended, amount } = self;
         if *ended {
             return;
         }
@@ -266,7 +269,15 @@ impl Reading {
         let read = frames.push(bytes, |frame| {
             *framed = true;
             if !*ended {
+                let before = out.len();
                 decoder.read(frame, out);
+                if let Some(megabytes) = amount.add(frame.data.len(), &out[before..]) {
+                    out.truncate(before);
+                    out.push(Sampled::Failed(Failure::Endless { megabytes }));
+                }
+                if let Some(Sampled::Done(reply)) = out.last_mut() {
+                    reply.usage = reply.usage.fitting();
+                }
                 *ended = matches!(out.last(), Some(Sampled::Done(_) | Sampled::Failed(_)));
             }
         });
@@ -295,6 +306,9 @@ impl Reading {
         } else {
             self.decoder.end()
         });
+        if let Some(Sampled::Done(reply)) = out.last_mut() {
+            reply.usage = reply.usage.fitting();
+        }
     }
 }
 

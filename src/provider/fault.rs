@@ -308,6 +308,7 @@ fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
         Failure::RateLimited { .. }
         | Failure::Overloaded { .. }
         | Failure::Cut
+        | Failure::Endless { .. }
         | Failure::Stalled { .. } => (&mut [], None),
     };
     for name in names {

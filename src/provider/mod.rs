@@ -4,6 +4,7 @@
 pub mod sse;
 mod lines;
 pub mod fault;
+mod amount;
 pub mod dialect;
 mod anthropic;
 mod openai_chat;

@@ -1,11 +1,12 @@
 //! The answering of a reply's calls: reads together, edits together, commands in order after both.
 
 use super::{
-    Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_REQUESTS, Open, Phase, Session, State, Step,
-    say,
+    Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_READS, MAX_REQUESTS, Open, Phase, Session,
+    State, Step, say,
 };
 use crate::event::{End, Mode, Plan, PlanStep, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 impl Session {
@@ -19,23 +20,35 @@ impl Session {
     }
 
     fn refuse_planned(&mut self, turn: TurnId, step: &mut Step) {
-        for it in self.open().to_vec() {
-            let answer = match (it.state, it.step) {
-                (State::Ready, PlanStep::Refused(text)) => ToolAnswer {
-                    id: it.call.id,
-                    text,
-                    failed: true,
-                    summary: "refused".into(),
-                    output: None,
-                },
-                (State::Ready | State::Allowed, PlanStep::Edit | PlanStep::Act { .. })
-                    if self.mode == Mode::Plan =>
-                {
-                    say::planning(&it.call)
-                }
-                _ => continue,
-            };
-            self.record(Event::Answered { turn, answer }, step);
+        self.answer_some(turn, step, |it, mode| match (&it.state, &it.step) {
+            (State::Ready, PlanStep::Refused(text)) => Some(ToolAnswer {
+                id: it.call.id.clone(),
+                text: text.clone(),
+                failed: true,
+                summary: "refused".into(),
+                output: None,
+            }),
+            (State::Ready | State::Allowed, PlanStep::Edit | PlanStep::Act { .. })
+                if mode == Mode::Plan =>
+            {
+                Some(say::planning(&it.call))
+            }
+            _ => None,
+        });
+    }
+
+    /// Answers the open calls that have an answer already. With the last of them none is open any more.
+    fn answer_some(
+        &mut self,
+        turn: TurnId,
+        step: &mut Step,
+        answer: impl Fn(&Open, Mode) -> Option<ToolAnswer>,
+    ) {
+        for at in 0..self.open().len() {
+            let answer = self.open().get(at).and_then(|it| answer(it, self.mode));
+            if let Some(answer) = answer {
+                self.record(Event::Answered { turn, answer }, step);
+            }
         }
     }
 
@@ -53,21 +66,25 @@ impl Session {
     }
 
     fn start_reads(&mut self, turn: TurnId, step: &mut Step) {
-        for it in self.open().to_vec() {
-            match (it.state, it.step) {
-                (State::Ready, PlanStep::Read) | (State::Allowed, PlanStep::AskedRead(_)) => {
-                    self.start(turn, it.call, step);
-                }
-                (State::Ready, PlanStep::AskedRead(question))
-                    if self.granted.contains(&question) =>
-                {
-                    self.start(turn, it.call, step);
-                }
-                (State::Ready, PlanStep::AskedRead(question)) if self.asking().is_none() => {
-                    let call = it.call.id;
-                    self.record(Event::Asked { turn, call, question }, step);
-                }
-                _ => (),
+        let is_read = |it: &Open| matches!(it.step, PlanStep::Read | PlanStep::AskedRead(_));
+        let is_running = |it: &&Open| is_read(it) && it.state == State::Running;
+        let mut room = MAX_READS.saturating_sub(self.open().iter().filter(is_running).count());
+        for at in 0..self.open().len() {
+            let it = &self.open()[at];
+            let is_allowed = match (&it.state, &it.step) {
+                (State::Ready, PlanStep::Read) | (State::Allowed, PlanStep::AskedRead(_)) => true,
+                (State::Ready, PlanStep::AskedRead(question)) => self.granted.contains(question),
+                _ => continue,
+            };
+            if is_allowed && room > 0 {
+                room -= 1;
+                let call = it.call.clone();
+                self.start(turn, call, step);
+            } else if let (false, None, PlanStep::AskedRead(question)) =
+                (is_allowed, self.asking(), &it.step)
+            {
+                let (call, question) = (it.call.id.clone(), question.clone());
+                self.record(Event::Asked { turn, call, question }, step);
             }
         }
     }
@@ -107,6 +124,16 @@ impl Session {
             }
             State::Allowed => self.start(turn, next.call, step),
             _ => (),
+        }
+    }
+
+    /// A command whose start is not on disk is asked about: after a crash nobody would know that it ran.
+    pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
+        let is_running = self.is_running(turn, &call);
+        let open = self.open().iter().find(|it| is_running && it.call.id == call);
+        if let Some(PlanStep::Act { question, .. }) = open.map(|it| &it.step) {
+            let question = say::unrecorded(question, why);
+            self.record(Event::Asked { turn, call, question }, step);
         }
     }
 
@@ -178,16 +205,12 @@ impl Session {
 
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
-        let asking = self
-            .open()
-            .iter()
-            .any(|it| it.call.id == *call && matches!(it.state, State::Asking { .. }));
-        if !asking {
-            return;
-        }
+        let asked = self.open().iter().find(|it| it.call.id == *call).map(|it| &it.state);
+        let Some(State::Asking { question }) = asked else { return };
+        let is_recorded = !say::is_unrecorded(question);
         self.record(Event::Ruled { turn, call: call.clone(), ruling: ruling.clone() }, step);
         if let Ruling::Denied { reason } = ruling {
-            let answer = say::denied(call, &reason, &self.unsaved);
+            let answer = say::denied(call, &reason, &self.unsaved, is_recorded);
             self.record(Event::Answered { turn, answer }, step);
         }
         self.advance(turn, step);
@@ -195,45 +218,54 @@ impl Session {
 
     /// The user wrote while only their review was awaited: the turn goes on without the verdict.
     pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
-        for it in self.open().to_vec() {
-            let answer = match it.state {
-                State::Reviewing { hunks, .. } => say::undecided(&it.call.id, hunks),
-                State::Ready => say::not_run_undecided(&it.call.id),
-                _ => continue,
-            };
-            self.record(Event::Answered { turn, answer }, step);
-        }
+        self.answer_some(turn, step, |it, _| match it.state {
+            State::Reviewing { hunks, .. } => Some(say::undecided(&it.call.id, hunks)),
+            State::Ready => Some(say::not_run_undecided(&it.call.id)),
+            _ => None,
+        });
         for message in self.queue.clone() {
             self.record(Event::Steered { turn, message }, step);
         }
         self.sample_if_answered(turn, step);
     }
 
-    /// A call that was made over and over with the same answer is refused, and told why.
-    pub(super) fn guard_loops(&self, reply: &Reply, plans: Vec<Plan>) -> Vec<Plan> {
-        let calls: Vec<&ToolCall> = reply.calls().collect();
-        plans
-            .into_iter()
-            .map(|plan| {
-                let call = calls.iter().find(|it| it.id == plan.call);
-                match call {
-                    Some(call) if self.repeats(call) >= LOOP_REFUSED => Plan {
-                        step: PlanStep::Refused(say::looping(call, self.repeats(call))),
-                        ..plan
-                    },
-                    _ => plan,
-                }
-            })
-            .collect()
+    /// A call that was made over and over with the same answer is refused, and told why. One that goes on all the same
+    /// ends the turn: the sentence for the user.
+    pub(super) fn guard_loops(&self, reply: &Reply, plans: &mut [Plan]) -> Option<String> {
+        let made = self.made();
+        let mut runaway = None;
+        for (call, plan) in reply.calls().zip(plans) {
+            let times = repeats(call, &made);
+            if times >= LOOP_REFUSED {
+                plan.step = PlanStep::Refused(say::looping(call, times));
+            }
+            if times >= LOOP_END {
+                runaway.get_or_insert_with(|| say::runaway(call, times + 1));
+            }
+        }
+        runaway
     }
 
-    pub(super) fn is_runaway(&self, reply: &Reply) -> Option<String> {
-        let call = reply.calls().find(|it| self.repeats(it) >= LOOP_END)?;
-        Some(format!(
-            "Stopped: the model made the same `{}` call {} times. Send a message to go on.",
-            call.tool,
-            self.repeats(call) + 1
-        ))
+    /// The calls of this turn that have run, each with its answer, the last reply's first.
+    fn made(&self) -> Vec<(&ToolCall, &str)> {
+        let start = self
+            .messages
+            .iter()
+            .rposition(|it| it.role == Role::User && !say::is_answers(it))
+            .unwrap_or(0);
+        let mut made = Vec::new();
+        for pair in self.messages[start..].windows(2).rev() {
+            let given = pair[1].blocks.iter().filter_map(|it| match it {
+                Block::Answer(answer) if !say::is_untaken(answer) => Some((&answer.id, answer)),
+                _ => None,
+            });
+            let given: HashMap<&CallId, &ToolAnswer> = given.collect();
+            made.extend(pair[0].blocks.iter().filter_map(|it| match it {
+                Block::Call(call) => Some((call, given.get(&call.id)?.text.as_str())),
+                _ => None,
+            }));
+        }
+        made
     }
 
     /// How often in a row the last reply was paused: each left a message that no user's follows.
@@ -241,34 +273,21 @@ impl Session {
         let said = self.messages.iter().rev().filter(|it| it.role != Role::Note);
         said.take_while(|it| it.role == Role::Assistant).count()
     }
+}
 
-    /// How often the very same call came in this turn (as one of the last calls of that tool) with the very same
-    /// answer. A call whose answers differ is no loop.
-    fn repeats(&self, call: &ToolCall) -> usize {
-        let start = self
-            .messages
-            .iter()
-            .rposition(|it| it.role == Role::User && !say::is_answers(it))
-            .unwrap_or(0);
-        let mut last: Option<&str> = None;
-        let mut n = 0;
-        for pair in self.messages[start..].windows(2).rev() {
-            for block in &pair[0].blocks {
-                let Block::Call(made) = block else { continue };
-                if made.tool != call.tool || made.input != call.input {
-                    continue;
-                }
-                let answer = pair[1].blocks.iter().find_map(|it| match it {
-                    Block::Answer(answer) if answer.id == made.id => Some(answer.text.as_str()),
-                    _ => None,
-                });
-                let Some(answer) = answer else { continue };
-                if !say::is_looping(answer) && answer != *last.get_or_insert(answer) {
-                    return n;
-                }
-                n += 1;
-            }
+/// How often the very same call came in this turn (as one of the last calls of that tool) with the very same
+/// answer. A call whose answers differ is no loop.
+fn repeats(call: &ToolCall, made: &[(&ToolCall, &str)]) -> usize {
+    let mut last: Option<&str> = None;
+    let mut n = 0;
+    for (made, answer) in made {
+        if made.tool != call.tool || made.input != call.input {
+            continue;
         }
-        n
+        if !say::is_looping(answer) && *answer != *last.get_or_insert(answer) {
+            return n;
+        }
+        n += 1;
     }
+    n
 }

@@ -2,7 +2,7 @@
 
 use super::{Message, Open, Phase, Role, Session, State, say, title};
 use crate::event::{End, Event, Mode, Named, Plan, PlanStep, Queued, Ruling, TurnId};
-use crate::message::{Block, CallId, Excerpt, Reply, Stop};
+use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
 use std::path::Path;
 
 impl Session {
@@ -83,7 +83,8 @@ impl Session {
     }
 
     fn spend(&mut self, cost: Option<f64>) {
-        self.spent += cost.unwrap_or_default();
+        // A file may hold any number, and what is not finite could not be written to one.
+        self.spent = (self.spent + cost.unwrap_or_default()).clamp(0.0, 1e12);
         self.unpriced |= cost.is_none();
     }
 
@@ -98,7 +99,7 @@ impl Session {
         if let Phase::Sampling { turn, requests, tries }
         | Phase::Resting { turn, requests, tries } = self.phase
         {
-            self.phase = Phase::Resting { turn, requests, tries: tries + 1 };
+            self.phase = Phase::Resting { turn, requests, tries: tries.saturating_add(1) };
         }
     }
 
@@ -157,18 +158,13 @@ impl Session {
             return;
         }
         if say::is_paused(reply) {
-            self.phase = Phase::Sampling { turn: of, requests: requests + 1, tries: 1 };
+            self.phase =
+                Phase::Sampling { turn: of, requests: requests.saturating_add(1), tries: 1 };
         }
-        let open: Vec<Open> = reply
-            .calls()
-            .map(|call| Open {
-                call: call.clone(),
-                step: step_of(plans, &call.id),
-                state: State::Ready,
-            })
-            .collect();
-        if !open.is_empty() {
+        if reply.calls().next().is_some() {
+            let open = reply.calls().zip(plans).map(|(call, plan)| opened(call, plan)).collect();
             self.phase = Phase::Acting { turn: of, requests, open };
+            self.close();
         }
     }
 
@@ -193,38 +189,33 @@ impl Session {
         }
     }
 
-    /// Moves on to the model once every call is answered, in the order of the calls.
+    /// Moves on to the model once every call is answered.
     fn close(&mut self) {
-        let Phase::Acting { turn, requests, open } = &self.phase else { return };
-        let answers: Option<Vec<Block>> = open
-            .iter()
-            .map(|it| match &it.state {
-                State::Done(answer) => Some(Block::Answer(answer.clone())),
-                _ => None,
-            })
-            .collect();
-        if let Some(answers) = answers {
-            self.phase = Phase::Sampling { turn: *turn, requests: requests + 1, tries: 1 };
-            self.say_answers(answers);
+        let Phase::Acting { turn, requests, open } = &mut self.phase else { return };
+        if !open.iter().all(|it| matches!(it.state, State::Done(_))) {
+            return;
         }
+        let (turn, requests, open) = (*turn, *requests, std::mem::take(open));
+        let answers = open.into_iter().filter_map(|it| match it.state {
+            State::Done(answer) => Some(answer),
+            _ => None,
+        });
+        self.phase = Phase::Sampling { turn, requests: requests.saturating_add(1), tries: 1 };
+        self.say_answers(answers.collect());
     }
 
     /// Ends the turn with no call left unanswered, as every provider demands.
     fn settle(&mut self, why: &End) {
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
-            let answers = open
-                .into_iter()
-                .map(|it| match it.state {
-                    State::Done(answer) => answer,
-                    State::Running => say::cut_short(&it.call.id, &it.step, why),
-                    State::Reviewing { hunks, .. } => say::left_reviewing(&it.call.id, hunks, why),
-                    State::Ready | State::Asking { .. } | State::Allowed => {
-                        say::never_begun(&it.call.id, why)
-                    }
-                })
-                .map(Block::Answer)
-                .collect();
-            self.say_answers(answers);
+            let answers = open.into_iter().map(|it| match it.state {
+                State::Done(answer) => answer,
+                State::Running => say::cut_short(&it.call.id, &it.step, why),
+                State::Reviewing { hunks, .. } => say::left_reviewing(&it.call.id, hunks, why),
+                State::Ready | State::Asking { .. } | State::Allowed => {
+                    say::never_begun(&it.call.id, why)
+                }
+            });
+            self.say_answers(answers.collect());
         }
         self.notes.extend(say::aftermath(why).map(str::to_owned));
         if let Some(text) = say::ending(why) {
@@ -232,9 +223,17 @@ impl Session {
         }
     }
 
-    /// Answers stand alone in their message, as Anthropic's models want it; notes follow in one of their own.
-    fn say_answers(&mut self, answers: Vec<Block>) {
-        self.say(Role::User, answers);
+    /// Answers stand alone in their message, as Anthropic's models want it; notes follow in one of their own. The calls
+    /// that were not taken are answered here, behind the others.
+    fn say_answers(&mut self, mut answers: Vec<ToolAnswer>) {
+        let reply = self.messages.iter().rev().find(|it| it.role == Role::Assistant);
+        let calls = reply.into_iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+            Block::Call(call) => Some(&call.id),
+            _ => None,
+        });
+        let untaken: Vec<&CallId> = calls.skip(answers.len()).collect();
+        answers.extend(say::untaken(&untaken, answers.len()));
+        self.say(Role::User, answers.into_iter().map(Block::Answer).collect());
         let notes = self.take_notes();
         if !notes.is_empty() {
             self.say(Role::User, notes);
@@ -252,9 +251,12 @@ impl Session {
     }
 }
 
-fn step_of(plans: &[Plan], call: &CallId) -> PlanStep {
-    plans
-        .iter()
-        .find(|it| it.call == *call)
-        .map_or_else(|| PlanStep::Refused("Not run: no such tool.".into()), |it| it.step.clone())
+/// A call with its plan. A call that has none was not taken, and is no part of this.
+fn opened(call: &ToolCall, plan: &Plan) -> Open {
+    let step = if plan.call == call.id {
+        plan.step.clone()
+    } else {
+        PlanStep::Refused("Not run: no such tool.".into())
+    };
+    Open { call: call.clone(), step, state: State::Ready }
 }

@@ -70,6 +70,12 @@ pub enum Input {
         turn: TurnId,
         answer: ToolAnswer,
     },
+    /// The disk did not take that this command begins, and why: it has not begun.
+    Unrecorded {
+        turn: TurnId,
+        call: CallId,
+        why: String,
+    },
     /// A review is settled: answers of the calls it held, now or long after their turn.
     Reviewed {
         path: PathBuf,

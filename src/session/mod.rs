@@ -13,7 +13,7 @@ mod tests;
 
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
-pub use say::is_for_both;
+pub use say::{is_for_both, is_untaken};
 pub use title::title;
 
 use crate::event::{End, Event, Failure, Mode, Named, Plan, PlanStep, Queued, Tuning, TurnId};
@@ -25,6 +25,11 @@ use std::path::PathBuf;
 
 /// Requests in one turn, after which it stops and says so.
 pub const MAX_REQUESTS: u32 = 100;
+/// Calls of one reply that are taken. The most that a model was seen to make by intent is a few dozen; more is a fault
+/// of the model or somebody's attempt to keep the machine busy.
+pub const MAX_CALLS: usize = 200;
+/// Reads of one reply that run at the same time: each may hold a file of 50 MB.
+const MAX_READS: usize = 16;
 /// Times in a row that a reply the provider paused is sent back to be continued.
 const MAX_PAUSES: usize = 10;
 /// The same call with the same answer: from this many on it is refused, and at `LOOP_END` the turn ends.
@@ -143,6 +148,7 @@ impl Session {
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.answered(turn, answer, &mut step);
             }
+            Input::Unrecorded { turn, call, why } => self.unrecorded(turn, call, &why, &mut step),
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
@@ -195,7 +201,7 @@ impl Session {
         }
     }
 
-    /// The calls of the last reply and how far each is.
+    /// The calls of the last reply that were taken, and how far each is.
     pub fn open(&self) -> &[Open] {
         match &self.phase {
             Phase::Acting { open, .. } => open,
@@ -225,7 +231,7 @@ impl Session {
     fn send(&mut self, text: String, context: Vec<Excerpt>, steer: bool, step: &mut Step) {
         let is_empty = text.trim().is_empty() && context.is_empty();
         if !is_empty {
-            let id = self.queued + 1;
+            let id = self.queued.checked_add(1).unwrap_or_else(|| self.unused_id());
             let steer = steer && self.phase != Phase::Idle;
             let message = Queued { id, text, context, steer };
             self.record(Event::Queued { message }, step);
@@ -239,9 +245,15 @@ impl Session {
         }
     }
 
+    /// An id that nothing in the queue has: that of a message read from a file may be the last there is.
+    fn unused_id(&self) -> u32 {
+        let is_unused = |id: &u32| self.queue.iter().all(|it| it.id != *id);
+        (1..=u32::MAX).find(is_unused).unwrap_or(0)
+    }
+
     fn prompt_next(&mut self, step: &mut Step) {
         let Some(message) = self.queue.first().cloned() else { return };
-        let turn = TurnId(self.turns + 1);
+        let turn = TurnId(self.turns.saturating_add(1));
         self.record(Event::Prompted { turn, message }, step);
         step.effects.push(Effect::Sample { turn });
     }
@@ -266,10 +278,10 @@ impl Session {
         }
     }
 
-    fn replied(&mut self, turn: TurnId, reply: Reply, plans: Vec<Plan>, step: &mut Step) {
+    fn replied(&mut self, turn: TurnId, reply: Reply, mut plans: Vec<Plan>, step: &mut Step) {
+        plans.truncate(MAX_CALLS);
         let has_calls = reply.calls().next().is_some();
-        let plans = if has_calls { self.guard_loops(&reply, plans) } else { plans };
-        let runaway = self.is_runaway(&reply);
+        let runaway = self.guard_loops(&reply, &mut plans);
         let goes_back = say::is_paused(&reply) && self.pauses() < MAX_PAUSES;
         let acts = has_calls && say::may_act(&reply.stop);
         let stop = runaway.or_else(|| say::stop(&reply).filter(|_| !acts && !goes_back));
@@ -299,7 +311,10 @@ impl Session {
             _ => return,
         };
         if self.turn() == Some(turn) {
-            self.record(Event::Proposed { turn, call, path, hunks: before + hunks }, step);
+            self.record(
+                Event::Proposed { turn, call, path, hunks: before.saturating_add(hunks) },
+                step,
+            );
         }
     }
 

@@ -53,8 +53,30 @@ pub(super) fn with_unsaved(question: String, unsaved: &[String]) -> String {
     format!("{question}\n{} will be saved first.", unsaved.join(", "))
 }
 
-pub(super) fn denied(call: &CallId, reason: &str, unsaved: &[String]) -> ToolAnswer {
-    let mut text = if reason.is_empty() {
+/// The question of a command whose start the disk did not take.
+pub(super) fn unrecorded(question: &str, why: &str) -> String {
+    format!("{UNRECORDED} ({why}). Run it all the same?\n{question}")
+}
+
+const UNRECORDED: &str = "The start of this command could not be written to disk";
+
+pub(super) fn is_unrecorded(question: &str) -> bool {
+    question.starts_with(UNRECORDED)
+}
+
+pub(super) fn denied(
+    call: &CallId,
+    reason: &str,
+    unsaved: &[String],
+    is_recorded: bool,
+) -> ToolAnswer {
+    let mut text = if !is_recorded {
+        let says = if reason.is_empty() { String::new() } else { format!(" They say: {reason}") };
+        format!(
+            "Not run: the disk did not take the record that this command starts (it may be full), and the user does \
+             not want it run without. Commands will go on to fail so until there is room; reading works.{says}"
+        )
+    } else if reason.is_empty() {
         "Not run: the user refused. Do not try it another way; ask what they want instead.".into()
     } else {
         format!("Not run: the user refused, and says: {reason}")
@@ -125,6 +147,38 @@ pub(super) fn looping(call: &ToolCall, times: usize) -> String {
     format!(
         "{LOOPING} `{}` with these arguments {times} times and got the same answer. Do something else, \
          or tell the user what stands in the way.",
+        call.tool
+    )
+}
+
+/// Answers of the calls beyond those that were taken. The first says why; a reply may have thousands more.
+pub(super) fn untaken(calls: &[&CallId], taken: usize) -> impl Iterator<Item = ToolAnswer> {
+    let all = calls.len() + taken;
+    calls.iter().enumerate().map(move |(n, call)| {
+        let text = if n == 0 {
+            format!(
+                "{UNTAKEN}. Your reply had {all} calls, and {taken} is the most that is taken of one reply: the first \
+                 {taken} were answered above, the others were not run. Send those again that you still need, \
+                 {taken} at most in one reply."
+            )
+        } else {
+            UNTAKEN.to_owned()
+        };
+        failed(call, text, "not taken")
+    })
+}
+
+const UNTAKEN: &str = "Not run: too many calls";
+
+/// Whether a call was beyond those that are taken of one reply.
+pub fn is_untaken(answer: &ToolAnswer) -> bool {
+    answer.failed && answer.text.starts_with(UNTAKEN)
+}
+
+/// For the user.
+pub(super) fn runaway(call: &ToolCall, times: usize) -> String {
+    format!(
+        "Stopped: the model made the same `{}` call {times} times. Send a message to go on.",
         call.tool
     )
 }

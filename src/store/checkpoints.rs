@@ -9,9 +9,10 @@ pub use blobs::{Blobs, Content};
 
 use super::{Disk, Project, Store};
 use crate::edit;
-use crate::event::SessionId;
+use crate::event::{HIGHEST, SessionId};
 use crate::text::Text;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -63,9 +64,12 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// A later line of the log with the same number replaces an earlier one.
+    #[serde(deserialize_with = "number")]
     pub id: u32,
     /// What is rewound together: a turn, or a rewind.
+    #[serde(deserialize_with = "number")]
     pub entry: u32,
+    #[serde(deserialize_with = "number")]
     pub turn: u32,
     /// Seconds since 1970.
     pub at: u64,
@@ -90,6 +94,12 @@ pub struct Change {
     pub settled: Option<(Kept, Kept)>,
     #[serde(default)]
     pub state: State,
+}
+
+/// A line with a number that could not be counted on from is damaged.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let number = u32::deserialize(from)?;
+    if number <= HIGHEST { Ok(number) } else { Err(D::Error::custom("a number is too high")) }
 }
 
 impl Change {

@@ -2,8 +2,8 @@
 
 use super::Barred;
 use super::unknown::{Unknown, Written};
-use crate::event::{Mode, Queued, Tuning};
-use crate::message::{Excerpt, Message, Role, Usage};
+use crate::event::{self, Mode, Queued, Tuning};
+use crate::message::{self, Excerpt, Message, Role, Usage};
 use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,12 +50,12 @@ pub(super) struct SessionFile {
     /// Counts the saves: a journal belongs to the save it was begun after.
     #[serde(default)]
     pub(super) saves: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "event::number")]
     turns: u32,
     #[serde(default)]
     usage: Usage,
     /// Tokens of the last request and its reply.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "message::count")]
     context: u64,
     /// In USD.
     #[serde(default)]

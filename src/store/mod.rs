@@ -297,6 +297,11 @@ impl Store {
         let is_due = self.size <= SMALL || self.journal.len() >= self.size / PART;
         let kept =
             if is_at_rest && is_due { self.save(session) } else { self.flush(sync || is_at_rest) };
+        // What is to be durable is that, whatever becomes of the draft.
+        if sync {
+            let _ = self.flush_draft();
+            return kept;
+        }
         kept.and_then(|()| self.flush_draft())
     }
 
@@ -335,13 +340,13 @@ impl Store {
 
     /// Writes the whole session and empties the journal; where it cannot be written, the journal goes on.
     pub fn save(&mut self, session: &Session) -> io::Result<()> {
-        self.header.saves += 1;
+        self.header.saves = self.header.saves.wrapping_add(1);
         let json = self.render(session)?;
         let name = format!("{}.json", self.name);
         let ready = self.keep_edit().and_then(|()| self.sync_outputs());
         let written = ready.and_then(|()| self.disk.replace(&self.dir, &name, &json));
         if let Err(error) = written {
-            self.header.saves -= 1;
+            self.header.saves = self.header.saves.wrapping_sub(1);
             // What fails here waits for the next.
             let _ = self.flush(true);
             return Err(error);

@@ -56,7 +56,9 @@ impl Tally {
         sum.fitted = sum.fitted.saturating_add(count.fitted);
         sum.missed = sum.missed.saturating_add(count.missed);
         while counts.len() > MODELS {
-            let total = |it: &BTreeMap<String, Count>| it.values().map(|it| it.fitted).sum::<u64>();
+            let total = |it: &BTreeMap<String, Count>| {
+                it.values().fold(0_u64, |sum, it| sum.saturating_add(it.fitted))
+            };
             let others = counts.iter().filter(|(model, _)| **model != self.model);
             let least =
                 others.min_by_key(|(_, formats)| total(formats)).map(|(model, _)| model.clone());

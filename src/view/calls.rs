@@ -14,6 +14,9 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
+        // It may have been said to have begun.
+        self.comes_to(call, "not run");
+        self.set_right(call, "");
         let question = Content::Question(Box::new(Question::new(question)));
         let at = self.push(Shape::Ask, question);
         self.blocks[at].done = true;

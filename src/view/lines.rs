@@ -3,6 +3,7 @@
 use super::Tool;
 use crate::event::Failure;
 use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
+use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
 use serde_json::Value;
@@ -136,6 +137,26 @@ fn span((first, last): (u32, u32)) -> String {
 /// `1234` as `1.2k`.
 pub(super) fn count(n: usize) -> String {
     if n < 1000 { n.to_string() } else { format!("{}.{}k", n / 1000, n % 1000 / 100) }
+}
+
+/// With a comma before every three digits from the end.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Calls of a reply that were too many.
+pub(super) fn untaken(calls: usize) -> String {
+    let count = grouped(u64::try_from(calls).unwrap_or(u64::MAX));
+    let were = if calls == 1 { "call was" } else { "calls were" };
+    format!("{count} further {were} not taken: {MAX_CALLS} is the most in one reply.")
 }
 
 pub(super) fn notice(text: &str) -> Vec<String> {

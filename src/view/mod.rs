@@ -8,16 +8,16 @@ mod question;
 #[cfg(test)]
 mod tests;
 
-pub use lines::sized;
+pub use lines::{grouped, sized};
 pub use paint::{BlockUpdate, Shape};
 
 use crate::event::{Delta, End, Event, Failure, Queued};
 use crate::message::{
     Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
 };
-use crate::session::{Session, is_for_both};
+use crate::session::{MAX_CALLS, Session, is_for_both, is_untaken};
 use question::Question;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Live lines of a running command's output that are shown; the rest waits for its end.
 const LIVE_LINES: usize = 400;
@@ -96,6 +96,8 @@ pub struct View {
     todo: Option<usize>,
     /// Blocks of the reply that is arriving: replaced or taken back when it ends.
     arriving: Vec<usize>,
+    /// Calls that have begun to arrive with it.
+    begun: usize,
     /// Updates handed out and not yet acknowledged.
     out: Vec<(usize, Sent)>,
     reset: bool,
@@ -108,15 +110,16 @@ impl View {
         if session.messages.iter().all(|it| matches!(it.role, Role::System | Role::Note)) {
             view.push_lines(Shape::Intro, intro);
         }
+        let untaken = untaken(session);
         for message in &session.messages {
-            view.message(message);
+            view.message(message, &untaken);
         }
         session.notes.iter().for_each(|it| view.noted(it));
         view.repaint();
         view
     }
 
-    fn message(&mut self, message: &Message) {
+    fn message(&mut self, message: &Message, untaken: &HashSet<&CallId>) {
         match message.role {
             Role::System => (),
             Role::Note => {
@@ -144,7 +147,11 @@ impl View {
                 self.instructed(files);
                 self.user(&message.blocks);
             }
-            Role::Assistant => self.calls_of(&message.blocks, None),
+            Role::Assistant => {
+                let is_taken = |it: &&ToolCall| !untaken.contains(&it.id);
+                let taken = calls(&message.blocks).filter(is_taken).count();
+                self.reply(&message.blocks, taken, None);
+            }
         }
     }
 
@@ -201,8 +208,11 @@ impl View {
             Delta::Thinking(text) => self.grow(text, true, now_ms),
             Delta::CallBegun { id, tool } => {
                 self.close_live(now_ms);
-                let at = self.push_tool(id.clone(), tool, None, None);
-                self.arriving.push(at);
+                self.begun += 1;
+                if self.begun <= MAX_CALLS {
+                    let at = self.push_tool(id.clone(), tool, None, None);
+                    self.arriving.push(at);
+                }
             }
             Delta::Output { call, text } => self.output(call, text),
             Delta::Alive => (),
@@ -263,27 +273,54 @@ impl View {
     /// The whole reply is here: what was shown of it while it arrived is completed in place.
     fn replied(&mut self, reply: &Reply, now_ms: u64) {
         self.close_live(now_ms);
-        let arriving = std::mem::take(&mut self.arriving);
+        let arriving = self.take_arriving();
         if arriving.is_empty() {
-            self.calls_of(&reply.blocks, Some(now_ms));
+            self.reply(&reply.blocks, MAX_CALLS, Some(now_ms));
             return;
         }
-        for call in reply.calls() {
-            match self.calls.get(&call.id).copied().filter(|at| arriving.contains(at)) {
+        for call in reply.calls().take(MAX_CALLS) {
+            match self.calls.get(&call.id).copied().filter(|at| self.is_arriving(*at)) {
                 Some(at) => self.complete(at, call),
                 None => drop(self.push_tool(call.id.clone(), &call.tool, Some(call), None)),
             }
         }
+        self.remove_unfinished(arriving);
+        self.leave_out(reply.calls().count().saturating_sub(MAX_CALLS));
+    }
+
+    fn take_arriving(&mut self) -> Vec<usize> {
+        self.begun = 0;
+        std::mem::take(&mut self.arriving)
+    }
+
+    /// Whether a block is of a call whose arguments have not come.
+    fn is_arriving(&self, at: usize) -> bool {
+        matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none())
+    }
+
+    fn remove_unfinished(&mut self, arriving: Vec<usize>) {
         for at in arriving {
-            let unfinished =
-                matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
-            if unfinished {
+            if self.is_arriving(at) {
                 self.remove(at);
             }
         }
     }
 
-    fn calls_of(&mut self, blocks: &[Part], now_ms: Option<u64>) {
+    /// Tells in one line of the calls of a reply that were not taken: there may be thousands.
+    fn leave_out(&mut self, calls: usize) {
+        if calls > 0 {
+            self.notice(&lines::untaken(calls));
+        }
+    }
+
+    /// A reply that is here whole; its first `taken` calls were taken.
+    fn reply(&mut self, blocks: &[Part], taken: usize, now_ms: Option<u64>) {
+        self.calls_of(blocks, taken, now_ms);
+        self.leave_out(calls(blocks).count().saturating_sub(taken));
+    }
+
+    fn calls_of(&mut self, blocks: &[Part], taken: usize, now_ms: Option<u64>) {
+        let mut room = taken;
         for block in &lines::run_together(blocks) {
             match block {
                 Part::Text { text } => {
@@ -300,7 +337,8 @@ impl View {
                     let at = self.push(Shape::Thinking, thinking);
                     self.blocks[at].done = true;
                 }
-                Part::Call(call) => {
+                Part::Call(call) if room > 0 => {
+                    room -= 1;
                     self.push_tool(call.id.clone(), &call.tool, Some(call), now_ms);
                 }
                 _ => (),
@@ -379,20 +417,15 @@ impl View {
     /// Removes what had arrived of a reply that will be asked for again.
     fn take_back(&mut self) {
         self.live = None;
-        for at in std::mem::take(&mut self.arriving) {
+        for at in self.take_arriving() {
             self.remove(at);
         }
     }
 
     fn ended(&mut self, why: &End) {
         self.forget_question(None);
-        for at in std::mem::take(&mut self.arriving) {
-            let unfinished =
-                matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none());
-            if unfinished {
-                self.remove(at);
-            }
-        }
+        let arriving = self.take_arriving();
+        self.remove_unfinished(arriving);
         if let Some(at) = self.live.take() {
             self.blocks[at].done = true;
             self.dirty.insert(at);
@@ -446,4 +479,21 @@ impl View {
         self.blocks[at].sent.current = false;
         self.dirty.insert(at);
     }
+}
+
+fn calls(blocks: &[Part]) -> impl Iterator<Item = &ToolCall> {
+    blocks.iter().filter_map(|it| match it {
+        Part::Call(call) => Some(call),
+        _ => None,
+    })
+}
+
+/// The calls of a session that were beyond those that are taken of one reply.
+fn untaken(session: &Session) -> HashSet<&CallId> {
+    let blocks = session.messages.iter().flat_map(|it| &it.blocks);
+    let untaken = blocks.filter_map(|it| match it {
+        Part::Answer(answer) if is_untaken(answer) => Some(&answer.id),
+        _ => None,
+    });
+    untaken.collect()
 }

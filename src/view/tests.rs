@@ -258,7 +258,7 @@ fn questions_go_with_their_ruling_and_verdicts_stay() {
         expect![[r#"
             go
 
-            ▸ shell  a  ⟩ stopped
+            ▸ shell  a  ⟩ not run
 
             ▸ shell  b  ⟩ not run
 

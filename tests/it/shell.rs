@@ -161,13 +161,19 @@ async fn a_dropped_call_ends_its_grandchildren() {
     assert_eq!(read.await.unwrap(), 0);
 }
 
-/// The processes of this room that live, by their working folder: their command lines.
+/// The command lines of the processes of this room that live.
 fn left(room: &Room) -> Vec<String> {
+    living(room).into_iter().map(|it| it.1).collect()
+}
+
+/// The processes of this room that live, by their working folder.
+fn living(room: &Room) -> Vec<(u32, String)> {
     let lines = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|it| {
         let folder = fs::read_link(it.path().join("cwd")).ok()?;
         let line = fs::read(it.path().join("cmdline")).ok()?;
         let lives = folder == room.desk.root && !line.is_empty();
-        lives.then(|| String::from_utf8_lossy(&line).replace('\0', " "))
+        let pid = it.file_name().to_str()?.parse().ok()?;
+        lives.then(|| (pid, String::from_utf8_lossy(&line).replace('\0', " ")))
     });
     lines.collect()
 }
@@ -236,6 +242,84 @@ async fn a_command_that_kills_its_group_or_its_guard_ends_itself() {
     let done = shell(&room.desk, json!({ "command": "echo on; kill -9 $PPID; sleep 1000" })).await;
     assert_eq!(done.text, "on\n[its exit code is unknown; what it left running was ended]");
     gone(&room).await;
+}
+
+/// Ends the guard of this command, and every process above it up to the program (here the test).
+#[cfg(target_os = "linux")]
+fn without_guard() -> String {
+    let program = std::process::id();
+    format!(
+        "pid=$PPID; while [ $pid != {program} ] && [ $pid != 1 ]; do above=\"$above $pid\"; \
+         pid=$(sed 's/.*) . //; s/ .*//' /proc/$pid/stat); done; kill -9 $above"
+    )
+}
+
+/// Ways to stay that need time, and many processes.
+#[cfg(target_os = "linux")]
+const FLOODS: [&str; 2] = [
+    "for n in {1..100}; do setsid bash -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & done",
+    // each process lives a moment, and its child takes its place
+    "chain() { sleep 0.01; chain & }; export -f chain; setsid bash -c chain >/dev/null 2>&1 &",
+];
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_that_was_started_outlives_its_guard() {
+    for demon in DEMONS.into_iter().chain(FLOODS) {
+        for order in ["before", "after"] {
+            let room = room();
+            let kill = without_guard();
+            let command = match order {
+                "before" => format!("{kill}\n{demon}\necho started"),
+                _ => format!("{demon}\necho started; {kill}"),
+            };
+            let done = shell(&room.desk, json!({ "command": command })).await;
+            assert!(done.text.starts_with("started\n[its exit code is unknown"), "{}", done.text);
+            assert_eq!(left(&room), Vec::<String>::new(), "{order} {demon}");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_that_was_started_outlives_a_stop_after_its_guard_was_killed() {
+    let mut room = room();
+    let demons = DEMONS.join("\n");
+    let command = format!("{}\n{demons}\necho ready; sleep 1000", without_guard());
+    let desk = room.desk.clone();
+    let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
+    room.chat.recv().await.unwrap();
+    task.abort();
+    // it may have ended already: nobody guards it any more
+    let _ = task.await;
+    gone(&room).await;
+}
+
+/// What is no command's stays, be it a child of the program or an orphan that came to it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn other_children_of_the_program_live_on() {
+    let room = room();
+    let other = std::process::Command::new("sh")
+        .args(["-c", "sleep 1000 & exec sleep 1000"])
+        .current_dir(&room.desk.root)
+        .spawn();
+    let mut other = other.unwrap();
+    shell(&room.desk, json!({ "command": "true" })).await;
+    let orphan = std::process::Command::new("sh")
+        .args(["-c", "setsid sleep 1000 & true"])
+        .current_dir(&room.desk.root)
+        .status();
+    assert!(orphan.unwrap().success());
+    let command = format!("{}\nsetsid sleep 2000 & sleep 2000", without_guard());
+    shell(&room.desk, json!({ "command": command })).await;
+    let mut alive = left(&room);
+    alive.sort();
+    assert_eq!(alive, ["sleep 1000 ", "sleep 1000 ", "sleep 1000 "]);
+    for (pid, _) in living(&room) {
+        super::kit::setup::kill(pid);
+    }
+    other.wait().unwrap();
 }
 
 #[tokio::test]

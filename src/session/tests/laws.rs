@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 /// A provider's rules, on the neutral request.
-fn assert_valid(session: &Session) {
+pub(super) fn assert_valid(session: &Session) {
     let request = request::build(session, crate::message::Request::default());
     let mut open: Vec<&CallId> = Vec::new();
     let mut seen = std::collections::HashSet::new();

@@ -18,3 +18,116 @@ fn a_turn_has_so_many_requests_and_no_more() {
     let told = "Stopped after 100 requests in one turn. Send a message to go on.";
     assert_eq!(said.blocks, [Block::Text { text: told.into() }]);
 }
+
+/// A reply with so many reads.
+fn reads(count: usize) -> Input {
+    let ids: Vec<String> = (0..count).map(|n| format!("r{n}")).collect();
+    let calls: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "read")).collect();
+    reply(T1, "", &calls)
+}
+
+fn started(step: &Step) -> Vec<String> {
+    let run = step.effects.iter().filter_map(|it| match it {
+        Effect::Run { call, .. } => Some(call.id.0.clone()),
+        _ => None,
+    });
+    run.collect()
+}
+
+/// The texts of the last answers.
+fn answers(session: &Session) -> Vec<(String, String)> {
+    let message = session.messages.iter().rfind(|it| say::is_answers(it)).unwrap();
+    let answers = message.blocks.iter().filter_map(|it| match it {
+        Block::Answer(answer) => Some((answer.id.0.clone(), answer.text.clone())),
+        _ => None,
+    });
+    answers.collect()
+}
+
+#[test]
+fn of_too_many_calls_the_first_are_taken_and_each_is_answered_in_order() {
+    for count in [MAX_CALLS, MAX_CALLS + 1, 5 * MAX_CALLS] {
+        let mut session = opened();
+        session.step(send("go"));
+        let mut step = session.step(reads(count));
+        let mut waiting = std::collections::VecDeque::from(started(&step));
+        let mut taken = 0;
+        while let Some(id) = waiting.pop_front() {
+            taken += 1;
+            step = session.step(answered(T1, &id));
+            waiting.extend(started(&step));
+        }
+        assert_eq!(taken, MAX_CALLS);
+        assert_eq!(step.effects, [Effect::Sample { turn: T1 }]);
+        let answers = answers(&session);
+        let ids: Vec<&str> = answers.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(ids, (0..count).map(|n| format!("r{n}")).collect::<Vec<_>>());
+        let refused: Vec<&str> = answers[MAX_CALLS..].iter().map(|it| it.1.as_str()).collect();
+        if let Some((first, others)) = refused.split_first() {
+            let why = format!("Not run: too many calls. Your reply had {count} calls, and 200 is");
+            assert!(first.starts_with(&why), "{first}");
+            assert!(others.iter().all(|it| *it == "Not run: too many calls"));
+        }
+        laws::assert_valid(&session);
+    }
+}
+
+#[test]
+fn a_stop_among_too_many_calls_answers_each() {
+    let mut session = opened();
+    session.step(send("go"));
+    session.step(reads(MAX_CALLS + 3));
+    session.step(answered(T1, "r1"));
+    session.step(Input::Cancel { partial: None });
+    let answers = answers(&session);
+    let texts: Vec<&str> = answers.iter().map(|it| it.1.as_str()).collect();
+    let [cut, unbegun] =
+        ["Stopped while it ran: the user stopped the turn.", "Not run: the user stopped the turn."];
+    assert_eq!([texts[0], texts[2], texts[MAX_CALLS - 1]], [cut, cut, unbegun]);
+    assert_eq!(texts.len(), MAX_CALLS + 3);
+    assert!(texts[MAX_CALLS].starts_with("Not run: too many calls. "));
+    laws::assert_valid(&session);
+}
+
+/// What was not taken says nothing of the call: sent again and again, it is no loop.
+#[test]
+fn a_call_that_was_not_taken_may_be_sent_again() {
+    let mut session = opened();
+    session.step(send("go"));
+    for round in 0..6 {
+        let Input::Replied { turn, mut reply, mut plans } = reads(MAX_CALLS + 1) else { panic!() };
+        // ids are never the same twice; all but the last call are others each time
+        for (n, block) in reply.blocks.iter_mut().enumerate() {
+            let Block::Call(call) = block else { panic!() };
+            call.id = CallId(format!("{round}-{n}"));
+            if n < MAX_CALLS {
+                call.input = Arguments::Json(json!({"of": format!("{round}-{n}")}));
+            }
+        }
+        for (n, plan) in plans.iter_mut().enumerate() {
+            plan.call = CallId(format!("{round}-{n}"));
+        }
+        let mut step = session.step(Input::Replied { turn, reply, plans });
+        let mut waiting = std::collections::VecDeque::from(started(&step));
+        while let Some(id) = waiting.pop_front() {
+            step = session.step(answered(T1, &id));
+            waiting.extend(started(&step));
+        }
+        assert_eq!(step.effects, [Effect::Sample { turn: T1 }], "round {round}");
+    }
+    let last = reply(T1, "", &[("again", "read")]);
+    let Input::Replied { turn, mut reply, plans } = last else { panic!() };
+    let Block::Call(call) = &mut reply.blocks[0] else { panic!() };
+    call.input = Arguments::Json(json!({"of": format!("r{MAX_CALLS}")}));
+    assert_eq!(started(&session.step(Input::Replied { turn, reply, plans })), ["again"]);
+}
+
+#[test]
+fn only_so_many_reads_run_at_the_same_time() {
+    let mut session = opened();
+    session.step(send("go"));
+    let begun = started(&session.step(reads(MAX_READS + 2)));
+    assert_eq!(begun, (0..MAX_READS).map(|n| format!("r{n}")).collect::<Vec<_>>());
+    let next = started(&session.step(answered(T1, "r5")));
+    assert_eq!(next, [format!("r{MAX_READS}")]);
+}

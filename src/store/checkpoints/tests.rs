@@ -180,3 +180,21 @@ fn of_too_much_the_oldest_turn_goes() {
     assert_eq!(sides(&place.open()), ["2: b| -> c| true"]);
     assert!(!place.path(&first).exists());
 }
+
+#[test]
+fn a_line_with_a_number_at_its_highest_is_damaged() {
+    let place = place();
+    let mut all = place.open();
+    change(&mut all, 1, &text("a\n"), &text("b\n"));
+    let log = fs::read_to_string(place.path(LOG)).unwrap();
+    for name in ["id", "entry", "turn"] {
+        let forged = log.replace(&format!("\"{name}\":1"), &format!("\"{name}\":{}", u32::MAX));
+        fs::write(place.path(LOG), forged).unwrap();
+        let mut all = place.open();
+        assert!(all.changes().is_empty(), "{name}");
+        let first = change(&mut all, 2, &text("b\n"), &text("c\n"));
+        let second = change(&mut all, 3, &text("c\n"), &text("d\n"));
+        assert!(first < second);
+        assert_eq!(place.open().changes().len(), 2, "{name}");
+    }
+}

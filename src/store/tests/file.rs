@@ -249,3 +249,47 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
         "#]],
     );
 }
+
+/// Every number of a session's file and of its journal at its highest: it is read, and goes on.
+#[test]
+fn numbers_at_their_highest_are_read_and_counted_on() {
+    let place = place();
+    let mut opened = place.open();
+    opened.store.save(&everything()).unwrap();
+    drop(opened);
+    let mut file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
+    for (name, most) in [("saves", u64::MAX), ("context", u64::MAX), ("turns", u64::from(u32::MAX))]
+    {
+        file[name] = json!(most);
+    }
+    file["spent"] = json!(f64::MAX);
+    let usage = json!({"input": u64::MAX, "output": u64::MAX, "cache_read": u64::MAX, "cache_write": u64::MAX});
+    file["usage"] = usage.clone();
+    file["queue"] = json!([{"id": u32::MAX, "text": "it waits"}]);
+    place.write("main.json", file.to_string());
+    let lines = [
+        json!({"after_save": u64::MAX}),
+        json!({"event": "prompted", "turn": u32::MAX, "message": {"id": u32::MAX, "text": "go"}}),
+        json!({"event": "spent", "cost": f64::MAX}),
+        json!({"event": "named", "title": "t", "usage": usage, "cost": f64::MAX}),
+        json!({"event": "ended", "turn": u32::MAX, "why": "done"}),
+    ];
+    place.write("main.journal", lines.map(|it| it.to_string() + "\n").concat());
+    for _ in 0..2 {
+        let mut opened = place.open();
+        assert_eq!(opened.warnings, Vec::<String>::new());
+        let mut session = opened.session.unwrap();
+        let turns = session.turns;
+        let send =
+            |text: &str| Input::Send { text: text.into(), context: Vec::new(), steer: false };
+        let events =
+            [session.step(send("one")), session.step(send("two"))].map(|it| it.events).concat();
+        let ids: HashSet<u32> = session.queue.iter().map(|it| it.id).collect();
+        assert_eq!(ids.len(), session.queue.len(), "{:?}", session.queue);
+        assert_eq!(session.turns, turns + 1);
+        opened.store.append(&events, false).unwrap();
+        session.step(Input::Cancel { partial: None });
+        opened.store.save(&session).unwrap();
+        assert!(100 * session.usage.cache_read > 0 && 100 * session.context > 0);
+    }
+}

@@ -65,10 +65,11 @@ fn session() -> impl Strategy<Value = Session> {
         prop::collection::vec(words(), 0..3),
         words(),
         any::<[u64; 5]>(),
-        any::<u32>(),
+        0..=crate::event::HIGHEST,
     )
         .prop_map(|(messages, queue, notes, model, counts, turns)| {
-            let [input, output, cache_read, cache_write, context] = counts;
+            // what no double holds is cut
+            let [input, output, cache_read, cache_write, context] = counts.map(|it| it >> 12);
             let queue: Vec<Queued> = (1..)
                 .zip(queue)
                 .map(|(id, (text, context, steer))| Queued { id, text, context, steer })

@@ -166,9 +166,13 @@ impl Reply {
 
     /// A text that never ends.
     pub fn endless(piece: &str) -> Reply {
-        let mut reply = Reply::new();
-        reply.parts.push(Part::Endless(piece.into()));
-        reply
+        Reply::new().on_and_on(piece)
+    }
+
+    /// From here on this text again and again, until the connection is closed.
+    #[must_use]
+    pub fn on_and_on(self, piece: &str) -> Reply {
+        self.part(Part::Endless(piece.into()))
     }
 
     #[must_use]

@@ -1,0 +1,76 @@
+//! How much of a reply has come. A reply has a limit: all of it is held in memory, painted and sent back.
+
+use super::Sampled;
+use crate::event::Delta;
+
+/// Most bytes of text and thoughts in one reply. The longest that models can give is about half a megabyte.
+const TEXT: usize = 16 << 20;
+/// The same with everything else, calls and their arguments above all, as it comes over the wire.
+const ALL: usize = 64 << 20;
+/// Bytes around the text of one frame that count nothing: every token comes in such a shell.
+const SHELL: usize = 2 << 10;
+/// What a call counts at least, however short: a reply has 16,000 calls at most.
+const CALL: usize = 4 << 10;
+
+/// What has come of one reply, in bytes.
+#[derive(Debug, Default)]
+pub(super) struct Amount {
+    text: usize,
+    all: usize,
+}
+
+impl Amount {
+    /// Counts a frame of so many bytes, and what it said. The limit that it passes, in megabytes.
+    pub(super) fn add(&mut self, frame: usize, said: &[Sampled]) -> Option<u32> {
+        let (mut text, mut calls) = (0, 0);
+        for it in said {
+            match it {
+                Sampled::Delta(Delta::Text(more) | Delta::Thinking(more)) => text += more.len(),
+                Sampled::Delta(Delta::CallBegun { .. }) => calls += CALL,
+                _ => (),
+            }
+        }
+        let shell = if text > 0 { SHELL } else { 0 };
+        self.text += text;
+        self.all += text + frame.saturating_sub(text + shell).max(calls);
+        match () {
+            () if self.text > TEXT => Some(16),
+            () if self.all > ALL => Some(64),
+            () => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::CallId;
+
+    fn text(bytes: usize) -> Vec<Sampled> {
+        vec![Sampled::Delta(Delta::Text("x".repeat(bytes)))]
+    }
+
+    fn call() -> Vec<Sampled> {
+        vec![Sampled::Delta(Delta::CallBegun { id: CallId(String::new()), tool: String::new() })]
+    }
+
+    /// After how many of these frames a limit is passed, and which.
+    fn passed(frame: usize, said: &[Sampled]) -> (usize, u32) {
+        let mut amount = Amount::default();
+        (1..).find_map(|n| Some((n, amount.add(frame, said)?))).unwrap()
+    }
+
+    #[test]
+    fn what_counts() {
+        // a token in its shell counts as the token alone
+        assert_eq!(passed(400, &text(4)), ((4 << 20) + 1, 16));
+        let thought = [Sampled::Delta(Delta::Thinking("x".repeat(1 << 20)))];
+        assert_eq!(passed(1 << 20, &thought), (17, 16));
+        // arguments count as they come, calls at least 4 kB each
+        assert_eq!(passed(1 << 10, &[]), ((64 << 10) + 1, 64));
+        assert_eq!(passed(100, &call()), ((16 << 10) + 1, 64));
+        assert_eq!(passed(1 << 20, &call()), (65, 64));
+        // what stands beside a text is no shell where it is large
+        assert_eq!(passed(1 << 20, &text(1)), (65, 64));
+    }
+}

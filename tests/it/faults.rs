@@ -1,0 +1,139 @@
+//! What goes wrong around the program: what Neovim sends, and the disk.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+const UNREADABLE: &str = "The program ended (it could not read what Neovim sent). Your text is safe; \
+    :Caliban restart starts it again.";
+
+/// A script that starts the program.
+fn started_by(setup: Setup, text: &str) -> Setup {
+    let path = setup.dir().join("start");
+    fs::write(&path, format!("#!/usr/bin/env bash\nset -o pipefail\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = format!("{{ bin = '{}' }}", path.display());
+    setup.config(&config)
+}
+
+/// The program has ended, says so once, and goes on when it is started again.
+fn goes_on(nvim: &Nvim, server: &Server) {
+    nvim.wait_transcript(UNREADABLE);
+    assert_eq!(nvim.transcript().matches("The program ended").count(), 1);
+    server.reply(Reply::said("All is well."));
+    nvim.command("Caliban restart");
+    nvim.wait_transcript("The first.");
+    nvim.ask("two", "All is well.");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn a_message_that_is_nested_too_deep_ends_the_program_with_a_sentence() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().size(160, 40).anthropic(&server));
+    server.reply(Reply::said("The first."));
+    nvim.ask("one", "The first.");
+    nvim.lua(
+        "local deep = {}
+        for _ = 1, 2000 do deep = { deep } end
+        vim.rpcnotify(require('caliban.rpc').program(), 'caliban', deep)",
+        &[],
+    );
+    goes_on(&nvim, &server);
+}
+
+#[test]
+fn bytes_that_are_no_message_end_the_program_with_a_sentence() {
+    let server = Server::start();
+    let setup = Setup::new().size(160, 40).anthropic(&server);
+    let fifo = setup.dir().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let setup = started_by(
+        setup,
+        &format!(
+            "exec 3<&0\n{{ cat <&3 & read -r noise < {}; printf '\\300'; kill $!; }} | \"$KIT_BIN\" | cat",
+            fifo.display()
+        ),
+    );
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("The first."));
+    nvim.ask("one", "The first.");
+    fs::write(&fifo, "now\n").unwrap();
+    goes_on(&nvim, &server);
+}
+
+/// A chat in which a command is to run, on a disk that takes no byte more.
+fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
+    let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
+    // The program's files can grow no further; a command may lift that for itself.
+    let setup = started_by(setup, "trap '' XFSZ\nulimit -S -f 0\nexec \"$KIT_BIN\"");
+    let command = format!("ulimit -f unlimited; {command}");
+    server.reply(Reply::new().call("r1", "list", json!({})).call(
+        "c1",
+        "shell",
+        json!({"command": command}),
+    ));
+    server.reply(Reply::said("I see."));
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("? Run");
+    nvim.command("Caliban approve");
+    nvim.wait_transcript(
+        "? The start of this command could not be written to disk (File too large",
+    );
+    assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+    nvim
+}
+
+#[test]
+fn on_a_full_disk_no_command_runs_unasked() {
+    let server = Server::start();
+    let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
+    nvim.command("Caliban approve");
+    nvim.wait_transcript("I see.");
+    assert_eq!(nvim.setup.on_disk("ran.txt"), Some("ran\n".into()));
+    let request = &server.requests()[1];
+    assert!(!request.answer("r1").contains("Not run"), "reads go on");
+    assert_eq!(request.answer("c1"), "[no output]");
+}
+
+#[test]
+fn what_the_user_does_not_want_run_without_a_record_is_not_run() {
+    let server = Server::start();
+    let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
+    nvim.command("Caliban deny");
+    nvim.wait_transcript("I see.");
+    assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+    let answer = server.requests()[1].answer("c1");
+    assert!(answer.starts_with("Not run: the disk did not take the record"), "{answer}");
+    assert!(!nvim.transcript().contains("running"), "{}", nvim.transcript());
+}
+
+#[test]
+fn a_stop_at_the_question_of_a_full_disk_runs_nothing() {
+    let server = Server::start();
+    let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
+    nvim.command("Caliban stop");
+    nvim.wait_transcript("! Stopped.");
+    nvim.ask("and now?", "I see.");
+    assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+    assert_eq!(server.requests()[1].answer("c1"), "Not run: the user stopped the turn.");
+}
+
+#[test]
+fn a_conversation_that_is_never_saved_needs_no_record() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({"command": "echo ran > ran.txt"})));
+    server.reply(Reply::said("I see."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban! new<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("? Run");
+    nvim.command("Caliban approve");
+    nvim.wait_transcript("I see.");
+    assert_eq!(nvim.setup.on_disk("ran.txt"), Some("ran\n".into()));
+}

@@ -1,0 +1,55 @@
+//! A model that sends too much: thousands of calls in one reply, text without end.
+
+use crate::kit::chat::DIALECTS;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+
+/// A reply with so many reads, no two of them the same.
+fn reads(count: usize) -> Reply {
+    (1..=count).fold(Reply::new(), |reply, n| {
+        reply.call(&format!("c{n}"), "read", json!({"path": "a.txt", "offset": n, "limit": 1}))
+    })
+}
+
+#[test]
+fn of_too_many_calls_in_one_reply_the_first_200_are_taken() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(reads(1000));
+        server.reply(Reply::said("Fine."));
+        let lines = "line\n".repeat(1000);
+        let nvim = Nvim::start(&Setup::new().file("a.txt", &lines).speaking(dialect, &server));
+        nvim.ask("go", "Fine.");
+        let request = &server.requests()[1];
+        assert!(request.answer("c200").contains("line"), "{}", request.answer("c200"));
+        let first = request.answer("c201");
+        assert!(first.contains("Your reply had 1000 calls, and 200 is the most"), "{first}");
+        assert_eq!(request.answer("c1000"), "Not run: too many calls");
+        let shown = nvim.transcript();
+        assert_eq!(shown.matches("▸ read").count(), 200);
+        assert!(
+            shown.contains("! 800 further calls were not taken: 200 is the most in one reply.")
+        );
+        // the same once the conversation is read from its file
+        nvim.command("Caliban restart");
+        nvim.wait_transcript("! 800 further calls were not taken: 200 is the most in one reply.");
+        nvim.wait(|nvim| nvim.transcript().matches("▸ read").count() == 200, "200 calls");
+    }
+}
+
+#[test]
+fn a_reply_without_end_is_cut_off_at_its_limit_and_what_came_is_kept() {
+    let server = Server::start();
+    // blanks at the end of a text are not painted
+    server.reply(Reply::said("So far.").on_and_on(&" ".repeat(1 << 20)));
+    server.reply(Reply::said("Going on."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("! The reply was cut off at 16 MB, and its calls were not run.");
+    server.wait_closed(1);
+    nvim.ask("and now?", "Going on.");
+    assert!(server.requests()[1].outline().contains("So far."));
+}
