@@ -172,6 +172,7 @@ impl Program {
                 self.note_last(&session);
                 self.tell(&session, Command::Send { text, context, steer });
             }
+            FromNvim::SendHeld { session, id } => self.tell(&session, Command::SendHeld(id)),
             FromNvim::Unqueue { session, id } => self.tell(&session, Command::Unqueue(id)),
             // Its text has gone to the one opened instead.
             FromNvim::Draft { session, .. } if !self.runs(&session) => (),

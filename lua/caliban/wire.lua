@@ -84,6 +84,12 @@
 ---@field session string
 ---@field id integer
 
+--- Sends what was in the queue when the conversation was opened.
+---@class (exact) caliban.SendHeld
+---@field kind 'send_held'
+---@field session string
+---@field id? integer absent: all of it
+
 --- What stands unsent in the composer.
 ---@class (exact) caliban.Draft
 ---@field kind 'draft'
@@ -303,6 +309,7 @@
 ---@field text string
 ---@field context caliban.Excerpt[]
 ---@field steer boolean
+---@field held boolean it goes only when the user sends it
 
 --- Puts proposals before the user; answered at once, each one's way is told by `arrived`.
 ---@class (exact) caliban.Propose

@@ -208,6 +208,7 @@ impl Agent {
         }
         match command {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
+            Command::SendHeld(id) => self.take(Input::SendHeld { id }),
             Command::Unqueue(id) => self.take(Input::Unqueue { id }),
             Command::Draft(draft) => self.keep_draft(draft),
             Command::Stop => self.stop(),

@@ -24,6 +24,8 @@ pub enum Command {
         steer: bool,
     },
     Unqueue(u32),
+    /// Of the messages that are held this one; none: all of them.
+    SendHeld(Option<u32>),
     Draft(Draft),
     Stop,
     Rule {

@@ -54,6 +54,7 @@ impl Agent {
             | Command::ChooseMode(_)
             | Command::Rule { .. }
             | Command::Unqueue(_)
+            | Command::SendHeld(_)
             | Command::Retry
             | Command::ShowRequest
             | Command::Rewind(_)
@@ -75,6 +76,7 @@ impl Agent {
             return self.begin_reading(why);
         }
         let root = self.setup.desk.root.clone();
+        self.setup.session.distrust(&root);
         let built = self.built(&root);
         let found = self.gathered();
         let mut told = std::mem::take(&mut self.setup.warnings);
@@ -83,6 +85,10 @@ impl Agent {
         let intro = self.intro(&found.files);
         let partial = self.partial.take();
         let mut inputs = vec![Input::Leave { partial }];
+        let mode = self.setup.mode;
+        if !is_fresh || built.is_err() {
+            inputs.push(Input::Resume { mode });
+        }
         let lost = self.setup.session.reviewing.iter().filter(|it| !self.setup.live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
@@ -91,7 +97,7 @@ impl Agent {
                 told.extend(problems);
                 let model = self.setup.session.model.clone();
                 inputs.push(Input::Open { system, instructions, model, root });
-                inputs.push(Input::ChooseMode { mode: self.setup.mode });
+                inputs.push(Input::ChooseMode { mode });
             }
             Ok(system) if system != self.system() => told.push(
                 "The settings, the tools or the folder changed since this conversation began: its system prompt \

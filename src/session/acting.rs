@@ -133,7 +133,7 @@ impl Session {
 
     /// What the user sent into the running turn goes with its next request.
     pub(super) fn take_steered(&mut self, turn: TurnId, step: &mut Step) {
-        for message in self.queue.iter().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
+        for message in self.ready().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
         }
     }
@@ -203,7 +203,7 @@ impl Session {
             };
             self.record(Event::Answered { turn, answer }, step);
         }
-        for message in self.queue.clone() {
+        for message in self.ready().cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
         }
         self.sample_if_answered(turn, step);

@@ -16,6 +16,7 @@ mod edits;
 mod ends;
 mod evil;
 mod fidelity;
+mod forged;
 mod formats;
 mod headers;
 mod health;

@@ -101,7 +101,26 @@ end
 ---@return caliban.QueuedMessage?
 local function queued(chat)
   local block, index = under(chat, { 'queue' })
-  return block and chat.status and chat.status.queue[index]
+  return block and chat.status and require('caliban.chat.queue').at(chat.status.queue, index)
+end
+
+---@param all boolean
+---@return fun(chat: caliban.Chat): boolean
+local function send_held(all)
+  return function(chat)
+    local message = queued(chat)
+    if not (message and message.held) then
+      return false
+    end
+    send(chat, { kind = 'send_held', id = not all and message.id or nil })
+    return true
+  end
+end
+
+---@param chat caliban.Chat
+---@return boolean
+local function allow_or_send(chat)
+  return rule('session')(chat) or send_held(false)(chat)
 end
 
 ---@param chat caliban.Chat
@@ -269,8 +288,15 @@ local keys = {
     {
       mode = 'n',
       lhs = 's',
-      desc = 'on a question: yes, this session',
-      run = rule('session'),
+      desc = 'on a question: yes, this session; on a held message: send it',
+      run = allow_or_send,
+      own = true,
+    },
+    {
+      mode = 'n',
+      lhs = 'S',
+      desc = 'on a held message: send all that are held',
+      run = send_held(true),
       own = true,
     },
     { mode = 'n', lhs = 'n', desc = 'on a question: no', run = rule('deny'), own = true },
