@@ -1,8 +1,9 @@
 //! What the store does to a disk, a method for each call of the system, so that a test can stand between any two.
 
+use rustix::fs::OFlags;
 use std::fmt::Debug;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -48,13 +49,28 @@ impl dyn Disk {
     }
 }
 
+/// Opens a file of a session's folder, to be read.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    plain(File::options().read(true), path)
+}
+
+/// Opens what is a file: a link would lead elsewhere, and a pipe would be waited for.
+pub(super) fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    let file = options.custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
+}
+
 /// The machine's own.
 #[derive(Debug)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        let mut bytes = Vec::new();
+        open(path)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
@@ -63,8 +79,11 @@ impl Disk for RealDisk {
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
-        let options = options.create(true).write(true).truncate(true).mode(0o600);
-        options.open(path)?.write_all(bytes)
+        // cut once it is known what it is
+        let options = options.create(true).write(true).truncate(false).mode(0o600);
+        let mut file = plain(options, path)?;
+        file.set_len(0)?;
+        file.write_all(bytes)
     }
 
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -74,12 +93,12 @@ impl Disk for RealDisk {
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
-        options.create(true).append(true).mode(0o600).open(path)?.write_all(bytes)
+        plain(options.create(true).append(true).mode(0o600), path)?.write_all(bytes)
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
         let options = &mut File::options();
-        options.create(true).truncate(false).write(true).mode(0o600).open(path)?.set_len(len)
+        plain(options.create(true).truncate(false).write(true).mode(0o600), path)?.set_len(len)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -91,7 +110,7 @@ impl Disk for RealDisk {
     }
 
     fn sync(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_data()
+        open(path)?.sync_data()
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {

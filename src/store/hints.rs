@@ -79,7 +79,7 @@ impl Project {
     /// Notes what tells its repository.
     pub fn note_hints(&self) {
         let hints = Hints::of(&self.root);
-        let noted = fs::read(self.dir().join(FILE)).ok();
+        let noted = self.disk.read(&self.dir().join(FILE)).ok();
         let noted = noted.and_then(|it| serde_json::from_slice::<Hints>(&it).ok());
         if hints.is_empty() || noted.as_ref() == Some(&hints) || !self.dir().exists() {
             return;
@@ -96,7 +96,8 @@ impl Project {
         let all = self.dir().parent().and_then(|it| fs::read_dir(it).ok());
         let dirs = all.into_iter().flatten().flatten().map(|it| it.path());
         let relative = |dir: PathBuf| {
-            let noted: Hints = serde_json::from_slice(&fs::read(dir.join(FILE)).ok()?).ok()?;
+            let noted: Hints =
+                serde_json::from_slice(&self.disk.read(&dir.join(FILE)).ok()?).ok()?;
             let is_one = noted.is_same(&hints) && noted.root != self.root;
             is_one.then(|| Project { disk: self.disk.clone(), dir, root: noted.root })
         };

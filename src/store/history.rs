@@ -23,7 +23,7 @@ impl Store {
         if fs::metadata(&path)?.len() < LIMIT {
             return Ok(());
         }
-        let all = fs::read(&path)?;
+        let all = self.disk.read(&path)?;
         let half = all.len() / 2;
         let from = all[half..].iter().position(|it| *it == b'\n').map_or(0, |it| half + it + 1);
         self.disk.replace_now(&self.dir, FILE, &all[from..])

@@ -64,6 +64,8 @@ pub struct Project {
 pub struct Store {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
+    /// The project's.
+    root: PathBuf,
     name: String,
     header: SessionFile,
     /// Bytes of the session's file.
@@ -166,7 +168,7 @@ impl Project {
 
     /// The session that was used last.
     pub fn last(&self) -> Option<SessionId> {
-        let name = fs::read_to_string(self.dir.join("last")).ok()?;
+        let name = String::from_utf8(self.disk.read(&self.dir.join("last")).ok()?).ok()?;
         let name = name.trim();
         let moved = is_name(name).then(|| self.moved(name)).flatten();
         let name = moved.as_deref().filter(|it| is_name(it)).unwrap_or(name);
@@ -239,6 +241,7 @@ impl Project {
         let store = Store {
             disk,
             dir,
+            root: self.root.clone(),
             name,
             header,
             size,
@@ -268,7 +271,8 @@ impl Project {
     fn lock(&self, id: &SessionId) -> Result<File, Barred> {
         let path = self.dir.join(format!("{id}.lock"));
         let options = &mut File::options();
-        let lock = options.create(true).append(true).mode(0o600).open(&path).map_err(Barred::Io)?;
+        let options = options.create(true).append(true).mode(0o600);
+        let lock = disk::plain(options, &path).map_err(Barred::Io)?;
         match lock.try_lock() {
             Ok(()) => {
                 // For people alone: whether it is held the lock itself says.

@@ -166,10 +166,8 @@ fn links_and_what_is_outside_are_left() {
     fs::write(&log, text.replace(&inside, path.to_str().unwrap())).unwrap();
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait_phase("idle");
-    preview(&scene, "1");
-    wait_left(&scene, "it is outside the project");
-    scene.nvim.keys("a");
-    scene.nvim.wait_screen("There is nothing to take back here.");
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.wait_chat("2 entries of what is kept of this conversation's turns are none of this");
     assert_eq!(fs::read_to_string(outside).unwrap(), changed());
 }
 
