@@ -317,12 +317,11 @@ impl Program {
         let (show, shown) = mpsc::unbounded_channel();
         let stored = store.as_ref().map(Store::outputs);
         tokio::spawn(screen::run(self.editor.clone(), id.clone(), stored, shown));
-        let desk = self.desk(&id, output);
         self.note_last(&id);
         let setup = agent::Setup {
             id: id.clone(),
             editor: self.editor.clone(),
-            desk,
+            desk: self.desk(&id, output),
             screen: show,
             store,
             session,
@@ -335,7 +334,8 @@ impl Program {
             titles: self.config.titles,
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
-            live: [self.live.clone(), self.project.under_review(&id)].concat(),
+            live: self.live.clone(),
+            recorded: self.project.under_review(&id),
             shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),

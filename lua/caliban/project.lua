@@ -62,7 +62,8 @@ end
 function M.history()
   local prompts, seen = {}, {} ---@type string[], table<string, boolean>
   for _, file in ipairs(M.files('history')) do
-    local lines = vim.fn.readfile(file)
+    local stat = vim.uv.fs_lstat(file)
+    local lines = stat and stat.type == 'file' and vim.fn.readfile(file) or {}
     for i = #lines, 1, -1 do
       local ok, prompt = pcall(vim.json.decode, lines[i])
       if ok and type(prompt) == 'string' and not seen[prompt] then
@@ -81,7 +82,9 @@ local function waiting()
   local names = {} ---@type table<string, true>
   for _, path in ipairs(M.files('*.{journal,review-*}')) do
     local name, ending = vim.fs.basename(path):match('^([%w_-]+)%.(%a+)')
-    if name and (ending == 'review' or #vim.fn.readfile(path, '', 2) > 1) then
+    local stat = vim.uv.fs_lstat(path)
+    local is_file = stat ~= nil and stat.type == 'file'
+    if name and is_file and (ending == 'review' or #vim.fn.readfile(path, '', 2) > 1) then
       names[name] = true
     end
   end
@@ -98,11 +101,10 @@ function M.look()
 end
 
 --- A conversation was opened: what was under review in it is again.
----@param session string
----@param root string
-function M.reopen(session, root)
-  if #M.files(session .. '.review-*', root) > 0 then
-    require('caliban.reopen').take_up(session, root)
+---@param message caliban.SessionOpened
+function M.reopen(message)
+  if #message.reviews > 0 then
+    require('caliban.reopen').take_up(message)
   end
 end
 

@@ -255,6 +255,7 @@
 ---@field root string
 ---@field ephemeral boolean
 ---@field reading boolean it can only be read here
+---@field reviews string[] names of the records of its reviews that may be taken up
 ---@field show boolean the user asked for it in the chat: it takes the place of the one shown
 ---@field draft string
 ---@field draft_context caliban.Excerpt[]

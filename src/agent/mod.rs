@@ -190,6 +190,7 @@ impl Agent {
             root: self.setup.desk.root.clone(),
             ephemeral: self.setup.store.is_none() && self.setup.reads.is_none(),
             reading: self.setup.reads.is_some(),
+            reviews: self.setup.recorded.iter().map(|it| it.name.clone()).collect(),
             show: std::mem::take(&mut self.setup.shown),
             draft: self.setup.draft.text.clone(),
             draft_context: self.setup.draft.context.clone(),

@@ -10,7 +10,7 @@ use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
 use crate::nvim::wire::Checked;
 use crate::session::Session;
-use crate::store::{Draft, Store};
+use crate::store::{Draft, Recorded, Store};
 use crate::text::Text;
 use crate::tool::Desk;
 use std::path::PathBuf;
@@ -104,6 +104,8 @@ pub struct Setup {
     pub reads: Option<String>,
     /// Files under review in the editor now.
     pub live: Vec<PathBuf>,
+    /// Reviews that the editor takes up again.
+    pub recorded: Vec<Recorded>,
     /// The chat is to show this session.
     pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,

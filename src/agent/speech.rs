@@ -89,7 +89,9 @@ impl Agent {
         if !is_fresh || built.is_err() {
             inputs.push(Input::Resume { mode });
         }
-        let lost = self.setup.session.reviewing.iter().filter(|it| !self.setup.live.contains(it));
+        let recorded = self.setup.recorded.iter().map(|it| &it.path);
+        let live: Vec<&PathBuf> = self.setup.live.iter().chain(recorded).collect();
+        let lost = self.setup.session.reviewing.iter().filter(|it| !live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {

@@ -172,6 +172,7 @@ pub enum ToNvim {
         root: PathBuf,
         ephemeral: bool,
         reading: bool,
+        reviews: Vec<String>,
         show: bool,
         draft: String,
         draft_context: Vec<Excerpt>,

@@ -1,6 +1,7 @@
 //! What the store does to a disk, a method for each call of the system, so that a test can stand between any two.
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use std::fmt::Debug;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -59,7 +60,11 @@ pub(super) fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     let file = options.custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
+    match file.metadata()?.file_type() {
+        it if it.is_file() => Ok(file),
+        it if it.is_dir() => Err(Errno::ISDIR.into()),
+        _ => Err(io::Error::other("it is no file")),
+    }
 }
 
 /// The machine's own.

@@ -23,7 +23,7 @@ pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;
 pub use outputs::Outputs;
-pub use reading::Holder;
+pub use reading::{Holder, Recorded};
 
 use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};

@@ -2,6 +2,7 @@
 
 mod log;
 mod queue;
+mod records;
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
