@@ -17,6 +17,7 @@ use crate::store::checkpoints::{Cause, Change, Content, FileMode};
 use crate::text::Text;
 use crate::tool::{self, Desk};
 use plan::File as Planning;
+pub(super) use plan::stays;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};

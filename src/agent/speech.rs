@@ -1,6 +1,7 @@
 //! The user's words: prompts with what they mention, slash commands, drafts; and how a session opens.
 
 use super::models::{self, Models};
+use super::rewind::stays;
 use super::{Act, Agent, Command, Wish, work};
 use crate::context::instructions::Found;
 use crate::context::prompt;
@@ -76,7 +77,7 @@ impl Agent {
             return self.begin_reading(why);
         }
         let root = self.setup.desk.root.clone();
-        self.setup.session.distrust(&root);
+        self.distrust();
         let built = self.built(&root);
         let found = self.gathered();
         let mut told = std::mem::take(&mut self.setup.warnings);
@@ -122,6 +123,13 @@ impl Agent {
         self.remember();
         let view = View::of(&self.setup.session, intro);
         self.present(Show::View(Box::new(view)));
+    }
+
+    /// What comes from the disk does nothing by itself, and has no file looked after that a link leads out to.
+    fn distrust(&mut self) {
+        let (session, desk) = (&mut self.setup.session, &self.setup.desk);
+        session.distrust(&desk.root);
+        session.known.retain(|path, _| stays(desk, path).is_ok());
     }
 
     /// The lines of an empty chat, the instructions named in them.

@@ -87,7 +87,7 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
 }
 
 /// Whether no link leads from here to another place; asked again where something is about to be done there.
-pub(super) fn stays(desk: &Desk, path: &Path) -> Result<(), String> {
+pub(in crate::agent) fn stays(desk: &Desk, path: &Path) -> Result<(), String> {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let leads = tool::path::resolve(desk, &path.to_string_lossy());
     if is_link || leads.map_or(true, |it| it != *path) {
