@@ -5,6 +5,7 @@
 //! the last is the editor. `doc/architecture.md` is the map.
 
 pub mod nearest;
+pub mod place;
 pub mod text;
 pub mod reach;
 pub mod message;

@@ -181,6 +181,7 @@ impl Program {
                 self.note_last(&session);
                 self.tell(&session, Command::Send { text, context, steer });
             }
+            FromNvim::SendHeld { session, id } => self.tell(&session, Command::SendHeld(id)),
             FromNvim::Unqueue { session, id } => self.tell(&session, Command::Unqueue(id)),
             // Its text has gone to the one opened instead.
             FromNvim::Draft { session, .. } if !self.runs(&session) => (),
@@ -327,12 +328,11 @@ impl Program {
         let (show, shown) = mpsc::unbounded_channel();
         let stored = store.as_ref().map(Store::outputs);
         tokio::spawn(screen::run(self.editor.clone(), id.clone(), stored, shown));
-        let desk = self.desk(&id, output);
         self.note_last(&id);
         let setup = agent::Setup {
             id: id.clone(),
             editor: self.editor.clone(),
-            desk,
+            desk: self.desk(&id, output),
             screen: show,
             store,
             session,
@@ -345,7 +345,8 @@ impl Program {
             titles: self.config.titles,
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
-            live: [self.live.clone(), self.project.under_review(&id)].concat(),
+            live: self.live.clone(),
+            recorded: self.project.under_review(&id),
             shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),

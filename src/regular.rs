@@ -1,6 +1,7 @@
 //! Files opened by what they are. Opening a pipe waits for its other end, opening a device may do anything, and neither
 //! has an end: only regular files are opened here, and never with a wait.
 
+use rustix::fs::OFlags;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,15 +12,29 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(File::options().read(true), path)
 }
 
-/// Opens with these options what is a regular file, or is made by them.
+/// Opens with these options what is a regular file, or is made by them. Links are followed.
 pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    opened(options, path, std::fs::metadata(path), OFlags::empty())
+}
+
+/// The same, where a link must not lead elsewhere: a link is refused.
+pub fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    opened(options, path, std::fs::symlink_metadata(path), OFlags::NOFOLLOW)
+}
+
+fn opened(
+    options: &mut OpenOptions,
+    path: &Path,
+    there: io::Result<Metadata>,
+    flags: OFlags,
+) -> io::Result<File> {
     // A device is not even opened. What takes the name after this look is seen by the second one.
-    match std::fs::metadata(path) {
+    match there {
         Ok(there) => check(&there)?,
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => (),
         Err(fault) => return Err(fault),
     }
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     check(&file.metadata()?)?;
     Ok(file)
@@ -82,6 +97,10 @@ mod tests {
         }
         assert_eq!(open(dir.path()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         assert_eq!(open(&at("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        for (name, opens) in [("file", true), ("link", false), ("pipe", false)] {
+            let opened = open_unlinked(File::options().read(true), &at(name));
+            assert_eq!(opened.is_ok(), opens, "{name}");
+        }
         open_with(File::options().write(true).create(true), &at("made")).unwrap();
         assert_eq!(read(&at("made")).unwrap(), b"");
     }

@@ -97,11 +97,10 @@ function M.look()
 end
 
 --- A conversation was opened: what was under review in it is again.
----@param session string
----@param root string
-function M.reopen(session, root)
-  if #M.files(session .. '.review-', '', root) > 0 then
-    require('caliban.reopen').take_up(session, root)
+---@param message caliban.SessionOpened
+function M.reopen(message)
+  if #message.reviews > 0 then
+    require('caliban.reopen').take_up(message)
   end
 end
 

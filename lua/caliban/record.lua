@@ -302,7 +302,7 @@ local function read(name)
   local all = disk.read(name) or ''
   local stop = all:find('\n', 1, true) or 0
   local ok, it = pcall(vim.json.decode, all:sub(1, stop - 1), { luanil = { object = true } })
-  if not ok or type(it) ~= 'table' or it.version ~= 1 then
+  if not ok or type(it) ~= 'table' or not require('caliban.recorded').is_one(it) then
     return nil
   end
   local texts, from = {}, stop + 1 ---@type string[][], integer
@@ -310,7 +310,7 @@ local function read(name)
     texts[i] = lines_of(all:sub(from, from + count[1] - 1), count[2])
     from = from + count[1]
   end
-  if from ~= #all + 1 then
+  if from ~= #all + 1 or not require('caliban.recorded').fits(it, texts) then
     return nil
   end
   it.base, it.origin = texts[it.base], texts[it.origin] or texts[it.base]
@@ -322,17 +322,18 @@ local function read(name)
 end
 
 --- The reviews of a conversation that wait from before; each is given once.
----@param session string
----@param root string of its project
+---@param message caliban.SessionOpened
 ---@return caliban.Record[]
-function M.waiting(session, root)
+function M.waiting(message)
   local out = {} ---@type caliban.Record[]
-  for _, name in ipairs(require('caliban.project').files(session .. '.review-', '', root)) do
+  local dir = require('caliban.project').dir(message.root)
+  for _, record in ipairs(dir and message.reviews or {}) do
+    local name = ('%s/%s'):format(dir, record)
     local it = not known[name] and read(name)
     known[name] = true
     if it then
       -- its conversation may have had another name when it was written
-      it.session = session
+      it.session = message.session
       out[#out + 1] = it
     end
   end

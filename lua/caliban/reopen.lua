@@ -99,7 +99,8 @@ local function typed(it, runs, now)
   return { puts = { puts }, hunks = pending, lost = {}, agreed = 0, own = own }
 end
 
---- The buffer is as it was before them, or as others have made it: they enter where their lines still are.
+--- The buffer is as it was before them, or as others have made it: they enter where their lines still are. What was
+--- agreed to and is not on disk is pending again too: nothing is written because a record says so.
 ---@param it caliban.Record
 ---@param stood string[] the text with the hunks
 ---@param now string[]
@@ -112,9 +113,13 @@ local function merged(it, stood, now)
   if last and hunks.ends(last) and text[#text] == last.old[1] then
     puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
   end
+  local final = with(text, puts)
   local edits = vim.tbl_map(function(e)
     return { start = e.start, old = slice(text, e.start, e.count), new = e.lines }
   end, puts)
+  local pending = vim.tbl_map(function(d)
+    return { start = d[3], old = slice(now, d[1], d[2]), new = slice(final, d[3], d[4]) }
+  end, #agreed > 0 and review.runs(now, final) or {})
   local at = 1
   local lost = vim.tbl_filter(function(h)
     local e = edits[at]
@@ -124,7 +129,7 @@ local function merged(it, stood, now)
   end, it.hunks)
   return {
     puts = { agreed, puts },
-    hunks = review.proposed(edits),
+    hunks = #agreed > 0 and pending or review.proposed(edits),
     lost = lost,
     agreed = clashes,
     own = it.own and #agreed > 0,
@@ -209,6 +214,17 @@ local function change(r, it, plan)
   end)
 end
 
+---@param plan caliban.Reopening
+---@return boolean
+local function puts_anything(plan)
+  for _, puts in ipairs(plan.puts) do
+    if #puts > 0 then
+      return true
+    end
+  end
+  return false
+end
+
 --- Takes a review up again in its buffer. An error is one that passes (E565), and then nothing has changed.
 ---@param reviews caliban.Reviews
 ---@param item caliban.Arriving
@@ -227,7 +243,9 @@ function M.enter(reviews, item)
   end
   local plan = M.plan(it, file.lines(buf))
   item.created = created and { [buf] = true } or {}
-  local r = reviews.begin(item, item.proposals[1], buf)
+  local p = item.proposals[1]
+  p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
+  local r = reviews.begin(item, p, buf)
   r.origin = settling.origin(buf)
   local ok, err = change(r, it, plan)
   if not ok then
@@ -243,6 +261,10 @@ function M.enter(reviews, item)
     r.reasons[#r.reasons + 1] = { lines = h.new, reason = LOST }
   end
   local n = track.count(r)
+  if n == 0 then
+    -- nothing was decided here
+    r.accepted, r.rejected = 0, 0
+  end
   r.open = true
   if n > 0 then
     batch.files[#batch.files + 1], batch.hunks = name, batch.hunks + n
@@ -294,10 +316,9 @@ function M.wait(it)
 end
 
 --- A conversation was opened here: its reviews come back with it.
----@param session string
----@param root string
-function M.take_up(session, root)
-  local waiting = record.waiting(session, root)
+---@param message caliban.SessionOpened
+function M.take_up(message)
+  local waiting = record.waiting(message)
   ---@type caliban.Batch
   local batch = { left = #waiting, files = {}, hunks = 0, said = {} }
   for _, it in ipairs(waiting) do

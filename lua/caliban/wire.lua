@@ -85,6 +85,12 @@
 ---@field session string
 ---@field id integer
 
+--- Sends what was in the queue when the conversation was opened.
+---@class (exact) caliban.SendHeld
+---@field kind 'send_held'
+---@field session string
+---@field id? integer absent: all of it
+
 --- What stands unsent in the composer.
 ---@class (exact) caliban.Draft
 ---@field kind 'draft'
@@ -251,6 +257,7 @@
 ---@field root string
 ---@field ephemeral boolean
 ---@field reading boolean it can only be read here
+---@field reviews string[] names of the records of its reviews that may be taken up
 ---@field show boolean the user asked for it in the chat: it takes the place of the one shown
 ---@field draft string
 ---@field draft_context caliban.Excerpt[]
@@ -306,6 +313,7 @@
 ---@field text string
 ---@field context caliban.Excerpt[]
 ---@field steer boolean
+---@field held boolean it goes only when the user sends it
 
 --- Puts proposals before the user; answered at once, each one's way is told by `arrived`.
 ---@class (exact) caliban.Propose

@@ -6,6 +6,7 @@ use crate::edit::{Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::{Block, Role};
 use crate::nvim::wire::Level;
+use crate::place::Place;
 use crate::regular;
 use crate::session::title;
 use crate::store::checkpoints::{Blobs, Cause, Checkpoints, Content, Kept, New, Origin, State};
@@ -64,9 +65,9 @@ impl Agent {
     /// The files that the session has changed and knows the content of.
     pub(super) fn touched_files(&mut self) -> Vec<PathBuf> {
         let changes = self.checkpoints().map(|it| it.changes()).unwrap_or_default();
-        let paths: BTreeSet<&PathBuf> =
+        let paths: BTreeSet<&Place> =
             changes.iter().map(|it| it.to.as_ref().unwrap_or(&it.path)).collect();
-        paths.into_iter().cloned().collect()
+        paths.into_iter().map(|it| it.to_path_buf()).collect()
     }
 
     pub(super) fn keep(&mut self, keeping: Keeping) {
@@ -195,7 +196,7 @@ impl Keeper {
 fn mode(it: &Planned) -> Option<u32> {
     let is_deleted = it.after == Content::Absent && it.before != Content::Absent;
     let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok())?;
-    meta.map_or(it.mode, |it| Some(it.permissions().mode() & 0o7777))
+    meta.map_or(it.mode, |it| Some(it.permissions().mode()))
 }
 
 /// The highest folder that has to be made for a file.

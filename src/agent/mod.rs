@@ -195,6 +195,7 @@ impl Agent {
             root: self.setup.desk.root.clone(),
             ephemeral: self.setup.store.is_none() && self.setup.reads.is_none(),
             reading: self.setup.reads.is_some(),
+            reviews: self.setup.recorded.iter().map(|it| it.name.clone()).collect(),
             show: std::mem::take(&mut self.setup.shown),
             draft: self.setup.draft.text.clone(),
             draft_context: self.setup.draft.context.clone(),
@@ -213,6 +214,7 @@ impl Agent {
         }
         match command {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
+            Command::SendHeld(id) => self.take(Input::SendHeld { id }),
             Command::Unqueue(id) => self.take(Input::Unqueue { id }),
             Command::Draft(draft) => self.keep_draft(draft),
             Command::Stop => self.stop(),

@@ -15,10 +15,11 @@ use crate::nvim::wire::{
 use crate::reach::Writing;
 use crate::regular;
 use crate::session::{Input, Phase};
-use crate::store::checkpoints::{Cause, Change, Content};
+use crate::store::checkpoints::{Cause, Change, Content, FileMode};
 use crate::text::Text;
 use crate::tool::{self, Desk};
 use plan::File as Planning;
+pub(super) use plan::stays;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -101,6 +102,7 @@ impl Agent {
     fn list_turns(&mut self) {
         let root = self.setup.desk.root.clone();
         let mut turns: Vec<TurnRow> = Vec::new();
+        self.tell_of_ignored();
         let changes = self.checkpoints().map(|it| it.changes()).unwrap_or_default();
         for it in changes.iter().filter(|it| it.counts()) {
             let known = turns.iter().position(|row| row.entry == it.entry);
@@ -120,6 +122,15 @@ impl Agent {
         turns.reverse();
         let session = self.setup.id.clone();
         self.show(Show::Tell(ToNvim::Turns(Turns { session, turns })));
+    }
+
+    fn tell_of_ignored(&mut self) {
+        let text = match self.checkpoints().map_or(0, |it| it.ignored()) {
+            0 => return,
+            1 => "One entry of what is kept of this conversation's turns is none of this project's, and is ignored.".to_owned(),
+            n => format!("{n} entries of what is kept of this conversation's turns are none of this project's, and are ignored."),
+        };
+        self.tell_once(vec![text]);
     }
 
     /// The title of a turn, and its changes, the last first.
@@ -198,7 +209,18 @@ enum Step {
     /// By the editor, in the file's buffer.
     There(Box<WireProposal>),
     /// On disk, byte for byte.
-    Here { path: PathBuf, was: Content, now: Content, mode: Option<u32> },
+    Here { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
+}
+
+impl Step {
+    /// Where something is written, deleted or made.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        let (path, to) = match self {
+            Step::There(file) => (&file.path, file.to.as_deref()),
+            Step::Here { path, .. } => (path, None),
+        };
+        std::iter::once(&**path).chain(to)
+    }
 }
 
 impl Job {
@@ -216,8 +238,9 @@ impl Job {
         let mut ids = self.keeper.begin(By::Rewind(title.to_owned()), planned).await.into_iter();
         for (at, step) in todo {
             let (file, id) = (&mut files[at], ids.next());
-            let done = match (&file.left, step) {
-                (Some(why), _) => Err(why.clone()),
+            let stays = step.paths().try_for_each(|it| plan::stays(&self.desk, it));
+            let done = match (file.left.clone().or(stays.err()), step) {
+                (Some(why), _) => Err(why),
                 (None, Step::There(proposal)) => self.there(*proposal).await,
                 (None, Step::Here { path, was, now, mode }) => {
                     self.here(path, was, now, mode).await
@@ -236,7 +259,7 @@ impl Job {
         }
         let root = &self.desk.root;
         let done = files.iter().filter(|it| it.left.is_none()).map(|it| &*it.path);
-        remove_folders(root, changes, &done.collect());
+        remove_folders(&self.desk, changes, &done.collect());
         let line = |it: &Planning| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
         files.iter().map(line).collect()
     }
@@ -257,7 +280,7 @@ impl Job {
         path: PathBuf,
         was: Content,
         now: Content,
-        mode: Option<u32>,
+        mode: Option<FileMode>,
     ) -> Result<String, String> {
         let to = path.clone();
         let written = tokio::task::spawn_blocking(move || put(&to, &was, &now, mode)).await;
@@ -318,9 +341,9 @@ fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Ste
 }
 
 /// Writes a file whose content is still `was`; whoever reads it finds the old or the new. Blocks.
-fn put(path: &Path, was: &Content, now: &Content, mode: Option<u32>) -> io::Result<()> {
+fn put(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut mode = mode.map(fs::Permissions::from_mode);
+    let mut mode = mode.map(|it| fs::Permissions::from_mode(it.bits()));
     if *was == Content::Absent {
         fs::create_dir_all(folder)?;
     } else if Content::of(regular::read(path)?) == *was {
@@ -340,14 +363,14 @@ fn put(path: &Path, was: &Content, now: &Content, mode: Option<u32>) -> io::Resu
 }
 
 /// Removes the folders that were made for files which are gone again, where nothing else is in them.
-fn remove_folders(root: &Path, changes: &[Change], done: &BTreeSet<&Path>) {
+fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
     for change in changes {
         let Some(highest) = &change.folder else { continue };
         let made = change.to.as_ref().unwrap_or(&change.path);
         if !done.contains(&*change.path) && !done.contains(&**made) {
             continue;
         }
-        let is_ours = |it: &&Path| it.starts_with(highest) && *it != root && it.starts_with(root);
+        let is_ours = |it: &&Path| it.starts_with(&**highest) && plan::stays(desk, it).is_ok();
         for folder in made.ancestors().skip(1).take_while(is_ours) {
             // It fails where there is something in it.
             if fs::remove_dir(folder).is_err() {
@@ -381,7 +404,7 @@ mod tests {
         assert!(put(&path, &Content::Absent, &old, None).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"\xff new");
         let made = dir.path().join("a/b");
-        put(&made, &Content::Absent, &new, Some(0o640)).unwrap();
+        put(&made, &Content::Absent, &new, Some(FileMode::of(0o640))).unwrap();
         assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }

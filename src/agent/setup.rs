@@ -10,7 +10,7 @@ use crate::nvim::link::Editor;
 use crate::nvim::screen::Show;
 use crate::nvim::wire::Checked;
 use crate::session::Session;
-use crate::store::{Draft, Store};
+use crate::store::{Draft, Recorded, Store};
 use crate::text::Text;
 use crate::tool::Desk;
 use std::path::PathBuf;
@@ -24,6 +24,8 @@ pub enum Command {
         steer: bool,
     },
     Unqueue(u32),
+    /// Of the messages that are held this one; none: all of them.
+    SendHeld(Option<u32>),
     Draft(Draft),
     Stop,
     Rule {
@@ -106,6 +108,8 @@ pub struct Setup {
     pub reads: Option<String>,
     /// Files under review in the editor now.
     pub live: Vec<PathBuf>,
+    /// Reviews that the editor takes up again.
+    pub recorded: Vec<Recorded>,
     /// The chat is to show this session.
     pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,

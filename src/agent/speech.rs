@@ -1,6 +1,7 @@
 //! The user's words: prompts with what they mention, slash commands, drafts; and how a session opens.
 
 use super::models::{self, Models};
+use super::rewind::stays;
 use super::{Act, Agent, Command, Wish, work};
 use crate::context::instructions::Found;
 use crate::context::prompt;
@@ -54,6 +55,7 @@ impl Agent {
             | Command::ChooseMode(_)
             | Command::Rule { .. }
             | Command::Unqueue(_)
+            | Command::SendHeld(_)
             | Command::Retry
             | Command::ShowRequest
             | Command::Rewind(_)
@@ -75,6 +77,7 @@ impl Agent {
             return self.begin_reading(why);
         }
         let root = self.setup.desk.root.clone();
+        self.distrust();
         let built = self.built(&root);
         let found = self.gathered();
         let mut told = std::mem::take(&mut self.setup.warnings);
@@ -83,7 +86,13 @@ impl Agent {
         let intro = self.intro(&found.files);
         let partial = self.partial.take();
         let mut inputs = vec![Input::Leave { partial }];
-        let lost = self.setup.session.reviewing.iter().filter(|it| !self.setup.live.contains(it));
+        let mode = self.setup.mode;
+        if !is_fresh || built.is_err() {
+            inputs.push(Input::Resume { mode });
+        }
+        let recorded = self.setup.recorded.iter().map(|it| &it.path);
+        let live: Vec<&PathBuf> = self.setup.live.iter().chain(recorded).collect();
+        let lost = self.setup.session.reviewing.iter().filter(|it| !live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
@@ -91,7 +100,7 @@ impl Agent {
                 told.extend(problems);
                 let model = self.setup.session.model.clone();
                 inputs.push(Input::Open { system, instructions, model, root });
-                inputs.push(Input::ChooseMode { mode: self.setup.mode });
+                inputs.push(Input::ChooseMode { mode });
             }
             Ok(system) if system != self.system() => told.push(
                 "The settings, the tools or the folder changed since this conversation began: its system prompt \
@@ -115,6 +124,13 @@ impl Agent {
         self.remember();
         let view = View::of(&self.setup.session, intro);
         self.present(Show::View(Box::new(view)));
+    }
+
+    /// What comes from the disk does nothing by itself, and has no file looked after that a link leads out to.
+    fn distrust(&mut self) {
+        let (session, desk) = (&mut self.setup.session, &self.setup.desk);
+        session.distrust(&desk.root);
+        session.known.retain(|path, _| stays(desk, path).is_ok());
     }
 
     /// The lines of an empty chat, the instructions named in them.

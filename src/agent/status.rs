@@ -40,7 +40,7 @@ impl Agent {
             cached: session.usage.cache_read,
             context: session.context,
             window: chosen.map_or(0, |it| u64::from(it.facts.window)),
-            queue: session.queue.iter().map(WireQueued::from).collect(),
+            queue: session.queue.iter().map(|it| WireQueued::of(it, session)).collect(),
             retry_ms: self.retry_ms.filter(|_| matches!(session.phase, Phase::Resting { .. })),
             silent_ms: self.silent_ms(),
             hit: self.hit,

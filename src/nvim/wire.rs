@@ -16,6 +16,7 @@ pub use verdict::{ProposedText, Reason, Reviewed};
 use crate::event::{Mode, Queued, SessionId};
 use crate::message::Excerpt;
 use crate::provider::key::Secret;
+use crate::session::Session;
 use crate::tool::lsp::Aspect;
 use crate::view::BlockUpdate;
 use rmpv::Value;
@@ -48,6 +49,10 @@ pub enum FromNvim {
     Unqueue {
         session: SessionId,
         id: u32,
+    },
+    SendHeld {
+        session: SessionId,
+        id: Option<u32>,
     },
     Draft {
         session: SessionId,
@@ -170,6 +175,7 @@ pub enum ToNvim {
         root: PathBuf,
         ephemeral: bool,
         reading: bool,
+        reviews: Vec<String>,
         show: bool,
         draft: String,
         draft_context: Vec<Excerpt>,
@@ -311,12 +317,13 @@ pub struct WireQueued {
     pub text: String,
     pub context: Vec<Excerpt>,
     pub steer: bool,
+    pub held: bool,
 }
 
-impl From<&Queued> for WireQueued {
-    fn from(it: &Queued) -> WireQueued {
+impl WireQueued {
+    pub fn of(it: &Queued, session: &Session) -> WireQueued {
         let Queued { id, text, context, steer } = it.clone();
-        WireQueued { id, text, context, steer }
+        WireQueued { id, text, context, steer, held: session.held.contains(&id) }
     }
 }
 

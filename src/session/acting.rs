@@ -160,7 +160,7 @@ impl Session {
 
     /// What the user sent into the running turn goes with its next request.
     pub(super) fn take_steered(&mut self, turn: TurnId, step: &mut Step) {
-        for message in self.queue.iter().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
+        for message in self.ready().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
         }
     }
@@ -223,7 +223,7 @@ impl Session {
             State::Ready => Some(say::not_run_undecided(&it.call.id)),
             _ => None,
         });
-        for message in self.queue.clone() {
+        for message in self.ready().cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
         }
         self.sample_if_answered(turn, step);

@@ -27,7 +27,7 @@ impl Session {
                 self.queued = self.queued.max(message.id);
                 self.queue.push(message.clone());
             }
-            Event::Unqueued { id } => self.queue.retain(|it| it.id != *id),
+            Event::Unqueued { id } => self.unqueue(*id),
             Event::Prompted { turn, message } => {
                 self.turns = turn.0;
                 if self.title.is_empty() {
@@ -72,6 +72,11 @@ impl Session {
             Event::SystemChosen { system, instructions } => self.set_system(system, instructions),
             Event::Ended { why, .. } => self.settle(why),
         }
+    }
+
+    fn unqueue(&mut self, id: u32) {
+        self.queue.retain(|it| it.id != id);
+        self.held.remove(&id);
     }
 
     fn set_name(&mut self, named: &Named) {
@@ -130,7 +135,7 @@ impl Session {
     }
 
     fn say_user(&mut self, message: &Queued) {
-        self.queue.retain(|it| it.id != message.id);
+        self.unqueue(message.id);
         self.queued = self.queued.max(message.id);
         let mut blocks = self.take_notes();
         blocks.extend(message.context.iter().cloned().map(Block::Excerpt));

@@ -19,6 +19,7 @@ impl Session {
         let mut copy = self.clone();
         copy.step(Input::Leave { partial: None });
         copy.queue.clear();
+        copy.held.clear();
         copy.reviewing.clear();
         copy.granted.clear();
         (copy.usage, copy.spent, copy.unpriced) = (Usage::default(), 0.0, false);

@@ -22,6 +22,14 @@ pub enum Input {
     Unqueue {
         id: u32,
     },
+    /// The user sends a message that was held since the session was opened; without an id all of them.
+    SendHeld {
+        id: Option<u32>,
+    },
+    /// The session comes from the disk; the mode is the user's setting.
+    Resume {
+        mode: Mode,
+    },
     /// The user stops the turn; what had arrived of a reply.
     Cancel {
         partial: Option<Reply>,

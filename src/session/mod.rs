@@ -7,6 +7,7 @@ mod fold;
 mod fork;
 mod input;
 mod say;
+mod stored;
 mod title;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use crate::event::{End, Event, Failure, Mode, Named, Plan, PlanStep, Queued, Tun
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Requests in one turn, after which it stops and says so.
@@ -43,6 +44,8 @@ pub struct Session {
     /// The system prompt first (unless there is none), then the conversation, notes for the user included.
     pub messages: Vec<Message>,
     pub queue: Vec<Queued>,
+    /// Ids of those that stood in the queue when the session was opened: the user sends them, or nobody. Never saved.
+    pub held: BTreeSet<u32>,
     /// What the model is to be told with the next request.
     pub notes: Vec<String>,
     /// Instructions that go with the next request.
@@ -122,9 +125,9 @@ impl Session {
                 self.record(Event::Opened { system, instructions, model, root }, &mut step);
             }
             Input::Send { text, context, steer } => self.send(text, context, steer, &mut step),
-            Input::Unqueue { id } if self.queue.iter().any(|it| it.id == id) => {
-                self.record(Event::Unqueued { id }, &mut step);
-            }
+            Input::SendHeld { id } => self.send_held(id, &mut step),
+            Input::Resume { mode } => self.resume(mode, &mut step),
+            Input::Unqueue { id } => self.take_back(id, &mut step),
             Input::Stop { landed } => self.stop(landed, &mut step),
             Input::Cancel { partial } => self.break_off(partial, End::Cancelled, &mut step),
             Input::Leave { partial } => self.break_off(partial, End::Interrupted, &mut step),
@@ -166,8 +169,7 @@ impl Session {
             Input::Note { text } => self.record(Event::Noted { text }, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
             Input::Title { title } => self.record(Event::Titled { title }, &mut step),
-            Input::Unqueue { .. }
-            | Input::Replied { .. }
+            Input::Replied { .. }
             | Input::Failed { .. }
             | Input::Answered { .. }
             | Input::ChooseMode { .. }
@@ -251,8 +253,14 @@ impl Session {
         (1..=u32::MAX).find(is_unused).unwrap_or(0)
     }
 
+    fn take_back(&mut self, id: u32, step: &mut Step) {
+        if self.queue.iter().any(|it| it.id == id) {
+            self.record(Event::Unqueued { id }, step);
+        }
+    }
+
     fn prompt_next(&mut self, step: &mut Step) {
-        let Some(message) = self.queue.first().cloned() else { return };
+        let Some(message) = self.ready().next().cloned() else { return };
         let turn = TurnId(self.turns.saturating_add(1));
         self.record(Event::Prompted { turn, message }, step);
         step.effects.push(Effect::Sample { turn });

@@ -131,7 +131,20 @@ pub(super) fn mode(mode: Mode) -> &'static str {
 }
 
 pub(super) fn is_mode(note: &str) -> bool {
-    MODES.iter().any(|it| mode(*it) == note)
+    mode_of(note).is_some()
+}
+
+/// The mode that a note tells the model of.
+pub(super) fn mode_of(note: &str) -> Option<Mode> {
+    MODES.into_iter().find(|it| mode(*it) == note)
+}
+
+/// For the user: a session was left in a wider mode than their setting.
+pub(super) fn narrowed(left: Mode, mode: Mode) -> String {
+    format!(
+        "This conversation was left in {left} mode. It goes on in {mode} mode, as your settings say; \
+         `:Caliban mode {left}` chooses the other again."
+    )
 }
 
 pub(super) fn planning(call: &ToolCall) -> ToolAnswer {

@@ -2,17 +2,19 @@
 //! under the hash of its bytes.
 
 mod blobs;
+mod change;
 #[cfg(test)]
 mod tests;
 
 pub use blobs::{Blobs, Content};
+pub use change::{BlobName, Cause, Change, FileMode, Kept, New, State};
 
 use super::{Disk, Project, Store};
 use crate::edit;
-use crate::event::{HIGHEST, SessionId};
+use crate::event::SessionId;
 use crate::text::Text;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use change::Line;
+use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -29,107 +31,6 @@ const ENTRIES: usize = 200;
 
 const LOG: &str = "changes";
 
-/// What a file was or became.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kept {
-    /// There was no file.
-    Absent,
-    /// SHA-256 of its bytes, lower-case hex.
-    Blob(String),
-    /// Why its content is not here, to follow “it”.
-    Lost(String),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    Edit,
-    Command,
-    Rewind,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// What has become of it may still be told.
-    #[default]
-    Open,
-    Closed,
-    /// It has not come to be.
-    Void,
-}
-
-/// One change of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// A later line of the log with the same number replaces an earlier one.
-    #[serde(deserialize_with = "number")]
-    pub id: u32,
-    /// What is rewound together: a turn, or a rewind.
-    #[serde(deserialize_with = "number")]
-    pub entry: u32,
-    #[serde(deserialize_with = "number")]
-    pub turn: u32,
-    /// Seconds since 1970.
-    pub at: u64,
-    /// The prompt's first line.
-    pub title: String,
-    pub cause: Cause,
-    /// Absolute.
-    pub path: PathBuf,
-    /// The path it was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<PathBuf>,
-    pub before: Kept,
-    pub after: Kept,
-    /// The file's permissions, where it was deleted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<u32>,
-    /// The highest of the folders that were not there before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folder: Option<PathBuf>,
-    /// Once the user had decided: the text without the change, and with what was kept of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settled: Option<(Kept, Kept)>,
-    #[serde(default)]
-    pub state: State,
-}
-
-/// A line with a number that could not be counted on from is damaged.
-fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let number = u32::deserialize(from)?;
-    if number <= HIGHEST { Ok(number) } else { Err(D::Error::custom("a number is too high")) }
-}
-
-impl Change {
-    /// The file without the change, and with it.
-    pub fn sides(&self) -> (&Kept, &Kept) {
-        match &self.settled {
-            Some((before, after)) => (before, after),
-            None => (&self.before, &self.after),
-        }
-    }
-
-    /// Whether there is something to take back, or would be.
-    pub fn counts(&self) -> bool {
-        let (before, after) = self.sides();
-        let is_known = !matches!(before, Kept::Lost(_));
-        self.state != State::Void && !(is_known && self.to.is_none() && before == after)
-    }
-}
-
-/// What is known of a change before it is in the log.
-#[derive(Debug, Clone)]
-pub struct New {
-    pub path: PathBuf,
-    pub to: Option<PathBuf>,
-    pub before: Kept,
-    pub after: Kept,
-    pub mode: Option<u32>,
-    pub folder: Option<PathBuf>,
-}
-
 /// What changes belong to.
 #[derive(Debug, Clone)]
 pub struct Origin {
@@ -143,11 +44,15 @@ pub struct Origin {
 pub struct Checkpoints {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
+    /// Of the project: no change is of a file that is not below it.
+    root: PathBuf,
     changes: Vec<Change>,
     /// The log may end in the middle of a line.
     is_torn: bool,
     /// The log's name is on disk for sure.
     is_named: bool,
+    /// Lines of the log that say what no change of ours is.
+    ignored: usize,
     /// Turns up to this entry are over, whatever their numbers.
     parted: u32,
 }
@@ -156,7 +61,7 @@ impl Store {
     /// What is kept beside the session.
     pub fn checkpoints(&self) -> Checkpoints {
         let dir = self.dir.join(format!("{}.checkpoints", self.name));
-        Checkpoints::open(self.disk.clone(), dir)
+        Checkpoints::open(self.disk.clone(), dir, &self.root)
     }
 }
 
@@ -164,44 +69,61 @@ impl Project {
     /// A copy of a session has what was kept of its turns, up to the last that is in it.
     pub fn copy_checkpoints(&self, from: &SessionId, to: &SessionId, turns: u32) -> io::Result<()> {
         let [from, to] = [from, to].map(|it| self.dir.join(format!("{it}.checkpoints")));
-        let old = Checkpoints::read(self.disk.clone(), from);
+        let old = Checkpoints::read(self.disk.clone(), from, &self.root);
         let kept: Vec<Change> = old.changes.iter().filter(|it| it.turn <= turns).cloned().collect();
-        let mut new = Checkpoints::read(self.disk.clone(), to);
+        let mut new = Checkpoints::read(self.disk.clone(), to, &self.root);
         self.disk.create_dir(&new.dir)?;
         for name in used(&kept) {
-            let (from, to) = (old.dir.join(name), new.dir.join(name));
             // What is not there was lost before.
-            let _ = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop));
+            let _ = self.copy_content(name, &old.dir, &new.dir);
         }
         new.write(kept)
+    }
+
+    /// A content is a file, and what stands in its place already is left or replaced whole.
+    fn copy_content(&self, name: &BlobName, from: &Path, to: &Path) -> io::Result<()> {
+        let (source, copy) = (from.join(name), to.join(name));
+        if !fs::symlink_metadata(&source)?.is_file() {
+            return Ok(());
+        }
+        fs::hard_link(&source, &copy).or_else(|_| {
+            let disk: &dyn Disk = &*self.disk;
+            disk.replace(to, name.as_ref(), &disk.read(&source)?)
+        })
     }
 }
 
 impl Checkpoints {
     /// Those of a session that is ours: what is too old of them goes. No turn of before goes on, whose number one after
     /// it may have: a session that is cleared counts anew.
-    pub fn open(disk: Arc<dyn Disk>, dir: PathBuf) -> Checkpoints {
-        let mut all = Checkpoints::read(disk, dir);
+    pub fn open(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
+        let mut all = Checkpoints::read(disk, dir, root);
         all.prune(now());
         all.part();
         all
     }
 
-    /// A line that cannot be read is as if it were not there.
-    fn read(disk: Arc<dyn Disk>, dir: PathBuf) -> Checkpoints {
+    /// A line that cannot be read, or says what no change of this project's files is, is as if it were not there.
+    fn read(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
         let log = disk.read(&dir.join(LOG)).unwrap_or_default();
         let mut all = Checkpoints {
             disk,
             dir,
+            root: root.to_owned(),
             changes: Vec::new(),
+            ignored: 0,
             is_torn: false,
             is_named: false,
             parted: 0,
         };
         all.is_torn = !log.is_empty() && !log.ends_with(b"\n");
         for line in log.split(|it| *it == b'\n') {
-            if let Ok(change) = serde_json::from_slice::<Change>(line) {
+            let change = serde_json::from_slice::<Line>(line).ok();
+            if let Some(change) = change.and_then(|it| it.change(root)) {
                 all.put(change);
+            } else if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+                // else it was cut off when it was written
+                all.ignored += 1;
             }
         }
         all
@@ -218,6 +140,11 @@ impl Checkpoints {
 
     pub fn changes(&self) -> &[Change] {
         &self.changes
+    }
+
+    /// Lines of the log that were not taken, since none of ours says what they do.
+    pub fn ignored(&self) -> usize {
+        self.ignored
     }
 
     pub fn blobs(&self) -> Blobs {
@@ -243,7 +170,7 @@ impl Checkpoints {
         let mut touched: Vec<Change> = Vec::new();
         for it in &mut self.changes {
             let is_last = origin.cause == Cause::Rewind || it.settled.is_some();
-            if it.state == State::Open && is_last && new.iter().any(|new| new.path == it.path) {
+            if it.state == State::Open && is_last && new.iter().any(|new| *new.path == *it.path) {
                 it.state = State::Closed;
                 touched.push(it.clone());
             }
@@ -253,7 +180,8 @@ impl Checkpoints {
             id += 1;
             let (turn, cause, title) = (origin.turn, origin.cause, title.clone());
             let (at, settled, state) = (now(), None, State::Open);
-            touched.push(Change {
+            let mode = mode.map(FileMode::of);
+            let line = Line {
                 id,
                 entry,
                 turn,
@@ -268,7 +196,9 @@ impl Checkpoints {
                 folder,
                 settled,
                 state,
-            });
+            };
+            // Of a file outside the project nothing is kept: it would not be taken back.
+            touched.extend(line.change(&self.root));
         }
         ((from + 1..=id).collect(), self.write(touched))
     }
@@ -288,7 +218,7 @@ impl Checkpoints {
         let mut touched = Vec::new();
         for change in self.changes.iter().rev() {
             let is_meant = change.state == State::Open && change.cause == Cause::Edit;
-            if change.path != path || !is_meant {
+            if *change.path != *path || !is_meant {
                 continue;
             }
             let mut change = change.clone();
@@ -349,8 +279,7 @@ impl Checkpoints {
         loop {
             let entries: BTreeSet<u32> = self.changes.iter().map(|it| it.entry).collect();
             let used = used(&self.changes);
-            let total: u64 =
-                sizes.iter().filter(|it| used.contains(it.0.as_str())).map(|it| it.1).sum();
+            let total: u64 = sizes.iter().filter(|it| used.contains(&it.0)).map(|it| it.1).sum();
             match entries.first() {
                 Some(first) if entries.len() > 1 && (total > ALL || entries.len() > ENTRIES) => {
                     let first = *first;
@@ -373,7 +302,7 @@ impl Checkpoints {
         if disk.replace_now(&self.dir, LOG, &log).is_ok() {
             self.is_torn = false;
             let used = used(&self.changes);
-            for (name, _) in sizes.iter().filter(|it| !used.contains(it.0.as_str())) {
+            for (name, _) in sizes.iter().filter(|it| !used.contains(&it.0)) {
                 let _ = disk.remove(&self.dir.join(name));
             }
         }
@@ -381,13 +310,13 @@ impl Checkpoints {
 }
 
 /// Names of the contents that these changes need.
-fn used(changes: &[Change]) -> BTreeSet<&str> {
+fn used(changes: &[Change]) -> BTreeSet<&BlobName> {
     let settled = changes.iter().filter_map(|it| it.settled.as_ref());
     let all = changes.iter().map(|it| (&it.before, &it.after));
     let all = all.chain(settled.map(|(before, after)| (before, after)));
     all.flat_map(|(before, after)| [before, after])
         .filter_map(|it| match it {
-            Kept::Blob(hash) => Some(hash.as_str()),
+            Kept::Blob(name) => Some(name),
             _ => None,
         })
         .collect()

@@ -2,8 +2,8 @@
 
 use crate::regular;
 use std::fmt::Debug;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -49,13 +49,25 @@ impl dyn Disk {
     }
 }
 
+/// Opens a file of a session's folder, to be read.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    plain(File::options().read(true), path)
+}
+
+/// Opens a file of a session's folder. A link there would lead elsewhere, and is refused.
+pub(super) fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    regular::open_unlinked(options, path)
+}
+
 /// The machine's own.
 #[derive(Debug)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        regular::read(path)
+        let mut bytes = Vec::new();
+        open(path)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
@@ -64,8 +76,11 @@ impl Disk for RealDisk {
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
-        let options = options.create(true).write(true).truncate(true).mode(0o600);
-        regular::open_with(options, path)?.write_all(bytes)
+        // cut once it is known what it is
+        let options = options.create(true).write(true).truncate(false).mode(0o600);
+        let mut file = plain(options, path)?;
+        file.set_len(0)?;
+        file.write_all(bytes)
     }
 
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -75,14 +90,12 @@ impl Disk for RealDisk {
 
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
-        let options = options.create(true).append(true).mode(0o600);
-        regular::open_with(options, path)?.write_all(bytes)
+        plain(options.create(true).append(true).mode(0o600), path)?.write_all(bytes)
     }
 
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
         let options = &mut File::options();
-        let options = options.create(true).truncate(false).write(true).mode(0o600);
-        regular::open_with(options, path)?.set_len(len)
+        plain(options.create(true).truncate(false).write(true).mode(0o600), path)?.set_len(len)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -94,7 +107,7 @@ impl Disk for RealDisk {
     }
 
     fn sync(&self, path: &Path) -> io::Result<()> {
-        regular::open(path)?.sync_data()
+        open(path)?.sync_data()
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {

@@ -80,7 +80,7 @@ impl Project {
     /// Notes what tells its repository.
     pub fn note_hints(&self) {
         let hints = Hints::of(&self.root);
-        let noted = regular::read(&self.dir().join(FILE)).ok();
+        let noted = self.disk.read(&self.dir().join(FILE)).ok();
         let noted = noted.and_then(|it| serde_json::from_slice::<Hints>(&it).ok());
         if hints.is_empty() || noted.as_ref() == Some(&hints) || !self.dir().exists() {
             return;
@@ -98,7 +98,7 @@ impl Project {
         let dirs = all.into_iter().flatten().flatten().map(|it| it.path());
         let relative = |dir: PathBuf| {
             let noted: Hints =
-                serde_json::from_slice(&regular::read(&dir.join(FILE)).ok()?).ok()?;
+                serde_json::from_slice(&self.disk.read(&dir.join(FILE)).ok()?).ok()?;
             let is_one = noted.is_same(&hints) && noted.root != self.root;
             is_one.then(|| Project { disk: self.disk.clone(), dir, root: noted.root })
         };

@@ -1,7 +1,6 @@
 //! The prompts of a project, of all its sessions: one JSON string a line, the newest last.
 
 use super::Store;
-use crate::regular;
 use std::fs;
 use std::io;
 
@@ -24,7 +23,7 @@ impl Store {
         if fs::metadata(&path)?.len() < LIMIT {
             return Ok(());
         }
-        let all = regular::read(&path)?;
+        let all = self.disk.read(&path)?;
         let half = all.len() / 2;
         let from = all[half..].iter().position(|it| *it == b'\n').map_or(0, |it| half + it + 1);
         self.disk.replace_now(&self.dir, FILE, &all[from..])

@@ -3,10 +3,9 @@
 
 use super::file::SCHEMA;
 use super::index::Index;
-use super::{Barred, Project, is_name, journal};
+use super::{Barred, Project, disk, is_name, journal};
 use crate::event::{Event, SessionId};
 use crate::message::{Block, Role};
-use crate::regular;
 use crate::session::{Session, title};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize};
@@ -111,7 +110,7 @@ impl Project {
 
     /// Whether somebody has it open.
     pub fn is_held(&self, name: &str) -> bool {
-        let lock = regular::open(&self.dir().join(format!("{name}.lock")));
+        let lock = disk::open(&self.dir().join(format!("{name}.lock")));
         lock.is_ok_and(|it| matches!(it.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
@@ -157,7 +156,7 @@ impl<'de> Visitor<'de> for &mut Head {
 
 /// Reads a file to where its messages begin, and looks whether it ends as it should.
 fn read_head(path: &Path) -> Result<Head, Barred> {
-    let file = regular::open(path).map_err(Barred::Io)?;
+    let file = disk::open(path).map_err(Barred::Io)?;
     let mut head = Head::default();
     let read =
         serde_json::Deserializer::from_reader(BufReader::new(&file)).deserialize_map(&mut head);
@@ -184,7 +183,7 @@ fn ends_whole(file: &File) -> io::Result<bool> {
 
 /// What the journal says beyond the file. Of its lines only the few that tell something are read.
 fn go_beyond(journal: &Path, head: &mut Head) {
-    let Ok(file) = regular::open(journal) else { return };
+    let Ok(file) = disk::open(journal) else { return };
     let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
     if !lines.next().is_some_and(|it| journal::follows(&it, head.saves)) {
         return;

@@ -23,10 +23,9 @@ pub use disk::{Disk, RealDisk};
 pub use file::{Draft, SCHEMA};
 pub use listing::Listed;
 pub use outputs::Outputs;
-pub use reading::Holder;
+pub use reading::{Holder, Recorded};
 
 use crate::event::{Event, SessionId};
-use crate::regular;
 use crate::session::{Phase, Session};
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
@@ -65,6 +64,8 @@ pub struct Project {
 pub struct Store {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
+    /// The project's.
+    root: PathBuf,
     name: String,
     header: SessionFile,
     /// Bytes of the session's file.
@@ -167,7 +168,7 @@ impl Project {
 
     /// The session that was used last.
     pub fn last(&self) -> Option<SessionId> {
-        let name = regular::read_to_string(&self.dir.join("last")).ok()?;
+        let name = String::from_utf8(self.disk.read(&self.dir.join("last")).ok()?).ok()?;
         let name = name.trim();
         let moved = is_name(name).then(|| self.moved(name)).flatten();
         let name = moved.as_deref().filter(|it| is_name(it)).unwrap_or(name);
@@ -240,6 +241,7 @@ impl Project {
         let store = Store {
             disk,
             dir,
+            root: self.root.clone(),
             name,
             header,
             size,
@@ -270,7 +272,7 @@ impl Project {
         let path = self.dir.join(format!("{id}.lock"));
         let options = &mut File::options();
         let options = options.create(true).append(true).mode(0o600);
-        let lock = regular::open_with(options, &path).map_err(Barred::Io)?;
+        let lock = disk::plain(options, &path).map_err(Barred::Io)?;
         match lock.try_lock() {
             Ok(()) => {
                 // For people alone: whether it is held the lock itself says.

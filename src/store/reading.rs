@@ -1,14 +1,14 @@
 //! What is known of a session without holding it: who does, what it says, which reviews wait in it.
 
 use super::file::{self, SessionFile};
-use super::{Barred, Draft, Project, journal};
+use super::{Barred, Draft, Project, disk, journal};
 use crate::event::SessionId;
-use crate::regular;
+use crate::place::Place;
 use crate::session::{Phase, Session};
 use serde::Deserialize;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Who has a session, as they wrote it into its lock; empty where they did not.
@@ -38,10 +38,55 @@ impl Holder {
     }
 }
 
-/// What is read of a review's record.
+/// A review that the editor has kept for its next start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The record's name in the folder.
+    pub name: String,
+    /// The file under review.
+    pub path: PathBuf,
+}
+
+/// What is read of a review's record: all that names a file.
 #[derive(Deserialize)]
 struct Record {
     path: PathBuf,
+    was: Option<PathBuf>,
+    whole: Option<Whole>,
+    #[serde(default)]
+    proposals: Vec<Proposal>,
+}
+
+#[derive(Deserialize)]
+struct Whole {
+    from: PathBuf,
+    to: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Proposal {
+    to: Option<PathBuf>,
+}
+
+impl Record {
+    /// The file under review, where it and all others that it names are the project's, and no link leads elsewhere.
+    fn path(self, root: &Path) -> Option<PathBuf> {
+        let Record { path, was, whole, proposals } = self;
+        let whole = whole.into_iter().flat_map(|it| [Some(it.from), it.to]);
+        let others = whole.chain([was]).chain(proposals.into_iter().map(|it| it.to));
+        let is_ours = |it: PathBuf| Place::within(root, it).filter(|it| !has_link(root, it));
+        others
+            .flatten()
+            .all(|it| is_ours(it).is_some())
+            .then(|| is_ours(path))?
+            .map(Place::into_path)
+    }
+}
+
+/// Whether a symbolic link stands between the root and a place, or there.
+fn has_link(root: &Path, place: &Place) -> bool {
+    let within = place.ancestors().take_while(|it| *it != root);
+    within.into_iter().any(|it| fs::symlink_metadata(it).is_ok_and(|it| it.is_symlink()))
 }
 
 impl Project {
@@ -108,20 +153,19 @@ impl Project {
         draft
     }
 
-    /// Files of a session whose review the editor has kept for its next start. It writes those records itself, with or
-    /// without us; their first line is JSON and names the file.
-    pub fn under_review(&self, id: &SessionId) -> Vec<PathBuf> {
+    /// The reviews of a session that the editor has kept for its next start. It writes those records itself, with or
+    /// without us; their first line is JSON and names the files. One that names a file of another project is left out:
+    /// the editor takes up only these.
+    pub fn under_review(&self, id: &SessionId) -> Vec<Recorded> {
         let prefix = format!("{id}.review-");
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let records = entries.filter(|it| {
-            let name = it.file_name();
-            name.to_str().is_some_and(|it| it.starts_with(&prefix))
-        });
-        let path = |record: fs::DirEntry| {
+        let names = entries.filter_map(|it| it.file_name().into_string().ok());
+        let recorded = |name: String| {
             let mut line = String::new();
-            BufReader::new(regular::open(&record.path()).ok()?).read_line(&mut line).ok()?;
-            Some(serde_json::from_str::<Record>(&line).ok()?.path)
+            BufReader::new(disk::open(&self.dir.join(&name)).ok()?).read_line(&mut line).ok()?;
+            let path = serde_json::from_str::<Record>(&line).ok()?.path(&self.root)?;
+            Some(Recorded { name, path })
         };
-        records.filter_map(path).collect()
+        names.filter(|it| it.starts_with(&prefix)).filter_map(recorded).collect()
     }
 }

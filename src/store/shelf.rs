@@ -3,7 +3,6 @@
 use super::stamp::Stamp;
 use super::{Barred, Listed, Project, Store, is_name, outputs};
 use crate::event::SessionId;
-use crate::regular;
 use crate::session::Session;
 use std::fs;
 use std::io;
@@ -24,8 +23,9 @@ impl Project {
         let told = self.disk.read(&self.dir.join(format!("{name}.{MOVED}"))).ok()?;
         let to = String::from_utf8(told).ok()?;
         let plain = to.strip_prefix("trash/").unwrap_or(&to);
-        let is_plain = plain.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-        (is_plain && !self.dir.join(format!("{name}.json")).exists()).then_some(to)
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+        let is_name = !plain.is_empty() && plain.bytes().all(is_plain);
+        (is_name && !self.dir.join(format!("{name}.json")).exists()).then_some(to)
     }
 
     /// Goes on with what was cut off; for one who has the lock of that name.
@@ -122,7 +122,10 @@ impl Project {
         self.stay(&id.0)?;
         for (path, _) in files(&trash, &to)? {
             // Its age in the trash counts from here.
-            let _ = regular::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
+            let is_ours = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() || it.is_dir());
+            if is_ours {
+                let _ = fs::File::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
+            }
         }
         prune(&trash, TRASH_AGE, TRASH_SIZE);
         Ok(())
@@ -133,8 +136,8 @@ impl Store {
     /// Gives a session at rest, with all its files, another name, whose lock it takes.
     #[expect(clippy::used_underscore_binding, reason = "a lock is kept, never read")]
     pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Barred> {
-        let (disk, dir) = (self.disk.clone(), self.dir.clone());
-        let project = Project { disk, dir, root: PathBuf::new() };
+        let (disk, dir, root) = (self.disk.clone(), self.dir.clone(), self.root.clone());
+        let project = Project { disk, dir, root };
         let lock = project.lock(to)?;
         self.move_files(&project, session, to).map_err(Barred::Io)?;
         let _ = fs::remove_file(self.dir.join(format!("{}.lock", self.name)));

@@ -82,11 +82,13 @@ fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("? Run");
+    nvim.wait_question();
     nvim.command("Caliban approve");
     nvim.wait_transcript(
         "? The start of this command could not be written to disk (File too large",
     );
     assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+    nvim.wait_question();
     nvim
 }
 
@@ -133,6 +135,7 @@ fn a_conversation_that_is_never_saved_needs_no_record() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban! new<CR>igo<C-s><Esc>");
     nvim.wait_transcript("? Run");
+    nvim.wait_question();
     nvim.command("Caliban approve");
     nvim.wait_transcript("I see.");
     assert_eq!(nvim.setup.on_disk("ran.txt"), Some("ran\n".into()));

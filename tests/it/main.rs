@@ -20,6 +20,7 @@ mod evil;
 mod faults;
 mod fidelity;
 mod floods;
+mod forged;
 mod formats;
 mod headers;
 mod health;

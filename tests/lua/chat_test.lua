@@ -93,8 +93,14 @@ local function welcome(extra)
     'welcome',
     { version = require('caliban.version'), model = 'm', origin = '', tour = false }
   )
-  local opened =
-    { session = 'main', root = fn.getcwd(), ephemeral = false, draft = '', draft_context = {} }
+  local opened = {
+    session = 'main',
+    root = fn.getcwd(),
+    ephemeral = false,
+    draft = '',
+    draft_context = {},
+    reviews = {},
+  }
   receive('session', vim.tbl_extend('force', opened, extra or {}))
 end
 
@@ -465,7 +471,7 @@ test('text that came back to a conversation goes on to the one in its place, wit
     opened()
     local back = { session = 'main', text = 'mine', context = {}, why = 'It is not open.' }
     local instead = { session = 'main-2', instead = 'main', root = fn.getcwd(), ephemeral = false }
-    instead = vim.tbl_extend('error', instead, { draft = '', draft_context = {} })
+    instead = vim.tbl_extend('error', instead, { draft = '', draft_context = {}, reviews = {} })
     receive(first, first == 'bounce' and back or instead)
     receive(first == 'bounce' and 'session' or 'bounce', first == 'bounce' and instead or back)
     eq(chat().session, 'main-2')
@@ -935,7 +941,7 @@ end)
 ---@param session string
 local function arrives(session)
   local fields = { root = '/', ephemeral = false, draft = '', draft_context = {} }
-  receive('session', vim.tbl_extend('force', fields, { session = session }))
+  receive('session', vim.tbl_extend('force', { reviews = {} }, fields, { session = session }))
 end
 
 test('several chats keep their own text and their place', function()

@@ -213,7 +213,8 @@ end
 function M.send(chat, steer)
   local message = text(chat)
   local status = chat.status
-  local goes_on = #chat.context == 0 and status and status.phase == 'idle' and #status.queue > 0
+  local ready = status and require('caliban.chat.queue').ready(status.queue)
+  local goes_on = #chat.context == 0 and status and status.phase == 'idle' and ready
   if message == '' and not goes_on then
     local what = #chat.context > 0 and 'Write what to do with it first.' or 'The message is empty.'
     require('caliban.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)

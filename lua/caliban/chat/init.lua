@@ -200,7 +200,7 @@ function M.opened(message)
     inherit(chat, barred)
   end
   if not message.ephemeral and not message.reading then
-    require('caliban.project').reopen(message.session, message.root)
+    require('caliban.project').reopen(message)
   end
   local outbox = chat.outbox
   chat.outbox = {}

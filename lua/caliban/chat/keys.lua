@@ -104,7 +104,26 @@ end
 ---@return caliban.QueuedMessage?
 local function queued(chat)
   local block, index = under(chat, { 'queue' })
-  return block and chat.status and chat.status.queue[index]
+  return block and chat.status and require('caliban.chat.queue').at(chat.status.queue, index)
+end
+
+---@param all boolean
+---@return fun(chat: caliban.Chat): boolean
+local function send_held(all)
+  return function(chat)
+    local message = queued(chat)
+    if not (message and message.held) then
+      return false
+    end
+    send(chat, { kind = 'send_held', id = not all and message.id or nil })
+    return true
+  end
+end
+
+---@param chat caliban.Chat
+---@return boolean|string
+local function allow_or_send(chat)
+  return rule('s', 'session')(chat) or send_held(false)(chat)
 end
 
 ---@param chat caliban.Chat
@@ -183,66 +202,10 @@ local function jump(step)
   end
 end
 
---- A window of this tab that shows a file, the last used first.
----@return integer?
-local function code_window()
-  local wins = api.nvim_tabpage_list_wins(0)
-  table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
-  for _, win in ipairs(wins) do
-    local plain = win > 0 and require('caliban.file').ordinary(api.nvim_win_get_buf(win))
-    if plain and api.nvim_win_get_config(win).relative == '' and not vim.wo[win].winfixbuf then
-      return win
-    end
-  end
-end
-
---- The file's name under the cursor, or the first one behind it, as `gf` would take it.
----@param line string
----@param col integer
----@return string name '' for none
----@return string after what follows it
-local function name_at(line, col)
-  -- of a line without end only what is near
-  local from, start = 0, math.max(0, col - 1024)
-  line, col = line:sub(start + 1, col + 4096), col - start
-  while true do
-    local found = vim.fn.matchstrpos(line, [[\f\+]], from)
-    local name, first, stop = found[1], found[2], found[3]
-    if first < 0 then
-      return '', ''
-    elseif stop > col then
-      name = name:gsub('([^.])[.,:;!]$', '%1')
-      return name, line:sub(first + #name + 1)
-    end
-    from = stop
-  end
-end
-
 ---@param chat caliban.Chat
 local function go_to(chat)
-  if chat.listing and require('caliban.chat.decide').go(chat) then
-    return
-  end
-  local line = api.nvim_get_current_line()
-  local file, after = name_at(line, api.nvim_win_get_cursor(0)[2])
-  local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')
-  local names, name = require('caliban.name'), (file:gsub(':%d+.*$', ''))
-  local path = names.meant(name, chat.root)
-  local odd = require('caliban.disk').odd(path)
-  if name == '' or not vim.uv.fs_stat(path) or odd and vim.fn.isdirectory(path) == 0 then
-    local why = (odd and '%s is not opened: ' .. odd .. '.' or "No file '%s'.")
-    require('caliban.notify').show(why:format(names.shown(name)), vim.log.levels.WARN)
-    return
-  end
-  local win = code_window()
-  if win then
-    api.nvim_set_current_win(win)
-    vim.cmd("normal! m'")
-  end
-  require('caliban.file').show(path)
-  if lnum then
-    local last = api.nvim_buf_line_count(0)
-    api.nvim_win_set_cursor(0, { math.min(math.max(tonumber(lnum) or 1, 1), last), 0 })
+  if not (chat.listing and require('caliban.chat.decide').go(chat)) then
+    require('caliban.chat.visit').go(chat)
   end
 end
 
@@ -298,8 +261,15 @@ local keys = {
     {
       mode = 'n',
       lhs = 's',
-      desc = 'on a question: yes, this session',
-      run = rule('s', 'session'),
+      desc = 'on a question: yes, this session; on a held message: send it',
+      run = allow_or_send,
+      own = true,
+    },
+    {
+      mode = 'n',
+      lhs = 'S',
+      desc = 'on a held message: send all that are held',
+      run = send_held(true),
       own = true,
     },
     { mode = 'n', lhs = 'n', desc = 'on a question: no', run = rule('n', 'deny'), own = true },

@@ -383,14 +383,9 @@ end
 ---@param queue caliban.QueuedMessage[]
 ---@return caliban.BlockUpdate
 function M.queue(queue)
-  local lines = { '' }
-  for _, message in ipairs(queue) do
-    local text = message.text:gsub('%s*\n%s*', ' ')
-    local how = message.steer and 'joins this turn' or 'queued'
-    table.insert(lines, (' ◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, 120)))
-  end
+  local lines = require('caliban.chat.queue').lines(queue)
   local update = { id = QUEUE, shape = 'queue', at = 0, final = true, remove = #queue == 0 }
-  update.lines, update.right = lines, 'x removes · <CR> edits'
+  update.lines, update.right = lines, require('caliban.chat.queue').keys(queue)
   return update ---@as caliban.BlockUpdate
 end
 

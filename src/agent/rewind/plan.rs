@@ -4,7 +4,7 @@
 use crate::edit;
 use crate::reach::Writing;
 use crate::regular;
-use crate::store::checkpoints::{Blobs, Cause, Change, Content};
+use crate::store::checkpoints::{Blobs, Cause, Change, Content, FileMode};
 use crate::tool::{self, Desk, Unreadable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) struct File {
     pub(super) left: Option<String>,
     /// A command has changed it.
     pub(super) by_command: bool,
-    pub(super) mode: Option<u32>,
+    pub(super) mode: Option<FileMode>,
     /// It is done in its buffer, and why not on disk.
     pub(super) unsaved: Option<String>,
 }
@@ -69,14 +69,14 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     let mut files = BTreeMap::new();
     for change in changes {
         for path in [Some(&change.path), change.to.as_ref()].into_iter().flatten() {
-            if !files.contains_key(path) {
-                files.insert(path.clone(), look(desk, path).await);
+            if !files.contains_key(&**path) {
+                files.insert(path.to_path_buf(), look(desk, path).await);
             }
         }
         match &change.to {
             Some(to) => move_back(&mut files, &change.path, to),
             None => {
-                if let Some(file) = files.get_mut(&change.path) {
+                if let Some(file) = files.get_mut(&*change.path) {
                     take_back(file, blobs, change);
                 }
             }
@@ -86,6 +86,17 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
         it.left.is_some() || it.was != Content::Absent || it.now != Content::Absent
     });
     files.into_values().collect()
+}
+
+/// Whether no link leads from here to another place; asked again where something is about to be done there.
+pub(in crate::agent) fn stays(desk: &Desk, path: &Path) -> Result<(), String> {
+    let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+    let leads = tool::path::resolve(desk, &path.to_string_lossy());
+    if is_link || leads.map_or(true, |it| it != *path) {
+        Err("a symbolic link is in its place".to_owned())
+    } else {
+        Ok(())
+    }
 }
 
 /// A file as it is now.
@@ -102,13 +113,8 @@ async fn look(desk: &Desk, path: &Path) -> File {
         mode: None,
         unsaved: None,
     };
-    let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
-    let leads = tool::path::resolve(desk, &path.to_string_lossy());
-    if is_link || leads.is_ok_and(|it| it != *path) {
-        file.left = Some("a symbolic link is in its place".to_owned());
-        return file;
-    } else if !tool::path::inside(&desk.root, path) {
-        file.left = Some("it is outside the project".to_owned());
+    if let Err(why) = stays(desk, path) {
+        file.left = Some(why);
         return file;
     }
     if let Writing::Never(why) = desk.reach.writing(path) {

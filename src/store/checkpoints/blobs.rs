@@ -1,8 +1,7 @@
 //! Contents of files, each under the hash of its bytes.
 
-use super::{Disk, Kept, LOG};
+use super::{BlobName, Disk, Kept};
 use crate::text::Text;
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -54,12 +53,11 @@ impl Blobs {
             let large = bytes.len() / 1_000_000;
             return Ok(Kept::Lost(format!("was too large to be kept ({large} MB)")));
         }
-        let name = format!("{:x}", Sha256::digest(&bytes));
-        let path = self.dir.join(&name);
-        let there = fs::metadata(&path).is_ok_and(|it| it.len() == bytes.len() as u64);
-        if !there {
+        let name = BlobName::of(&bytes);
+        let there = fs::symlink_metadata(self.dir.join(&name));
+        if !there.is_ok_and(|it| it.is_file() && it.len() == bytes.len() as u64) {
             let disk: &dyn Disk = &*self.disk;
-            disk.replace_now(&self.dir, &name, &bytes)?;
+            disk.replace_now(&self.dir, name.as_ref(), &bytes)?;
         }
         Ok(Kept::Blob(name))
     }
@@ -77,13 +75,9 @@ impl Blobs {
             Kept::Lost(why) => return Err(why.clone()),
             Kept::Blob(name) => name,
         };
-        // A log that somebody wrote names no other files.
-        let is_name = name.len() == 64 && name.bytes().all(|it| it.is_ascii_hexdigit());
         match self.disk.read(&self.dir.join(name)) {
-            Ok(bytes) if is_name && format!("{:x}", Sha256::digest(&bytes)) == *name => {
-                Ok(Content::of(bytes))
-            }
-            Err(error) if is_name && error.kind() != io::ErrorKind::NotFound => {
+            Ok(bytes) if BlobName::of(&bytes) == *name => Ok(Content::of(bytes)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(format!("cannot be read where it was kept ({error})"))
             }
             Err(_) => Err("is not where it was kept".to_owned()),
@@ -91,11 +85,13 @@ impl Blobs {
         }
     }
 
-    /// The contents there are, and their bytes.
-    pub(super) fn sizes(&self) -> Vec<(String, u64)> {
+    /// The contents there are, and their bytes. Files of other names are not ours.
+    pub(super) fn sizes(&self) -> Vec<(BlobName, u64)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let sized = entries
-            .filter_map(|it| Some((it.file_name().into_string().ok()?, it.metadata().ok()?.len())));
-        sized.filter(|it| it.0 != LOG).collect()
+        let sized = |it: fs::DirEntry| {
+            let name = BlobName::try_from(it.file_name().into_string().ok()?).ok()?;
+            Some((name, it.metadata().ok()?.len()))
+        };
+        entries.filter_map(sized).collect()
     }
 }

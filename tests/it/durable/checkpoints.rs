@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Checkpoints {
-    Checkpoints::open(disk.clone(), dir.join("main.checkpoints"))
+    Checkpoints::open(disk.clone(), dir.join("main.checkpoints"), Path::new("/p"))
 }
 
 /// What is kept, and how many calls the disk had taken when that was said.

@@ -54,9 +54,8 @@ fn parse(bytes: &[u8]) -> Option<Request> {
     let mut lines = head.split("\r\n");
     let mut first = lines.next()?.split(' ');
     let (method, target) = (first.next()?.to_owned(), first.next()?);
-    // To a proxy the whole address is named.
-    let path = target.strip_prefix("http://").and_then(|it| it.split_once('/'));
-    let path = path.map_or(target.to_owned(), |(_, path)| format!("/{path}"));
+    // The address of `Setup::anthropic_elsewhere`, whose proxy the server is.
+    let path = target.strip_prefix("http://models.test").unwrap_or(target).to_owned();
     let headers: Vec<(String, String)> = lines
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))

@@ -101,7 +101,8 @@ fn what_was_decided_and_typed_before_the_end_holds_after_it() {
     scene.wait_hunks(1);
     scene.nvim.keys("8GA by me<Esc>");
     let scene = quit(scene);
-    scene.wait_hunks(1);
+    // a record has nothing written: what was agreed to and is not on disk is decided again
+    scene.wait_hunks(2);
     let shown = nine().replace("l2", "L2").replace("l8", "L8 by me\nL8b");
     assert_eq!(text(&scene, "a.txt"), shown.trim_end());
     scene.nvim.keys(":edit a.txt<CR>\\A");

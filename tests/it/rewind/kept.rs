@@ -143,26 +143,30 @@ fn what_is_damaged_is_left_with_one_sentence() {
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
 }
 
-/// Git's own folder is not written, whatever the log says.
+/// Caliban's own folders are not written, also where they lie in the project.
 #[test]
-fn what_is_never_written_is_left() {
-    let scene = two_accepted();
+fn calibans_own_folders_are_left() {
+    let scene = Scene::two_written(|it| {
+        let own = it.path("own").display().to_string();
+        it.env("XDG_CONFIG_HOME", &own).file("own/caliban/x.txt", changed())
+    });
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_chat("The user accepted 2 changes in a.txt.");
     let setup = &scene.nvim.setup;
-    fs::write(setup.path(".git/config"), changed()).unwrap();
     let log = folder(setup).join("main.checkpoints/changes");
     let root = setup.path("").canonicalize().unwrap().display().to_string();
     let text = fs::read_to_string(&log).unwrap();
-    let forged = text.replace(&format!("{root}/a.txt"), &format!("{root}/.git/config"));
+    let forged = text.replace(&format!("{root}/a.txt"), &format!("{root}/own/caliban/x.txt"));
     assert_ne!(forged, text);
     fs::write(&log, forged).unwrap();
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait_phase("idle");
     preview(&scene, "1");
-    let why = "it is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked";
-    wait_left(&scene, why);
+    let why = "is left as it is: it is Caliban's own (keys, settings, conversations)";
+    scene.nvim.wait(|it| it.buffer("/rewind").contains(why), why);
     scene.nvim.keys("a");
     scene.nvim.wait_screen("There is nothing to take back here.");
-    assert_eq!(setup.on_disk(".git/config"), Some(changed()));
+    assert_eq!(setup.on_disk("own/caliban/x.txt"), Some(changed()));
 }
 
 /// What others run is to be looked at before it is written.
@@ -203,10 +207,8 @@ fn links_and_what_is_outside_are_left() {
     fs::write(&log, text.replace(&inside, path.to_str().unwrap())).unwrap();
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait_phase("idle");
-    preview(&scene, "1");
-    wait_left(&scene, "it is outside the project");
-    scene.nvim.keys("a");
-    scene.nvim.wait_screen("There is nothing to take back here.");
+    scene.nvim.keys(":Caliban rewind<CR>");
+    scene.wait_chat("2 entries of what is kept of this conversation's turns are none of this");
     assert_eq!(fs::read_to_string(outside).unwrap(), changed());
 }
 

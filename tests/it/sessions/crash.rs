@@ -22,16 +22,20 @@ fn the_programs_death_is_one_sentence_and_loses_nothing() {
     server.reply(Reply::said("And here."));
     nvim.keys("<Esc>:Caliban restart<CR>");
     nvim.wait_screen("! Interrupted: ");
-    nvim.wait_screen("queued: and the tests?");
+    nvim.wait_screen("held: and the tests?");
     assert_eq!(count(&nvim, "main", "I see"), 1);
     assert_eq!(count(&nvim, "main", "The program ended"), 0);
     nvim.keys("<C-s>");
+    nvim.wait_screen("Back again.");
+    wait_phase(&nvim, "idle");
+    nvim.go_to_transcript("held: and the tests?");
+    nvim.keys("s");
     nvim.wait_screen("And here.");
     let requests = server.wait_requests(3);
     assert_eq!(requests[1].outline().lines().nth(1), Some("assistant: I see "));
     assert!(requests[1].last_user_text().contains("The turn was interrupted"));
-    assert!(requests[1].last_user_text().ends_with("and the tests?"));
-    assert!(requests[2].last_user_text().ends_with("unsent, typed after"));
+    assert!(requests[1].last_user_text().ends_with("unsent, typed after"));
+    assert!(requests[2].last_user_text().ends_with("and the tests?"));
 }
 
 /// A chat whose model has a command run, which runs and has said so: the editor knows of it then.

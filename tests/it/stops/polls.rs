@@ -241,6 +241,7 @@ impl Talk {
             instead: None,
             reads: None,
             live: Vec::new(),
+            recorded: Vec::new(),
             shown: false,
             outputs: mpsc::unbounded_channel().1,
             wishes: mpsc::unbounded_channel().0,

@@ -55,11 +55,16 @@ const LINES: [&str; 6] =
 const OF_LINES: &str = "lua/caliban/name.lua";
 
 /// What the user's own settings, or Neovim itself, have given.
-const OWN: [(&str, &str); 5] = [
+const OWN: [(&str, &str); 6] = [
     ("lua/caliban/swap.lua", "fs.normalize(dir)"),
     ("lua/caliban/rpc.lua", "fs.normalize(bin)"),
     ("lua/caliban/config.lua", "fs.normalize(c.system_file)"),
     ("lua/caliban/health.lua", "fs.normalize(file)"),
+    // a register, a count and a key of the table of keys
+    (
+        "lua/caliban/chat/keys.lua",
+        "nvim_feedkeys(('\"%s%s%s'):format(vim.v.register, count, key), 'ni', false)",
+    ),
     // what `winrestcmd()` has given
     ("lua/caliban/chat/windows.lua", "vim.cmd(sizes)"),
 ];

@@ -1,0 +1,78 @@
+--- How the messages of the queue are shown: one line each, and of one that is held all of it, since the user is to see
+--- what they send.
+local M = {}
+
+--- Characters of a message that was queued here.
+local MOST = 120
+
+---@param message caliban.QueuedMessage
+---@return string[]
+local function shown(message)
+  if not message.held then
+    local text = message.text:gsub('%s*\n%s*', ' ')
+    local how = message.steer and 'joins this turn' or 'queued'
+    return { (' ◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, MOST)) }
+  end
+  local lines = vim.split(message.text, '\n', { plain = true })
+  for i, line in ipairs(lines) do
+    lines[i] = i == 1 and ' ◷ held: ' .. line or '         ' .. line
+  end
+  for _, it in ipairs(message.context) do
+    local path = it.path:gsub('\n', ' ')
+    lines[#lines + 1] = '         ▏' .. path
+  end
+  return lines
+end
+
+--- The lines of the block, the first of them empty.
+---@param queue caliban.QueuedMessage[]
+---@return string[]
+function M.lines(queue)
+  local lines = { '' }
+  for _, message in ipairs(queue) do
+    vim.list_extend(lines, shown(message))
+  end
+  return lines
+end
+
+--- The message that a line of the block is about.
+---@param queue caliban.QueuedMessage[]
+---@param index integer of the line, from 0
+---@return caliban.QueuedMessage?
+function M.at(queue, index)
+  local last = 0
+  for _, message in ipairs(queue) do
+    last = last + #shown(message)
+    if index > 0 and index <= last then
+      return message
+    end
+  end
+end
+
+---@param queue caliban.QueuedMessage[]
+---@param held boolean
+---@return boolean # whether one of them is held, or is not
+local function some(queue, held)
+  for _, message in ipairs(queue) do
+    if message.held == held then
+      return true
+    end
+  end
+  return false
+end
+
+--- Which keys there are.
+---@param queue caliban.QueuedMessage[]
+---@return string
+function M.keys(queue)
+  return (some(queue, true) and 's sends · S all · ' or '') .. 'x removes · <CR> edits'
+end
+
+--- Whether one of them may go.
+---@param queue caliban.QueuedMessage[]
+---@return boolean
+function M.ready(queue)
+  return some(queue, false)
+end
+
+return M

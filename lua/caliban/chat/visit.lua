@@ -1,0 +1,67 @@
+--- Going from the transcript to the file that stands under the cursor.
+local M = {}
+
+local api = vim.api
+
+--- A window of this tab that shows a file, the last used first.
+---@return integer?
+local function code_window()
+  local wins = api.nvim_tabpage_list_wins(0)
+  table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
+  for _, win in ipairs(wins) do
+    local plain = win > 0 and require('caliban.file').ordinary(api.nvim_win_get_buf(win))
+    if plain and api.nvim_win_get_config(win).relative == '' and not vim.wo[win].winfixbuf then
+      return win
+    end
+  end
+end
+
+--- The file's name under the cursor, or the first one behind it, as `gf` would take it.
+---@param line string
+---@param col integer
+---@return string name '' for none
+---@return string after what follows it
+local function name_at(line, col)
+  -- of a line without end only what is near
+  local from, start = 0, math.max(0, col - 1024)
+  line, col = line:sub(start + 1, col + 4096), col - start
+  while true do
+    local found = vim.fn.matchstrpos(line, [[\f\+]], from)
+    local name, first, stop = found[1], found[2], found[3]
+    if first < 0 then
+      return '', ''
+    elseif stop > col then
+      name = name:gsub('([^.])[.,:;!]$', '%1')
+      return name, line:sub(first + #name + 1)
+    end
+    from = stop
+  end
+end
+
+--- Opens the file under the cursor, at its line.
+---@param chat caliban.Chat
+function M.go(chat)
+  local line = api.nvim_get_current_line()
+  local file, after = name_at(line, api.nvim_win_get_cursor(0)[2])
+  local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')
+  local names, name = require('caliban.name'), (file:gsub(':%d+.*$', ''))
+  local path = names.meant(name, chat.root)
+  local odd = require('caliban.disk').odd(path)
+  if name == '' or not vim.uv.fs_stat(path) or odd and vim.fn.isdirectory(path) == 0 then
+    local why = (odd and '%s is not opened: ' .. odd .. '.' or "No file '%s'.")
+    require('caliban.notify').show(why:format(names.shown(name)), vim.log.levels.WARN)
+    return
+  end
+  local win = code_window()
+  if win then
+    api.nvim_set_current_win(win)
+    vim.cmd("normal! m'")
+  end
+  require('caliban.file').show(path)
+  if lnum then
+    local last = api.nvim_buf_line_count(0)
+    api.nvim_win_set_cursor(0, { math.min(math.max(tonumber(lnum) or 1, 1), last), 0 })
+  end
+end
+
+return M

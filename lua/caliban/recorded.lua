@@ -1,0 +1,144 @@
+--- Whether a record of a review is one: a file in the conversation's folder may be anybody's. Which files it names the
+--- program has looked at (`Project::under_review`).
+local M = {}
+
+--- Lines of a text, and items of a list.
+local MOST = 2 ^ 31
+
+---@param value any
+---@return boolean
+local function is_count(value)
+  return type(value) == 'number' and value >= 0 and value < MOST and value % 1 == 0
+end
+
+---@param kind string
+---@return fun(value: any): boolean
+local function is(kind)
+  return function(value)
+    return type(value) == kind
+  end
+end
+
+---@param of fun(value: any): boolean
+---@return fun(value: any): boolean
+local function list(of)
+  return function(value)
+    -- an empty one is written as an object
+    if type(value) ~= 'table' or next(value) ~= nil and not vim.islist(value) then
+      return false
+    end
+    for _, it in ipairs(value) do
+      if not of(it) then
+        return false
+      end
+    end
+    return true
+  end
+end
+
+---@param of fun(value: any): boolean
+---@return fun(value: any): boolean
+local function maybe(of)
+  return function(value)
+    return value == nil or of(value)
+  end
+end
+
+---@param fields table<string, fun(value: any): boolean>
+---@return fun(value: any): boolean
+local function has(fields)
+  return function(value)
+    if type(value) ~= 'table' then
+      return false
+    end
+    for name, of in pairs(fields) do
+      if not of(value[name]) then
+        return false
+      end
+    end
+    return true
+  end
+end
+
+---@param value any
+---@return boolean
+local function is_kind(value)
+  return value == 'delete' or value == 'rename'
+end
+
+---@param of fun(value: any): boolean
+---@return fun(value: any): boolean
+local function pair(of)
+  local all = list(of)
+  return function(value)
+    return all(value) and #value == 2
+  end
+end
+
+local lines = list(is('string'))
+local edit = has({ start = is_count, old = lines, new = lines })
+local whole = has({
+  kind = is_kind,
+  from = is('string'),
+  to = maybe(is('string')),
+  done = is('boolean'),
+  lines = maybe(lines),
+})
+local proposal = has({
+  id = is_count,
+  eol = pair(is('boolean')),
+  edits = list(edit),
+  text = is_count,
+  whole = maybe(is_kind),
+  to = maybe(is('string')),
+})
+
+--- Its first line has the fields of one, and each is what it should be.
+M.is_one = has({
+  version = function(value)
+    return value == 1
+  end,
+  path = is('string'),
+  create = is('boolean'),
+  auto = is('boolean'),
+  binary = is('boolean'),
+  own = is('boolean'),
+  eol = is('boolean'),
+  accepted = is_count,
+  rejected = is_count,
+  reasons = list(has({ lines = lines, reason = is('string') })),
+  was = maybe(is('string')),
+  whole = maybe(whole),
+  hunks = list(edit),
+  base = is_count,
+  origin = maybe(is_count),
+  proposals = list(proposal),
+  texts = list(pair(is_count)),
+})
+
+--- Its texts are there, and its hunks stand in the base, one behind the other.
+---@param it table
+---@param texts string[][]
+---@return boolean
+function M.fits(it, texts)
+  local base = texts[it.base]
+  local is_there = base and (not it.origin or texts[it.origin] ~= nil)
+  for _, proposal_of in ipairs(it.proposals) do
+    is_there = is_there and texts[proposal_of.text] ~= nil
+  end
+  if not is_there or it.whole and it.whole.kind == 'rename' and not it.whole.to then
+    return false
+  end
+  local list = it.hunks ---@type caliban.Hunk[]
+  local row, delta = 0, 0 ---@type integer, integer
+  for _, h in ipairs(list) do
+    local at = h.start - delta
+    if at < row or at + #h.old > #base then
+      return false
+    end
+    row, delta = at + #h.old, delta + #h.new - #h.old
+  end
+  return true
+end
+
+return M

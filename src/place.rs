@@ -1,0 +1,107 @@
+//! A path within a project, as it may be read from a file that anybody may have written.
+
+use serde::Serialize;
+use std::ops::Deref;
+use std::path::{Component, Path, PathBuf};
+
+/// An absolute path below a project's root, without `.` and `..`, that is not in `.git`. Links on the disk may still lead
+/// it elsewhere: whoever uses it looks there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Place(PathBuf);
+
+impl Place {
+    /// `None`: the path is none of this project's.
+    pub fn within(root: &Path, path: PathBuf) -> Option<Place> {
+        // what `components` takes for the same is not what others read in it
+        let plain: PathBuf = path.components().collect();
+        let is_plain = plain.as_os_str() == path.as_os_str() && path.is_absolute();
+        let below = path.strip_prefix(root).ok()?.components();
+        let mut count = 0;
+        let is_ours = |it: Component| {
+            count += 1;
+            matches!(it, Component::Normal(name) if !name.eq_ignore_ascii_case(".git") && !has_nul(name.as_encoded_bytes()))
+        };
+        (is_plain && below.into_iter().all(is_ours) && count > 0).then_some(Place(path))
+    }
+
+    pub fn into_path(self) -> PathBuf {
+        self.0
+    }
+}
+
+impl Deref for Place {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+fn has_nul(name: &[u8]) -> bool {
+    name.contains(&0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn is_within(root: &str, path: &str) -> bool {
+        Place::within(Path::new(root), path.into()).is_some()
+    }
+
+    #[test]
+    fn a_place_is_below_the_root_and_not_gits() {
+        for path in ["/p/a", "/p/a/b.txt", "/p/.gitignore", "/p/a/.github/x", "/p/..a", "/p/~"] {
+            assert!(is_within("/p", path), "{path}");
+        }
+        for path in [
+            "",
+            "a",
+            "/",
+            "/p",
+            "/p/",
+            "/q/a",
+            "/pa",
+            "/p/..",
+            "/p/../q",
+            "/p/a/../../q",
+            "/p/./a",
+            "/p//a",
+            "/p/a/",
+            "//p/a",
+            "/p/.git",
+            "/p/.git/hooks/pre-commit",
+            "/p/a/.GIT/config",
+            "/p/.Git/x",
+            "/p/a\0b",
+            "~/a",
+            "./p/a",
+        ] {
+            assert!(!is_within("/p", path), "{path:?}");
+        }
+        // the project may be all there is
+        assert!(
+            is_within("/", "/etc/passwd") && !is_within("/", "/") && !is_within("/", "/.git/x")
+        );
+        // or lie in a folder that is called so
+        assert!(is_within("/x/.git/p", "/x/.git/p/a"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_place_leads_out(parts in prop::collection::vec("[a.~ \\pL\0]{0,5}|\\.\\.|\\.git|\\.GIT|/|p", 0..6)) {
+            let path = parts.join("/");
+            for path in [path.clone(), format!("/p/{path}")] {
+                let Some(place) = Place::within(Path::new("/p"), path.into()) else { continue };
+                let below: Vec<_> = place.strip_prefix("/p").unwrap().components().collect();
+                prop_assert!(!below.is_empty());
+                for it in below {
+                    let Component::Normal(name) = it else { panic!("{place:?}") };
+                    prop_assert!(!name.eq_ignore_ascii_case(".git"));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a session that comes from the disk may do: nothing by itself. Its file is data, and anybody may have written it.
+
+use super::{Session, Step, say};
+use crate::event::{Event, HIGHEST, Mode, Queued};
+use crate::message::{Block, Usage};
+use crate::place::Place;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The most tokens that are taken from a file: what is added to them stays within its type.
+const MOST_TOKENS: u64 = 1 << 52;
+/// USD.
+const MOST_SPENT: f64 = 1e9;
+
+impl Session {
+    /// Takes away all by which a session's file could act: its queue is held, nothing is allowed, files outside the
+    /// project are not looked after, and its numbers can be counted on from. `root` is the project's.
+    pub fn distrust(&mut self, root: &Path) {
+        self.granted.clear();
+        self.unsaved.clear();
+        root.clone_into(&mut self.root);
+        let is_ours = |path: &PathBuf| Place::within(root, path.clone()).is_some();
+        self.known.retain(|path, _| is_ours(path));
+        self.reviewing.retain(is_ours);
+        self.turns = self.turns.min(HIGHEST);
+        self.context = self.context.min(MOST_TOKENS);
+        let cap = |it: u64| it.min(MOST_TOKENS);
+        let Usage { input, output, cache_read, cache_write } = self.usage;
+        self.usage = Usage {
+            input: cap(input),
+            output: cap(output),
+            cache_read: cap(cache_read),
+            cache_write: cap(cache_write),
+        };
+        self.spent = self.spent.clamp(0.0, MOST_SPENT);
+        self.hold_queue();
+    }
+
+    /// Ids that are given twice, or near the end of their range, are given anew.
+    fn hold_queue(&mut self) {
+        let ids: BTreeSet<u32> = self.queue.iter().map(|it| it.id).collect();
+        if ids.len() < self.queue.len() || ids.last().is_some_and(|it| *it > HIGHEST) {
+            for (id, message) in (1..).zip(&mut self.queue) {
+                message.id = id;
+            }
+        }
+        self.held = self.queue.iter().map(|it| it.id).collect();
+        self.queued = self.held.last().copied().unwrap_or(0).max(self.queued.min(HIGHEST));
+    }
+
+    /// A mode wider than the user's setting is told and not taken. What the model has been told last is the mode it is in.
+    pub(super) fn resume(&mut self, setting: Mode, step: &mut Step) {
+        let left = self.mode;
+        let mode = left.min(setting);
+        if mode != left || self.told_mode() != mode {
+            self.record(Event::ModeChosen { mode }, step);
+        }
+        if mode != left {
+            self.record(Event::Told { text: say::narrowed(left, mode) }, step);
+        }
+    }
+
+    /// The mode that the model was told of last, or will be with the next request; told of none, it is in the usual one.
+    fn told_mode(&self) -> Mode {
+        let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
+            Block::Notice { text } => Some(text),
+            _ => None,
+        });
+        said.chain(&self.notes).filter_map(|it| say::mode_of(it)).next_back().unwrap_or_default()
+    }
+
+    /// The user sends what was held: one message of the queue, or all of them in their order.
+    pub(super) fn send_held(&mut self, id: Option<u32>, step: &mut Step) {
+        let is_meant = |it: &Queued| self.held.contains(&it.id) && id.is_none_or(|id| id == it.id);
+        let meant: Vec<Queued> = self.queue.iter().filter(|it| is_meant(it)).cloned().collect();
+        for Queued { id, text, context, .. } in meant {
+            self.record(Event::Unqueued { id }, step);
+            // as a message of the user's, which has a number of its own
+            self.send(text, context, false, step);
+        }
+    }
+
+    /// Messages of the queue that may go.
+    pub(super) fn ready(&self) -> impl Iterator<Item = &Queued> {
+        self.queue.iter().filter(|it| !self.held.contains(&it.id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::TurnId;
+    use crate::session::{Effect, Input, Phase};
+
+    fn queued(id: u32, text: &str) -> Queued {
+        Queued { id, text: text.into(), context: Vec::new(), steer: true }
+    }
+
+    /// As a file may have it.
+    fn forged() -> Session {
+        Session {
+            queue: vec![queued(u32::MAX, "a"), queued(u32::MAX, "b")],
+            queued: u32::MAX,
+            mode: Mode::AutoEdit,
+            root: "/".into(),
+            turns: u32::MAX,
+            context: u64::MAX,
+            spent: f64::INFINITY,
+            known: [("/p/a", ""), ("/etc/passwd", ""), ("/p/../x", ""), ("/p/.GIT/x", "")]
+                .map(|(path, hash)| (PathBuf::from(path), hash.to_owned()))
+                .into(),
+            granted: vec!["rm -rf ~".into()],
+            unsaved: vec!["a".into()],
+            ..Session::default()
+        }
+    }
+
+    #[test]
+    fn what_a_file_says_does_nothing() {
+        let mut session = forged();
+        session.distrust(Path::new("/p"));
+        assert_eq!((session.granted.len(), session.unsaved.len()), (0, 0));
+        assert_eq!(session.known.keys().collect::<Vec<_>>(), [Path::new("/p/a")]);
+        assert_eq!(session.root, Path::new("/p"));
+        assert!(session.spent.is_finite(), "{}", session.spent);
+        let again = {
+            let mut again = session.clone();
+            again.distrust(Path::new("/p"));
+            again
+        };
+        assert_eq!(again, session);
+
+        let step = session.step(Input::Resume { mode: Mode::Ask });
+        assert_eq!(session.mode, Mode::Ask);
+        assert!(step.effects.is_empty());
+        // nothing is sent by what sends nothing
+        let empty = Input::Send { text: String::new(), context: Vec::new(), steer: false };
+        assert!(session.step(empty).effects.is_empty());
+        let mine = Input::Send { text: "mine".into(), context: Vec::new(), steer: false };
+        let turn = TurnId(HIGHEST + 1);
+        assert_eq!(session.step(mine).effects, [Effect::Sample { turn }]);
+        assert_eq!(session.queue.len(), 2);
+        let said = session.messages.last().unwrap();
+        assert!(matches!(said.blocks.last(), Some(Block::Text { text }) if text == "mine"));
+        assert!(said.blocks.iter().any(
+            |it| matches!(it, Block::Notice { text } if say::mode_of(text) == Some(Mode::Ask))
+        ));
+    }
+
+    #[test]
+    fn held_messages_go_one_by_one_or_all() {
+        let mut session = forged();
+        session.distrust(Path::new("/p"));
+        let ids: Vec<u32> = session.queue.iter().map(|it| it.id).collect();
+        assert_eq!(session.step(Input::SendHeld { id: Some(9) }), Step::default());
+        let step = session.step(Input::SendHeld { id: Some(ids[1]) });
+        assert_eq!(step.effects.len(), 1);
+        assert_eq!(session.queue.iter().map(|it| &*it.text).collect::<Vec<_>>(), ["a"]);
+        // while the turn runs it waits like any other
+        assert!(session.step(Input::SendHeld { id: None }).effects.is_empty());
+        assert!(session.held.is_empty() && session.queue.len() == 1);
+        assert!(!session.queue[0].steer);
+        assert!(matches!(session.phase, Phase::Sampling { .. }));
+    }
+
+    #[test]
+    fn the_model_hears_of_the_mode_it_is_in() {
+        for left in crate::event::MODES {
+            for setting in crate::event::MODES {
+                for told in crate::event::MODES {
+                    let notes = vec![say::mode(told).to_owned()];
+                    let mut session = Session { mode: left, notes, ..Session::default() };
+                    session.step(Input::Resume { mode: setting });
+                    assert_eq!(session.mode, left.min(setting));
+                    assert_eq!(session.notes, [say::mode(session.mode)]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! One change of one file, as the log has it. The log may be anybody's: what is read of it is checked here, once.
+
+use crate::event::HIGHEST;
+use crate::place::Place;
+use crate::session::title;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// The name of a content: the SHA-256 of its bytes, 64 lower-case hex digits and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct BlobName(String);
+
+impl BlobName {
+    pub fn of(bytes: &[u8]) -> BlobName {
+        BlobName(format!("{:x}", Sha256::digest(bytes)))
+    }
+}
+
+impl TryFrom<String> for BlobName {
+    type Error = &'static str;
+
+    fn try_from(name: String) -> Result<BlobName, &'static str> {
+        let is_hex = |it: u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
+        let is_name = name.len() == 64 && name.bytes().all(is_hex);
+        if is_name { Ok(BlobName(name)) } else { Err("not the name of a content") }
+    }
+}
+
+impl AsRef<str> for BlobName {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for BlobName {
+    fn as_ref(&self) -> &Path {
+        self.0.as_ref()
+    }
+}
+
+/// Who may read, write and run a file, and nothing beyond: no set-user-ID, set-group-ID or sticky bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32")]
+pub struct FileMode(u32);
+
+impl FileMode {
+    /// Of these bits those that it can hold.
+    pub fn of(bits: u32) -> FileMode {
+        FileMode(bits & 0o777)
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<u32> for FileMode {
+    type Error = &'static str;
+
+    fn try_from(bits: u32) -> Result<FileMode, &'static str> {
+        let mode = FileMode::of(bits);
+        if mode.0 == bits { Ok(mode) } else { Err("not the permissions of a file") }
+    }
+}
+
+/// What a file was or became.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// There was no file.
+    Absent,
+    Blob(BlobName),
+    /// Why its content is not here, to follow “it”.
+    Lost(String),
+}
+
+impl Kept {
+    /// A reason is one short line.
+    fn plain(self) -> Kept {
+        match self {
+            Kept::Lost(why) => Kept::Lost(title(&why)),
+            kept => kept,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    Edit,
+    Command,
+    Rewind,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// What has become of it may still be told.
+    #[default]
+    Open,
+    Closed,
+    /// It has not come to be.
+    Void,
+}
+
+/// One change of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// A later line of the log with the same number replaces an earlier one.
+    pub id: u32,
+    /// What is rewound together: a turn, or a rewind.
+    pub entry: u32,
+    pub turn: u32,
+    /// Seconds since 1970.
+    pub at: u64,
+    /// The prompt's first line.
+    pub title: String,
+    pub cause: Cause,
+    pub path: Place,
+    /// The path it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Place>,
+    pub before: Kept,
+    pub after: Kept,
+    /// The file's permissions, where it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<FileMode>,
+    /// The highest of the folders that were not there before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<Place>,
+    /// Once the user had decided: the text without the change, and with what was kept of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled: Option<(Kept, Kept)>,
+    pub state: State,
+}
+
+impl Change {
+    /// The file without the change, and with it.
+    pub fn sides(&self) -> (&Kept, &Kept) {
+        match &self.settled {
+            Some((before, after)) => (before, after),
+            None => (&self.before, &self.after),
+        }
+    }
+
+    /// Whether there is something to take back, or would be.
+    pub fn counts(&self) -> bool {
+        let (before, after) = self.sides();
+        let is_known = !matches!(before, Kept::Lost(_));
+        self.state != State::Void && !(is_known && self.to.is_none() && before == after)
+    }
+}
+
+/// A line of the log, as it was read: its paths may be anybody's.
+#[derive(Debug, Deserialize)]
+pub(super) struct Line {
+    pub(super) id: u32,
+    pub(super) entry: u32,
+    pub(super) turn: u32,
+    pub(super) at: u64,
+    pub(super) title: String,
+    pub(super) cause: Cause,
+    pub(super) path: PathBuf,
+    pub(super) to: Option<PathBuf>,
+    pub(super) before: Kept,
+    pub(super) after: Kept,
+    pub(super) mode: Option<FileMode>,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) settled: Option<(Kept, Kept)>,
+    #[serde(default)]
+    pub(super) state: State,
+}
+
+impl Line {
+    /// `None`: it is no change of a file of this project.
+    pub(super) fn change(self, root: &Path) -> Option<Change> {
+        let Line { id, entry, turn, at, title: said, cause, path, to, .. } = self;
+        let place = |path: Option<PathBuf>| match path {
+            Some(path) => Place::within(root, path).map(Some),
+            None => Some(None),
+        };
+        (id.max(entry).max(turn) <= HIGHEST).then_some(())?;
+        Some(Change {
+            id,
+            entry,
+            turn,
+            at,
+            title: title(&said),
+            cause,
+            path: Place::within(root, path)?,
+            to: place(to)?,
+            before: self.before.plain(),
+            after: self.after.plain(),
+            mode: self.mode,
+            folder: place(self.folder)?,
+            settled: self.settled.map(|(before, after)| (before.plain(), after.plain())),
+            state: self.state,
+        })
+    }
+}
+
+/// What is known of a change before it is in the log.
+#[derive(Debug, Clone)]
+pub struct New {
+    pub path: PathBuf,
+    pub to: Option<PathBuf>,
+    pub before: Kept,
+    pub after: Kept,
+    pub mode: Option<u32>,
+    pub folder: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+    use std::path::Component;
+
+    fn base() -> Value {
+        json!({
+            "id": 1, "entry": 1, "turn": 1, "at": 1, "title": "t", "cause": "edit", "path": "/p/a",
+            "before": {"blob": "a".repeat(64)}, "after": "absent",
+        })
+    }
+
+    fn read(value: Value) -> Option<Change> {
+        serde_json::from_value::<Line>(value).ok()?.change(Path::new("/p"))
+    }
+
+    #[test]
+    fn a_line_says_what_a_change_can_be_or_nothing() {
+        assert!(read(base()).is_some());
+        let written = serde_json::to_value(read(base()).unwrap()).unwrap();
+        assert_eq!(read(written), read(base()));
+        let upper = "A".repeat(64);
+        for (field, value) in [
+            ("before", json!({"blob": "../../x"})),
+            ("before", json!({"blob": upper})),
+            ("after", json!({"blob": ""})),
+            ("settled", json!([{"blob": "changes"}, "absent"])),
+            ("path", json!("/etc/passwd")),
+            ("path", json!("a")),
+            ("path", json!("/p/../x")),
+            ("path", json!("/p/.git/hooks/pre-commit")),
+            ("to", json!("/x")),
+            ("to", json!("/p/.GIT/config")),
+            ("folder", json!("/")),
+            ("folder", json!("/p")),
+            ("mode", json!(0o4777)),
+            ("mode", json!(0o1000)),
+            ("mode", json!(-1)),
+            ("id", json!(u32::MAX)),
+            ("entry", json!(u32::MAX)),
+            ("turn", json!(u32::MAX)),
+        ] {
+            let mut line = base();
+            line[field] = value.clone();
+            assert_eq!(read(line), None, "{field}: {value}");
+        }
+    }
+
+    fn name() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(json!("a".repeat(64))),
+            "[a-f0-9]{64}".prop_map(Value::from),
+            "[a-fA-F0-9./]{0,70}".prop_map(Value::from),
+            any::<u32>().prop_map(Value::from),
+        ]
+    }
+
+    fn path() -> impl Strategy<Value = Value> {
+        prop_oneof!["(/p)?(/(\\.|\\.\\.|[a-z]{1,3}|\\.git|\\.Git)){0,4}/?", ".*"]
+            .prop_map(Value::from)
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_log_says_a_change_is_within_its_bounds(
+            (before, to, folder, at) in (name(), path(), path(), path()),
+            mode in prop_oneof![0..0o1000u32, any::<u32>()],
+            numbers in prop_oneof![0..10u32, any::<u32>()],
+            why in ".*",
+        ) {
+            let mut line = base();
+            line["before"] = json!({"blob": before});
+            line["after"] = json!({"lost": why});
+            for (field, value) in [("path", at), ("to", to), ("folder", folder), ("mode", mode.into()), ("id", numbers.into())] {
+                line[field] = value;
+            }
+            line["title"] = line["after"]["lost"].clone();
+            let Some(change) = read(line) else { return Ok(()) };
+            prop_assert!(change.id <= HIGHEST && !change.title.contains(char::is_control));
+            prop_assert!(change.mode.is_none_or(|it| it.bits() <= 0o777));
+            let Kept::Blob(name) = &change.before else { panic!("{change:?}") };
+            let name: &str = name.as_ref();
+            prop_assert!(name.len() == 64 && !name.contains(['/', '.']));
+            for place in [Some(&change.path), change.to.as_ref(), change.folder.as_ref()].into_iter().flatten() {
+                let below = place.strip_prefix("/p").unwrap();
+                prop_assert!(below.components().next().is_some());
+                let is_plain = |it: Component| matches!(it, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
+                prop_assert!(below.components().all(is_plain));
+            }
+        }
+    }
+}

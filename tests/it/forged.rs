@@ -1,0 +1,53 @@
+//! A stranger's session file, checkpoint log or review record does nothing by itself: it is data.
+
+mod known;
+mod log;
+mod queue;
+mod records;
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+
+/// The project's folder of sessions; it must be there.
+fn folder(setup: &Setup) -> PathBuf {
+    let all = setup.dir().join("data/caliban/sessions");
+    let mut found = fs::read_dir(all).unwrap().map(|it| it.unwrap().path());
+    found.next().unwrap()
+}
+
+/// A conversation of one turn that is on disk; Neovim has ended.
+fn one_turn(server: &Server, setup: Setup) -> Setup {
+    server.reply(Reply::said("Hello to you."));
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.ask("hello", "Hello to you.");
+    assert!(nvim.quit_with("<Esc>:qa!<CR>").success());
+    setup
+}
+
+/// Changes the session's file, as somebody else would.
+fn forge(setup: &Setup, change: impl FnOnce(&mut Value)) {
+    let path = folder(setup).join("main.json");
+    let mut file: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut file);
+    fs::write(&path, serde_json::to_vec_pretty(&file).unwrap()).unwrap();
+}
+
+/// Opens the chat of a setup whose files were forged.
+fn opened(setup: &Setup) -> Nvim {
+    let nvim = Nvim::start(setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_transcript("Hello to you.");
+    nvim.wait_phase("idle");
+    nvim
+}
+
+/// The mode that scripts are told.
+fn mode(nvim: &Nvim) -> String {
+    nvim.lua_str("return require('caliban').state().mode")
+}

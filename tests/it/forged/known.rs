@@ -1,0 +1,52 @@
+//! What a file says that the model knows: only the project's own files are looked after.
+
+use super::*;
+use std::os::unix::fs::symlink;
+
+/// The model hears of changes in files that it knows, and in none that a session's file only names.
+#[test]
+fn a_file_outside_the_project_is_not_looked_after() {
+    let server = Server::start();
+    let setup = one_turn(&server, Setup::new().file("a.txt", "one\n").anthropic(&server));
+    let outside = setup.dir().join("id_rsa");
+    fs::write(&outside, "secret one\n").unwrap();
+    symlink(&outside, setup.path("link")).unwrap();
+    forge(&setup, |file| {
+        let paths = [setup.path("a.txt"), outside.clone(), setup.path("link")];
+        let known = paths.map(|it| (it.to_str().unwrap().to_owned(), json!("")));
+        file["known"] = known.into_iter().collect();
+    });
+    let nvim = opened(&setup);
+    for n in ["two", "three", "four"] {
+        server.reply(Reply::said(&format!("Now {n}.")));
+        nvim.ask(n, &format!("Now {n}."));
+        nvim.wait_phase("idle");
+        fs::write(&outside, format!("secret {n}\n")).unwrap();
+        fs::write(setup.path("a.txt"), format!("number {n}\n")).unwrap();
+    }
+    let told: String = server.requests().iter().map(|it| it.json.to_string()).collect();
+    assert!(told.contains("number three"), "{told}");
+    for secret in ["secret", "id_rsa", "link"] {
+        assert!(!told.contains(secret), "{secret}: {told}");
+    }
+}
+
+/// A lock that is a link is not written through.
+#[test]
+fn what_is_no_file_of_the_folder_is_not_opened() {
+    let server = Server::start();
+    let setup = one_turn(&server, Setup::new().size(160, 40).anthropic(&server));
+    let mine = setup.dir().join("mine.txt");
+    fs::write(&mine, "all of mine\n").unwrap();
+    for name in ["main.lock", "history", "last", "index", "main.draft"] {
+        let path = folder(&setup).join(name);
+        let _ = fs::remove_file(&path);
+        symlink(&mine, path).unwrap();
+    }
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_phase("idle");
+    server.reply(Reply::said("I am here."));
+    nvim.ask("and?", "I am here.");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "all of mine\n");
+}
