@@ -20,7 +20,8 @@ use crate::nvim::reviews::{self, Verdict};
 use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
 use crate::provider::tour;
-use crate::store::{self, Barred, Draft, Project, Store};
+use crate::reach::Writing;
+use crate::store::{self, Barred, Draft, Project, Recorded, Store};
 use held::Begin;
 use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
 use std::collections::{HashMap, HashSet};
@@ -346,7 +347,7 @@ impl Program {
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
             live: self.live.clone(),
-            recorded: self.project.under_review(&id),
+            recorded: self.recorded(&id),
             shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),
@@ -364,6 +365,14 @@ impl Program {
     fn warnings(&self, why: Option<String>) -> Vec<String> {
         let why = why.filter(|it| !it.is_empty());
         why.into_iter().chain(places::warning(&self.root)).collect()
+    }
+
+    /// The reviews that the editor kept, but for those of files that no tool may write.
+    fn recorded(&self, id: &SessionId) -> Vec<Recorded> {
+        let reach = &self.places.reach;
+        let mut recorded = self.project.under_review(id);
+        recorded.retain(|it| !matches!(reach.writing(&it.path), Writing::Never(_)));
+        recorded
     }
 
     async fn wish(&mut self, session: SessionId, wish: Wish) {

@@ -14,9 +14,6 @@ use std::time::SystemTime;
 /// The version of the format that this program writes.
 pub const SCHEMA: u32 = 1;
 
-/// The highest number that is taken from a file: it can be counted on from.
-const MOST_SAVES: u64 = 1 << 52;
-
 /// What stands unsent in the composer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
@@ -139,7 +136,6 @@ impl SessionFile {
             return Err(newer(schema));
         }
         header.schema = SCHEMA;
-        header.saves = header.saves.min(MOST_SAVES);
         let messages = std::mem::take(&mut header.messages);
         let session = header.session(messages);
         Ok((header, session))
