@@ -3,6 +3,7 @@
 use caliban::reach::{Folders, Reach};
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Instant;
 
 /// Microseconds for one ruling.
@@ -55,5 +56,24 @@ pub(crate) fn table() -> String {
     let start = Instant::now();
     black_box(reach("/home/user"));
     let once = start.elapsed().as_secs_f64() * 1e6;
-    rows + &format!("| made ready, once a start | | | {once:.0} | | | | |\n")
+    rows += &format!("| made ready, once a start | | | {once:.0} | | | | |\n");
+    rows + &in_the_editor()
+}
+
+/// The same of the checks that the editor makes.
+fn in_the_editor() -> String {
+    let nvim = std::env::var("NVIM").unwrap_or_else(|_| "nvim".to_owned());
+    let root = env!("CARGO_MANIFEST_DIR");
+    let script = format!("{root}/benches/names.lua");
+    let ran = Command::new(nvim).args(["--clean", "-l", &script, root]).output().unwrap();
+    let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+    let row = |line: &str| {
+        let (name, each) = line.split_once('\t')?;
+        let each: f64 = each.trim().parse().ok()?;
+        let is = if each <= LIMIT { "met" } else { "**short**" };
+        Some(format!("| {name} | | | {each:.2} | | | ≤ {LIMIT} | {is} |\n"))
+    };
+    let rows: String = said.lines().filter_map(row).collect();
+    assert!(!rows.is_empty(), "{said}");
+    rows
 }
