@@ -1,4 +1,4 @@
-//! What a session is opened with: its tools, its system prompt, its model, and the first lines of its chat.
+//! What a session begins with: its tools, its system prompt, its model, and the first lines of its chat.
 
 use super::places::{config_dir, outputs_dir, own_file};
 use super::{Program, settings};

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 /// The version of the format that this program writes.
 pub const SCHEMA: u32 = 1;
 
-/// The highest number that is taken from a file: it can be counted on from.
+/// The highest number that is accepted from a file: there is room above it to count on.
 const MOST_SAVES: u64 = 1 << 52;
 
 /// What stands unsent in the composer.
