@@ -72,7 +72,7 @@ struct Rule {
     row: &'static Row,
 }
 
-/// What the table says of a path.
+/// The rules of the table for a path.
 #[derive(Default)]
 struct Found {
     own: bool,

@@ -5,7 +5,7 @@ use crate::message::{Excerpt, ToolAnswer};
 use crate::session::Input;
 use crate::text::secret;
 
-/// Replaces these keys in what an input brings, and says there how many they were. The words of the user and of the
+/// Replaces these keys in the texts of an input, and says there how many they were. The words of the user and of the
 /// model stay as they are. Texts that only look like a key stay too, because an edit has to match the file.
 pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
     if keys.is_empty() {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
 
 impl Program {
-    /// What the tools of a session work with.
+    /// The parts that the tools of a session work with.
     pub(super) fn desk(
         &self,
         id: &SessionId,

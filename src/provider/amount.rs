@@ -8,12 +8,12 @@ use crate::event::Delta;
 const TEXT: usize = 16 << 20;
 /// The most bytes of one reply as it comes over the wire, with everything else, above all calls and their arguments.
 const ALL: usize = 64 << 20;
-/// Bytes around the text of one frame that are not counted: every token comes with so many.
+/// How many bytes around the text of a frame are not counted: every token comes with about so many.
 const SHELL: usize = 2 << 10;
 /// The fewest bytes that a call counts, however short it is: so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;
 
-/// What has come of one reply, in bytes.
+/// How many bytes of one reply have come.
 #[derive(Debug, Default)]
 pub(super) struct Amount {
     text: usize,
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(passed(1 << 10, &[]), ((64 << 10) + 1, 64));
         assert_eq!(passed(100, &call()), ((16 << 10) + 1, 64));
         assert_eq!(passed(1 << 20, &call()), (65, 64));
-        // a large frame counts also what it holds beside the text
+        // the bytes beside the text count if there are many
         assert_eq!(passed(1 << 20, &text(1)), (65, 64));
     }
 }

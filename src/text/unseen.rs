@@ -13,7 +13,7 @@ use std::borrow::Cow;
 enum Kind {
     /// Acts on a terminal.
     Control,
-    /// Changes the direction of what follows.
+    /// Changes the direction of the text after it.
     Direction,
     /// Has no shape of its own.
     Invisible,

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// Links that are followed before it is taken for a loop.
 const LINKS: usize = 40;
 
-/// Where a path leads that a model wrote, and the answers of the rules for it.
+/// The place to which a path of the model leads, and the answers of the rules for it.
 pub struct Led {
     /// With every symlink followed as far as it exists, a dangling one too.
     pub path: PathBuf,

@@ -15,10 +15,10 @@ const ROW: usize = 200;
 const MOST: usize = 40;
 const HEAD: usize = 20;
 const TAIL: usize = 12;
-/// From so many consecutive blanks, or empty lines, on, only their number is shown.
+/// If so many blanks, or empty lines, follow one another, only their number is shown.
 const BLANKS: usize = 40;
 const EMPTY: usize = 3;
-/// From so many consecutive lines that begin with `#` on, they are folded.
+/// If so many lines that begin with `#` follow one another, they are folded.
 const COMMENTS: usize = 5;
 /// The most rows of a fold that one key opens: painting more would hold up the editor.
 const STEP: usize = 100;

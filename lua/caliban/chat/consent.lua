@@ -215,7 +215,7 @@ function M.drawn(chat, win)
   end
 end
 
---- Why an answer is not taken yet, in one sentence.
+--- Why an answer is not accepted yet, in one sentence.
 ---@param question caliban.Question
 ---@param ruling 'once'|'session'|'deny'
 ---@return string?

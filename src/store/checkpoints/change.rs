@@ -65,7 +65,7 @@ impl TryFrom<u32> for FileMode {
     }
 }
 
-/// What a file was or became.
+/// The content of a file before or after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {

@@ -15,7 +15,7 @@ pub enum Body {
     Random,
     /// The same, with dots in it.
     Dotted,
-    /// Exactly so many letters and digits.
+    /// Exactly this many letters and digits.
     Exactly(usize),
 }
 

@@ -279,7 +279,7 @@ fn answered(scene: &Scene, round: &Round) {
 
 /// Checks that a mention reads the files that it can name.
 fn mention(scene: &Scene, round: &Round) {
-    // what follows a colon is a range of lines
+    // the text after a colon is a range of lines
     let is_range = |it: &str| {
         it.rsplit_once(':').is_some_and(|it| it.1.bytes().all(|it| b"0123456789-".contains(&it)))
     };
