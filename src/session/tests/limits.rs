@@ -64,7 +64,7 @@ fn of_too_many_calls_the_first_are_taken_and_each_is_answered_in_order() {
         assert_eq!(ids, (0..count).map(|n| format!("r{n}")).collect::<Vec<_>>());
         let refused: Vec<&str> = answers[MAX_CALLS..].iter().map(|it| it.1.as_str()).collect();
         if let Some((first, others)) = refused.split_first() {
-            let why = format!("Not run: too many calls. Your reply had {count} calls, and 200 is");
+            let why = format!("Not run: too many calls. Your reply had {count} calls. At most 200");
             assert!(first.starts_with(&why), "{first}");
             assert!(others.iter().all(|it| *it == "Not run: too many calls"));
         }
