@@ -29,7 +29,7 @@ impl fmt::Display for SessionId {
 #[serde(transparent)]
 pub struct TurnId(pub u32);
 
-/// The highest number that is taken from a file: those given from there on never come to the end of a `u32`.
+/// The highest number that is accepted from a file. Numbers given after it do not reach the end of a `u32`.
 pub const HIGHEST: u32 = 1 << 30;
 
 impl<'de> Deserialize<'de> for TurnId {
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for TurnId {
     }
 }
 
-/// Reads a number that is counted on from, cut to `HIGHEST`.
+/// Reads a number from which counting goes on; at most `HIGHEST`.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     Ok(u32::deserialize(from)?.min(HIGHEST))
 }

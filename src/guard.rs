@@ -1,7 +1,7 @@
 //! What a command starts ends with it. Between the program and each command stands a guard: this program
 //! again, as a small process of its own that adopts what the command leaves behind, and kills all of it when
-//! its socket closes, be it that the program wants so or that the program itself was killed. Where a command
-//! kills its guard, what it left comes to the program, which knows it by a mark and kills it.
+//! its socket closes, because the program wants so or because the program itself was killed. If a command kills
+//! its guard, its processes become children of the program, which knows them by a mark and kills them.
 
 mod orphans;
 
@@ -24,7 +24,7 @@ pub const ARGUMENT: &str = "guard";
 /// In the place of a command: the process that is going to become the one behind it.
 const WAITING: &str = "--waiting";
 
-/// The guard's last word: nothing of the command is left. No process and no exit status has this number.
+/// The guard's last message: no process of the command is left. No process and no exit status has this number.
 const NOTHING_LEFT: i32 = i32::MIN;
 
 /// How long the end of killed processes is awaited: one may hang in the system.
@@ -32,13 +32,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running command. Dropping it kills all that is left of it.
 pub struct Guarded {
-    /// None once it has been left to its end.
+    /// `None` once the guard has been told to end.
     way: Option<Way>,
     /// The command's process group: all of it that is known where orphans cannot be adopted.
     group: Option<Pid>,
 }
 
-/// The way to the guard. A guard that ends before its last word was killed.
+/// The connection to the guard. A guard that ends without its last message was killed.
 struct Way {
     guard: tokio::process::Child,
     socket: tokio::net::UnixStream,
@@ -98,7 +98,7 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        // Without a runtime the program ends, and each guard sees to its command by itself.
+        // Without a runtime the program is ending, and each guard ends its command by itself.
         if let (Some(way), Ok(runtime)) = (self.way.take(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(way.finish());
         }
@@ -106,7 +106,7 @@ impl Drop for Guarded {
 }
 
 impl Way {
-    /// The guard sends each word at once, so it comes at once: nothing is lost if this is dropped before.
+    /// The guard sends each message in one piece, so nothing is lost if this future is dropped before one has come.
     async fn word(&mut self) -> Option<i32> {
         loop {
             let mut word = [0; 4];
@@ -118,14 +118,14 @@ impl Way {
         }
     }
 
-    /// Has the guard kill what is left, and waits for its end. One that was killed itself leaves that to this program.
+    /// Has the guard kill what is left, and waits for its end. If the guard was killed itself, this program kills it.
     async fn finish(mut self) {
         let _ = self.socket.shutdown().await;
         let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
         if !self.has_last_word {
-            // What it leaves comes here when it is gone, a moment after its socket closes.
+            // Its processes become children of this program once it is gone, a moment after its socket closes.
             let _ = timeout(PATIENCE, self.guard.wait()).await;
-            // It goes on where the call does not wait any longer.
+            // This goes on even if the call no longer waits for it.
             let _ = timeout(PATIENCE, tokio::spawn(orphans::end_marked())).await;
         }
     }

@@ -1,5 +1,5 @@
-//! The debug log: written only when it is asked for, and only its owner can read it. nvim-rs stays out of it: its records hold every message,
-//! prompts and keys included.
+//! The debug log: written only when it is asked for, and only its owner can read it. nvim-rs stays out of it: its
+//! records hold every message, prompts and keys included.
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io;
@@ -11,7 +11,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
-/// Begins the log in `folder/debug.log`. One that others could read is closed to them.
+/// Begins the log in `folder/debug.log`. If others can read that file, takes this permission away.
 pub fn begin(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let options = &mut File::options();

@@ -29,8 +29,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// For `:checkhealth`: the names of the variables that commands do not get, a line each. The arguments are the names of
-/// those that the user passes on.
+/// For `:checkhealth`: prints the names of the variables that are withheld from commands, one on each line. The
+/// arguments are the names of the variables that the user passes on.
 fn list_withheld() -> ExitCode {
     let passed = std::env::args_os().skip(2).filter_map(|it| it.into_string().ok()).collect();
     let names = Secrets { passed, ..Secrets::default() }.withheld();

@@ -73,7 +73,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// Whether it is a model's thought, in our form or in its provider's.
+    /// Whether it is a model's thought, in our form or in the provider's.
     pub fn is_thought(&self) -> bool {
         match self {
             Block::Thinking { .. } => true,
@@ -211,7 +211,7 @@ impl std::ops::AddAssign for Usage {
 }
 
 impl Usage {
-    /// With counts that fit; see `count`.
+    /// The same with each count cut to its limit; see `count`.
     #[must_use]
     pub fn fitting(self) -> Usage {
         let Usage { input, output, cache_read, cache_write } = self;
@@ -238,7 +238,7 @@ fn sum(counts: &[u64]) -> u64 {
     counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count)).min(1 << 52)
 }
 
-/// Reads a count from a file, in which any number may stand.
+/// Reads a count from a file, which may hold any number.
 pub fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     Ok(sum(&[u64::deserialize(from)?]))
 }

@@ -1,19 +1,19 @@
-//! A path within a project, as it may be read from a file that anybody may have written.
+//! A path within a project, read from a file that anybody may have written.
 
 use serde::Serialize;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
-/// An absolute path below a project's root, without `.` and `..`, that is not in `.git`. Links on the disk may still lead
-/// it elsewhere: whoever uses it looks there.
+/// An absolute path below a project's root, without `.` and `..`, that is not in `.git`. A symbolic link on the disk
+/// may still lead it elsewhere: its user has to check that.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Place(PathBuf);
 
 impl Place {
-    /// `None`: the path is none of this project's.
+    /// `None` if the path does not belong to this project.
     pub fn within(root: &Path, path: PathBuf) -> Option<Place> {
-        // what `components` takes for the same is not what others read in it
+        // `components` ignores some differences that other readers of the path do not
         let plain: PathBuf = path.components().collect();
         let is_plain = plain.as_os_str() == path.as_os_str() && path.is_absolute();
         let below = path.strip_prefix(root).ok()?.components();
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_below_the_root_and_not_gits() {
+    fn a_place_is_below_the_root_and_not_in_git() {
         for path in ["/p/a", "/p/a/b.txt", "/p/.gitignore", "/p/a/.github/x", "/p/..a", "/p/~"] {
             assert!(is_within("/p", path), "{path}");
         }
@@ -81,11 +81,11 @@ mod tests {
         ] {
             assert!(!is_within("/p", path), "{path:?}");
         }
-        // the project may be all there is
+        // the project may be the whole disk
         assert!(
             is_within("/", "/etc/passwd") && !is_within("/", "/") && !is_within("/", "/.git/x")
         );
-        // or lie in a folder that is called so
+        // or lie below a folder with the name `.git`
         assert!(is_within("/x/.git/p", "/x/.git/p/a"));
     }
 

@@ -38,7 +38,7 @@ const FAREWELL: Duration = Duration::from_millis(1500);
 /// How long the sessions may take to be on disk when the editor goes: it waits a second longer.
 const SAVING: Duration = Duration::from_secs(9);
 
-/// The exit code by which `lua/caliban/rpc.lua` knows that what the editor sent could not be read.
+/// The exit code for bytes from the editor that are no message; `lua/caliban/rpc.lua` knows it too.
 const UNREADABLE: u8 = 65;
 
 /// Runs until the editor goes.
@@ -361,7 +361,8 @@ impl Program {
         self.agents.insert(id, agent);
     }
 
-    /// What the user is told first in a chat: why it is not the one asked for, and that the project reaches far.
+    /// What the user is told first in a chat: why it is not the session that was asked for, and a warning if the
+    /// project holds the home folder.
     fn warnings(&self, why: Option<String>) -> Vec<String> {
         let why = why.filter(|it| !it.is_empty());
         why.into_iter().chain(places::warning(&self.root)).collect()

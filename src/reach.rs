@@ -1,5 +1,5 @@
-//! Which files may be looked at and changed: the rules for paths, in every mode and for all that touches files. What
-//! they say of which path stands in `table`; here a path is compared with it.
+//! Which files may be read and changed. The rules hold in every mode and for all code that touches files. `table` lists
+//! the paths; this module compares a path with that table.
 
 mod table;
 #[cfg(test)]
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::{Kind, OWN, ROWS, Row};
 
-/// Whether the content of a file may be looked at. The reason follows the file's name in a sentence.
+/// Whether a file may be read. The reason follows the file's name in a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reading {
     Free,
-    /// The user is asked before.
+    /// The user is asked first.
     Asked(&'static str),
     Never(&'static str),
 }
@@ -28,20 +28,21 @@ pub enum Writing {
     Never(&'static str),
 }
 
-/// The folders that the rules speak of. All are absolute; one that is reached through a link is given in both spellings.
+/// The folders that the rules name. All are absolute. A folder that is reached through a link is given in both
+/// spellings.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
     /// The project's.
     pub root: PathBuf,
-    /// What the table calls by another name, and that name: the home folder is `~`.
+    /// Folders that the table calls by another name, each with that name: the home folder is `~`.
     pub named: Vec<(PathBuf, String)>,
     /// Caliban's own.
     pub own: Vec<PathBuf>,
-    /// What may be read within these all the same.
+    /// Paths within Caliban's own folders that may be read all the same.
     pub open: Vec<PathBuf>,
 }
 
-/// The rules for one project. Asks the disk nothing: a caller gives each spelling of a path that it knows of.
+/// The rules for one project. They do not look at the disk: a caller passes each spelling of a path that it knows.
 #[derive(Clone)]
 pub struct Reach(Arc<Rules>);
 
@@ -54,24 +55,24 @@ struct Rules {
     index: Index,
 }
 
-/// Which rules a part of a path may begin: by the first part of their patterns.
+/// Finds the rules whose pattern may begin at a part of a path, by the first part of the pattern.
 #[derive(Default)]
 struct Index {
-    /// Where that has no `*`.
+    /// Patterns whose first part has no `*`.
     names: HashMap<String, Vec<usize>>,
-    /// By its last two bytes, or else its first two.
+    /// Patterns whose first part has a `*`, by its last two bytes, or else its first two.
     tails: HashMap<[u8; 2], Vec<usize>>,
     heads: HashMap<[u8; 2], Vec<usize>>,
     others: Vec<usize>,
 }
 
-/// A pattern of the table: parts of a path that follow one another.
+/// A pattern of the table: consecutive parts of a path.
 struct Rule {
     parts: Vec<String>,
     row: &'static Row,
 }
 
-/// What the table says of a path.
+/// The rules of the table for a path.
 #[derive(Default)]
 struct Found {
     own: bool,
@@ -115,7 +116,7 @@ impl Reach {
         never.map_or_else(asked, Reading::Never)
     }
 
-    /// What may be read of Caliban's own is not to be written either.
+    /// Those of Caliban's own paths that may be read may not be written either.
     pub fn writing(&self, path: &Path) -> Writing {
         let found = self.0.find(path);
         let never = found.never.or((found.own || found.open).then_some(OWN));
@@ -123,7 +124,7 @@ impl Reach {
         never.map_or_else(reviewed, Writing::Never)
     }
 
-    /// Whether a path belongs to what may be read of Caliban's own: clipped outputs, the user's skills and instructions.
+    /// Whether a path is one of Caliban's own that may be read: clipped outputs, the user's skills and instructions.
     pub fn is_open(&self, path: &Path) -> bool {
         let folded = folded(&path.to_string_lossy());
         is_in(&parts(&folded), &self.0.open)
@@ -142,7 +143,7 @@ impl Rules {
         let parts = parts(&folded);
         let (own, open) = (is_in(&parts, &self.own), is_in(&parts, &self.open));
         let mut found = Found { own, open, ..Found::default() };
-        // a project may itself lie in a folder of git's
+        // a project may itself lie in a `.git` folder
         let first = below(&parts, &self.root).map_or(0, |_| self.root.len());
         for at in 0..parts.len() {
             self.compare(&parts[at..], at >= first, &mut found);
@@ -192,7 +193,7 @@ impl Index {
         rules.push(rule);
     }
 
-    /// Those that such a part may begin; whether it does is another question.
+    /// The patterns that may begin with this part. The caller compares them in full.
     fn get(&self, part: &str) -> impl Iterator<Item = usize> {
         let tails = part.as_bytes().last_chunk().and_then(|it| self.tails.get(it));
         let heads = part.as_bytes().first_chunk().and_then(|it| self.heads.get(it));
@@ -201,8 +202,8 @@ impl Index {
     }
 }
 
-/// A path or a part of one in the spelling in which they are compared: some file systems take letters of either case
-/// for the same, and pass over characters that are not seen.
+/// A path, or a part of one, in the spelling in which paths are compared: some file systems ignore case, and some
+/// ignore invisible characters.
 fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -242,7 +243,7 @@ fn is_in(parts: &[&str], folders: &[Vec<String>]) -> bool {
     folders.iter().any(|it| below(parts, it).is_some())
 }
 
-/// Whether a name is of a pattern, in which `*` stands for any characters.
+/// Whether a name matches a pattern, in which `*` stands for any characters.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
     name.strip_prefix(head).is_some_and(|rest| ends(tail, rest))

@@ -1,5 +1,5 @@
-//! Files opened by what they are. Opening a pipe waits for its other end, opening a device may do anything, and neither
-//! has an end: only regular files are opened here, and never with a wait.
+//! Opens regular files and nothing else, and never waits. Opening a pipe would wait for its other end, opening a device
+//! may do anything, and reading from either may never end.
 
 use rustix::fs::OFlags;
 use std::fs::{File, Metadata, OpenOptions};
@@ -12,12 +12,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(File::options().read(true), path)
 }
 
-/// Opens with these options what is a regular file, or is made by them. Links are followed.
+/// Opens a regular file with these options, or makes it if they say so. Links are followed.
 pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     opened(options, path, std::fs::metadata(path), OFlags::empty())
 }
 
-/// The same, where a link must not lead elsewhere: a link is refused.
+/// The same, but a link is refused, because it could lead elsewhere.
 pub fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     opened(options, path, std::fs::symlink_metadata(path), OFlags::NOFOLLOW)
 }
@@ -28,7 +28,7 @@ fn opened(
     there: io::Result<Metadata>,
     flags: OFlags,
 ) -> io::Result<File> {
-    // A device is not even opened. What takes the name after this look is seen by the second one.
+    // A device is not even opened. The second check sees a file that has taken the name after this first one.
     match there {
         Ok(there) => check(&there)?,
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => (),
@@ -70,7 +70,7 @@ fn check(meta: &Metadata) -> io::Result<()> {
     }
 }
 
-/// What is said of a file that is none; the end of a sentence.
+/// Why a path was not opened; the end of a sentence.
 pub const ODD: &str = "it is a device, a pipe or a socket";
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ local function sessions()
   return names
 end
 
---- The files that a path may go on with.
+--- The names that complete a path.
 ---@param lead string
 ---@return string[]
 local function paths(lead)
@@ -381,7 +381,7 @@ function M.complete(lead, line)
     list = names()
   end
   return vim.tbl_filter(function(word)
-    -- a newline would end the command, and what follows would be another
+    -- a newline would end the command, and the rest would run as another command
     return vim.startswith(word, lead) and not word:find('%c')
   end, list)
 end

@@ -87,7 +87,7 @@ local function variables(value)
   for _, name in ipairs(ok and value or {}) do
     ok = ok and name:find('^[%a_][%w_]*$') ~= nil
   end
-  return not ok and 'a list of names of variables' or nil
+  return not ok and 'a list of variable names' or nil
 end
 
 --- A number of tokens.

@@ -1,5 +1,4 @@
---- The disk, opened by what is there: of a pipe, a device or a socket nothing is read, and nothing is written to it,
---- because opening one may never return.
+--- Reads and writes regular files and nothing else: opening a pipe, a device or a socket may never return.
 local M = {}
 
 --- More bytes than any file has.
@@ -13,8 +12,8 @@ local kinds = {
   block = 'it is a device',
 }
 
---- Why a path is not one of a file, the end of a sentence; absent where it is, and where nothing is there. Links are
---- followed.
+--- Why a path does not lead to a regular file, as the end of a sentence. Absent if it does, or if nothing is there.
+--- Links are followed.
 ---@param path string
 ---@return string?
 function M.odd(path)
@@ -25,9 +24,9 @@ end
 --- The bytes of a regular file.
 ---@param path string
 ---@param limit? integer no more than so many bytes
----@return string? # absent where it cannot be read, or is something else than a file
+---@return string? # absent if it cannot be read or is no regular file
 function M.read(path, limit)
-  -- a device is not even opened; what takes the name after this look is seen by the second
+  -- a device is not even opened; the second check sees a file that has taken the name after this first one
   local constants = vim.uv.constants
   local flags = constants.O_RDONLY + constants.O_NONBLOCK + constants.O_NOCTTY
   local fd = not M.odd(path) and vim.uv.fs_open(path, flags, 0)
@@ -61,12 +60,12 @@ function M.names(folder)
   return out
 end
 
---- Writes a file of Caliban's own whole, beside it, and renames it. That it is durable is not waited for.
+--- Replaces one of Caliban's own files: writes a new file beside it and renames that. Does not wait for the disk.
 ---@param path string
 ---@param texts string[]
 function M.replace(path, texts)
   local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(path), vim.fs.basename(path))
-  -- what lies there is of a crash; nothing that is there is opened
+  -- a file of this name is left from a crash; it is removed, never opened
   vim.uv.fs_unlink(temporary)
   local fd = vim.uv.fs_open(temporary, 'wx', 384) -- rw-------
   if not fd then

@@ -171,7 +171,7 @@ function M.reason(err)
   return vim.trim(text:match('E%d+: .*') or (text:gsub('^.*:%d+: ', '')))
 end
 
---- Why there is something else than a file on the disk under the buffer's name, the end of a sentence.
+--- Why the buffer's path does not lead to a regular file, as the end of a sentence.
 ---@param buf integer
 ---@return string?
 function M.odd(buf)
@@ -250,7 +250,7 @@ function M.write(buf, force)
   local before = stamp(path)
   local odd = disk.odd(path)
   if odd then
-    -- Neovim would write into it, and wait until somebody reads
+    -- Neovim would write to it and wait until somebody reads
     return odd
   elseif not M.is_utf8(buf) and not M.encodes(buf, M.text(buf)) then
     -- with a bang Neovim would write other characters in their place
@@ -364,7 +364,7 @@ end
 
 --- The buffer of a file, loaded, in no window if it was in none.
 ---@param path string
----@param quietly? boolean without autocommands: it is not to stay
+---@param quietly? boolean without autocommands, for a buffer that does not stay
 ---@return integer? buf
 ---@return string? why not, the end of a sentence
 ---@return boolean? created by this
@@ -414,7 +414,7 @@ function M.open(path)
   return buf, nil, created
 end
 
---- Shows a file or a folder in the current window as `:edit` would, and where that may not change, in a new one above.
+--- Shows a file or a folder in the current window, as `:edit` does. If that window may not change, splits one above.
 ---@param path string absolute
 function M.show(path)
   local buf = M.find(path) or vim.fn.bufadd(path)

@@ -24,8 +24,8 @@ local function complain(text)
   require('caliban.notify').echo(text, 'ErrorMsg')
 end
 
---- Gives a buffer the options that a `:write` was given as `++ff=dos`: the command that runs in its place takes a name
---- or these, not both.
+--- Sets the options of a buffer that a `:write` named, as in `++ff=dos`. The command that runs instead of it takes
+--- either a name or these options, not both.
 ---@param buf integer
 ---@return fun() restore
 local function as_asked(buf)

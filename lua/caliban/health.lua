@@ -121,7 +121,7 @@ local function settings()
   end
 end
 
---- The variables that commands do not get: their names, never their values.
+--- Reports the variables that are withheld from commands: their names, never their values.
 ---@param path string? the program
 local function withheld(path)
   local passed = require('caliban.config').get().pass_env

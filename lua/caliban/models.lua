@@ -60,10 +60,10 @@ function M.connect(provider)
   require('caliban.rpc').ask({ kind = 'connect', provider = provider })
 end
 
---- Asks for a key. Neovim's own `inputsecret()` shows a star for each character and keeps no history; a plugin that
---- has replaced `vim.ui.input` would show the key and may keep it.
+--- Asks for a key. `inputsecret()` shows a star for each character and keeps no history. A plugin that has replaced
+--- `vim.ui.input` would show the key and might keep it.
 ---@param provider string
----@return string? # absent where the user has cancelled it
+---@return string? # absent if the user cancelled
 local function ask_secret(provider)
   local ok, key = pcall(vim.fn.inputsecret, ('Key for %s: '):format(provider))
   return ok and key or nil
@@ -75,7 +75,7 @@ local function take(provider)
   if key == '' then
     return say('No key was given; nothing was changed.', vim.log.levels.INFO)
   end
-  -- what was said of a key is of another one than this
+  -- an earlier answer was about another key than this one
   for _, chat in ipairs(require('caliban.chat').all) do
     require('caliban.chat.composer').unwarn(chat)
   end

@@ -1,5 +1,5 @@
---- Names of files, sessions and models as plain bytes: made absolute, compared, found among the buffers, shown. Nothing
---- here knows a wildcard, a variable or a backtick, and nothing asks a shell.
+--- Names of files, sessions and models, taken literally: made absolute, compared, found among the buffers, shown. No
+--- function here expands wildcards, variables or backticks, or runs a shell.
 local M = {}
 
 local api = vim.api
@@ -17,7 +17,7 @@ end
 
 --- The absolute path that a user or a model means: `~/` is the home folder.
 ---@param path string
----@param folder? string where a relative path begins; else the working directory
+---@param folder? string where a relative path begins; default: the working directory
 ---@return string
 function M.meant(path, folder)
   local home = path:find('^~/') and vim.env.HOME
@@ -28,7 +28,7 @@ function M.meant(path, folder)
   return M.absolute(relative and folder .. '/' .. path or path)
 end
 
---- The path as it is written from a folder; absent where it does not lie in it.
+--- The path relative to a folder; absent if it is not below that folder.
 ---@param folder string
 ---@param path string
 ---@return string?
@@ -56,7 +56,7 @@ function M.shown(text)
   return (text:gsub('%c', '?'))
 end
 
---- A path for the user's eyes: relative where it lies below the working directory.
+--- A path as it is shown: relative if it is below the working directory.
 ---@param path string
 ---@return string
 function M.short(path)
@@ -65,7 +65,7 @@ end
 
 --- The buffer that has exactly this name.
 ---@param full string
----@param but? integer a buffer that is not meant
+---@param but? integer a buffer to leave out
 ---@return integer?
 function M.buffer(full, but)
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -75,8 +75,8 @@ function M.buffer(full, but)
   end
 end
 
---- Sets the line above a window. The texts go into the format, a 'statusline' in which `%%` stands for `%`, as they
---- are: none of their characters is an item.
+--- Sets the line above a window. `format` is a 'statusline' in which `%%` stands for `%`. The texts are put into it
+--- literally: a `%` in them begins no item.
 ---@param win integer 0 for the current one
 ---@param format string
 ---@param ... string

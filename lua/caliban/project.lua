@@ -4,7 +4,7 @@ local M = {}
 
 local disk = require('caliban.disk')
 
---- Bytes of a journal within which its second line begins.
+--- The second line of a journal begins within so many bytes.
 local JOURNAL = 65536
 
 ---@param variable string
@@ -18,7 +18,7 @@ function M.folder(variable, below_home)
 end
 
 --- The project's folder, once a conversation of it is kept.
----@param root? string of the project, if it is not this one
+---@param root? string the root of another project
 ---@return string?
 function M.dir(root)
   local digest = '-' .. vim.fn.sha256(root or require('caliban.context').root()):sub(1, 8)
@@ -30,10 +30,10 @@ function M.dir(root)
   end
 end
 
---- The files of the project's folder whose names begin and end so.
+--- The files of the project's folder whose names begin with `start` and end with `stop`.
 ---@param start string
 ---@param stop string
----@param root? string of the project, if it is not this one
+---@param root? string the root of another project
 ---@return string[] paths
 function M.files(start, stop, root)
   local dir = M.dir(root)

@@ -1,5 +1,5 @@
---- Whether a record of a review is one: a file in the conversation's folder may be anybody's. Which files it names the
---- program has looked at (`Project::under_review`).
+--- Checks the record of a review: anybody may have written that file. The program has checked already which files the
+--- record names (`Project::under_review`).
 local M = {}
 
 --- Lines of a text, and items of a list.
@@ -23,7 +23,7 @@ end
 ---@return fun(value: any): boolean
 local function list(of)
   return function(value)
-    -- an empty one is written as an object
+    -- an empty list is written as an object
     if type(value) ~= 'table' or next(value) ~= nil and not vim.islist(value) then
       return false
     end
@@ -93,7 +93,7 @@ local proposal = has({
   to = maybe(is('string')),
 })
 
---- Its first line has the fields of one, and each is what it should be.
+--- Whether its first line has the fields of a record, each of the right type.
 M.is_one = has({
   version = function(value)
     return value == 1
@@ -116,7 +116,7 @@ M.is_one = has({
   texts = list(pair(is_count)),
 })
 
---- Its texts are there, and its hunks stand in the base, one behind the other.
+--- Whether its texts are there, and its hunks lie in the base text, in order.
 ---@param it table
 ---@param texts string[][]
 ---@return boolean

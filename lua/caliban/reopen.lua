@@ -99,8 +99,8 @@ local function typed(it, runs, now)
   return { puts = { puts }, hunks = pending, lost = {}, agreed = 0, own = own }
 end
 
---- The buffer is as it was before them, or as others have made it: they enter where their lines still are. What was
---- agreed to and is not on disk is pending again too: nothing is written because a record says so.
+--- Puts hunks back into a buffer that is as it was before them, or that others have changed: where their lines still
+--- are. A hunk that was accepted but is not on disk is pending again: nothing is written because a record says so.
 ---@param it caliban.Record
 ---@param stood string[] the text with the hunks
 ---@param now string[]

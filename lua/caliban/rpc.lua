@@ -62,7 +62,7 @@ local function dead(why)
   require('caliban.chat').ended(why, unsent)
 end
 
---- The program's exit code where it could not read what Neovim had sent.
+--- The program's exit code when it could not read what Neovim had sent.
 local UNREADABLE = 65
 
 ---@param code integer

@@ -73,7 +73,7 @@ function M.merge(r, why)
   local odd = file.odd(r.buf)
   if odd then
     r.clash = odd
-    return warn(('%s: %s now; the buffer is kept.'):format(name, odd))
+    return warn(('%s is not a file any more: %s. Your text stays in the buffer.'):format(name, odd))
   end
   local disk = file.disk(r.buf)
   if why == 'deleted' or not disk then

@@ -26,7 +26,7 @@ local function held(chat)
   end
 end
 
---- The name of a model or a tool, for those who read a status as a 'statusline', in which `%` begins an expression.
+--- The name of a model or a tool, safe for a status that is used in a 'statusline', in which `%` begins an item.
 ---@param name string
 ---@return string
 local function harmless(name)

@@ -1,9 +1,9 @@
---- Swap files: whether a file that is to be loaded has one.
+--- Finds the swap file of a file that is about to be loaded.
 local M = {}
 
 local disk = require('caliban.disk')
 
---- The paths that a swap file's name for its file may stand for: Neovim writes the home folder as `~user`.
+--- The paths that the file name in a swap file may mean: Neovim writes the home folder as `~user`.
 ---@param written string
 ---@return string[]
 local function meant(written)
@@ -18,7 +18,7 @@ local function meant(written)
   return { own.homedir .. rest, (vim.env.HOME or own.homedir) .. rest }
 end
 
---- Whether a name in a folder of swap files is one of a file's: `.swp` and those that come after it.
+--- Whether a name in a folder of swap files belongs to this file: with the ending `.swp`, or `.swo` and so on.
 ---@param name string
 ---@param stem string
 ---@return boolean
@@ -27,15 +27,15 @@ local function fits(name, stem)
   return #name == #stem + 4 and name:sub(1, #stem + 2) == stem .. '.s'
 end
 
---- Why a file is not loaded, where this is its swap file.
+--- Why a file is not loaded, if `found` is its swap file.
 ---@param path string
 ---@param found string
 ---@return string?
 local function told(path, found)
   local odd = disk.odd(found)
   if odd then
-    -- Neovim would open it as one
-    return 'what has the name of its swap file is none: ' .. odd
+    -- Neovim would open it as a swap file
+    return 'its swap file is not a regular file: ' .. odd
   end
   local info = vim.fn.swapinfo(found)
   local of = vim.tbl_filter(function(written)

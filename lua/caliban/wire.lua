@@ -85,11 +85,11 @@
 ---@field session string
 ---@field id integer
 
---- Sends what was in the queue when the conversation was opened.
+--- Sends messages that were in the queue when the conversation was opened.
 ---@class (exact) caliban.SendHeld
 ---@field kind 'send_held'
 ---@field session string
----@field id? integer absent: all of it
+---@field id? integer absent: all of these messages
 
 --- What stands unsent in the composer.
 ---@class (exact) caliban.Draft
@@ -109,12 +109,12 @@
 ---@field ruling 'once'|'session'|'deny'
 ---@field reason string
 
---- Opens or closes a block of the transcript, of a question a fold.
+--- Opens or closes a block of the transcript; in a question, a fold.
 ---@class (exact) caliban.Toggle
 ---@field kind 'toggle'
 ---@field session string
 ---@field block integer
----@field line? integer index in the block of the question's fold
+---@field line? integer index of the question's fold in the block
 
 --- Retry now, while a failed request waits.
 ---@class (exact) caliban.Retry
@@ -257,7 +257,7 @@
 ---@field root string
 ---@field ephemeral boolean
 ---@field reading boolean it can only be read here
----@field reviews string[] names of the records of its reviews that may be taken up
+---@field reviews string[] names of the review records that may be taken up
 ---@field show boolean the user asked for it in the chat: it takes the place of the one shown
 ---@field draft string
 ---@field draft_context caliban.Excerpt[]
@@ -282,7 +282,7 @@
 ---@field right? string a virtual note at the right end of the block's first non-empty line
 ---@field below? string[] virtual lines under the block (a user message's context)
 ---@field call? string the question's call (shape `ask`); its last line names the keys
----@field folds? integer[] indices of the question's lines that hide a part of it
+---@field folds? integer[] indices of the question's lines that are folds
 ---@field remove? boolean the block is gone
 
 ---@class (exact) caliban.Status
@@ -313,7 +313,7 @@
 ---@field text string
 ---@field context caliban.Excerpt[]
 ---@field steer boolean
----@field held boolean it goes only when the user sends it
+---@field held boolean it is sent only when the user says so
 
 --- Puts proposals before the user; answered at once, each one's way is told by `arrived`.
 ---@class (exact) caliban.Propose

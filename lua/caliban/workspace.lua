@@ -28,8 +28,8 @@ local function undecided(buf)
   return r ~= nil and not r.auto and require('caliban.track').count(r) > 0
 end
 
---- A file's text as Neovim decodes it. What Neovim cannot write back as it was is no text. To read it is not to open
---- it: no autocommand runs (those for archives run programs), and a buffer that was not loaded is not afterwards.
+--- A file's text as Neovim decodes it. A file that Neovim cannot write back unchanged is no text. Reading runs
+--- no autocommand (those for archives run programs), and a buffer that was not loaded stays so.
 ---@param path string
 ---@return caliban.BufferText
 local function decoded(path)

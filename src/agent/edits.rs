@@ -55,7 +55,7 @@ pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, St
 pub(super) struct Open {
     pub(super) call: CallId,
     pub(super) edits: Vec<Edit>,
-    /// Files that are not written at once, in auto-edit mode too.
+    /// Files whose edits wait for a review, in auto-edit mode too.
     reviewed: BTreeSet<PathBuf>,
     /// Some of it waits for the user's decision.
     waits: bool,
@@ -251,8 +251,8 @@ impl Job {
         open.retain(|it| proposal.parts.iter().all(|part| part.call != it.call));
     }
 
-    /// A whole file is only written over a text the model knows. So is a part of what the user is asked for before it is
-    /// read: why an edit does not fit would tell what stands there.
+    /// A whole file is written only over a text that the model knows. A file that the user is asked for before it is
+    /// read is not edited unread at all: the error of an edit that does not fit would show its text.
     fn may_write(
         &self,
         path: &Path,
@@ -266,7 +266,7 @@ impl Job {
             (edit::Change::Whole(_) | edit::Change::Become { .. }, _) => Ok(()),
             _ if is_known => Ok(()),
             (_, Reading::Asked(why)) => Err(Misfit::Refused(format!(
-                "it {why}, and you have not read it as it is now. Read it first: the user is asked"
+                "it {why}, and you have not read its current text. Call `read` on it first: the user is asked"
             ))),
             (edit::Change::Write { .. }, _) if known.is_none() => Err(Misfit::Unread),
             (edit::Change::Write { .. }, _) => Err(Misfit::Stale),

@@ -81,8 +81,8 @@ pub(super) enum News {
 }
 
 impl Known {
-    /// All that the session knows of, as it is to be looked after. A session's file grants nothing: what the user is asked
-    /// for counts only where it was read in this program.
+    /// The files whose changes the model is told of. A session file grants nothing: a file that the user is asked for
+    /// is among them only if this program has read it.
     pub(super) fn watched(&self, session: &Session, desk: &Desk) -> Vec<Watched> {
         let is_agreed =
             |it: &&PathBuf| self.files.contains_key(*it) || tool::path::is_free(desk, it);

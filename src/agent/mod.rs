@@ -76,7 +76,7 @@ pub struct Agent {
     cached: Option<cache::Cached>,
     hearing: sampling::Hearing,
     disk_warned: bool,
-    /// The command whose start the disk did not take; the user was asked whether it is to run all the same.
+    /// The command whose start could not be recorded on disk. The user was asked whether to run it without the record.
     unrecorded: Option<CallId>,
     /// What was said last of instructions that have changed.
     outdated: Option<String>,
@@ -291,7 +291,7 @@ impl Agent {
         self.show_status();
     }
 
-    /// Commands whose start the disk did not take wait for the user's word; all else goes on in memory.
+    /// A command whose start could not be recorded on disk waits for the user's answer. All else goes on in memory.
     fn act_on(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
         let mut waiting = None;
         for effect in effects {
@@ -310,8 +310,8 @@ impl Agent {
         }
     }
 
-    /// While a turn runs the events go to the journal; at rest the whole session is written. An error says that they are
-    /// not all on disk; it was told.
+    /// While a turn runs the events go to the journal; at rest the whole session is written. An error means that
+    /// not all of them are on disk; the user was told of it.
     fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
         let Some(store) = &mut self.setup.store else { return Ok(()) };
         if events.is_empty() {

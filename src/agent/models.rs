@@ -125,7 +125,7 @@ impl Models {
         self.keys().iter().fold(text, |text, key| key.taken_out_of(text))
     }
 
-    /// Notes the keys that are known without running anything.
+    /// Notes the keys that can be had without running a command.
     pub fn note_keys(&self) {
         self.keys().iter().for_each(|it| self.used.note(it));
     }

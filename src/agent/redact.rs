@@ -1,12 +1,12 @@
-//! The keys that the program knows are taken out of all that the session takes in from outside: answers of tools, files
-//! that are mentioned, what has changed in them.
+//! Replaces the keys that the program knows in all that a session takes in from outside: answers of tools, mentioned
+//! files, changes in them.
 
 use crate::message::{Excerpt, ToolAnswer};
 use crate::session::Input;
 use crate::text::secret;
 
-/// Marks these keys in what an input brings, and says there how many they were. The user's own words and the model's
-/// are left as they are. What only looks like a key is too: an edit has to match the file.
+/// Replaces these keys in the texts of an input, and says there how many they were. The words of the user and of the
+/// model stay as they are. Texts that only look like a key stay too, because an edit has to match the file.
 pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
     if keys.is_empty() {
         return;
@@ -56,9 +56,9 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_outside_holds_no_key_and_says_how_many_it_held() {
+    fn keys_in_text_from_outside_are_replaced_and_counted() {
         let keys = ["key-1234".to_owned()];
-        let marked = "a [secret]\n[1 secret was taken out: [secret] stands in its place]";
+        let marked = "a [secret]\n[1 secret was replaced by [secret]]";
         let mut input = Input::Stop {
             landed: vec![Input::Answered { turn: TurnId(1), answer: answer("a key-1234") }],
         };

@@ -127,8 +127,8 @@ impl Agent {
     fn tell_of_ignored(&mut self) {
         let text = match self.checkpoints().map_or(0, |it| it.ignored()) {
             0 => return,
-            1 => "One entry of what is kept of this conversation's turns is none of this project's, and is ignored.".to_owned(),
-            n => format!("{n} entries of what is kept of this conversation's turns are none of this project's, and are ignored."),
+            1 => "One recorded change of this conversation is ignored: it is not a change of this project's files.".to_owned(),
+            n => format!("{n} recorded changes of this conversation are ignored: they are not changes of this project's files."),
         };
         self.tell_once(vec![text]);
     }
@@ -213,7 +213,7 @@ enum Step {
 }
 
 impl Step {
-    /// Where something is written, deleted or made.
+    /// The path at which something is written, deleted or made.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, to) = match self {
             Step::There(file) => (&file.path, file.to.as_deref()),

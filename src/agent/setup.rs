@@ -24,7 +24,7 @@ pub enum Command {
         steer: bool,
     },
     Unqueue(u32),
-    /// Of the messages that are held this one; none: all of them.
+    /// The held message to send; `None` sends all of them.
     SendHeld(Option<u32>),
     Draft(Draft),
     Stop,
@@ -32,7 +32,7 @@ pub enum Command {
         call: CallId,
         ruling: Ruling,
     },
-    /// Opens or closes a block, of a question the fold that this line of it is.
+    /// Opens or closes a block; in a question, the fold at this line of the block.
     Toggle {
         block: u32,
         line: u32,
@@ -108,7 +108,7 @@ pub struct Setup {
     pub reads: Option<String>,
     /// Files under review in the editor now.
     pub live: Vec<PathBuf>,
-    /// Reviews that the editor takes up again.
+    /// The names of the reviews that the editor is to take up again.
     pub recorded: Vec<Recorded>,
     /// The chat is to show this session.
     pub shown: bool,

@@ -115,7 +115,7 @@ impl Agent {
         inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
         for input in inputs {
             let step = self.setup.session.step(input);
-            // No side effect waits for it.
+            // No side effect depends on this record.
             let _ = self.save(&step.events, false);
         }
         if std::mem::take(&mut self.setup.replayed) && !self.setup.session.is_blank() {
@@ -126,7 +126,7 @@ impl Agent {
         self.present(Show::View(Box::new(view)));
     }
 
-    /// What comes from the disk does nothing by itself, and has no file looked after that a link leads out to.
+    /// Makes a session from the disk harmless: it does nothing by itself, and watches no file that a link leads out to.
     fn distrust(&mut self) {
         let (session, desk) = (&mut self.setup.session, &self.setup.desk);
         session.distrust(&desk.root);

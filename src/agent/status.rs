@@ -8,7 +8,7 @@ use crate::text::unseen;
 use crate::view::grouped;
 use std::collections::BTreeMap;
 
-/// Characters of a question that scripts are given.
+/// The most characters of a question that a script gets.
 const QUESTION: usize = 4000;
 
 impl Agent {
@@ -142,7 +142,7 @@ impl Agent {
     }
 }
 
-/// A question for scripts: what they show of it must not hold the editor up.
+/// A question as scripts get it: short enough not to hold up the editor that shows it.
 fn brief(question: &str) -> String {
     let question = unseen::exact(question);
     match question.char_indices().nth(QUESTION) {

@@ -295,7 +295,7 @@ pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
     reply
 }
 
-/// Of the calls that are taken.
+/// Among the calls that are run.
 pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
     let plan = |call: &ToolCall| Plan { call: call.id.clone(), step: tool::plan(desk, call) };
     reply.calls().take(MAX_CALLS).map(plan).collect()

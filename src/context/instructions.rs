@@ -31,7 +31,7 @@ pub struct Places {
     /// The user's own folder.
     pub config: PathBuf,
     pub home: Option<PathBuf>,
-    /// What may be read.
+    /// Which files may be read.
     pub reach: Reach,
 }
 
@@ -164,8 +164,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A stranger's text brings nothing along for which the user would be asked. What the user's own folder holds, the
-    /// user has put there.
+    /// Whether a file may be imported. A file of the project imports none that the user would be asked for. The files
+    /// in the user's own folder are the user's choice.
     fn may_be_read(&self, path: &Path, is_own: bool) -> Result<(), String> {
         let spellings = path::trail(path).unwrap_or_default();
         let spellings = spellings.iter().filter(|_| !is_own);

@@ -22,7 +22,7 @@ pub struct Mention {
 pub fn find(text: &str) -> Vec<Mention> {
     let mut found = BTreeSet::new();
     let mut mentions = Vec::new();
-    // Where a quoted path ends: an `@` in it belongs to its name.
+    // The end of a quoted path: an `@` inside the quotes belongs to the path.
     let mut end = 0;
     for (at, _) in text.match_indices('@') {
         let before = text[..at].chars().next_back();
@@ -71,14 +71,14 @@ pub(super) fn looks_like_path(path: &str) -> bool {
     path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
 }
 
-/// What a mention puts beside the prompt, and what the user is told before it goes.
+/// The excerpt that a mention adds to the prompt, and a warning for the user before it is sent.
 struct Found {
     excerpt: Excerpt,
     warning: Option<String>,
 }
 
-/// Reads what a prompt mentions. Gives the excerpts, and a sentence for each mention that gave none and for each that the
-/// user may not have meant to send.
+/// Reads the files that a prompt mentions. Gives the excerpts, a sentence for each mention that could not be read, and
+/// a sentence for each that the user may not want to send.
 pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
     let mut excerpts = Vec::new();
     let mut problems = Vec::new();
@@ -101,7 +101,7 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
     let absolute = led.path;
     let warning = match led.reading {
         Reading::Free => None,
-        Reading::Asked(why) => Some(format!("`@{written}` {why}, which the model would get.")),
+        Reading::Asked(why) => Some(format!("`@{written}` {why}. Its text would go to the model.")),
         Reading::Never(_) if !looks_like_path(written) && !absolute.exists() => return Ok(None),
         Reading::Never(why) => return Err(format!("`@{written}` {why}.")),
     };

@@ -61,7 +61,7 @@ fn strip(message: &mut Message) {
     message.blocks.retain(|it| !matches!(it, Block::Raw { .. } | Block::Thinking { .. }));
 }
 
-/// Takes away the thoughts at the end of a message: providers refuse a message that ends with one.
+/// Removes the thoughts at the end of a message: providers refuse a message that ends with one.
 fn drop_last_thoughts(blocks: &mut Vec<Block>) {
     while blocks.last().is_some_and(Block::is_thought) {
         blocks.pop();
@@ -84,7 +84,7 @@ fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
             Block::Answer(answer) => Some((&answer.id, answer)),
             _ => None,
         })
-        // of two answers of a call, which only a person's hand can have written, the first holds
+        // a file that was edited by hand may hold two answers of one call: the first counts
         .rev()
         .collect();
     message

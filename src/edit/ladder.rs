@@ -46,7 +46,7 @@ impl Place {
         Place { bytes, shift: Shift::None }
     }
 
-    /// Whether the new text is shifted there.
+    /// Whether the new text is shifted at this place.
     pub(super) fn is_shifted(&self) -> bool {
         matches!(self.shift, Shift::Add(_) | Shift::Remove(_))
     }
@@ -238,8 +238,8 @@ fn carriage_returns(pieces: &[&str]) -> bool {
 }
 
 impl Shift {
-    /// What the new text needs. Nothing where it stands at the file's indentation already: its first line exactly,
-    /// the others at that or more, though `old` came with less.
+    /// The shift that the new text needs. It needs none if it has the file's indentation already, though `old` had
+    /// less: its first line has exactly that indentation, the others that or more.
     fn of_new(self, old: &str, new: &str) -> Shift {
         let Shift::Add(more) = &self else { return self };
         let (Some(first), Some(was)) = (first_line(new), first_line(old)) else { return self };

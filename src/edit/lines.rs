@@ -15,7 +15,7 @@ pub(super) enum Shift {
     Add(String),
     /// What was sent has it.
     Remove(String),
-    /// The file has it and so has the new text already: only `old` came without it.
+    /// The file has this indentation and so has the new text. Only `old` lacked it.
     Has,
 }
 

@@ -115,7 +115,7 @@ pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Ru
     };
     let shifted = match (rungs.contains(&Rung::Shift), places.iter().any(Place::is_shifted)) {
         (true, true) => " The new text was shifted to it.",
-        (true, false) => " The new text had it already and was taken as it is.",
+        (true, false) => " The new text already had it and was not shifted.",
         (false, _) => "",
     };
     format!("{what} is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))

@@ -65,7 +65,7 @@ pub enum Failure {
     },
     /// The stream ended before the reply did.
     Cut,
-    /// The reply went on beyond this limit.
+    /// The reply grew beyond this limit.
     Endless {
         megabytes: u32,
     },
@@ -113,7 +113,8 @@ const FOREIGN: &str = "What answered does not speak the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
 
-const KEPT: &str = "Its text up to there is kept. /new begins a conversation without it.";
+const KEPT: &str =
+    "The text up to that point is kept. To go on without it, begin a new conversation with /new.";
 
 fn endless(megabytes: u32) -> String {
     format!("The reply was cut off at {megabytes} MB, and its calls were not run")

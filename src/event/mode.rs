@@ -5,7 +5,7 @@ use std::fmt;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-// in order: a mode allows what the one before it does
+// in order: each mode allows all that the mode before it allows
 pub enum Mode {
     /// Looks only: what edits or acts is refused.
     Plan,

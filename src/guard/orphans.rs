@@ -17,14 +17,14 @@ mod linux {
     use std::time::Duration;
     use std::{fs, io};
 
-    /// The limit that marks what a command starts: its hard value is one below that of the program. All descendants
-    /// have it, whatever else they leave behind, and only root can raise it again. It counts bytes of POSIX message
-    /// queues: one less of 800,000 is missed by nobody.
+    /// The resource limit that marks the processes of a command: its hard value is one below that of the program. All
+    /// descendants inherit it, and only root can raise it again. It limits the bytes of POSIX message queues: nobody
+    /// misses one byte of 800,000.
     const MARK: Resource = Resource::Msgqueue;
     const MARK_IN_PROC: &str = "Max msgqueue size";
 
-    /// Looks for marked children that follow close on each other; one that the system does not let end is then looked
-    /// for every second.
+    /// How often it looks for marked children in quick succession. After that it looks once a second for one that the
+    /// system does not let end.
     const HASTE: usize = 5000;
 
     /// From here on orphans below this process become its children.
@@ -36,7 +36,7 @@ mod linux {
         let _ = rustix::thread::set_name(c"command-guard");
     }
 
-    /// Marks this process and all that it will start as a command's.
+    /// Marks this process, and every process that it will start, as belonging to a command.
     pub(in super::super) fn mark() {
         let Rlimit { current, maximum } = getrlimit(MARK);
         let lower = maximum.unwrap_or(u64::MAX >> 1).saturating_sub(1);
@@ -52,8 +52,8 @@ mod linux {
         killed.is_ok_and(|it| it.is_empty() || it.contains(&true))
     }
 
-    /// Kills the marked children of this process, and what they leave to it, until there are none: what is left of
-    /// commands whose guards were killed. Its other children are not touched.
+    /// Kills the marked children of this process, and the children that they leave to it, until there are none. They
+    /// are left over from commands whose guards were killed. Other children are not touched.
     pub(in super::super) async fn end_marked() {
         let own = getrlimit(MARK).maximum.unwrap_or(u64::MAX);
         let end = |pid: Pid, is_dead: bool| {
@@ -66,7 +66,7 @@ mod linux {
         }
     }
 
-    /// Whether it may be killed at all.
+    /// Whether this process may kill it.
     fn kill(pid: Pid) -> bool {
         kill_process(pid, Signal::KILL) != Err(Errno::PERM)
     }
@@ -75,8 +75,8 @@ mod linux {
         waitpid(Some(pid), WaitOptions::NOHANG).is_ok()
     }
 
-    /// Does this to each child of this process as soon as it is found, and says whether it has ended: one that forks and
-    /// ends all the time is met only so.
+    /// Does this to each child of this process as soon as it is found, and says whether the child has ended. Only so is
+    /// a child met that forks and ends all the time.
     fn each_child(act: impl Fn(Pid, bool) -> Option<bool>) -> io::Result<Vec<bool>> {
         let own = getpid().as_raw_nonzero().to_string();
         let acted = |entry: fs::DirEntry| {
@@ -91,7 +91,7 @@ mod linux {
         Ok(fs::read_dir("/proc")?.flatten().filter_map(acted).collect())
     }
 
-    /// The hard limit that may be the mark of a process; `None` where there is none, or it is not to be had.
+    /// The hard limit of a process, which may be the mark; `None` if there is no limit or it cannot be read.
     fn limit_of(pid: Pid) -> Option<u64> {
         let limits = fs::read_to_string(format!("/proc/{}/limits", pid.as_raw_nonzero())).ok()?;
         let line = limits.lines().find_map(|it| it.strip_prefix(MARK_IN_PROC))?;

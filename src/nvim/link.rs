@@ -34,16 +34,16 @@ struct Order {
 /// How the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The editor went.
+    /// The editor has closed it.
     Closed,
-    /// Something came that is no message, and nothing behind it can be read.
+    /// Bytes came that are no message, so nothing after them can be read.
     Unreadable,
 }
 
-/// What comes from the editor, until the connection ends, and how it ended.
+/// Hands on each message of the editor until the connection ends, and says how it ended.
 pub type Incoming = (mpsc::UnboundedReceiver<FromNvim>, JoinHandle<End>);
 
-/// Connects over standard input and output, which from then on nothing else can write to.
+/// Connects over standard input and output. Nothing else can write to them from then on.
 pub fn connect() -> io::Result<(Editor, Incoming)> {
     let (reader, writer) = stdio()?;
     Ok(talk(reader, writer))
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_message_ends_the_connection_and_is_told() {
+    async fn bytes_that_are_no_message_end_the_connection_with_an_error() {
         let unasked = vec![0x94, 1, 77, 0xc0, 0xc0];
         for bytes in [&b"\xc0"[..], b"GET / HTTP/1.1\r\n", b"\x93\x02\x01\x90", b"\x90", &unasked] {
             let reader = Box::new(Cursor::new([&drafts(3), bytes].concat()));
@@ -224,7 +224,7 @@ mod tests {
             while from_nvim.recv().await.is_some() {}
             assert_eq!(end.await.unwrap(), End::Unreadable, "{bytes:?}");
         }
-        // a length that never comes takes no memory, and the end is an end
+        // a large length whose bytes never come takes no memory, and the connection ends as usual
         for bytes in [b"\xdd\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff"] {
             let (_editor, (mut from_nvim, end)) =
                 talk(Box::new(Cursor::new(bytes)), Box::new(sink()));

@@ -1,4 +1,4 @@
-//! What a session is opened with: its tools, its system prompt, its model, and the first lines of its chat.
+//! What a session begins with: its tools, its system prompt, its model, and the first lines of its chat.
 
 use super::places::{config_dir, outputs_dir, own_file};
 use super::{Program, settings};
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
 
 impl Program {
-    /// What the tools of a session work with.
+    /// The parts that the tools of a session work with.
     pub(super) fn desk(
         &self,
         id: &SessionId,

@@ -35,20 +35,20 @@ pub(super) fn config_dir() -> PathBuf {
     base_dir("XDG_CONFIG_HOME", ".config")
 }
 
-/// Closes the folders of what Caliban keeps to everybody but the user, where an earlier one left them open.
+/// Makes Caliban's folders private to the user, in case an earlier version left them open to others.
 pub(super) fn close_to_others() {
     let (cache, data) = (cache_dir(), data_dir());
     for folder in [cache.join("outputs"), cache, data.join("sessions"), data] {
         let Ok(found) = std::fs::symlink_metadata(&folder) else { continue };
         let mode = found.permissions().mode() & 0o777;
-        // What is another's, or on a disk without permissions, stays as it is.
+        // A folder of another user, or on a disk without permissions, stays as it is.
         if found.is_dir() && mode & 0o077 != 0 {
             let _ = std::fs::set_permissions(&folder, Permissions::from_mode(mode & 0o700));
         }
     }
 }
 
-/// What may be read and written in this project on this machine.
+/// Which files may be read and written in this project on this machine.
 pub(super) fn reach(root: &Path) -> Reach {
     let home = std::env::home_dir().map(|it| (it, "~".to_owned()));
     let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));
@@ -62,7 +62,7 @@ pub(super) fn reach(root: &Path) -> Reach {
     })
 }
 
-/// What the user is told of a project that holds the home folder.
+/// The warning for a project that is or holds the home folder.
 pub(super) fn warning(root: &Path) -> Option<String> {
     let home = std::env::home_dir()?;
     let real = std::fs::canonicalize(&home).unwrap_or(home);
@@ -72,18 +72,18 @@ pub(super) fn warning(root: &Path) -> Option<String> {
         Err(_) => return None,
     };
     Some(format!(
-        "The project {what} ({}): Caliban asks before it reads keys and writes no start-up file unreviewed. It is safer to \
-         open Neovim in the folder of one project.",
+        "The project {what} ({}). Caliban asks you before it reads keys, and you review each start-up file before it is \
+         written. It is safer to open Neovim in the folder of one project.",
         root.display()
     ))
 }
 
-/// Where the whole of a clipped output is kept.
+/// The folder that keeps clipped outputs whole.
 pub(super) fn outputs_dir() -> PathBuf {
     cache_dir().join("outputs")
 }
 
-/// The folders that XDG names, and where they are below the home folder where it names none.
+/// The variables of XDG, and the folder below the home folder that each means when it is not set.
 const BASES: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", ".config"),
     ("XDG_DATA_HOME", ".local/share"),

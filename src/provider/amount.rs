@@ -1,18 +1,19 @@
-//! How much of a reply has come. A reply has a limit: all of it is held in memory, painted and sent back.
+//! Counts how much of a reply has come. A reply has a limit, because all of it is held in memory, painted and sent
+//! back.
 
 use super::Sampled;
 use crate::event::Delta;
 
-/// Most bytes of text and thoughts in one reply. The longest that models can give is about half a megabyte.
+/// The most bytes of text and thoughts in one reply. The longest replies of models have about half a megabyte.
 const TEXT: usize = 16 << 20;
-/// The same with everything else, calls and their arguments above all, as it comes over the wire.
+/// The most bytes of one reply as it comes over the wire, with everything else, above all calls and their arguments.
 const ALL: usize = 64 << 20;
-/// Bytes around the text of one frame that count nothing: every token comes in such a shell.
+/// How many bytes around the text of a frame are not counted: every token comes with about so many.
 const SHELL: usize = 2 << 10;
-/// What a call counts at least, however short: a reply has 16,000 calls at most.
+/// The fewest bytes that a call counts, however short it is: so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;
 
-/// What has come of one reply, in bytes.
+/// How many bytes of one reply have come.
 #[derive(Debug, Default)]
 pub(super) struct Amount {
     text: usize,
@@ -20,7 +21,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// Counts a frame of so many bytes, and what it said. The limit that it passes, in megabytes.
+    /// Counts a frame of so many bytes and its content. Gives the limit that is passed with it, in megabytes.
     pub(super) fn add(&mut self, frame: usize, said: &[Sampled]) -> Option<u32> {
         let (mut text, mut calls) = (0, 0);
         for it in said {
@@ -54,7 +55,7 @@ mod tests {
         vec![Sampled::Delta(Delta::CallBegun { id: CallId(String::new()), tool: String::new() })]
     }
 
-    /// After how many of these frames a limit is passed, and which.
+    /// The number of these frames after which a limit is passed, and that limit.
     fn passed(frame: usize, said: &[Sampled]) -> (usize, u32) {
         let mut amount = Amount::default();
         (1..).find_map(|n| Some((n, amount.add(frame, said)?))).unwrap()
@@ -62,15 +63,15 @@ mod tests {
 
     #[test]
     fn what_counts() {
-        // a token in its shell counts as the token alone
+        // a frame with one token counts as that token alone
         assert_eq!(passed(400, &text(4)), ((4 << 20) + 1, 16));
         let thought = [Sampled::Delta(Delta::Thinking("x".repeat(1 << 20)))];
         assert_eq!(passed(1 << 20, &thought), (17, 16));
-        // arguments count as they come, calls at least 4 kB each
+        // arguments count with all their bytes, each call with at least 4 kB
         assert_eq!(passed(1 << 10, &[]), ((64 << 10) + 1, 64));
         assert_eq!(passed(100, &call()), ((16 << 10) + 1, 64));
         assert_eq!(passed(1 << 20, &call()), (65, 64));
-        // what stands beside a text is no shell where it is large
+        // the bytes beside the text count if there are many
         assert_eq!(passed(1 << 20, &text(1)), (65, 64));
     }
 }

@@ -50,7 +50,7 @@ pub struct Quirks {
     pub cache_marks: bool,
     /// Refuses a user's message right behind the answers of calls.
     pub reply_after_tool: bool,
-    /// Refuses two messages of the user in a row: its chat template wants user and assistant by turns.
+    /// Refuses two messages of the user in a row: its chat template wants user and assistant to alternate.
     pub alternate: bool,
 }
 

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 /// Longest quotation of a provider, in characters.
 const QUOTE: usize = 400;
-/// What stands in the place of a key that was quoted.
+/// The text that replaces a quoted key.
 const KEY_MARK: &str = "[key]";
-/// And of one word of a quotation: beyond that it is no word but raw JSON or noise.
+/// The most characters of one word in a quotation. A longer one is no word, but raw JSON or noise.
 const WORD: usize = 80;
 
 /// A refused request.
@@ -279,9 +279,9 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// Takes these out of everything a failure would show: whole out of names, and in parts too out of what others say.
+/// Replaces these keys in everything that a failure shows: whole keys in names, and parts of keys too in quoted texts.
 pub fn without_secrets(failure: Failure, secrets: &[Secret]) -> Failure {
-    // whole ones first: a part of one may stand in another
+    // whole keys first: one key may contain a part of another
     let whole =
         secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose(), false));
     secrets.iter().fold(whole, |failure, it| without_key(failure, it.expose(), true))

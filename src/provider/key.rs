@@ -42,7 +42,7 @@ pub enum Key {
 #[serde(transparent)]
 pub struct Secret(String);
 
-/// The keys that the program has seen since it began, to be taken out of what is shown. Clones share them.
+/// The keys that the program has seen since it began. They are replaced in all that is shown. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Used(Arc<watch::Sender<Vec<Secret>>>);
 
@@ -133,8 +133,8 @@ impl Secret {
         self.0.len() >= SHORTEST
     }
 
-    /// Whether it may be taken out of files and outputs: what a server without keys is given for one, as `lm-studio`,
-    /// may stand there for a reason.
+    /// Whether it is replaced in files and outputs. A server without keys may be given a word such as `lm-studio` for
+    /// one, and that word may stand there for a reason.
     pub fn is_distinct(&self) -> bool {
         self.0.len() >= 20 || self.is_long() && self.0.contains(|it: char| it.is_ascii_digit())
     }

@@ -23,11 +23,11 @@ pub const NAME: &str = "tour/offline";
 const PACE: Duration = Duration::from_millis(12);
 
 pub struct Tour {
-    /// The user's localleader, as it is typed.
+    /// The user's localleader, as it is typed on the keyboard.
     pub leader: String,
 }
 
-/// Neovim's own localleader.
+/// Neovim's default localleader.
 impl Default for Tour {
     fn default() -> Tour {
         Tour { leader: "\\".to_owned() }

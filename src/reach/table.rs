@@ -1,13 +1,13 @@
-//! The table: which paths are never touched, which are read only after a question, and which are written only after a
-//! review. Each row says why.
+//! The table of paths that are never read or written, that are read only after a question, and that are written only
+//! after a review. Each row gives the reason.
 //!
-//! A pattern is a name, or names that follow one another, anywhere in a path; all that lies below is meant too. `*` stands
-//! for any characters of one name. A pattern that begins with `~` is about the home folder, one with `/` about the
-//! whole disk. Upper and lower case are the same.
+//! A pattern is a name, or several consecutive names, anywhere in a path. It also covers everything below that path.
+//! `*` stands for any characters of one name. A pattern that begins with `~` begins at the home folder, one that begins
+//! with `/` at the root of the disk. Upper and lower case are the same.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Neither read nor written by any tool. Counts from the project's folder down.
+    /// Neither read nor written by any tool. Only the parts of a path below the project's root are compared.
     Never,
     /// Read only after the user was asked.
     Ask,
@@ -20,7 +20,7 @@ pub(super) struct Row {
     /// Follows a path's name in a sentence.
     pub(super) why: &'static str,
     pub(super) paths: &'static [&'static str],
-    /// Names that a pattern fits and that are not meant: of the last part that it fits.
+    /// Exceptions: if the last name that a pattern matches also matches one of these, the row does not apply.
     pub(super) but: &'static [&'static str],
 }
 
@@ -36,11 +36,11 @@ const fn review(why: &'static str, paths: &'static [&'static str]) -> Row {
     Row { kind: Kind::Review, why, paths, but: &[] }
 }
 
-/// Of Caliban's own folders, which are no row: where they are depends on the machine.
+/// The reason for Caliban's own folders. They have no row, because their place depends on the machine.
 pub(super) const OWN: &str = "is Caliban's own (keys, settings, conversations), which no tool reads or writes. Only the \
     user may look into it";
 
-/// Names of files that show what another file looks like, and hold no secret.
+/// Names of files that are an example of another file, and hold no secret.
 const EXAMPLES: &[&str] = &[
     "*.example",
     "*.sample",
@@ -54,7 +54,7 @@ const EXAMPLES: &[&str] = &[
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    never("is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked", &[".git"]),
+    never("is in .git, which no tool reads or writes. Run git with `shell`, which asks the user", &[".git"]),
 
     ask("holds keys (SSH)", &[
         ".ssh", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "ssh_host_*_key", "*.ppk",
@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
         ".config/glab-cli", ".config/hub", ".subversion/auth", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf",
         ".msmtprc", ".fetchmailrc", ".mbsyncrc",
     ]),
-    ask("holds a login to a registry of packages", &[
+    ask("holds a login to a package registry", &[
         ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".config/pip", ".pip", "pip.conf", ".condarc",
         ".cargo/credentials*", ".gem/credentials", ".bundle/config", ".composer/auth.json", ".config/composer/auth.json", ".m2/settings*.xml", ".gradle/gradle.properties",
         "nuget.config", ".hex/hex.config", "huggingface/token", "huggingface/stored_tokens", ".kaggle",
@@ -181,11 +181,11 @@ pub(super) const ROWS: &[Row] = &[
         ".local/share/applications", ".local/share/dbus-1", "Library/LaunchAgents", "Library/LaunchDaemons", "crontab",
         ".crontab", "cron.d", "/var/spool/cron",
     ]),
-    review("holds programs that are run by their names", &[
+    review("holds programs that a shell finds by name", &[
         "~/bin", ".local/bin", ".local/lib", ".local/share/mise", "~/go/bin", ".rustup", ".nvm", ".pyenv", ".rbenv",
         ".sdkman", ".volta", ".asdf", ".bun/bin", ".deno/bin", ".npm-global", "node_modules/.bin",
     ]),
-    review("runs when a tool of the command line starts", &[
+    review("runs when a command-line tool starts", &[
         ".gdbinit", ".lldbinit", ".psqlrc", ".sqliterc", ".mongorc.js", ".irbrc", ".pryrc", ".pdbrc*", ".pythonrc*",
         ".ipython", ".Rprofile", ".julia/config", ".ghci", ".iex.exs", ".curlrc", ".wgetrc", ".ackrc", ".ripgreprc",
         ".config/ripgrep", ".config/direnv", ".config/mise", ".config/lazygit",

@@ -1,4 +1,4 @@
-//! What the rules say, as tables, and that no spelling of a path changes it.
+//! The answers of the rules, as tables; and tests that no spelling of a path changes an answer.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -28,7 +28,7 @@ fn short(it: &str) -> String {
     it.split(' ').take(4).collect::<Vec<_>>().join(" ")
 }
 
-/// What the rules say of each path in a project; relative paths begin at the project.
+/// The answer of the rules for each path in a project. Relative paths begin at the project.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(root: &str, paths: &str, expect: Expect) {
     let reach = reach(root);
@@ -51,7 +51,7 @@ fn check(root: &str, paths: &str, expect: Expect) {
 }
 
 #[test]
-fn what_is_ordinary_in_a_project() {
+fn ordinary_files_in_a_project() {
     check(
         "/home/u/src/app",
         "src/main.rs Cargo.lock README.md .gitignore docs/env.md src/credentials.rs keys.rs .env.example id_rsa.pub \
@@ -74,7 +74,7 @@ fn what_is_ordinary_in_a_project() {
 }
 
 #[test]
-fn what_holds_keys_in_a_project_and_outside() {
+fn files_with_keys_in_a_project_and_outside() {
     check(
         "/home/u/src/app",
         ".env .env.local deploy/prod.env .ENV certs/tls.key id_ed25519 x.tfstate .npmrc .envrc ../../.ssh/id_rsa \
@@ -99,7 +99,7 @@ fn what_holds_keys_in_a_project_and_outside() {
 }
 
 #[test]
-fn what_others_run_in_a_project_and_outside() {
+fn files_that_others_run_in_a_project_and_outside() {
     check(
         "/home/u/src/app",
         "package.json build.rs tests/conftest.py Makefile vite.config.ts .vscode/tasks.json .luarc.json .exrc \
@@ -133,7 +133,7 @@ fn what_others_run_in_a_project_and_outside() {
 }
 
 #[test]
-fn what_is_never_touched_in_a_project_and_outside() {
+fn files_that_are_never_touched_in_a_project_and_outside() {
     check(
         "/home/u/src/app",
         ".git/config .git sub/.git/hooks/x worktree/.git /home/u/.cache/caliban/outputs/1 \
@@ -173,8 +173,8 @@ fn a_project_that_is_the_home_folder_or_holds_it() {
         .local/share/nvim/site/plugin/x.lua | free | reviewed: runs when an editor
         .config/nvim/init.lua | free | reviewed: runs when an editor
         .config/autostart/x.desktop | free | reviewed: runs when you log
-        .local/bin/ls | free | reviewed: holds programs that are
-        bin/ls | free | reviewed: holds programs that are
+        .local/bin/ls | free | reviewed: holds programs that a
+        bin/ls | free | reviewed: holds programs that a
         .config/systemd/user/x.service | free | reviewed: runs when you log
         .aws/credentials | asked: holds a login to | reviewed: lets others in, or
         .mozilla/firefox/x/logins.json | asked: holds logins of a | free
@@ -196,9 +196,9 @@ fn a_project_that_is_the_home_folder_or_holds_it() {
     assert_eq!(said("/"), said(HOME));
 }
 
-/// The project is a worktree that lies in a folder of git's: its own `.git` counts, that above does not.
+/// The project is a worktree that lies in a `.git` folder: its own `.git` counts, the one above does not.
 #[test]
-fn what_lies_above_the_project_is_not_gits() {
+fn a_git_folder_above_the_project_does_not_count() {
     check(
         "/home/u/app/.git/wt",
         "a.rs .git ../config",
@@ -244,7 +244,7 @@ fn each_row_says_why_and_each_pattern_is_told_once_in_a_kind() {
     }
 }
 
-/// A path that each pattern means.
+/// For each pattern, a path that it covers.
 fn examples() -> Vec<String> {
     let of = |pattern: &str| pattern.replace('*', "x").replace('~', HOME);
     ROWS.iter().flat_map(|it| it.paths).map(|it| of(it)).collect()

@@ -37,7 +37,7 @@ impl Session {
         });
     }
 
-    /// Answers the open calls that have an answer already. With the last of them none is open any more.
+    /// Answers the open calls that have an answer already. After the last of them, no call is open.
     fn answer_some(
         &mut self,
         turn: TurnId,
@@ -127,7 +127,7 @@ impl Session {
         }
     }
 
-    /// A command whose start is not on disk is asked about: after a crash nobody would know that it ran.
+    /// Asks about a command whose start is not recorded on disk: after a crash nobody would know that it ran.
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
@@ -229,8 +229,8 @@ impl Session {
         self.sample_if_answered(turn, step);
     }
 
-    /// A call that was made over and over with the same answer is refused, and told why. One that goes on all the same
-    /// ends the turn: the sentence for the user.
+    /// A call that was made again and again with the same answer is refused, and the answer says why. If the model goes
+    /// on with it, the turn ends: then this gives the sentence for the user.
     pub(super) fn guard_loops(&self, reply: &Reply, plans: &mut [Plan]) -> Option<String> {
         let made = self.made();
         let mut runaway = None;
@@ -246,7 +246,7 @@ impl Session {
         runaway
     }
 
-    /// The calls of this turn that have run, each with its answer, the last reply's first.
+    /// The calls of this turn that have run, each with its answer; those of the last reply come first.
     fn made(&self) -> Vec<(&ToolCall, &str)> {
         let start = self
             .messages

@@ -88,7 +88,7 @@ impl Session {
     }
 
     fn spend(&mut self, cost: Option<f64>) {
-        // A file may hold any number, and what is not finite could not be written to one.
+        // A file may hold any number. One that is not finite could not be written back.
         self.spent = (self.spent + cost.unwrap_or_default()).clamp(0.0, 1e12);
         self.unpriced |= cost.is_none();
     }
@@ -228,8 +228,8 @@ impl Session {
         }
     }
 
-    /// Answers stand alone in their message, as Anthropic's models want it; notes follow in one of their own. The calls
-    /// that were not taken are answered here, behind the others.
+    /// Answers stand alone in their message, as Anthropic's models want it; notes follow in another message. The calls
+    /// beyond the limit of one reply are answered here too, after the others.
     fn say_answers(&mut self, mut answers: Vec<ToolAnswer>) {
         let reply = self.messages.iter().rev().find(|it| it.role == Role::Assistant);
         let calls = reply.into_iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
@@ -256,7 +256,7 @@ impl Session {
     }
 }
 
-/// A call with its plan. A call that has none was not taken, and is no part of this.
+/// Each call with its plan. A call without a plan was beyond the limit of one reply, and is left out.
 fn opened(call: &ToolCall, plan: &Plan) -> Open {
     let step = if plan.call == call.id {
         plan.step.clone()

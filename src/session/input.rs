@@ -22,11 +22,11 @@ pub enum Input {
     Unqueue {
         id: u32,
     },
-    /// The user sends a message that was held since the session was opened; without an id all of them.
+    /// The user sends a message that has been held since the session was opened; without an id, all of them.
     SendHeld {
         id: Option<u32>,
     },
-    /// The session comes from the disk; the mode is the user's setting.
+    /// The session was loaded from the disk; the mode is the user's setting.
     Resume {
         mode: Mode,
     },
@@ -78,7 +78,7 @@ pub enum Input {
         turn: TurnId,
         answer: ToolAnswer,
     },
-    /// The disk did not take that this command begins, and why: it has not begun.
+    /// The start of this command could not be recorded on disk, and why. The command has not begun.
     Unrecorded {
         turn: TurnId,
         call: CallId,

@@ -26,10 +26,10 @@ use std::path::PathBuf;
 
 /// Requests in one turn, after which it stops and says so.
 pub const MAX_REQUESTS: u32 = 100;
-/// Calls of one reply that are taken. The most that a model was seen to make by intent is a few dozen; more is a fault
-/// of the model or somebody's attempt to keep the machine busy.
+/// The most calls of one reply that are run. Models make a few dozen at most on purpose; more is a fault of the model,
+/// or somebody's attempt to keep the machine busy.
 pub const MAX_CALLS: usize = 200;
-/// Reads of one reply that run at the same time: each may hold a file of 50 MB.
+/// The most reads of one reply that run at the same time: each may hold a file of 50 MB in memory.
 const MAX_READS: usize = 16;
 /// Times in a row that a reply the provider paused is sent back to be continued.
 const MAX_PAUSES: usize = 10;
@@ -44,7 +44,7 @@ pub struct Session {
     /// The system prompt first (unless there is none), then the conversation, notes for the user included.
     pub messages: Vec<Message>,
     pub queue: Vec<Queued>,
-    /// Ids of those that stood in the queue when the session was opened: the user sends them, or nobody. Never saved.
+    /// Ids of the messages that were in the queue when the session was opened. Only the user sends them. Never saved.
     pub held: BTreeSet<u32>,
     /// What the model is to be told with the next request.
     pub notes: Vec<String>,
@@ -203,7 +203,7 @@ impl Session {
         }
     }
 
-    /// The calls of the last reply that were taken, and how far each is.
+    /// The calls of the last reply that are run, and how far each is.
     pub fn open(&self) -> &[Open] {
         match &self.phase {
             Phase::Acting { open, .. } => open,
@@ -247,7 +247,7 @@ impl Session {
         }
     }
 
-    /// An id that nothing in the queue has: that of a message read from a file may be the last there is.
+    /// An id that no message in the queue has. A message from a file may have the highest id of all.
     fn unused_id(&self) -> u32 {
         let is_unused = |id: &u32| self.queue.iter().all(|it| it.id != *id);
         (1..=u32::MAX).find(is_unused).unwrap_or(0)

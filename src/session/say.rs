@@ -53,12 +53,12 @@ pub(super) fn with_unsaved(question: String, unsaved: &[String]) -> String {
     format!("{question}\n{} will be saved first.", unsaved.join(", "))
 }
 
-/// The question of a command whose start the disk did not take.
+/// The question about a command whose start could not be recorded on disk.
 pub(super) fn unrecorded(question: &str, why: &str) -> String {
-    format!("{UNRECORDED} ({why}). Run it all the same?\n{question}")
+    format!("{UNRECORDED} ({why}). Run it without this record?\n{question}")
 }
 
-const UNRECORDED: &str = "The start of this command could not be written to disk";
+const UNRECORDED: &str = "Caliban could not write to disk that this command starts";
 
 pub(super) fn is_unrecorded(question: &str) -> bool {
     question.starts_with(UNRECORDED)
@@ -73,8 +73,9 @@ pub(super) fn denied(
     let mut text = if !is_recorded {
         let says = if reason.is_empty() { String::new() } else { format!(" They say: {reason}") };
         format!(
-            "Not run: the disk did not take the record that this command starts (it may be full), and the user does \
-             not want it run without. Commands will go on to fail so until there is room; reading works.{says}"
+            "Not run: the record that this command starts could not be written to disk (it may be full), and the \
+             user does not want the command run without it. Other commands will meet the same problem until the \
+             disk has room. Reading still works.{says}"
         )
     } else if reason.is_empty() {
         "Not run: the user refused. Do not try it another way; ask what they want instead.".into()
@@ -134,16 +135,16 @@ pub(super) fn is_mode(note: &str) -> bool {
     mode_of(note).is_some()
 }
 
-/// The mode that a note tells the model of.
+/// The mode that a note names to the model.
 pub(super) fn mode_of(note: &str) -> Option<Mode> {
     MODES.into_iter().find(|it| mode(*it) == note)
 }
 
-/// For the user: a session was left in a wider mode than their setting.
+/// Tells the user that a session was left in a mode that allows more than their setting.
 pub(super) fn narrowed(left: Mode, mode: Mode) -> String {
     format!(
-        "This conversation was left in {left} mode. It goes on in {mode} mode, as your settings say; \
-         `:Caliban mode {left}` chooses the other again."
+        "This conversation was left in {left} mode. It goes on in {mode} mode, the most that your settings allow. \
+         `:Caliban mode {left}` returns to {left} mode."
     )
 }
 
@@ -164,15 +165,15 @@ pub(super) fn looping(call: &ToolCall, times: usize) -> String {
     )
 }
 
-/// Answers of the calls beyond those that were taken. The first says why; a reply may have thousands more.
+/// Answers the calls beyond the limit of one reply. Only the first answer says why: there may be thousands.
 pub(super) fn untaken(calls: &[&CallId], taken: usize) -> impl Iterator<Item = ToolAnswer> {
     let all = calls.len() + taken;
     calls.iter().enumerate().map(move |(n, call)| {
         let text = if n == 0 {
             format!(
-                "{UNTAKEN}. Your reply had {all} calls, and {taken} is the most that is taken of one reply: the first \
-                 {taken} were answered above, the others were not run. Send those again that you still need, \
-                 {taken} at most in one reply."
+                "{UNTAKEN}. Your reply had {all} calls. At most {taken} calls of one reply are run: the first \
+                 {taken} are answered above, the others were not run. Send the calls that you still need again, \
+                 at most {taken} in one reply."
             )
         } else {
             UNTAKEN.to_owned()
@@ -183,7 +184,7 @@ pub(super) fn untaken(calls: &[&CallId], taken: usize) -> impl Iterator<Item = T
 
 const UNTAKEN: &str = "Not run: too many calls";
 
-/// Whether a call was beyond those that are taken of one reply.
+/// Whether this answers a call beyond the limit of one reply.
 pub fn is_untaken(answer: &ToolAnswer) -> bool {
     answer.failed && answer.text.starts_with(UNTAKEN)
 }

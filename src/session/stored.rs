@@ -1,4 +1,4 @@
-//! What a session that comes from the disk may do: nothing by itself. Its file is data, and anybody may have written it.
+//! A session that comes from the disk does nothing by itself. Its file is data, and anybody may have written it.
 
 use super::{Session, Step, say};
 use crate::event::{Event, HIGHEST, Mode, Queued};
@@ -7,14 +7,15 @@ use crate::place::Place;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most tokens that are taken from a file: what is added to them stays within its type.
+/// The most tokens that are accepted from a file: sums with them do not overflow.
 const MOST_TOKENS: u64 = 1 << 52;
 /// USD.
 const MOST_SPENT: f64 = 1e9;
 
 impl Session {
-    /// Takes away all by which a session's file could act: its queue is held, nothing is allowed, files outside the
-    /// project are not looked after, and its numbers can be counted on from. `root` is the project's.
+    /// Takes everything from a loaded session by which its file could act. Its queue is held. Nothing is allowed for
+    /// the session. Files outside the project are not watched. Its numbers leave room for counting on. `root` is the
+    /// project's.
     pub fn distrust(&mut self, root: &Path) {
         self.granted.clear();
         self.unsaved.clear();
@@ -36,7 +37,7 @@ impl Session {
         self.hold_queue();
     }
 
-    /// Ids that are given twice, or near the end of their range, are given anew.
+    /// Gives new ids to messages whose id occurs twice or is near the end of its range.
     fn hold_queue(&mut self) {
         let ids: BTreeSet<u32> = self.queue.iter().map(|it| it.id).collect();
         if ids.len() < self.queue.len() || ids.last().is_some_and(|it| *it > HIGHEST) {
@@ -48,7 +49,8 @@ impl Session {
         self.queued = self.held.last().copied().unwrap_or(0).max(self.queued.min(HIGHEST));
     }
 
-    /// A mode wider than the user's setting is told and not taken. What the model has been told last is the mode it is in.
+    /// A mode that allows more than the user's setting is not taken over, and the user is told. The session's mode is
+    /// the one that the model was told of last.
     pub(super) fn resume(&mut self, setting: Mode, step: &mut Step) {
         let left = self.mode;
         let mode = left.min(setting);
@@ -60,7 +62,8 @@ impl Session {
         }
     }
 
-    /// The mode that the model was told of last, or will be with the next request; told of none, it is in the usual one.
+    /// The mode that the model was told of last, or will be with the next request; the default mode if it was told of
+    /// none.
     fn told_mode(&self) -> Mode {
         let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
             Block::Notice { text } => Some(text),
@@ -69,18 +72,18 @@ impl Session {
         said.chain(&self.notes).filter_map(|it| say::mode_of(it)).next_back().unwrap_or_default()
     }
 
-    /// The user sends what was held: one message of the queue, or all of them in their order.
+    /// The user sends held messages: one of the queue, or all of them in their order.
     pub(super) fn send_held(&mut self, id: Option<u32>, step: &mut Step) {
         let is_meant = |it: &Queued| self.held.contains(&it.id) && id.is_none_or(|id| id == it.id);
         let meant: Vec<Queued> = self.queue.iter().filter(|it| is_meant(it)).cloned().collect();
         for Queued { id, text, context, .. } in meant {
             self.record(Event::Unqueued { id }, step);
-            // as a message of the user's, which has a number of its own
+            // as a new message of the user, with a number of its own
             self.send(text, context, false, step);
         }
     }
 
-    /// Messages of the queue that may go.
+    /// The messages of the queue that are not held.
     pub(super) fn ready(&self) -> impl Iterator<Item = &Queued> {
         self.queue.iter().filter(|it| !self.held.contains(&it.id))
     }
@@ -96,7 +99,7 @@ mod tests {
         Queued { id, text: text.into(), context: Vec::new(), steer: true }
     }
 
-    /// As a file may have it.
+    /// A session as a file may hold it.
     fn forged() -> Session {
         Session {
             queue: vec![queued(u32::MAX, "a"), queued(u32::MAX, "b")],
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_says_does_nothing() {
+    fn a_session_from_the_disk_does_nothing_by_itself() {
         let mut session = forged();
         session.distrust(Path::new("/p"));
         assert_eq!((session.granted.len(), session.unsaved.len()), (0, 0));
@@ -133,7 +136,7 @@ mod tests {
         let step = session.step(Input::Resume { mode: Mode::Ask });
         assert_eq!(session.mode, Mode::Ask);
         assert!(step.effects.is_empty());
-        // nothing is sent by what sends nothing
+        // an input that sends no held message leaves the queue as it is
         let empty = Input::Send { text: String::new(), context: Vec::new(), steer: false };
         assert!(session.step(empty).effects.is_empty());
         let mine = Input::Send { text: "mine".into(), context: Vec::new(), steer: false };
@@ -156,7 +159,7 @@ mod tests {
         let step = session.step(Input::SendHeld { id: Some(ids[1]) });
         assert_eq!(step.effects.len(), 1);
         assert_eq!(session.queue.iter().map(|it| &*it.text).collect::<Vec<_>>(), ["a"]);
-        // while the turn runs it waits like any other
+        // while a turn runs, it waits in the queue like any other message
         assert!(session.step(Input::SendHeld { id: None }).effects.is_empty());
         assert!(session.held.is_empty() && session.queue.len() == 1);
         assert!(!session.queue[0].steer);

@@ -44,14 +44,14 @@ pub struct Origin {
 pub struct Checkpoints {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-    /// Of the project: no change is of a file that is not below it.
+    /// The project's root. Only changes of files below it are accepted.
     root: PathBuf,
     changes: Vec<Change>,
     /// The log may end in the middle of a line.
     is_torn: bool,
     /// The log's name is on disk for sure.
     is_named: bool,
-    /// Lines of the log that say what no change of ours is.
+    /// How many lines of the log were ignored, because they are no change of this project's files.
     ignored: usize,
     /// Turns up to this entry are over, whatever their numbers.
     parted: u32,
@@ -80,7 +80,7 @@ impl Project {
         new.write(kept)
     }
 
-    /// A content is a file, and what stands in its place already is left or replaced whole.
+    /// A content is a file. A file that is in its place already is left as it is or replaced whole.
     fn copy_content(&self, name: &BlobName, from: &Path, to: &Path) -> io::Result<()> {
         let (source, copy) = (from.join(name), to.join(name));
         if !fs::symlink_metadata(&source)?.is_file() {
@@ -103,7 +103,7 @@ impl Checkpoints {
         all
     }
 
-    /// A line that cannot be read, or says what no change of this project's files is, is as if it were not there.
+    /// A line is ignored if it cannot be read or is no change of this project's files.
     fn read(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
         let log = disk.read(&dir.join(LOG)).unwrap_or_default();
         let mut all = Checkpoints {
@@ -122,7 +122,7 @@ impl Checkpoints {
             if let Some(change) = change.and_then(|it| it.change(root)) {
                 all.put(change);
             } else if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
-                // else it was cut off when it was written
+                // else the line was cut off while it was written
                 all.ignored += 1;
             }
         }
@@ -142,7 +142,7 @@ impl Checkpoints {
         &self.changes
     }
 
-    /// Lines of the log that were not taken, since none of ours says what they do.
+    /// How many lines of the log were ignored: Caliban does not write such lines.
     pub fn ignored(&self) -> usize {
         self.ignored
     }
@@ -197,7 +197,7 @@ impl Checkpoints {
                 settled,
                 state,
             };
-            // Of a file outside the project nothing is kept: it would not be taken back.
+            // Nothing is kept of a file outside the project, because a rewind would not restore it.
             touched.extend(line.change(&self.root));
         }
         ((from + 1..=id).collect(), self.write(touched))

@@ -54,7 +54,7 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     plain(File::options().read(true), path)
 }
 
-/// Opens a file of a session's folder. A link there would lead elsewhere, and is refused.
+/// Opens a file of a session's folder. A link is refused, because it could lead elsewhere.
 pub(super) fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     regular::open_unlinked(options, path)
 }
@@ -76,7 +76,7 @@ impl Disk for RealDisk {
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let options = &mut File::options();
-        // cut once it is known what it is
+        // cut only after the check that it is a regular file
         let options = options.create(true).write(true).truncate(false).mode(0o600);
         let mut file = plain(options, path)?;
         file.set_len(0)?;

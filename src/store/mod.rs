@@ -299,7 +299,7 @@ impl Store {
         let is_due = self.size <= SMALL || self.journal.len() >= self.size / PART;
         let kept =
             if is_at_rest && is_due { self.save(session) } else { self.flush(sync || is_at_rest) };
-        // What is to be durable is that, whatever becomes of the draft.
+        // Only these events have to be on disk: a failure of the draft does not count.
         if sync {
             let _ = self.flush_draft();
             return kept;

@@ -47,7 +47,7 @@ pub struct Recorded {
     pub path: PathBuf,
 }
 
-/// What is read of a review's record: all that names a file.
+/// The parts of a review's record that are read: those that name a file.
 #[derive(Deserialize)]
 struct Record {
     path: PathBuf,
@@ -69,7 +69,8 @@ struct Proposal {
 }
 
 impl Record {
-    /// The file under review, where it and all others that it names are the project's, and no link leads elsewhere.
+    /// The file under review; `None` unless it and all other files of the record are the project's and no link leads
+    /// them elsewhere.
     fn path(self, root: &Path) -> Option<PathBuf> {
         let Record { path, was, whole, proposals } = self;
         let whole = whole.into_iter().flat_map(|it| [Some(it.from), it.to]);
@@ -83,7 +84,7 @@ impl Record {
     }
 }
 
-/// Whether a symbolic link stands between the root and a place, or there.
+/// Whether the path from the root to a place, or the place itself, is a symbolic link.
 fn has_link(root: &Path, place: &Place) -> bool {
     let within = place.ancestors().take_while(|it| *it != root);
     within.into_iter().any(|it| fs::symlink_metadata(it).is_ok_and(|it| it.is_symlink()))
@@ -153,9 +154,9 @@ impl Project {
         draft
     }
 
-    /// The reviews of a session that the editor has kept for its next start. It writes those records itself, with or
-    /// without us; their first line is JSON and names the files. One that names a file of another project is left out:
-    /// the editor takes up only these.
+    /// The reviews of a session that the editor has kept for its next start. It writes those records itself, also
+    /// without this program. Their first line is JSON and names the files. A record that names a file of another
+    /// project is left out. The editor takes up only the records that are given here.
     pub fn under_review(&self, id: &SessionId) -> Vec<Recorded> {
         let prefix = format!("{id}.review-");
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! Escape sequences as a terminal takes them: colours, cursor moves, titles, links.
+//! Escape sequences as a terminal reads them: colours, cursor moves, titles, links.
 
 use std::str::Chars;
 

@@ -1,5 +1,5 @@
-//! Keys and other secrets in a text: those that are known, and those that look like a known service's. What stands
-//! in their place is `[secret]`.
+//! Finds secrets in a text and replaces each by `[secret]`: the keys that the program knows, and texts that look like
+//! the keys of known services.
 
 mod forms;
 mod known;
@@ -18,7 +18,7 @@ use std::mem;
 /// What stands in a key's place.
 pub const MARK: &str = "[secret]";
 
-/// Bytes of a word that decide whether it is a key: a token of a few kilobytes is the longest there is.
+/// The first bytes of a word, which decide whether it is a key. The longest tokens have a few kilobytes.
 const WORD: usize = 8192;
 
 /// The text with `known` keys and what looks like one marked, and how many there were.
@@ -29,7 +29,7 @@ pub fn marked(text: &str, known: &[&str]) -> (String, usize) {
     (out, marking.count())
 }
 
-/// The text with `known` keys marked and nothing else, and how many there were.
+/// The text with only the `known` keys replaced, and how many there were.
 pub fn without(text: &str, known: &[String]) -> (String, usize) {
     let mut pass = Known::new(known.iter().cloned());
     let mut out = pass.push(text);
@@ -37,20 +37,20 @@ pub fn without(text: &str, known: &[String]) -> (String, usize) {
     (out, pass.count)
 }
 
-/// A sentence for the model, below a text from which secrets were taken.
+/// A sentence for the model, below a text in which secrets were replaced.
 pub fn told(count: usize) -> String {
     match count {
-        1 => format!("[1 secret was taken out: {MARK} stands in its place]"),
-        n => format!("[{n} secrets were taken out: {MARK} stands in their place]"),
+        1 => format!("[1 secret was replaced by {MARK}]"),
+        n => format!("[{n} secrets were replaced by {MARK}]"),
     }
 }
 
-/// Whether the value of a variable is a secret by what it looks like: a key, or an address with a password in it.
+/// Whether the value of a variable looks like a secret: a key, or an address with a password in it.
 pub fn is_secret(value: &str) -> bool {
     has_password(value) || marked(value, &[]).1 > 0
 }
 
-/// Whether a text stands in no other by chance: it is long, and no word or name.
+/// Whether a text is so long and so unlike a word or a name that no other text contains it by chance.
 pub fn is_distinct(text: &str) -> bool {
     text.len() >= 16 && text.split(['-', '_', '.']).any(is_random)
 }
@@ -66,8 +66,8 @@ fn has_password(text: &str) -> bool {
     })
 }
 
-/// Marks secrets in a text that comes in pieces: wherever it is cut, the same comes out. What may be the beginning of
-/// a secret is held back until it is decided.
+/// Replaces secrets in a text that comes in pieces. The result is the same wherever the text is cut. A text that may be
+/// the beginning of a secret is held back until that is decided.
 pub struct Marking {
     known: Known,
     held: String,
@@ -81,9 +81,10 @@ enum State {
     Between,
     /// In a word that is no key.
     Word,
-    /// In a key, which is marked.
+    /// In a key, which has been replaced.
     Key(&'static Form),
-    /// In a private key in PEM, which is marked: of so many bytes at most, in a new line or not.
+    /// In a private key in PEM, which has been replaced; with the bytes that it may still have, and whether a line has
+    /// begun.
     Pem(usize, bool),
 }
 
@@ -92,7 +93,7 @@ impl Marking {
         Marking { known: Known::new(known), held: String::new(), state: State::Between, count: 0 }
     }
 
-    /// Takes a piece; gives what is decided.
+    /// Takes the next piece, and gives the text that is decided by now.
     pub fn push(&mut self, text: &str) -> String {
         let text = self.known.push(text);
         self.forms(&text, false)
@@ -104,7 +105,7 @@ impl Marking {
         self.forms(&rest, true)
     }
 
-    /// How many secrets have been marked.
+    /// How many secrets have been replaced.
     pub fn count(&self) -> usize {
         self.known.count + self.count
     }
@@ -124,8 +125,8 @@ impl Marking {
         out
     }
 
-    /// Decides about the beginning of a text that is not empty: how much of it is done with. `None`: it takes more to
-    /// decide. A step that is done with nothing has changed the state.
+    /// Decides about the beginning of a text that is not empty, and gives how many bytes of it are done. `None` if more
+    /// text is needed to decide. A step of zero bytes has changed the state.
     fn step(&mut self, rest: &str, is_last: bool, out: &mut String) -> Option<usize> {
         let first = rest.chars().next()?;
         match self.state {
@@ -141,7 +142,7 @@ impl Marking {
         match self.state {
             State::Between => self.word(rest, first, is_last, out),
             State::Word => {
-                // what may begin a private key is looked at
+                // this may be the beginning of a private key
                 let end = rest.find(|c| !is_part(c) || c == '-').unwrap_or(rest.len());
                 let len = if first == '-' { 1 } else { end };
                 out.push_str(&rest[..len]);
@@ -181,7 +182,7 @@ impl Marking {
         len
     }
 
-    /// Where a word may begin.
+    /// The places at which a word may begin.
     fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
         if !is_part(first) {
             return blank(rest, first, is_last, out);
@@ -211,7 +212,7 @@ impl Marking {
     }
 }
 
-/// What is no part of a word; an escaped end of line is none either.
+/// Whether a word ends here. An escaped end of line (`\n`) ends it too.
 fn blank(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
     let second = rest.chars().nth(1);
     if first == '\\' && second.is_none() && !is_last {

@@ -1,6 +1,7 @@
-//! Characters that are not what a reader sees: one table for questions, instructions, titles and the transcript.
-//! Sources: the general categories Cc, Cf, Zs, Zl and Zp, the property `Default_Ignorable_Code_Point`, and the confusables of
-//! UTS 39.
+//! Characters that a reader cannot see or takes for others: one table for questions, instructions, titles and the
+//! transcript.
+//! Sources: the general categories Cc, Cf, Zs, Zl and Zp, the property `Default_Ignorable_Code_Point`, and the
+//! confusables of UTS 39.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 enum Kind {
     /// Acts on a terminal.
     Control,
-    /// Changes the direction of what follows.
+    /// Changes the direction of the text after it.
     Direction,
     /// Has no shape of its own.
     Invisible,
@@ -68,7 +69,7 @@ fn kind(c: char) -> Option<Kind> {
     })
 }
 
-/// Letters that look like an ASCII letter or digit; of some scripts all.
+/// Letters that look like an ASCII letter or digit; of some scripts, all letters.
 fn is_twin_letter(c: char) -> bool {
     matches!(c, '\u{13a0}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' | '\u{a4d0}'..='\u{a4ff}' | '\u{ff01}'..='\u{ff5e}'
         | '\u{1d400}'..='\u{1d7ff}' | '\u{2100}'..='\u{214f}')
@@ -79,14 +80,14 @@ fn is_twin_letter(c: char) -> bool {
             .contains(c)
 }
 
-/// Characters that look like ASCII punctuation which means something in a command, a path or an address.
+/// Characters that look like the ASCII punctuation of commands, paths or addresses.
 fn is_twin_sign(c: char) -> bool {
     "\u{1c0}\u{1c3}\u{2d0}\u{2d7}\u{37e}\u{589}\u{2010}\u{2011}\u{2024}\u{201a}\u{2041}\u{2044}\u{204e}\u{2053}\
      \u{2212}\u{2215}\u{2216}\u{2217}\u{2223}\u{2236}\u{223c}\u{2571}\u{27cb}\u{29f5}\u{29f8}\u{29f9}\u{a789}"
         .contains(c)
 }
 
-/// Whether no reader sees a character, whatever stands around it.
+/// Whether a character is invisible, whatever stands around it.
 pub fn is_hidden(c: char) -> bool {
     matches!(kind(c), Some(Kind::Direction | Kind::Invisible))
 }
@@ -124,14 +125,14 @@ pub fn spell(out: &mut String, c: char) {
     out.push_str(&format!("[U+{:04X}]", u32::from(c)));
 }
 
-/// A text with every character spelt out that is not what it looks like, but those of emoji; and how many they were.
+/// A text in which every deceptive character is written as `[U+3164]`, except those of emoji; and how many they were.
 pub fn spelt_out(text: &str) -> (Cow<'_, str>, usize) {
     let spelt = |c, before| kind(c).is_some_and(|kind| !belongs(kind, before));
     if is_plain(text) { (Cow::Borrowed(text), 0) } else { spelt_where(text, spelt) }
 }
 
-/// What a question is about, with every character spelt out that is not what it looks like: also those of emoji, and
-/// in a word with ASCII letters or digits the look-alikes of ASCII.
+/// The text of a question, in which every deceptive character is spelt out: also those of emoji and, in a word with
+/// ASCII letters or digits, the look-alikes of ASCII.
 pub fn exact(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);

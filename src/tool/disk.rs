@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file's text. Blocks, but never on a pipe: see `regular`.
+/// A file's text. Blocks the thread, but never on a pipe: see `regular`.
 pub fn load(path: &Path) -> Result<Text, Unreadable> {
     let failed = |fault: io::Error| match fault.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Unreadable::Absent,

@@ -1,16 +1,16 @@
-//! What the commands of a model find in their environment: not the way to the editor, and no secrets.
+//! The environment of the model's commands, without the address of the editor and without secrets.
 
 use crate::provider::key::{Secret, Used};
 use crate::text::secret;
 use tokio::process::Command;
 
-/// The argument with which this program lists the variables that it withholds.
+/// The argument that makes this program list the variables that it withholds.
 pub const ARGUMENT: &str = "withheld";
 
-/// The way to the editor, which no command gets.
+/// Variables that lead to the editor. No command gets them.
 const EDITOR: [&str; 5] = ["NVIM", "NVIM_LISTEN_ADDRESS", "VIM", "VIMRUNTIME", "MYVIMRC"];
 
-/// Parts of the names of variables that hold secrets. Names are compared in capitals.
+/// Parts of names of variables that hold secrets. Names are compared in capitals.
 const PARTS: [&str; 14] = [
     "ACCESS_KEY",
     "API_KEY",
@@ -28,7 +28,7 @@ const PARTS: [&str; 14] = [
     "TOKEN",
 ];
 
-/// Their ends, where digits may follow (`DEPLOY_KEY2`). `PWD` and `OLDPWD` are folders.
+/// Ends of such names. Digits may follow (`DEPLOY_KEY2`). `PWD` and `OLDPWD` are folders.
 const ENDS: [&str; 11] = [
     "DATABASE_URL",
     "_AUTH",
@@ -43,13 +43,13 @@ const ENDS: [&str; 11] = [
     "BW_SESSION",
 ];
 
-/// Their beginnings.
+/// Beginnings of such names.
 const BEGINNINGS: [&str; 1] = ["PRIVATE"];
 
-/// Those that are whole names.
+/// Whole names of such variables.
 const NAMES: [&str; 4] = ["AUTH", "DSN", "PASS", "PAT"];
 
-/// What is kept from commands, and what is taken out of what tools say.
+/// The variables that are withheld from commands, and the secrets that are replaced in the answers of tools.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
     /// Variables that hold keys by the user's settings.
@@ -61,7 +61,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Takes out of a command's environment what it does not get.
+    /// Removes the withheld variables from a command's environment.
     pub fn withhold(&self, command: &mut Command) {
         for (name, value) in std::env::vars_os() {
             if self.withholds(&name.to_string_lossy(), &value.to_string_lossy()) {
@@ -70,7 +70,7 @@ impl Secrets {
         }
     }
 
-    /// The names of the variables that commands do not get, but for the way to the editor.
+    /// The names of the variables that are withheld from commands, without those that lead to the editor.
     pub fn withheld(&self) -> Vec<String> {
         let names = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.to_string_lossy().into_owned();
@@ -89,14 +89,14 @@ impl Secrets {
                     || self.known().iter().any(|it| value.contains(it.as_str())))
     }
 
-    /// The keys that are taken out of whatever a tool says.
+    /// The keys that are replaced in the answer of every tool.
     pub fn known(&self) -> Vec<String> {
         let keys = self.used.keys().into_iter().filter(Secret::is_distinct);
         keys.map(|it| it.expose().to_owned()).collect()
     }
 
-    /// Those, and the values of variables that are withheld, where they are no words: a command may find these in
-    /// another process.
+    /// These keys and those values of withheld variables that are no words. A command may find such a value in another
+    /// process.
     pub fn known_to_commands(&self) -> Vec<String> {
         let withheld = std::env::vars_os().filter_map(|(name, value)| {
             let (name, value) = (name.to_string_lossy(), value.to_str()?);
@@ -107,8 +107,8 @@ impl Secrets {
     }
 }
 
-/// Whether a variable of this name holds a secret. The agent's socket (`SSH_AUTH_SOCK`) is none: it lets a command
-/// sign in, and gives no key away.
+/// Whether a variable of this name holds a secret. The socket of an SSH agent (`SSH_AUTH_SOCK`) is none: it lets
+/// a command sign in, but reveals no key.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_uppercase();
     let stem = name.trim_end_matches(|it: char| it.is_ascii_digit());

@@ -15,12 +15,12 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The fields of `yaml`. An `Err` is the parser's first line.
+/// The fields of `yaml`. An `Err` is the first line of the parser's message.
 ///
-/// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is no YAML. Where the
-/// text does not parse, such values of the outermost fields are taken as if they were quoted.
+/// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is no YAML. If the
+/// text does not parse, such values of the outermost fields are read as if they were quoted.
 pub(super) fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
-    // The line `---` is the file's first: an error names the file's lines.
+    // The line `---` is line 1 of the file: errors count lines from there.
     let lines = |yaml: &str| serde_saphyr::from_str(&format!("\n{yaml}"));
     let parsed = lines(yaml).or_else(|fault| lines(&quoted(yaml)).map_err(|_| fault));
     parsed.map_err(|fault| {
@@ -30,7 +30,7 @@ pub(super) fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
     })
 }
 
-/// The text with each outermost plain value that holds a colon and a blank in quotes, in one line.
+/// The text with quotes around each outermost plain value that contains `: `, which becomes one line.
 fn quoted(yaml: &str) -> String {
     let mut fields: Vec<Vec<&str>> = Vec::new();
     for line in yaml.lines() {
@@ -75,12 +75,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_is_named_with_its_line() {
+    fn an_error_in_yaml_names_its_line() {
         check("a: x\nb: \"y\n", Err("line 3 column 4: unclosed quote"));
         check("a: [x\n", Err("line 2 column 4: expected string scalar"));
     }
 
-    /// Each alias would double the text: a few lines would come to gigabytes.
+    /// Each alias would double the text: a few lines would grow to gigabytes.
     #[test]
     fn a_text_that_grows_by_aliases_is_refused() {
         let mut yaml = "a0: &a0 [x, x]\n".to_owned();

@@ -103,11 +103,11 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
     let kept = match &found.kept[..] {
         [] => String::new(),
         [first, ..] => format!(
-            "\n[{} left out, which may hold keys: {first}{}. Name one as `path`, or read it: the user is asked]",
+            "\n[{} not searched: {first}{}. To look into one, name it as `path` or call `read`: the user is asked]",
             if found.kept.len() == 1 {
-                "1 file is".to_owned()
+                "1 file that may hold keys was".to_owned()
             } else {
-                format!("{} files are", found.kept.len())
+                format!("{} files that may hold keys were", found.kept.len())
             },
             if found.kept.len() == 1 { "" } else { " and others" },
         ),

@@ -160,7 +160,7 @@ async fn told(
         return format!("{place} (outside the project)");
     }
     if asked != Some(&*found.path) && !path::is_free(desk, &found.path) {
-        return format!("{place} (not shown: `read` asks the user)");
+        return format!("{place} (line not shown: `read` the file, which asks the user)");
     }
     if !texts.contains_key(&found.path) {
         let source = desk.workspace.read(&found.path).await.ok();

@@ -97,12 +97,12 @@ pub struct Desk {
     pub home: Option<PathBuf>,
     /// The user's folder for what is theirs in every project.
     pub config: PathBuf,
-    /// What may be read and written.
+    /// Which files may be read and written.
     pub reach: Reach,
     pub workspace: Arc<dyn Workspace>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
-    /// What no command gets, and no answer holds.
+    /// The variables that no command gets, and the secrets that no answer shows.
     pub secrets: environment::Secrets,
     /// Where the whole of a clipped output is kept, readable by `read` without a question.
     pub overflow: PathBuf,

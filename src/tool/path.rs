@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// Links that are followed before it is taken for a loop.
 const LINKS: usize = 40;
 
-/// A path as a model wrote it: where it leads, and what the rules say of it.
+/// The place to which a path of the model leads, and the answers of the rules for it.
 pub struct Led {
     /// With every symlink followed as far as it exists, a dangling one too.
     pub path: PathBuf,
@@ -16,13 +16,13 @@ pub struct Led {
     pub writing: Writing,
 }
 
-/// The absolute path meant by `written`, as it is led to. An `Err` is text for the model.
+/// The absolute path to which `written` leads. An `Err` is text for the model.
 pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     Ok(lead(desk, written)?.path)
 }
 
-/// Where `written` leads. `~` is the home folder, relative paths begin at the root. Of what the rules say of the path and of
-/// each spelling on the way through links, the strictest counts.
+/// Where `written` leads. `~` is the home folder, relative paths begin at the root. The rules are
+/// asked for the path and for each spelling on the way through links; the strictest answer counts.
 pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     let path = normal(&absolute(desk, written)?);
     let trail = trail(&path).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))?;
@@ -62,14 +62,14 @@ pub fn inside(root: &Path, path: &Path) -> bool {
     path.starts_with(root)
 }
 
-/// Whether a file is read without a question, where no link is left in its path.
+/// Whether a file may be read without a question. Its path has to be free of links.
 pub fn is_free(desk: &Desk, path: &Path) -> bool {
     let is_near = inside(&desk.root, path) || desk.reach.is_open(path);
     is_near && desk.reach.reading(path) == Reading::Free
 }
 
-/// The rules for these folders, for each as it is spelt and as its links lead, and for the user's own files that are
-/// links themselves.
+/// The rules for these folders, each as it is spelt and as its links lead; also for those of the user's own files that
+/// are links themselves.
 pub fn reach(mut folders: Folders) -> Reach {
     let real = |it: &PathBuf| trail(it).and_then(|it| it.into_iter().next_back());
     for list in [&mut folders.own, &mut folders.open] {
@@ -124,7 +124,7 @@ pub fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Each spelling of a path until no link is left in it: first as it is given, last where it really leads. `None`: the links
+/// Each spelling of a path until no link is left in it: the given path first, the real path last. `None` if the links
 /// are a loop.
 pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
     let mut spellings = vec![path.to_owned()];
@@ -149,7 +149,7 @@ pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
             Some(Component::CurDir) | None => (),
         }
     }
-    // a file system that takes upper and lower case for the same knows how it is really spelt
+    // a file system that ignores case knows the real spelling
     spellings.push(fs::canonicalize(path).unwrap_or(real));
     Some(spellings)
 }

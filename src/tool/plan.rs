@@ -47,8 +47,8 @@ fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
     }
 }
 
-/// What the user is asked before a tool looks at a path. A consent for the session is to this very question, and so
-/// for this tool and this path.
+/// The question to the user before a tool reads a path. A consent for the session is bound to the text of this
+/// question, and so to this tool and this path.
 fn asked(desk: &Desk, tool: &str, written: &str) -> Result<Option<String>, String> {
     let Led { path, reading, .. } = path::lead(desk, written)?;
     let is_outside = !path::inside(&desk.root, &path) && !desk.reach.is_open(&path);
@@ -61,7 +61,7 @@ fn asked(desk: &Desk, tool: &str, written: &str) -> Result<Option<String>, Strin
     };
     let shown = match path.to_str() {
         Some(_) => path::show(&desk.root, &path),
-        // no two paths are shown alike
+        // escaped, so that no two paths look alike
         None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
     };
     Ok(Some(format!("Let {tool} look at `{shown}`{place}?{why}")))
@@ -88,15 +88,15 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Edits with their paths as they really are, where they may be made.
+/// The edits with their real paths. An error if one of them is not allowed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     pub edits: Vec<Edit>,
-    /// Those of their files that are reviewed before they are written, in auto-edit mode too.
+    /// The files among them that wait for a review, in auto-edit mode too.
     pub reviewed: BTreeSet<PathBuf>,
 }
 
-/// Adds an edit to those that are resolved already.
+/// Adds an edit to the resolved ones.
 pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), String> {
     let written = edit.path.to_string_lossy();
     let Led { path, reading, mut writing } = editable(desk, &written)?;
@@ -104,10 +104,10 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
     if let Change::Whole(whole) = &mut change {
         if path::is_link(desk, &written)? {
             return Err(format!(
-                "path: `{written}` is a symbolic link, which is neither deleted nor renamed here."
+                "path: `{written}` is a symbolic link. This tool neither deletes nor renames links."
             ));
         }
-        // by another name it would be read without a question
+        // under another name it could be read without a question
         if let Reading::Asked(why) = reading {
             writing = writing.max(Writing::Reviewed(why));
         }

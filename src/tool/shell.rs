@@ -56,7 +56,7 @@ struct Args {
     timeout_s: Option<u64>,
 }
 
-/// The whole command, with what would not be seen in it spelt out.
+/// The whole command, with its invisible characters spelt out.
 fn about(_desk: &Desk, args: &Value) -> (String, String) {
     let command = args["command"].as_str().unwrap_or_default();
     let visible = exact(command.trim_end());

@@ -25,7 +25,7 @@ pub struct Skill {
     body: String,
 }
 
-/// What is read of the front matter. Other fields are left alone.
+/// The fields of the front matter that are read. Others are ignored.
 #[derive(Deserialize)]
 struct Front {
     name: Option<String>,
@@ -145,7 +145,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
         return Err("leads out of the project.".into());
     }
     if !is_users && !path::is_free(desk, &real) {
-        return Err("leads to a file that is not read without a question.".into());
+        return Err("leads to a file that Caliban does not read without asking you.".into());
     }
     let size = real.metadata().map_or(0, |it| it.len());
     if size > LIMIT {

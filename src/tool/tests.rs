@@ -106,8 +106,7 @@ fn the_table_stands_still() {
     }
 }
 
-/// However many links lead to a file, and whatever they are called: what is asked for is asked for, and what is never
-/// touched is not.
+/// The rules hold however many links lead to a file, and whatever their names are.
 #[test]
 fn no_link_changes_the_ruling() {
     let room = room();
@@ -344,9 +343,9 @@ fn the_project_has_bounds() {
             > write {"path":"dangling","text":"x"}
             Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
             > write {"path":"dotgit/hooks/x","text":"x"}
-            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.
+            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.
             > write {"path":".GIT/config","text":"x"}
-            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.
+            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.
             > write {"path":"src","text":"x"}
             Refused: path: `src` is a folder. Name a file.
             > read {"path":"link"}

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ignored files stay out, hidden ones do not. What is never read does.
+/// Leaves out ignored files and files that are never read, but not hidden ones.
 pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(path);
     let reach = reach.clone();

@@ -14,7 +14,7 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
-        // It may have been said to have begun.
+        // Its line may say that it has begun.
         self.comes_to(call, "not run");
         self.set_right(call, "");
         let question = Content::Question(Box::new(Question::new(question)));

@@ -35,7 +35,7 @@ pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
 }
 
 /// Text fit for a buffer: no escape sequences, no carriage returns, no control characters but tab and newline.
-/// What no reader would see is spelt out.
+/// Invisible characters are spelt out.
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_clean(&mut out, text, &mut String::new());
@@ -152,11 +152,11 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// Calls of a reply that were too many.
+/// A line about the calls beyond the limit of one reply.
 pub(super) fn untaken(calls: usize) -> String {
     let count = grouped(u64::try_from(calls).unwrap_or(u64::MAX));
     let were = if calls == 1 { "call was" } else { "calls were" };
-    format!("{count} further {were} not taken: {MAX_CALLS} is the most in one reply.")
+    format!("{count} more {were} not run: Caliban runs at most {MAX_CALLS} calls of one reply.")
 }
 
 pub(super) fn notice(text: &str) -> Vec<String> {
@@ -267,7 +267,7 @@ fn flat(text: &str) -> String {
 
 /// The beginning of a text that may be very long, in one line.
 fn brief(text: &str, limit: usize) -> String {
-    // what is not shown of it, escape sequences, may be many times what is
+    // escape sequences, which are not shown, may be many times longer than the shown text
     let end = text.char_indices().nth(20 * limit).map_or(text.len(), |(at, _)| at);
     let shown = clip(&flat(&text[..end]), limit);
     if end < text.len() && !shown.ends_with('…') { shown + "…" } else { shown }

@@ -96,7 +96,7 @@ pub struct View {
     todo: Option<usize>,
     /// Blocks of the reply that is arriving: replaced or taken back when it ends.
     arriving: Vec<usize>,
-    /// Calls that have begun to arrive with it.
+    /// The calls of it that have begun to arrive.
     begun: usize,
     /// Updates handed out and not yet acknowledged.
     out: Vec<(usize, Sent)>,
@@ -219,7 +219,7 @@ impl View {
         }
     }
 
-    /// Opens or closes a block's folded part; of a question opens the fold that this line of the block is.
+    /// Opens or closes a block's folded part; in a question, opens the fold at this line of the block.
     pub fn toggle(&mut self, id: u32, line: u32) {
         let at = id as usize;
         let Some(block) = self.blocks.get_mut(at) else { return };
@@ -227,7 +227,7 @@ impl View {
             Content::Thinking { open, .. } => *open = !*open,
             Content::Tool(tool) => tool.open = !tool.open,
             Content::Question(question) => {
-                // the line that sets a block off from the one before comes first
+                // the empty line before a block comes first
                 let line = (line as usize).checked_sub(usize::from(at > 0));
                 if !line.is_some_and(|it| question.open(it)) {
                     return;
@@ -293,7 +293,7 @@ impl View {
         std::mem::take(&mut self.arriving)
     }
 
-    /// Whether a block is of a call whose arguments have not come.
+    /// Whether a block shows a call whose arguments have not come yet.
     fn is_arriving(&self, at: usize) -> bool {
         matches!(&self.blocks[at].content, Content::Tool(tool) if tool.call.is_none())
     }
@@ -306,14 +306,14 @@ impl View {
         }
     }
 
-    /// Tells in one line of the calls of a reply that were not taken: there may be thousands.
+    /// Shows in one line how many calls of a reply were not run: there may be thousands.
     fn leave_out(&mut self, calls: usize) {
         if calls > 0 {
             self.notice(&lines::untaken(calls));
         }
     }
 
-    /// A reply that is here whole; its first `taken` calls were taken.
+    /// A complete reply, of which the first `taken` calls are run.
     fn reply(&mut self, blocks: &[Part], taken: usize, now_ms: Option<u64>) {
         self.calls_of(blocks, taken, now_ms);
         self.leave_out(calls(blocks).count().saturating_sub(taken));
@@ -488,7 +488,7 @@ fn calls(blocks: &[Part]) -> impl Iterator<Item = &ToolCall> {
     })
 }
 
-/// The calls of a session that were beyond those that are taken of one reply.
+/// The calls of a session that were beyond the limit of one reply.
 fn untaken(session: &Session) -> HashSet<&CallId> {
     let blocks = session.messages.iter().flat_map(|it| &it.blocks);
     let untaken = blocks.filter_map(|it| match it {

@@ -41,7 +41,7 @@ pub struct BlockUpdate {
     pub below: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Of a question: the lines that are folds, which are to be opened before it is consented to.
+    /// In a question, the lines that are folds. Each has to be opened before a yes is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -1,5 +1,5 @@
-//! A question that waits for the user: its rows, and what of them is folded. Nothing is folded without saying how
-//! much it is, and whatever hides text can be opened; the editor takes no consent before that.
+//! A question that waits for the user, as rows and folds. Each fold says how much it hides and can be opened. The
+//! editor accepts no yes before all folds are open.
 
 #[cfg(test)]
 mod tests;
@@ -8,19 +8,19 @@ use super::lines::count;
 use crate::text::unseen;
 use std::ops::Range;
 
-/// Characters of a line that is shown whole, and of one row of a longer line.
+/// The most characters of a line that is shown whole, and of one row of a longer line.
 const LINE: usize = 400;
 const ROW: usize = 200;
-/// Rows and folds that are shown of a longer question: so many of its beginning and of its end.
+/// How many rows and folds of a long question are shown: at its beginning, and at its end.
 const MOST: usize = 40;
 const HEAD: usize = 20;
 const TAIL: usize = 12;
-/// Blanks in a row, and empty lines in a row, of which only the number is shown.
+/// If so many blanks, or empty lines, follow one another, only their number is shown.
 const BLANKS: usize = 40;
 const EMPTY: usize = 3;
-/// Lines in a row that begin with `#`, from which on they are folded.
+/// If so many lines that begin with `#` follow one another, they are folded.
 const COMMENTS: usize = 5;
-/// Rows that one key opens of a fold: a larger paint holds the editor up.
+/// The most rows of a fold that one key opens: painting more would hold up the editor.
 const STEP: usize = 100;
 
 const KEYS: &str = "  y once   s this session   n no   e no, because …";
@@ -33,7 +33,7 @@ pub(super) struct Question {
     folds: Vec<Range<usize>>,
 }
 
-/// A piece of the text.
+/// A row of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     from: usize,
@@ -44,7 +44,7 @@ struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Line,
-    /// The line of the row before goes on. It begins with an arrow, where no line of a command can begin.
+    /// Continues the line of the row before. It begins with an arrow, in a column where no line of a command begins.
     GoesOn,
     /// So many lines of blanks.
     Empty(usize),
@@ -72,7 +72,7 @@ impl Question {
         (0..).zip(self.shown()).filter(|(_, it)| matches!(it, Shown::Fold(_))).map(|(at, _)| at)
     }
 
-    /// Opens the fold that this line is, or as much of it as one paint should bring.
+    /// Opens the fold at this line, or as much of it as one paint may show.
     pub(super) fn open(&mut self, line: usize) -> bool {
         let Some(Shown::Fold(hidden)) = self.shown().nth(line) else { return false };
         let Some(at) = self.folds.iter().position(|it| *it == hidden) else { return false };
@@ -98,7 +98,7 @@ impl Question {
         }
     }
 
-    /// What a fold says: how much it hides.
+    /// The text of a fold: how much it hides.
     fn label(&self, hidden: Range<usize>) -> String {
         let rows = &self.rows[hidden.clone()];
         let (from, to) = (rows[0].from, rows[rows.len() - 1].to);
@@ -125,7 +125,7 @@ impl Question {
         is_comment(&self.text, row)
     }
 
-    /// Whether a `#` that begins a word stands before this row in its line.
+    /// Whether a comment begins before this row in its line: a `#` at the beginning of a word.
     fn follows_hash(&self, at: usize) -> bool {
         let starts = self.rows[..at].iter().rposition(|it| it.kind == Kind::Line);
         let before =
@@ -134,7 +134,7 @@ impl Question {
     }
 }
 
-/// A text with long runs of blanks as their number, and lines of blanks empty.
+/// A text with each long run of blanks replaced by its length, and each line of blanks empty.
 fn without_blanks(text: &str) -> String {
     let is_blank = |c: char| c == ' ' || c == '\t';
     let mut out = String::with_capacity(text.len());
@@ -197,7 +197,7 @@ fn is_comment(text: &str, row: &Row) -> bool {
     row.kind == Kind::Line && text[row.from..row.to].trim_start().starts_with('#')
 }
 
-/// What is hidden at first: the middle of long lines, runs of comments, and then the middle of what is left.
+/// The rows that are hidden at first: the middle of long lines, runs of comments, and then the middle of the rest.
 fn folds(text: &str, rows: &[Row]) -> Vec<Range<usize>> {
     let mut folds = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! `build.lua`, with a cargo of ours in the way: what plugin managers run to build the program.
+//! `build.lua`, which plugin managers run to build the program, with a cargo of the test in its place.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::root;
@@ -64,7 +64,7 @@ fn without_cargo_one_sentence_says_what_to_install() {
     );
 }
 
-/// As lazy.nvim does: it resumes a coroutine and shows what that yields.
+/// lazy.nvim runs the build in a coroutine and shows the texts that it yields.
 #[test]
 fn in_a_coroutine_the_progress_is_yielded() {
     let nvim = with_cargo(Some(0));

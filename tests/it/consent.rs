@@ -1,5 +1,5 @@
-//! Consent is given to what has been on the screen, by a key that was pressed after it: whatever a command is made of,
-//! whatever was typed before its question came.
+//! Consent is given to a question that has been on the screen, by a key that was pressed after it: whatever the command
+//! holds, and whatever was typed before the question came.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -7,7 +7,8 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-const FOLDED: &str = "A part is folded. Open it with <CR> and read it first.";
+const FOLDED: &str =
+    "A part of the question is folded. Open it with <CR> and read it, then answer.";
 
 /// A chat whose model wants to run this command, and whose question is on the screen and takes keys.
 fn asked(server: &Server, setup: Setup, command: &str) -> Nvim {
@@ -19,7 +20,7 @@ fn asked(server: &Server, setup: Setup, command: &str) -> Nvim {
     nvim
 }
 
-/// Presses a key, and has Neovim draw what it leads to.
+/// Presses a key, and waits until Neovim has drawn the result.
 fn press(nvim: &Nvim, key: &str) {
     nvim.keys(key);
     nvim.command("redraw");
@@ -99,7 +100,7 @@ fn the_model_s_words_and_results_show_what_hides_and_leave_prose_alone() {
     nvim.go_to_transcript("▸ read");
     nvim.keys("<CR>");
     nvim.wait_transcript("run[U+202E]ti[U+200B]");
-    // the model has the file as it is
+    // the model gets the file unchanged
     assert!(server.requests()[1].answer("c1").contains("run\u{202e}ti\u{200b}"));
 }
 
@@ -137,7 +138,7 @@ fn a_macro_and_a_mapping_give_no_consent() {
         assert!(!answered(&nvim), "{keys}");
         nvim.keys("<Esc>");
     }
-    // as without Caliban: a count and a register stay with the key
+    // a count and a register stay with the key, as without Caliban
     nvim.command("call feedkeys('gg\"a2yy')");
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.getreg('a')").lines().count() == 2, "two lines");
     nvim.keys("Gy");
@@ -163,7 +164,7 @@ fn a_window_of_four_rows_must_have_shown_every_line() {
     for _ in 0..14 {
         press(&nvim, "k");
     }
-    // painted anew, what was seen stays seen
+    // lines that were seen stay seen when the chat is painted anew
     nvim.lua("require('caliban.rpc').notify({ kind = 'open', session = 'main' })", &[]);
     nvim.wait_gone("y once");
     nvim.keys("G");
@@ -219,7 +220,7 @@ fn approve_means_what_is_on_the_screen_and_shows_what_is_not() {
     }
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_question();
-    // scrolled away it is shown again, no more
+    // a question that was scrolled away is shown again, and not answered
     nvim.lua(
         "local chat = require('caliban.chat').current
         local win = vim.fn.win_findbuf(chat.transcript)[1]

@@ -245,14 +245,14 @@ fn what_is_not_the_projects_is_refused() {
         "",
         "write",
         write(".git/hooks/pre-commit", "x\n"),
-        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.",
+        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.",
     );
     refused(
         |it| it,
         "",
         "write",
         write(".GIT/config", "x\n"),
-        "path: `.GIT/config` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked.",
+        "path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.",
     );
 }
 

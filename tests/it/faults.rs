@@ -1,4 +1,4 @@
-//! What goes wrong around the program: what Neovim sends, and the disk.
+//! Faults around the program: messages from Neovim that are none, and a full disk.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -21,7 +21,7 @@ fn started_by(setup: Setup, text: &str) -> Setup {
     setup.config(&config)
 }
 
-/// The program has ended, says so once, and goes on when it is started again.
+/// Checks that the program has ended, that the chat says so once, and that a restart works.
 fn goes_on(nvim: &Nvim, server: &Server) {
     nvim.wait_transcript(UNREADABLE);
     assert_eq!(nvim.transcript().matches("The program ended").count(), 1);
@@ -67,10 +67,10 @@ fn bytes_that_are_no_message_end_the_program_with_a_sentence() {
     goes_on(&nvim, &server);
 }
 
-/// A chat in which a command is to run, on a disk that takes no byte more.
+/// A chat in which a command is about to run, on a disk that is full.
 fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
-    // The program's files can grow no further; a command may lift that for itself.
+    // A limit keeps the program's files from growing; a command may lift it for itself.
     let setup = started_by(setup, "trap '' XFSZ\nulimit -S -f 0\nexec \"$KIT_BIN\"");
     let command = format!("ulimit -f unlimited; {command}");
     server.reply(Reply::new().call("r1", "list", json!({})).call(
@@ -85,7 +85,7 @@ fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     nvim.wait_question();
     nvim.command("Caliban approve");
     nvim.wait_transcript(
-        "? The start of this command could not be written to disk (File too large",
+        "? Caliban could not write to disk that this command starts (File too large",
     );
     assert_eq!(nvim.setup.on_disk("ran.txt"), None);
     nvim.wait_question();
@@ -105,14 +105,19 @@ fn on_a_full_disk_no_command_runs_unasked() {
 }
 
 #[test]
-fn what_the_user_does_not_want_run_without_a_record_is_not_run() {
+fn a_command_that_the_user_refuses_to_run_unrecorded_is_not_run() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban deny");
     nvim.wait_transcript("I see.");
     assert_eq!(nvim.setup.on_disk("ran.txt"), None);
     let answer = server.requests()[1].answer("c1");
-    assert!(answer.starts_with("Not run: the disk did not take the record"), "{answer}");
+    assert!(
+        answer.starts_with(
+            "Not run: the record that this command starts could not be written to disk"
+        ),
+        "{answer}"
+    );
     assert!(!nvim.transcript().contains("running"), "{}", nvim.transcript());
 }
 

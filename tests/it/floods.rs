@@ -7,7 +7,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// A reply with so many reads, no two of them the same.
+/// A reply with so many reads, each of other lines.
 fn reads(count: usize) -> Reply {
     (1..=count).fold(Reply::new(), |reply, n| {
         reply.call(&format!("c{n}"), "read", json!({"path": "a.txt", "offset": n, "limit": 1}))
@@ -26,16 +26,18 @@ fn of_too_many_calls_in_one_reply_the_first_200_are_taken() {
         let request = &server.requests()[1];
         assert!(request.answer("c200").contains("line"), "{}", request.answer("c200"));
         let first = request.answer("c201");
-        assert!(first.contains("Your reply had 1000 calls, and 200 is the most"), "{first}");
+        assert!(first.contains("Your reply had 1000 calls. At most 200 calls"), "{first}");
         assert_eq!(request.answer("c1000"), "Not run: too many calls");
         let shown = nvim.transcript();
         assert_eq!(shown.matches("▸ read").count(), 200);
-        assert!(
-            shown.contains("! 800 further calls were not taken: 200 is the most in one reply.")
-        );
-        // the same once the conversation is read from its file
+        assert!(shown.contains(
+            "! 800 more calls were not run: Caliban runs at most 200 calls of one reply."
+        ));
+        // the same after the conversation was read from its file
         nvim.command("Caliban restart");
-        nvim.wait_transcript("! 800 further calls were not taken: 200 is the most in one reply.");
+        nvim.wait_transcript(
+            "! 800 more calls were not run: Caliban runs at most 200 calls of one reply.",
+        );
         nvim.wait(|nvim| nvim.transcript().matches("▸ read").count() == 200, "200 calls");
     }
 }

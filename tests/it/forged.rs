@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// The project's folder of sessions; it must be there.
+/// The folder with the project's sessions, which has to exist.
 fn folder(setup: &Setup) -> PathBuf {
     let all = setup.dir().join("data/caliban/sessions");
     let mut found = fs::read_dir(all).unwrap().map(|it| it.unwrap().path());
@@ -30,7 +30,7 @@ fn one_turn(server: &Server, setup: Setup) -> Setup {
     setup
 }
 
-/// Changes the session's file, as somebody else would.
+/// Changes the session's file, as a stranger would.
 fn forge(setup: &Setup, change: impl FnOnce(&mut Value)) {
     let path = folder(setup).join("main.json");
     let mut file: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -47,7 +47,7 @@ fn opened(setup: &Setup) -> Nvim {
     nvim
 }
 
-/// The mode that scripts are told.
+/// The mode that `status()` gives to scripts.
 fn mode(nvim: &Nvim) -> String {
     nvim.lua_str("return require('caliban').state().mode")
 }

@@ -1,4 +1,4 @@
-//! Where the chat opens on screens of different sizes, and what becomes of it when the screen changes its size.
+//! Where the chat opens on screens of different sizes, and how it follows a resized screen.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

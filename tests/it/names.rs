@@ -1,4 +1,4 @@
-//! Names of files that a stranger has chosen: whatever they are called, nothing of them is run or expanded.
+//! File names that a stranger has chosen: no part of a name is run or expanded.
 
 mod law;
 
@@ -10,11 +10,11 @@ use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each would make a file `PWN`, if a shell or an Ex command ran it.
+/// Each name would make a file `PWN` if a shell or an Ex command ran it.
 const RUNS: [&str; 4] =
     ["`touch PWN`", "`cd;touch PWN`.txt", "$(touch PWN).txt", "a\n!touch PWN\n"];
 
-/// Whether anything in the setup has made the canary file.
+/// Whether the canary file `PWN` has been made anywhere in the setup.
 fn canary(setup: &Setup) -> Option<PathBuf> {
     let all = ignore::WalkBuilder::new(setup.dir()).standard_filters(false).build();
     all.flatten().map(ignore::DirEntry::into_path).find(|it| it.ends_with("PWN"))
@@ -29,7 +29,7 @@ fn with_names(setup: Setup, content: impl AsRef<[u8]>) -> Setup {
     RUNS.iter().fold(setup, |setup, name| setup.file(name, content.as_ref()))
 }
 
-/// A reply with a call of this tool for each of the names.
+/// A reply that calls this tool for each of the names.
 fn calls(tool: &str, arguments: impl Fn(&str) -> serde_json::Value) -> Reply {
     let each = RUNS.iter().enumerate();
     each.fold(Reply::new(), |reply, (i, name)| reply.call(&format!("c{i}"), tool, arguments(name)))
@@ -79,7 +79,7 @@ fn a_name_that_is_read_or_asked_about_in_plan_mode_runs_nothing() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// Neovim's own plugins run programs to show archives: a file that is only read is none of theirs.
+/// Neovim's own plugins run programs to show archives. They must not run for a file that is only read.
 #[test]
 fn a_file_that_is_read_runs_no_autocommand() {
     let note =
@@ -117,7 +117,7 @@ fn a_name_under_review_runs_nothing_when_neovim_starts_again() {
     nothing_ran(&setup);
 }
 
-/// A folder that is called like a command is a project like another.
+/// A folder with a command for its name is a project like any other.
 #[test]
 fn a_project_of_such_a_name_runs_nothing_and_finds_its_conversations() {
     let folder = "`touch PWN`$HOME%#*[a]";
@@ -176,7 +176,7 @@ fn a_path_is_completed_from_the_folder_and_no_newline_comes_into_the_command() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// A title is shown above the window of a rewind, where `%` begins an expression.
+/// A title is shown above the window of a rewind, in an option where `%` begins an item.
 #[test]
 fn a_title_above_a_window_is_no_expression() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
@@ -191,7 +191,7 @@ fn a_title_above_a_window_is_no_expression() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// `:w other` over a review is written by Caliban: the other name is no text of a command.
+/// Caliban itself runs a `:w other` during a review. The other name must not become a part of a command.
 #[test]
 fn a_copy_that_is_written_during_a_review_goes_to_its_very_name() {
     let scene = Scene::two_hunks(|it| it);

@@ -1,4 +1,4 @@
-//! Pipes, sockets and devices where a file was, or is expected: nothing is read from them, nothing waits for them.
+//! Pipes, sockets and devices in the place of a file: nothing is read from them, and nothing waits for them.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -21,7 +21,7 @@ fn is_fifo(path: &Path) -> bool {
     fs::symlink_metadata(path).unwrap().file_type().is_fifo()
 }
 
-/// The file under review has become something else; what Neovim and the model hear of the decision.
+/// Puts something else in the place of the file under review, and decides. Gives the answer that the model gets.
 fn decided(replace: impl Fn(&Path), keys: &str) -> (Scene, String) {
     let scene = Scene::two_hunks(|it| it);
     replace(&scene.nvim.setup.path("a.txt"));
@@ -45,7 +45,7 @@ fn a_file_under_review_that_became_a_pipe_is_not_written_and_nothing_hangs() {
 }
 
 #[test]
-fn nor_one_that_became_a_socket_or_a_device() {
+fn a_file_under_review_that_became_a_socket_or_a_device_is_not_written() {
     let socket = |path: &Path| {
         fs::remove_file(path).unwrap();
         drop(UnixListener::bind(path).unwrap());
@@ -64,7 +64,7 @@ fn nor_one_that_became_a_socket_or_a_device() {
 fn a_pipe_in_the_place_of_a_rejected_file_stays() {
     let (scene, _) = decided(fifo, ":Caliban reject all<CR>");
     assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
-    // each of these has Neovim look at the disk
+    // each of these keys makes Neovim look at the disk
     scene.nvim.keys(":edit b.txt<CR>:buffer a.txt<CR>");
     assert!(!scene.nvim.is_blocked());
 }
@@ -100,7 +100,7 @@ fn a_deletion_and_a_renaming_leave_a_pipe_alone() {
     }
 }
 
-/// Whether the change is written at once, or Neovim finds the pipe at its next look.
+/// A pipe takes the place of a file that was written at once. Neither a look at the disk nor a rejection waits for it.
 #[test]
 fn a_pipe_under_a_change_that_was_written_at_once_hangs_nothing() {
     let scene = Scene::two_written(|it| it);
@@ -123,7 +123,7 @@ fn a_review_of_what_became_a_pipe_waits_when_neovim_starts_again() {
     nvim.wait_screen("A review of a.txt waits until you open it: it is a pipe.");
 }
 
-/// A pipe wherever the program looks by itself.
+/// Puts a pipe in each place where the program looks for a file by itself.
 fn with_pipes(setup: Setup) -> Setup {
     let at = |path: &str| setup.path(path);
     for path in [
@@ -163,7 +163,7 @@ fn pipes_where_the_program_looks_for_files_hang_nothing() {
     for id in ["r1", "w1"] {
         assert!(answer(id).contains("it is a device, a pipe or a socket"), "{id}: {}", answer(id));
     }
-    let swap = "what has the name of its swap file is none: it is a pipe";
+    let swap = "its swap file is not a regular file: it is a pipe";
     assert!(answer("d1").contains(swap), "{}", answer("d1"));
     assert!(answer("e2").contains(swap), "{}", answer("e2"));
     assert!(answer("g1").contains("a.txt:5: l5"), "{}", answer("g1"));

@@ -13,7 +13,7 @@ use std::os::unix::fs::symlink;
 const AUTO: &str = "{ mode = 'auto-edit' }";
 const SECRET: &str = "TOKEN=s3cret\n";
 
-/// A project that is the home folder, with everything where it is by default.
+/// A project that is the home folder, with Caliban's folders in their default places.
 fn at_home(setup: Setup) -> Setup {
     let home = setup.path("").display().to_string();
     let below = |folder: &str| format!("{home}/{folder}");
@@ -33,12 +33,12 @@ fn home(setup: Setup) -> Setup {
         .file("notes.txt", "TOKEN=none\n")
 }
 
-/// What the first request and all later ones hold.
+/// The text of all requests.
 fn sent(scene: &Scene) -> String {
     scene.server.requests().iter().map(|it| it.json.to_string()).collect()
 }
 
-/// Has the model call a tool and end its turn; the answer of the call.
+/// Has the model call a tool and end its turn; gives the tool's answer.
 fn answer(scene: &Scene, tool: &str, input: Value) -> String {
     let n = scene.server.requests().len();
     let (last, call) = (format!("Seen {n}."), format!("c{n}"));
@@ -49,7 +49,7 @@ fn answer(scene: &Scene, tool: &str, input: Value) -> String {
     scene.answer(n + 2, &call)
 }
 
-/// Has the model call a tool that asks the user first; it is answered with a key.
+/// Has the model call a tool that asks the user first, and answers the question with a key.
 fn asked(scene: &Scene, tool: &str, input: Value, question: &str, with: &str) -> String {
     let n = scene.server.requests().len();
     let (last, call) = (format!("Seen {n}."), format!("c{n}"));
@@ -74,11 +74,11 @@ fn in_the_home_folder_calibans_own_is_not_read_and_keys_are_asked_for() {
     let said =
         asked(&scene, "read", json!({ "path": "~/.ssh/id_rsa" }), question, ":Caliban deny<CR>");
     assert!(said.contains("the user refused"), "{said}");
-    // searches pass over both
+    // searches skip both
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN" }));
     expect![[r#"
         notes.txt:1: TOKEN=none
-        [2 files are left out, which may hold keys: .local/state/nvim/log and others. Name one as `path`, or read it: the user is asked]"#]]
+        [2 files that may hold keys were not searched: .local/state/nvim/log and others. To look into one, name it as `path` or call `read`: the user is asked]"#]]
     .assert_eq(&said);
     let said = answer(&scene, "glob", json!({ "pattern": "*.json" }));
     assert!(said.starts_with("No file in . matches"), "{said}");
@@ -123,7 +123,7 @@ fn in_the_home_folder_auto_edit_writes_nothing_that_runs_by_itself() {
         reply.call(&format!("w{n}"), "write", write(path, "evil\n"))
     });
     scene.ask(reply);
-    // what is free is written at once
+    // a file that is free is written at once
     scene.wait_pending(2 + waiting.len());
     scene.nvim.wait(|it| it.setup.on_disk("new.txt").is_some(), "the free file");
     assert_eq!(scene.on_disk(".bashrc").as_deref(), Some("# mine\n"));
@@ -147,18 +147,18 @@ fn keys_are_asked_for_and_left_out_of_searches() {
     expect![[r"
         .env.example:1: TOKEN=
         a.rs:1: // TOKEN
-        [1 file is left out, which may hold keys: .env. Name one as `path`, or read it: the user is asked]"]]
+        [1 file that may hold keys was not searched: .env. To look into one, name it as `path` or call `read`: the user is asked]"]]
     .assert_eq(&said);
     let said = answer(&scene, "list", json!({}));
     assert!(said.contains(".env  13 B"), "{said}");
     let question = "Let read look at `.env`? It holds the keys or settings of an environment.";
     let said = asked(&scene, "read", json!({ "path": ".env" }), question, ":Caliban deny<CR>");
     assert!(said.contains("the user refused"), "{said}");
-    // an edit that does not fit would tell what stands there
+    // the error of an edit that does not fit would show the text
     let said = answer(&scene, "edit", edit(".env", &[("TOKEN=x", "TOKEN=y")]));
-    expect![".env was not changed: it holds the keys or settings of an environment, and you have not read it as it is now. Read it first: the user is asked."].assert_eq(&said);
+    expect![".env was not changed: it holds the keys or settings of an environment, and you have not read its current text. Call `read` on it first: the user is asked."].assert_eq(&said);
     assert!(!sent(&scene).contains("s3cret"));
-    // agreed to for the session, this file may be read again by this tool, and by no other
+    // after a yes for the session, this tool may read this file again, and no other tool may
     let said = asked(
         &scene,
         "read",
@@ -186,7 +186,7 @@ fn keys_are_asked_for_and_left_out_of_searches() {
 fn gits_own_folder_is_neither_read_nor_written() {
     let scene = Scene::start(|it| it.file(".git/config", SECRET));
     let said = answer(&scene, "read", json!({ "path": ".git/config" }));
-    expect!["path: `.git/config` is in .git, which no tool reads or writes. Use git commands with `shell`: the user is asked."].assert_eq(&said);
+    expect!["path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user."].assert_eq(&said);
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN", "path": ".git" }));
     assert!(said.contains("is in .git"), "{said}");
     let said = answer(&scene, "write", write(".git/hooks/pre-commit", "x\n"));
@@ -195,7 +195,7 @@ fn gits_own_folder_is_neither_read_nor_written() {
 }
 
 #[test]
-fn what_others_run_waits_in_auto_edit() {
+fn files_that_others_run_wait_in_auto_edit() {
     let links = |it: Setup| {
         symlink("plain.txt", it.path(".envrc")).unwrap();
         it
@@ -225,7 +225,7 @@ fn what_others_run_waits_in_auto_edit() {
     }
 }
 
-/// By another name it would be read without a question.
+/// Under another name it could be read without a question.
 #[test]
 fn a_file_with_keys_is_not_renamed_at_once() {
     let scene = Scene::start(|it| it.file(".env", SECRET).config(AUTO));
@@ -241,7 +241,7 @@ fn a_mention_of_keys_warns_and_goes_when_it_is_sent_again() {
     scene.nvim.keys(":Caliban<CR>i");
     scene.nvim.keys("look at @.env<C-s><Esc>");
     scene.nvim.wait_screen("Nothing was sent");
-    scene.nvim.wait_screen("which the model would get");
+    scene.nvim.wait_screen("Its text would go to the model");
     assert_eq!(scene.server.count(), 0);
     scene.nvim.keys("i<C-s><Esc>");
     scene.wait_idle("Seen.");
@@ -286,7 +286,7 @@ fn a_link_to_keys_is_asked_for_refused_and_not_imported() {
     assert!(!sent(&scene).contains("s3cret"));
 }
 
-/// A session's file that says that a file is known grants nothing: what changes in it is not told.
+/// A session file that calls a file known grants nothing: the model is not told of changes in it.
 #[test]
 fn a_session_that_was_left_tells_nothing_of_keys() {
     let scene = Scene::start(|it| it.file(".env", SECRET));

@@ -1,4 +1,4 @@
-//! Secrets: commands do not get them, and what a command or a file shows of them goes nowhere.
+//! Secrets: commands do not get them, and a secret that a command or a file shows is replaced.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -45,7 +45,7 @@ fn holding(folder: &Path, text: &str) -> Vec<String> {
     found.map(|it| it.path().display().to_string()).collect()
 }
 
-/// The text is neither on the screen, nor in a buffer, nor in a request, nor in what Neovim or the program wrote.
+/// Checks that the text is not on the screen, in a buffer, in a request, or in a file that Neovim or the program wrote.
 #[track_caller]
 fn is_nowhere(nvim: &Nvim, server: &Server, text: &str) {
     assert!(!nvim.screen().contains(text), "{}", nvim.screen());
@@ -116,9 +116,7 @@ fn a_setting_that_names_no_variables_is_told_with_its_path() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server).config("{ pass_env = { 'A=B' } }"));
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen(
-        "caliban: config.pass_env: expected a list of names of variables, got a table",
-    );
+    nvim.wait_screen("caliban: config.pass_env: expected a list of variable names, got a table");
 }
 
 #[cfg(target_os = "linux")]
@@ -127,17 +125,14 @@ fn a_key_that_a_command_finds_in_other_processes_reaches_nothing() {
     let server = Server::start();
     let secret = ["word", "-of-the-database-5ecre7a9"].concat();
     let nvim = Nvim::start(&setup(&server).env("DB_PASSWORD", &secret));
-    // the guard does not have it; Neovim and the program do
+    // Neovim and the program have the variable, the guard does not
     let command = "tr '\\0' '\\n' < /proc/$PPID/environ | grep -c 'made-up' ; \
         for it in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $it | grep -aE '^(ANTHROPIC_API_KEY=.*made-up|ANTHROPIC_API_KEY=.*secret|DB_PASSWORD=.*database)'; done 2>/dev/null; true";
     let answer = run(&nvim, &server, command);
     assert!(answer.starts_with("0\n"), "{answer}");
     assert!(answer.contains("ANTHROPIC_API_KEY=[secret]\n"), "{answer}");
     assert!(answer.contains("DB_PASSWORD=[secret]\n"), "{answer}");
-    assert!(
-        answer.contains(" secrets were taken out: [secret] stands in their place]"),
-        "{answer}"
-    );
+    assert!(answer.contains(" secrets were replaced by [secret]]"), "{answer}");
     nvim.go_to_transcript("▸ shell");
     nvim.keys("<CR>");
     nvim.wait_screen("ANTHROPIC_API_KEY=[secret]");
@@ -158,7 +153,7 @@ fn a_key_in_an_output_is_taken_out_of_the_live_text_the_answer_and_the_file_of_t
     let text = format!("{}\n{}\n{pem}", of_groq(), key());
     let nvim = Nvim::start(&setup(&server).file("keys.txt", text));
     nvim.keys(":Caliban<CR>");
-    // written in two pieces, and then so much that the rest goes to a file
+    // a key in two pieces, and then so much output that the rest goes to a file
     let command = "mkfifo go; head -c 9 keys.txt; tail -c +10 keys.txt; echo the \"end\"; \
         read x < go; seq 1 20000; cat keys.txt; echo";
     server.reply(Reply::new().call("c1", "shell", json!({ "command": command })));
@@ -176,7 +171,7 @@ fn a_key_in_an_output_is_taken_out_of_the_live_text_the_answer_and_the_file_of_t
     let answer = server.requests()[1].answer("c1");
     assert!(answer.starts_with("[secret]\n[secret]\n[secret]\nthe end\n1\n2\n"), "{answer}");
     assert!(
-        answer.contains("\n20000\n[secret]\n[secret]\n[secret]\n[6 secrets were taken out: "),
+        answer.contains("\n20000\n[secret]\n[secret]\n[secret]\n[6 secrets were replaced by "),
         "{answer}"
     );
     let folder = nvim.setup.dir().join("cache/caliban/outputs");
@@ -208,7 +203,7 @@ fn a_key_in_use_is_taken_out_of_files_and_other_words_are_left_for_edits_to_matc
     nvim.lua("require('caliban').ask('look at @a.txt')", &[]);
     nvim.wait(|_| server.requests().len() == 2, "the answers");
     let requests = server.requests();
-    let told = "[1 secret was taken out: [secret] stands in its place]";
+    let told = "[1 secret was replaced by [secret]]";
     let read = requests[1].answer("c1");
     assert!(read.contains("key = [secret]\n"), "{read}");
     assert!(read.contains(&of_groq()) && read.ends_with(told), "{read}");
@@ -222,7 +217,7 @@ fn a_key_in_use_is_taken_out_of_files_and_other_words_are_left_for_edits_to_matc
     nvim.wait_screen("1 hunk");
     for folder in ["data", "cache"] {
         let holding = holding(&setup_dir(&nvim, folder), &key());
-        // what can be taken back stands there as it was, and so does what is under review
+        // the texts for a rewind and for a review are kept unchanged
         let others =
             holding.iter().filter(|it| !it.contains(".checkpoints/") && !it.contains(".review-"));
         assert_eq!(others.collect::<Vec<_>>(), Vec::<&String>::new());
@@ -230,7 +225,7 @@ fn a_key_in_use_is_taken_out_of_files_and_other_words_are_left_for_edits_to_matc
 }
 
 #[test]
-fn what_an_error_quotes_of_the_key_is_not_shown() {
+fn a_key_that_an_error_quotes_is_not_shown() {
     let key = key();
     let masked = format!("{}*****{}", &key[..7], &key[key.len() - 4..]);
     let part = &key[5..20];
@@ -271,7 +266,7 @@ fn the_debug_log_and_the_folders_are_the_users_alone() {
     nvim.ask("go", "Hi.");
     assert_eq!(open.map(mode), [0o700, 0o700, 0o700, 0o700, 0o600]);
     nvim.quit_with(":qa!<CR>");
-    // and where nothing was
+    // also if the folders do not exist yet
     fs::remove_dir_all(setup.dir().join("cache/caliban")).unwrap();
     let nvim = Nvim::start(&setup);
     server.reply(Reply::said("Hello."));

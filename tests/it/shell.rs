@@ -161,12 +161,12 @@ async fn a_dropped_call_ends_its_grandchildren() {
     assert_eq!(read.await.unwrap(), 0);
 }
 
-/// The command lines of the processes of this room that live.
+/// The command lines of the processes of this room that are alive.
 fn left(room: &Room) -> Vec<String> {
     living(room).into_iter().map(|it| it.1).collect()
 }
 
-/// The processes of this room that live, by their working folder.
+/// The processes of this room that are alive, found by their working folder.
 fn living(room: &Room) -> Vec<(u32, String)> {
     let lines = fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|it| {
         let folder = fs::read_link(it.path().join("cwd")).ok()?;
@@ -254,11 +254,11 @@ fn without_guard() -> String {
     )
 }
 
-/// Ways to stay that need time, and many processes.
+/// Ways to outlive a command that take time and many processes.
 #[cfg(target_os = "linux")]
 const FLOODS: [&str; 2] = [
     "for n in {1..100}; do setsid bash -c 'sleep 1000 & sleep 1000' >/dev/null 2>&1 & done",
-    // each process lives a moment, and its child takes its place
+    // each process lives for a moment, and its child takes its place
     "chain() { sleep 0.01; chain & }; export -f chain; setsid bash -c chain >/dev/null 2>&1 &",
 ];
 
@@ -295,7 +295,7 @@ async fn nothing_that_was_started_outlives_a_stop_after_its_guard_was_killed() {
     gone(&room).await;
 }
 
-/// What is no command's stays, be it a child of the program or an orphan that came to it.
+/// A process that belongs to no command stays, whether it is a child of the program or an orphan that it adopted.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn other_children_of_the_program_live_on() {

@@ -95,7 +95,7 @@ fn a_second_refusal_ends_the_turn() {
     assert_eq!(server.requests().len(), 4);
 }
 
-/// No provider takes a message that ends with a thought: the kit's servers refuse it as the real ones do.
+/// Providers refuse a message that ends with a thought, and so do the kit's servers.
 #[test]
 fn a_reply_of_thoughts_alone_does_not_stop_the_conversation() {
     let last = [

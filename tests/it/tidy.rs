@@ -166,7 +166,7 @@ fn lua_never_blocks_on_the_program() {
     holds(&files(&["lua/", "plugin/"], ".lua"), rules::blocking_requests);
 }
 
-/// What Neovim expands, runs or searches by is written out in the source, and holds no name.
+/// Text that Neovim expands, runs or searches for is a literal of the source, without names from outside.
 #[test]
 fn no_name_is_expanded_or_run() {
     let says = |code: &str, expected: &[&str]| {

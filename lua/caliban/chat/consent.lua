@@ -1,26 +1,26 @@
---- Consent to what a question is about: given by a key that was pressed after the question was there to be read, and
---- only once all of it has been on the screen.
+--- Consent to a question: given by a key that was pressed after the question appeared, and accepted only after all of
+--- it has been on the screen.
 local M = {}
 
 local api, fn = vim.api, vim.fn
 local ns = api.nvim_create_namespace('caliban.consent')
 
---- In ms: so long a question is on the screen, and the keyboard at rest, before it takes keys.
+--- In ms: a question takes keys after it has been on the screen, and no key was pressed, for so long.
 local REST = 400
---- In ms: a timer that comes later than this tells of a Neovim that was busy, whose keys are still to come.
+--- In ms: if a timer is later than this, Neovim was busy and has not handled all typed keys yet.
 local LATE = 100
 local WAITS = '  …'
 
 --- The open question of a chat.
 ---@class caliban.Question
 ---@field call string
----@field lines string[] as the program has sent them; the last one names the keys
+---@field lines string[] as the program sent them; the last one names the keys
 ---@field seen (true|table<integer, true>)[] for each line: whether all of it, or which of its bytes, have been seen
 ---@field folds table<integer, true> by line: it hides a part of the question
----@field since? number when it was first on the screen, or the keyboard was last used
+---@field since? number when it was first on the screen, or when a key was last pressed
 ---@field armed? boolean it takes keys
 
---- When the last key was pressed, and whether by the user; known while a question waits.
+--- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
 local pressed, by_hand = 0, false ---@type number, boolean
 
 ---@return number ms
@@ -37,7 +37,7 @@ local function any()
   return false
 end
 
---- What is seen of lines that replace others: of those that are the same at both ends, what it was.
+--- The `seen` of lines that replace others: equal lines at both ends keep theirs.
 ---@param old? caliban.Question
 ---@param lines string[]
 ---@return (true|table<integer, true>)[]
@@ -61,8 +61,8 @@ local function carried(old, lines)
   return seen
 end
 
---- Takes note of a question that is painted. Lines that it had before stay seen; and it still takes keys, unless the
---- whole chat is painted anew.
+--- Notes that a question is painted. Lines that it had before stay seen. It goes on taking keys, unless the whole chat
+--- is painted anew.
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
 ---@return string[] lines to paint
@@ -93,7 +93,7 @@ function M.take(chat, update)
   return shown
 end
 
---- The whole chat is painted anew: its question may come again.
+--- The whole chat is painted anew. The same question may follow.
 ---@param chat caliban.Chat
 function M.repaint(chat)
   chat.repainted, chat.question = chat.question or chat.repainted, nil
@@ -118,7 +118,7 @@ local function block_of(chat)
   end)
 end
 
---- Has the question take keys once it and the keyboard have rested.
+--- Lets the question take keys after it was shown, and no key was pressed, for long enough.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@param wait number ms
@@ -139,8 +139,8 @@ local function arm(chat, question, wait)
   end, math.ceil(wait))
 end
 
---- Marks the characters of a line that a window does not show whole. Nothing counts that a mark of Neovim's may stand
---- upon: the first cells of a line that begins above the window, and the last row where a line goes on below it.
+--- Notes the characters that a window shows of a line too long for it. Cells that Neovim may cover with a mark do not
+--- count: the first cells of a line that begins above the window, and the last row if the line goes on below it.
 ---@param win integer
 ---@param lnum integer
 ---@param text string
@@ -167,7 +167,7 @@ local function see_part(win, lnum, text, seen)
   return all
 end
 
---- Whether a window shows a whole line, of those between its first and its last.
+--- Whether a window shows the whole of a line between its first and its last line.
 ---@param win integer
 ---@param lnum integer
 ---@param text string
@@ -189,7 +189,7 @@ local function in_fold(win, lnum)
     end)
 end
 
---- A window has been drawn: takes note of what it shows of the question.
+--- Notes which lines of the question a window shows. Called after the window was drawn.
 ---@param chat caliban.Chat
 ---@param win integer
 function M.drawn(chat, win)
@@ -198,7 +198,7 @@ function M.drawn(chat, win)
   if not (question and block) then
     return
   end
-  -- the line below the last whole one may be there in part
+  -- the line below the last whole one may be shown in part
   local last = math.min(fn.line('w$', win) + 1, row + block.n)
   for lnum = math.max(fn.line('w0', win), row + 1), last do
     local i = lnum - row
@@ -215,7 +215,7 @@ function M.drawn(chat, win)
   end
 end
 
---- Why an answer is not taken yet, in one sentence.
+--- Why an answer is not accepted yet, in one sentence.
 ---@param question caliban.Question
 ---@param ruling 'once'|'session'|'deny'
 ---@return string?
@@ -225,7 +225,7 @@ local function objection(question, ruling)
   elseif ruling == 'deny' then
     return nil
   elseif next(question.folds) then
-    return 'A part is folded. Open it with <CR> and read it first.'
+    return 'A part of the question is folded. Open it with <CR> and read it, then answer.'
   end
   local unseen = 0
   for i = 1, #question.lines - 1 do
@@ -247,7 +247,7 @@ local function say(text)
   require('caliban.notify').show(text, vim.log.levels.WARN)
 end
 
---- Answers the question, unless something of it is still to be read.
+--- Answers the question, unless a part of it has not been shown yet.
 ---@param chat caliban.Chat
 ---@param question caliban.Question
 ---@param ruling 'once'|'session'|'deny'
@@ -265,7 +265,7 @@ local function answer(chat, question, ruling, reason)
   require('caliban.chat').send(chat, message)
 end
 
---- The question under the cursor, where it takes keys now.
+--- The question under the cursor, if it takes keys now.
 ---@param block? caliban.Block
 ---@param chat caliban.Chat
 ---@return caliban.Question?
@@ -275,7 +275,7 @@ local function taking(chat, block)
   return is_open and fn.reg_executing() == '' and question or nil
 end
 
---- Answers by a key. Nothing where the question takes none yet.
+--- A function that answers by a key; absent if the question takes no keys yet.
 ---@param chat caliban.Chat
 ---@param block? caliban.Block under the cursor
 ---@param ruling 'once'|'session'|'deny'
@@ -287,7 +287,7 @@ function M.key(chat, block, ruling)
   end
 end
 
---- The same, after a reason was asked for.
+--- The same for a no with a reason, for which it asks the user.
 ---@param chat caliban.Chat
 ---@param block? caliban.Block
 ---@return fun()?
@@ -303,7 +303,7 @@ function M.because(chat, block)
     end
 end
 
---- Whether the user pressed the last key: no macro and no mapping of another key did.
+--- Whether the user pressed the last key, rather than a macro or a mapping of another key.
 ---@return boolean
 function M.is_typed()
   return by_hand
@@ -328,7 +328,7 @@ local function window(chat)
   return found, false
 end
 
---- The chat whose question is meant: one that is on the screen before any other, of these the one in use.
+--- The chat whose question an answer is for: a chat on the screen first, and of several the one in use.
 ---@return caliban.Chat?
 ---@return boolean shown
 local function asking()
@@ -359,7 +359,7 @@ local function show(chat)
   say(('`%s` asks for your permission. Read the question, then answer.'):format(chat.session))
 end
 
---- Answers the question that is on the screen. One that is not is shown, and not answered.
+--- Answers the question that is on the screen. If it is not on the screen, shows it and answers nothing.
 ---@param ruling 'once'|'session'|'deny'
 ---@param reason? string
 function M.rule(ruling, reason)

@@ -17,8 +17,8 @@ local api = vim.api
 ---@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
----@field question? caliban.Question what it asks
----@field repainted? caliban.Question what it asked before it was painted anew
+---@field question? caliban.Question its open question
+---@field repainted? caliban.Question its open question before it was painted anew
 ---@field listing? caliban.Listing what of it is under review
 ---@field context caliban.Excerpt[] chips of the composer
 ---@field warning? { text: string, tick: integer } shown over the composer's text until that changes

@@ -66,7 +66,7 @@ local function on_list(chat, name)
   end) or nil
 end
 
---- Answers a question, if the user pressed the key. Where a mapping did, the key means what it does elsewhere.
+--- Answers a question if the user pressed the key. If a mapping did, the key does what it does elsewhere.
 ---@param key string
 ---@param fn? fun() absent: the question takes no keys
 ---@return string|false

@@ -1,10 +1,10 @@
---- Where a chat's windows stand on the screen, and how large they are. A window that the chat has opened at a side
---- keeps its share of the screen when the screen changes its size, and gets it back when the screen does.
+--- Where the windows of a chat are on the screen, and how large they are. A chat at a side of the screen keeps its
+--- share of the screen when the screen is resized.
 local M = {}
 
 local api = vim.api
 
---- The screen from which the chat has room beside the code, and the smallest that has room below it.
+--- The screen that has room for the chat beside the code, and the smallest that has room for it below the code.
 local BESIDE, COLUMNS, LINES = 120, 60, 20
 
 ---@alias caliban.Layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
@@ -76,11 +76,11 @@ function M.place(layout)
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
 
----@class caliban.Share what the windows of a chat at a side have of the screen
+---@class caliban.Share the part of the screen that the windows of a chat at a side have
 ---@field side 'columns'|'lines'
----@field part number of all, from 0 to 1
----@field size integer columns or lines as they were set or seen last
----@field screen integer columns or lines of the screen then
+---@field part number of the screen, from 0 to 1
+---@field size integer columns or lines when they were last set or seen
+---@field screen integer columns or lines of the screen at that time
 
 --- Columns or lines of the chat that this transcript's window belongs to.
 ---@param win integer
@@ -94,7 +94,7 @@ local function size(win, side)
   return api.nvim_win_get_height(win) + (below and api.nvim_win_get_height(below) + 1 or 0)
 end
 
---- Remembers what a transcript's window has of the screen.
+--- Remembers the share of the screen that a transcript's window has.
 ---@param win integer
 ---@param side 'columns'|'lines'
 local function note(win, side)
@@ -119,7 +119,7 @@ local function share_of(win)
   return vim.w[win].caliban_share
 end
 
---- The user has changed the size of windows: what the chat has now is its share.
+--- The user has resized windows: the present size of each chat becomes its share.
 local function resized()
   for _, win in ipairs(vim.v.event.windows or {}) do
     local share = api.nvim_win_is_valid(win) and share_of(win)
@@ -129,7 +129,7 @@ local function resized()
   end
 end
 
---- The screen has another size: each chat at a side gets its share of it.
+--- The screen was resized: gives each chat at a side its share.
 local function screen_resized()
   local windows = require('caliban.chat.windows')
   for _, win in ipairs(api.nvim_list_wins()) do
@@ -154,7 +154,7 @@ local function screen_resized()
   end
 end
 
---- Begins to follow the screen.
+--- Begins to watch the size of the screen.
 function M.watch()
   local group = api.nvim_create_augroup('caliban_layout', {})
   api.nvim_create_autocmd('WinResized', { group = group, callback = resized })

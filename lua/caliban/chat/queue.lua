@@ -1,8 +1,8 @@
---- How the messages of the queue are shown: one line each, and of one that is held all of it, since the user is to see
---- what they send.
+--- Shows the messages of the queue: a queued one as one line, a held one in full, so that users see all that they
+--- send.
 local M = {}
 
---- Characters of a message that was queued here.
+--- The most characters that are shown of a queued message.
 local MOST = 120
 
 ---@param message caliban.QueuedMessage
@@ -51,7 +51,7 @@ end
 
 ---@param queue caliban.QueuedMessage[]
 ---@param held boolean
----@return boolean # whether one of them is held, or is not
+---@return boolean # whether one of them has this `held`
 local function some(queue, held)
   for _, message in ipairs(queue) do
     if message.held == held then
@@ -61,14 +61,14 @@ local function some(queue, held)
   return false
 end
 
---- Which keys there are.
+--- The keys that the queue takes, for the line above it.
 ---@param queue caliban.QueuedMessage[]
 ---@return string
 function M.keys(queue)
   return (some(queue, true) and 's sends · S all · ' or '') .. 'x removes · <CR> edits'
 end
 
---- Whether one of them may go.
+--- Whether one of them is not held.
 ---@param queue caliban.QueuedMessage[]
 ---@return boolean
 function M.ready(queue)

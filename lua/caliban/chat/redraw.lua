@@ -1,5 +1,5 @@
---- Highlights a transcript's lines as they are drawn, and takes note of what has been. Nothing of it stays in the buffer, where it would have
---- to be moved and searched with every change.
+--- Highlights a transcript's lines as they are drawn, and notes which lines of a question have been drawn. No highlight
+--- stays in the buffer, where it would have to be moved and searched with every change.
 local M = {}
 
 local api = vim.api
@@ -9,7 +9,7 @@ local ns = api.nvim_create_namespace('caliban_chat')
 local chat ---@type caliban.Chat?
 local block ---@type caliban.Block?
 local top = 0
---- Windows of which a question is drawn.
+--- Windows that draw a question, each with its chat.
 local asking = {} ---@type table<integer, caliban.Chat>
 local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_extmark
 

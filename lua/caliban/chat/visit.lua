@@ -1,4 +1,4 @@
---- Going from the transcript to the file that stands under the cursor.
+--- Goes from the transcript to the file under the cursor.
 local M = {}
 
 local api = vim.api
@@ -16,13 +16,13 @@ local function code_window()
   end
 end
 
---- The file's name under the cursor, or the first one behind it, as `gf` would take it.
+--- The file name under the cursor or, as with `gf`, the first one behind it.
 ---@param line string
 ---@param col integer
 ---@return string name '' for none
----@return string after what follows it
+---@return string after the text behind the name
 local function name_at(line, col)
-  -- of a line without end only what is near
+  -- only the text near the cursor: a line may be endless
   local from, start = 0, math.max(0, col - 1024)
   line, col = line:sub(start + 1, col + 4096), col - start
   while true do

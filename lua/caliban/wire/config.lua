@@ -18,7 +18,7 @@
 ---@field no_system boolean
 ---@field instructions boolean read AGENTS.md and its like
 ---@field titles boolean ask the model for a title after the first turn
----@field pass_env string[] variables that commands get though they look like secrets
+---@field pass_env string[] variables that commands get even if they look like secrets
 ---@field probe boolean look for a model server on this machine when nothing is configured
 
 ---@class (exact) caliban.ProviderConfig

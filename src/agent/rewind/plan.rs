@@ -88,7 +88,7 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     files.into_values().collect()
 }
 
-/// Whether no link leads from here to another place; asked again where something is about to be done there.
+/// An error if a symbolic link leads from this path to another place. Checked again right before each change.
 pub(in crate::agent) fn stays(desk: &Desk, path: &Path) -> Result<(), String> {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let leads = tool::path::resolve(desk, &path.to_string_lossy());

@@ -50,7 +50,7 @@ pub(super) const PLAIN: Quirks = Quirks::NONE;
 /// Of the vendors whose models think in the open, and only where they are told to.
 const SWITCHED: Quirks = Quirks { reasoning_back: true, thinking_switch: true, ..PLAIN };
 
-/// Of the servers that write the conversation by the model's own chat template.
+/// The quirks of servers that format the conversation with the model's own chat template.
 const TEMPLATE: Quirks = Quirks { alternate: true, ..PLAIN };
 
 const fn row(

@@ -316,7 +316,7 @@ fn the_defaults_are_the_newest_of_their_lines() {
     .assert_eq(&text);
 }
 
-/// A key that a command prints is taken out by what it looks like, whoever's it is.
+/// A key in the output of a command is found by its form, whatever provider it belongs to.
 #[test]
 fn the_keys_of_every_provider_are_recognised_or_it_says_why_not() {
     for row in TABLE.iter().filter(|row| !row.key.is_empty()) {

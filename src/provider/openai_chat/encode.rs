@@ -44,7 +44,7 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
     body
 }
 
-/// Makes one message of the user's messages in a row.
+/// Joins messages of the user that follow one another into one.
 fn join_users(messages: &mut Vec<Value>) {
     messages.dedup_by(|next, before| {
         if next["role"] != "user" || before["role"] != "user" {

@@ -34,7 +34,7 @@ fn started(step: &Step) -> Vec<String> {
     run.collect()
 }
 
-/// The texts of the last answers.
+/// The texts of the last message's answers.
 fn answers(session: &Session) -> Vec<(String, String)> {
     let message = session.messages.iter().rfind(|it| say::is_answers(it)).unwrap();
     let answers = message.blocks.iter().filter_map(|it| match it {
@@ -64,7 +64,7 @@ fn of_too_many_calls_the_first_are_taken_and_each_is_answered_in_order() {
         assert_eq!(ids, (0..count).map(|n| format!("r{n}")).collect::<Vec<_>>());
         let refused: Vec<&str> = answers[MAX_CALLS..].iter().map(|it| it.1.as_str()).collect();
         if let Some((first, others)) = refused.split_first() {
-            let why = format!("Not run: too many calls. Your reply had {count} calls, and 200 is");
+            let why = format!("Not run: too many calls. Your reply had {count} calls. At most 200");
             assert!(first.starts_with(&why), "{first}");
             assert!(others.iter().all(|it| *it == "Not run: too many calls"));
         }
@@ -89,14 +89,14 @@ fn a_stop_among_too_many_calls_answers_each() {
     laws::assert_valid(&session);
 }
 
-/// What was not taken says nothing of the call: sent again and again, it is no loop.
+/// The answer to a call beyond the limit says nothing about the call, so sending such calls again is no loop.
 #[test]
 fn a_call_that_was_not_taken_may_be_sent_again() {
     let mut session = opened();
     session.step(send("go"));
     for round in 0..6 {
         let Input::Replied { turn, mut reply, mut plans } = reads(MAX_CALLS + 1) else { panic!() };
-        // ids are never the same twice; all but the last call are others each time
+        // every id is new; only the last call is the same each time
         for (n, block) in reply.blocks.iter_mut().enumerate() {
             let Block::Call(call) = block else { panic!() };
             call.id = CallId(format!("{round}-{n}"));

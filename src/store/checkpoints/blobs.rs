@@ -85,7 +85,7 @@ impl Blobs {
         }
     }
 
-    /// The contents there are, and their bytes. Files of other names are not ours.
+    /// The stored contents, and their sizes in bytes. Files with other names are not ours.
     pub(super) fn sizes(&self) -> Vec<(BlobName, u64)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let sized = |it: fs::DirEntry| {

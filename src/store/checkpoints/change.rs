@@ -1,4 +1,4 @@
-//! One change of one file, as the log has it. The log may be anybody's: what is read of it is checked here, once.
+//! One change of one file, as the log holds it. Anybody may have written the log, so every line is checked here, once.
 
 use crate::event::HIGHEST;
 use crate::place::Place;
@@ -40,13 +40,13 @@ impl AsRef<Path> for BlobName {
     }
 }
 
-/// Who may read, write and run a file, and nothing beyond: no set-user-ID, set-group-ID or sticky bit.
+/// The permissions to read, write and run a file; no set-user-ID, set-group-ID or sticky bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u32")]
 pub struct FileMode(u32);
 
 impl FileMode {
-    /// Of these bits those that it can hold.
+    /// Keeps those of the bits that are such permissions.
     pub fn of(bits: u32) -> FileMode {
         FileMode(bits & 0o777)
     }
@@ -65,19 +65,19 @@ impl TryFrom<u32> for FileMode {
     }
 }
 
-/// What a file was or became.
+/// The content of a file before or after a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
     /// There was no file.
     Absent,
     Blob(BlobName),
-    /// Why its content is not here, to follow “it”.
+    /// Why its content is not stored; follows “it” in a sentence.
     Lost(String),
 }
 
 impl Kept {
-    /// A reason is one short line.
+    /// Cuts a reason to one short line.
     fn plain(self) -> Kept {
         match self {
             Kept::Lost(why) => Kept::Lost(title(&why)),
@@ -97,20 +97,20 @@ pub enum Cause {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// What has become of it may still be told.
+    /// Its outcome is not known yet.
     #[default]
     Open,
     Closed,
-    /// It has not come to be.
+    /// It was not made.
     Void,
 }
 
 /// One change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// A later line of the log with the same number replaces an earlier one.
+    /// The change's number. A later line of the log with the same number replaces this one.
     pub id: u32,
-    /// What is rewound together: a turn, or a rewind.
+    /// The number of the turn or rewind to which it belongs; its changes are rewound together.
     pub entry: u32,
     pub turn: u32,
     /// Seconds since 1970.
@@ -119,7 +119,7 @@ pub struct Change {
     pub title: String,
     pub cause: Cause,
     pub path: Place,
-    /// The path it was given.
+    /// The new path, where the file was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Place>,
     pub before: Kept,
@@ -127,10 +127,10 @@ pub struct Change {
     /// The file's permissions, where it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<FileMode>,
-    /// The highest of the folders that were not there before.
+    /// The highest of the folders that this change made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<Place>,
-    /// Once the user had decided: the text without the change, and with what was kept of it.
+    /// After the user's decision: the text without the change, and the text with the part that was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled: Option<(Kept, Kept)>,
     pub state: State,
@@ -145,7 +145,7 @@ impl Change {
         }
     }
 
-    /// Whether there is something to take back, or would be.
+    /// Whether there is something to take back, or may be later.
     pub fn counts(&self) -> bool {
         let (before, after) = self.sides();
         let is_known = !matches!(before, Kept::Lost(_));
@@ -153,7 +153,7 @@ impl Change {
     }
 }
 
-/// A line of the log, as it was read: its paths may be anybody's.
+/// A line of the log as it was read, with unchecked paths.
 #[derive(Debug, Deserialize)]
 pub(super) struct Line {
     pub(super) id: u32,
@@ -174,7 +174,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// `None`: it is no change of a file of this project.
+    /// `None` if it is no change of a file of this project.
     pub(super) fn change(self, root: &Path) -> Option<Change> {
         let Line { id, entry, turn, at, title: said, cause, path, to, .. } = self;
         let place = |path: Option<PathBuf>| match path {
@@ -201,7 +201,7 @@ impl Line {
     }
 }
 
-/// What is known of a change before it is in the log.
+/// The parts of a change that are known before it is in the log.
 #[derive(Debug, Clone)]
 pub struct New {
     pub path: PathBuf,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_a_change_can_be_or_nothing() {
+    fn a_line_is_read_only_if_it_is_a_valid_change() {
         assert!(read(base()).is_some());
         let written = serde_json::to_value(read(base()).unwrap()).unwrap();
         assert_eq!(read(written), read(base()));

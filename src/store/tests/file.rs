@@ -250,7 +250,7 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
     );
 }
 
-/// Every number of a session's file and of its journal at its highest: it is read, and goes on.
+/// A session whose file and journal hold the highest possible numbers is read and goes on.
 #[test]
 fn numbers_at_their_highest_are_read_and_counted_on() {
     let place = place();

@@ -68,7 +68,7 @@ fn session() -> impl Strategy<Value = Session> {
         0..=crate::event::HIGHEST,
     )
         .prop_map(|(messages, queue, notes, model, counts, turns)| {
-            // what no double holds is cut
+            // shifted, so that a double holds each count exactly
             let [input, output, cache_read, cache_write, context] = counts.map(|it| it >> 12);
             let queue: Vec<Queued> = (1..)
                 .zip(queue)

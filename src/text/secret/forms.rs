@@ -1,21 +1,21 @@
-//! What the keys of known services look like.
+//! The forms of the keys of known services.
 
 /// The keys that begin with `prefix`.
 pub struct Form {
-    /// Whose keys these are: the names of providers (`provider::endpoint`), or of other services.
+    /// The owners of such keys: names of providers (`provider::endpoint`) or of other services.
     pub whose: &'static [&'static str],
     pub prefix: &'static str,
     pub body: Body,
 }
 
-/// What stands behind the prefix.
+/// The part of a key after its prefix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// At least sixteen letters, digits, `_` and `-`, a part of which no person would write.
+    /// At least sixteen letters, digits, `_` and `-`, with a part that no person would write.
     Random,
     /// The same, with dots in it.
     Dotted,
-    /// So many letters and digits, and no more.
+    /// Exactly this many letters and digits.
     Exactly(usize),
 }
 
@@ -25,7 +25,7 @@ const fn form(whose: &'static [&'static str], prefix: &'static str, body: Body) 
     Form { whose, prefix, body }
 }
 
-/// Two forms with one beginning stand with the narrower one first.
+/// Of two forms with the same beginning, the narrower one comes first.
 pub const FORMS: [Form; 51] = [
     // model providers
     form(&["anthropic", "openai", "openrouter", "deepseek", "moonshot"], "sk-", Random),
@@ -81,12 +81,12 @@ pub const FORMS: [Form; 51] = [
     form(&["PyPI"], "pypi-", Random),
     form(&["Docker"], "dckr_pat_", Random),
     form(&["Cargo"], "cio", Exactly(32)),
-    // anybody's
+    // any service
     form(&["age"], "AGE-SECRET-KEY-1", Random),
     form(&["JSON Web Tokens"], "eyJ", Dotted),
 ];
 
-/// The bytes with which keys begin: most words begin with none of them, and are no keys.
+/// The first bytes of keys. Most words begin with none of them, so they are no keys.
 pub(super) const FIRST: [bool; 128] = {
     let (mut first, mut at) = ([false; 128], 0);
     while at < FORMS.len() {
@@ -96,14 +96,14 @@ pub(super) const FIRST: [bool; 128] = {
     first
 };
 
-/// Model providers whose keys nothing tells from other words, and why.
+/// Model providers whose keys cannot be told from other words, and why.
 pub const FORMLESS: [(&str, &str); 3] = [
     ("mistral", "its keys are 32 letters and digits"),
     ("zai", "its keys are two random words with a dot between them"),
     ("azure", "its keys are 32 hexadecimal digits, or 84 letters and digits"),
 ];
 
-/// Characters behind the prefix, at least.
+/// The fewest characters behind the prefix.
 const SHORTEST: usize = 16;
 
 impl Form {
@@ -127,8 +127,8 @@ pub(super) fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Whether nobody would write this as a part of a name: it is long and has digits, or it is longer and its capitals
-/// stand anywhere.
+/// Whether nobody would write this as a part of a name: it is long and has digits, or it is longer and mixes capitals
+/// and small letters.
 pub(super) fn is_random(part: &str) -> bool {
     let count = |is: fn(&u8) -> bool| part.bytes().filter(is).count();
     let (digits, upper, lower) =

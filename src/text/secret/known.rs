@@ -1,12 +1,12 @@
-//! Keys that are known, found in a text that comes in pieces.
+//! Finds known keys in a text that comes in pieces.
 
 use super::MARK;
 use std::mem;
 
 pub(super) struct Known {
-    /// The longest first: where one begins like another, the whole of it is meant.
+    /// The longest first: if one key begins with another, the longer one is found.
     keys: Vec<String>,
-    /// The bytes with which they begin.
+    /// The first bytes of these keys.
     first: [bool; 256],
     held: String,
     pub(super) count: usize,
@@ -41,7 +41,7 @@ impl Known {
         self.scan(&held, true).0
     }
 
-    /// The marked text, and how much of the given one that is.
+    /// The text with keys replaced, and how many bytes of the given text it stands for.
     fn scan(&mut self, text: &str, is_last: bool) -> (String, usize) {
         let bytes = text.as_bytes();
         let (mut out, mut copied, mut at) = (String::with_capacity(text.len()), 0, 0);
@@ -50,7 +50,7 @@ impl Known {
                 at += 1;
                 continue;
             }
-            // a key begins where a character does
+            // a key begins at the boundary of a character
             let rest = &bytes[at..];
             let begins = |it: &String| it.len() > rest.len() && it.as_bytes().starts_with(rest);
             if !is_last && self.keys.iter().any(begins) {

@@ -1,20 +1,20 @@
-//! Private keys in PEM, line by line: indented, numbered or quoted, and those that end too early.
+//! Finds private keys in PEM line by line, also indented, numbered, quoted or cut off ones.
 
-/// Bytes of one at most: of RSA with 16,384 bits it has 13,000.
+/// The most bytes of a private key. One of RSA with 16,384 bits has 13,000.
 pub(super) const LONGEST: usize = 16 * 1024;
-/// A line that is longer is looked at in parts.
+/// The most bytes of a line that is compared whole. A longer line is compared in parts.
 const LINE: usize = LONGEST;
 const BEGIN: &str = "-----BEGIN ";
 const KIND: &str = "PRIVATE KEY";
 const DASHES: &str = "-----";
-/// What stands above the key itself.
+/// The headers above the key itself.
 const FIELDS: [&str; 6] =
     ["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Charset: ", "Hash: "];
 
 pub(super) enum Begin {
     /// The first line, of this length.
     Yes(usize),
-    /// The text may go on as one.
+    /// The text may become such a line when more of it comes.
     Perhaps,
     No,
 }
@@ -39,14 +39,14 @@ pub(super) fn begin(text: &str) -> Begin {
 }
 
 pub(super) enum Line {
-    /// It belongs to the key.
+    /// The line belongs to the key.
     Body(usize),
-    /// The key ends in it, here.
+    /// The key ends in this line, at this byte.
     End(usize),
     Other,
 }
 
-/// What the line is with which a text begins. `None`: it takes more to decide.
+/// The kind of the first line of a text. `None` if more text is needed to decide.
 pub(super) fn line(text: &str, is_last: bool) -> Option<Line> {
     let mut len = text.find('\n').map_or(text.len(), |at| at + 1);
     let is_whole = text[..len].ends_with('\n') || is_last || len >= LINE;
@@ -69,7 +69,7 @@ pub(super) fn line(text: &str, is_last: bool) -> Option<Line> {
 }
 
 fn is_body(line: &str) -> bool {
-    // a number before the line, quotes around it
+    // skips a number before the line and quotes around it
     let code = line.trim_start_matches(|c: char| c.is_ascii_digit() || c.is_whitespace());
     let code = code.trim_matches(|c: char| c.is_whitespace() || "\"',;|>+".contains(c));
     let is_coded = |c: char| c.is_ascii_alphanumeric() || "+/=\\_.:-".contains(c);

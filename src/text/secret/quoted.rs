@@ -1,13 +1,13 @@
-//! What a sentence quotes of one key: providers repeat the key that they refuse, or a part of it.
+//! Finds quotations of a key in a sentence: providers quote the key that they refuse, or a part of it.
 
 use std::ops::Range;
 
-/// A run of so many characters of the key is a part of it.
+/// So many consecutive characters of the key count as a part of it.
 const RUN: usize = 8;
-/// The key's last characters, as a word of their own.
+/// So many last characters of the key count as a part of it, if they are a word of their own.
 const LAST: std::ops::RangeInclusive<usize> = 4..=7;
 
-/// The text with `mark` in the place of the key, of parts of it, and of what is left of it beside asterisks.
+/// The text with `mark` instead of the key, of parts of the key, and of its rest beside asterisks.
 pub fn without_parts(text: &str, key: &str, mark: &str) -> String {
     if key.is_empty() {
         return text.to_owned();
@@ -46,7 +46,7 @@ fn runs(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     found
 }
 
-/// The beginning of the key, its end or both, with asterisks, dots or the like for the rest.
+/// Finds the key's beginning, its end or both, with asterisks, dots or the like for the rest.
 fn masked(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < text.len() {
@@ -79,7 +79,7 @@ fn tail(text: &[char], key: &[char]) -> usize {
     (2..=key.len().min(text.len())).rev().find(|it| text.starts_with(from(*it))).unwrap_or(0)
 }
 
-/// Words that are the key's last characters, and no others.
+/// Finds words that are just the key's last characters.
 fn last(text: &[char], key: &[char]) -> Vec<Range<usize>> {
     let is_part = |it: &char| it.is_alphanumeric();
     let (mut found, mut at) = (Vec::new(), 0);

@@ -70,7 +70,7 @@ fn values_of_variables_are_secrets_by_what_they_look_like() {
 }
 
 #[test]
-fn what_a_sentence_quotes_of_a_key_is_taken_out() {
+fn quotations_of_a_key_are_replaced() {
     let key = "sk-abQ2rstuvwxyz0123456789wxY4";
     for (text, expected) in [
         ("bad key sk-abQ2rstuvwxyz0123456789wxY4", "bad key [key]"),
@@ -90,7 +90,7 @@ fn what_a_sentence_quotes_of_a_key_is_taken_out() {
     assert_eq!(without_parts("none", "", "[key]"), "none");
 }
 
-/// Pieces of texts with keys in them, whole and not.
+/// Pieces of texts with keys in them, whole or cut off.
 fn piece() -> impl Strategy<Value = String> {
     let form = (0..FORMS.len()).prop_map(|at| made_up(&FORMS[at]));
     let part = (0..FORMS.len(), 0..20_usize).prop_map(|(at, len)| {
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn wherever_a_text_is_cut_the_same_is_marked(pieces in prop::collection::vec(piece(), 0..8)) {
+    fn secrets_are_replaced_wherever_a_text_is_cut(pieces in prop::collection::vec(piece(), 0..8)) {
         let text = pieces.concat();
         let whole = marked(&text, &KNOWN);
         for at in (0..=text.len()).filter(|it| text.is_char_boundary(*it)) {
@@ -151,9 +151,9 @@ proptest! {
     }
 }
 
-/// A word that never ends, and a line of a private key that never does, are not held back for ever.
+/// Neither an endless word nor an endless line of a private key is held back for ever.
 #[test]
-fn what_is_held_back_is_bounded() {
+fn the_text_that_is_held_back_is_bounded() {
     for (begin, more) in [("sk-", "a1"), ("-----BEGIN PRIVATE KEY-----", "ab"), ("x", "y")] {
         let text = format!("{begin}{}", more.repeat(40_000));
         let whole = marked(&text, &KNOWN);

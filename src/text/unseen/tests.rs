@@ -1,8 +1,8 @@
-//! What is spelt out where.
+//! Which characters are spelt out in which texts.
 
 use super::*;
 
-/// What nothing may be hidden with: the characters of the issue and the rest of their kinds.
+/// Characters with which nobody may hide anything: those of the issue and the rest of their kinds.
 const NAMED: &str = "\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}\u{fe00}\u{fe0f}\u{e0100}\u{e01ef}\u{a0}\u{2000}\u{200a}\
     \u{202f}\u{205f}\u{3000}\u{ad}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{feff}\u{61c}\u{202a}\
     \u{202e}\u{2066}\u{2069}\u{e0001}\u{e0020}\u{e007f}\u{2028}\u{2029}\u{34f}\u{180e}\u{1b}\u{7}\u{85}\u{7f}\r";
@@ -18,7 +18,7 @@ fn every_one_is_spelt_out_in_a_question_and_between_letters_in_instructions() {
 }
 
 #[test]
-fn what_is_seen_stays() {
+fn visible_characters_stay() {
     let kept = "naïve Grüße, 日本語 привет \u{1f468}\u{200d}\u{1f469} ❤\u{fe0f} 1\u{fe0f}\u{20e3} می\u{200c}خواهم";
     assert_eq!(spelt_out(kept), (Cow::Borrowed(kept), 0));
     let ordinary = "naïve Grüße, 日本語 привет λ\tµs\n";

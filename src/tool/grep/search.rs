@@ -28,7 +28,7 @@ pub(super) struct Search {
     pub(super) matcher: RegexMatcher,
     pub(super) context: usize,
     pub(super) buffers: BTreeMap<PathBuf, Source>,
-    /// The user was asked for what is searched, so that nothing in it is kept back but what is never read.
+    /// The user has agreed to this search. It leaves out only the files that are never read.
     pub(super) agreed: bool,
     pub(super) reach: Reach,
 }
@@ -41,7 +41,7 @@ pub(super) struct Found {
     pub(super) capped: bool,
     /// Files with matches under review, and their hunks.
     pub(super) pending: Vec<(String, u32)>,
-    /// Files that are not searched without a question.
+    /// Files that are left out because the user would have to be asked.
     pub(super) kept: Vec<String>,
 }
 

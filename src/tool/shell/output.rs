@@ -17,10 +17,10 @@ pub(super) struct Output {
     call: CallId,
     chat: UnboundedSender<(CallId, String)>,
     clip: Clip,
-    /// The line that has not ended yet, as it comes.
+    /// The unfinished line, as it has come.
     partial: Vec<u8>,
     marking: Marking,
-    /// The same, clean and without secrets, as far as that is decided.
+    /// The unfinished line, clean and without secrets, as far as it is decided.
     line: String,
     waiting: String,
 }
@@ -66,7 +66,7 @@ impl Output {
         self.lines(&marked);
     }
 
-    /// Takes marked text in, and hands its whole lines on.
+    /// Takes text without secrets, and hands its whole lines on.
     fn lines(&mut self, text: &str) {
         let mut rest = text;
         while let Some((head, tail)) = rest.split_once('\n') {

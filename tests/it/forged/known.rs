@@ -1,9 +1,9 @@
-//! What a file says that the model knows: only the project's own files are looked after.
+//! Files that a session file calls known to the model: only those of the project are watched.
 
 use super::*;
 use std::os::unix::fs::symlink;
 
-/// The model hears of changes in files that it knows, and in none that a session's file only names.
+/// The model is told of changes in files that it knows, but not in files that only a session file names.
 #[test]
 fn a_file_outside_the_project_is_not_looked_after() {
     let server = Server::start();
@@ -31,9 +31,9 @@ fn a_file_outside_the_project_is_not_looked_after() {
     }
 }
 
-/// A lock that is a link is not written through.
+/// Nothing is written through a link that has the name of the lock or of another file of the folder.
 #[test]
-fn what_is_no_file_of_the_folder_is_not_opened() {
+fn a_link_in_the_folder_of_sessions_is_not_opened() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(160, 40).anthropic(&server));
     let mine = setup.dir().join("mine.txt");

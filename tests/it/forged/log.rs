@@ -4,7 +4,7 @@ use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-/// What the log's one content holds.
+/// The text of the log's only content.
 const TEXT: &str = "forged\n";
 
 /// The name under which `TEXT` is kept.
@@ -104,9 +104,9 @@ fn a_rewind_writes_nothing_that_is_not_the_projects() {
     assert!(mode.is_ok_and(|it| it & 0o7000 == 0));
 }
 
-/// What stands in the place of a content and is no file is not read.
+/// Something else than a file, in the place of a content, is not read.
 #[test]
-fn a_content_is_a_file_of_its_folder() {
+fn a_content_that_is_no_regular_file_is_not_read() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let dir = write_log(&setup, &[made(1, &setup.path("b.txt"), 0o644)]);

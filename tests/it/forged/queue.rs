@@ -1,4 +1,4 @@
-//! A session's queue and its mode, as a file or a journal has them.
+//! A session's queue and its mode, read from a session file or a journal.
 
 use super::*;
 use crate::review::scene::write;
@@ -50,7 +50,7 @@ fn a_held_message_goes_when_the_user_sends_it() {
     let setup = queued_and_wide(&server);
     let nvim = opened(&setup);
     nvim.wait_transcript(WAITS);
-    // an empty composer sends nothing of it
+    // an empty composer sends no held message
     nvim.keys("<Esc><CR>");
     nvim.wait_screen("Nothing sent.");
     server.reply(Reply::said("Pushed."));
@@ -89,7 +89,7 @@ fn all_held_messages_go_one_after_the_other() {
     assert!(!nvim.transcript().contains("held:"));
 }
 
-/// The mode of a held message's turn is the user's, and the model is told of it.
+/// A held message's turn runs in the user's mode, and the model is told of that mode.
 #[test]
 fn a_journal_widens_no_mode_and_sends_nothing() {
     let server = Server::start();
@@ -128,7 +128,7 @@ fn a_narrower_mode_is_taken_and_the_users_own_setting_holds() {
     assert_eq!(mode(&nvim), "auto-edit");
 }
 
-/// A fork of it is no more trusted than the file.
+/// A fork of the session is trusted no more than its file.
 #[test]
 fn a_copy_of_a_wide_file_is_not_wide() {
     let server = Server::start();
@@ -141,7 +141,7 @@ fn a_copy_of_a_wide_file_is_not_wide() {
     assert_eq!(nvim.lua_str("return #require('caliban').state().queue"), "0");
 }
 
-/// Numbers at the end of their range neither stop the program nor wrap.
+/// Numbers at the end of their range neither end the program nor overflow.
 #[test]
 fn numbers_at_the_end_of_their_range_are_taken() {
     let server = Server::start();

@@ -67,12 +67,12 @@ fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
     symlink(&outside, folder(&setup).join("main.review-00000000000b")).unwrap();
     let fifo = folder(&setup).join("main.review-00000000000c");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
-    // the one that is as it should be is taken up, and it alone
+    // only the valid record is taken up
     fs::write(setup.path("b.txt"), nine()).unwrap();
     put(&setup, 13, &record(&setup.path("b.txt"), &nine(), same));
     let nvim = opened(&setup);
     nvim.wait(|nvim| pending(nvim) == "1", "the review of b.txt");
-    // all that was to come has come once this is answered
+    // once this is answered, every earlier message has come
     server.reply(Reply::said("Yes."));
     nvim.ask("well?", "Yes.");
     assert_eq!(pending(&nvim), "1");
@@ -84,9 +84,9 @@ fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
     }
 }
 
-/// What a record says was agreed to, or written at once, is decided again.
+/// Hunks that a record calls accepted, or written at once, have to be decided again.
 #[test]
-fn a_record_has_nothing_written() {
+fn accepted_hunks_of_a_record_are_pending_again() {
     let server = Server::start();
     let setup =
         Setup::new().size(120, 40).file("a.txt", nine()).file("b.txt", nine()).file("c.txt", "");

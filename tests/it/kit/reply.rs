@@ -169,7 +169,7 @@ impl Reply {
         Reply::new().on_and_on(piece)
     }
 
-    /// From here on this text again and again, until the connection is closed.
+    /// From here on, sends this text again and again until the connection is closed.
     #[must_use]
     pub fn on_and_on(self, piece: &str) -> Reply {
         self.part(Part::Endless(piece.into()))

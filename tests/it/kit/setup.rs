@@ -135,7 +135,7 @@ impl Setup {
         self
     }
 
-    /// As `anthropic`, on what Caliban takes for another machine: the server is reached as its proxy.
+    /// Like `anthropic`, but on an address that Caliban takes for another machine. The server is its proxy.
     #[must_use]
     pub fn anthropic_elsewhere(self, server: &Server) -> Setup {
         self.asking(0)

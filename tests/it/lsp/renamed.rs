@@ -152,7 +152,7 @@ fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
     assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
 }
 
-/// In auto-edit mode what the tests run waits for the user, and the rest is written.
+/// In auto-edit mode, a file that runs with the tests waits for the user, and the other files are written.
 #[test]
 fn a_file_that_runs_by_itself_waits_in_auto_edit() {
     let config = "{ mode = 'auto-edit', lsp = { diagnostics_ms = 30000, request_ms = 30000 } }";
@@ -167,7 +167,7 @@ fn a_file_that_runs_by_itself_waits_in_auto_edit() {
     assert_eq!(scene.on_disk("conftest.py").as_deref(), Some(MAIN));
 }
 
-/// The line of a file that the user would be asked for is not among the places.
+/// The places do not show lines of a file that the user would be asked for.
 #[test]
 fn lines_of_files_with_keys_are_not_shown() {
     let scene =
@@ -178,6 +178,9 @@ fn lines_of_files_with_keys_are_not_shown() {
     scene.nvim.lua("require('caliban').ask('go')", &[]);
     scene.wait_idle("I see.");
     let said = scene.answer(2, "c1");
-    assert!(said.contains(".env.py:1 (not shown: `read` asks the user)"), "{said}");
+    assert!(
+        said.contains(".env.py:1 (line not shown: `read` the file, which asks the user)"),
+        "{said}"
+    );
     assert!(!said.contains("s3cret"), "{said}");
 }

@@ -1,5 +1,5 @@
-//! The law of names: whatever files are called, the disk holds what was agreed to, and nothing was run. 500 names, or as
-//! many as the variable `NAMES` says.
+//! The law of names: whatever the names of files are, the disk holds the accepted edits, and nothing was run. It tries
+//! 500 names, or as many as the variable `NAMES` says.
 
 use super::nothing_ran;
 use crate::kit::dice::Dice;
@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Names of one round, which is one Neovim and one reply of so many calls.
+/// The names of one round: one Neovim, and one reply with so many calls.
 const ROUND: usize = 100;
 
 /// Pieces that a shell, Ex commands, wildcards, options or patterns would take for something.
@@ -88,7 +88,7 @@ const PIECES: [&str; 68] = [
     "|bd!",
 ];
 
-/// What an `:edit` would take for something else than a file of the folder.
+/// Names that `:edit` would take for something else than a file of the folder.
 const STARTS: [&str; 12] = [
     "term://touch PWN",
     "oil://",
@@ -129,7 +129,7 @@ fn odd(dice: &mut Dice, number: usize) -> OsString {
     OsStr::from_bytes(&bytes).to_owned()
 }
 
-/// What becomes of a file.
+/// What the model does with a file.
 #[derive(Clone, Debug)]
 enum Deed {
     Write,
@@ -221,7 +221,7 @@ fn text_of(files: &Files, path: &str) -> String {
     String::from_utf8(files[Path::new(path)].clone()).unwrap()
 }
 
-/// The files of the project as they are on disk.
+/// The names and texts of the project's files on disk.
 fn held(root: &Path) -> Files {
     let all = ignore::WalkBuilder::new(root).standard_filters(false).build().flatten();
     let files = all.filter(|it| it.file_type().is_some_and(|it| it.is_file()));
@@ -263,7 +263,7 @@ fn start_again(scene: Scene) -> Scene {
     Scene { server, nvim: Nvim::start(&setup) }
 }
 
-/// What was read is what the files held.
+/// Checks that the reads gave the texts of the files.
 fn answered(scene: &Scene, round: &Round) {
     let answers = scene.server.requests().last().unwrap().answers();
     for (i, (path, deed)) in round.deeds.iter().enumerate() {
@@ -277,9 +277,9 @@ fn answered(scene: &Scene, round: &Round) {
     }
 }
 
-/// The files that a mention can name are read with it.
+/// Checks that a mention reads the files that it can name.
 fn mention(scene: &Scene, round: &Round) {
-    // what follows a colon is a range of lines
+    // the text after a colon is a range of lines
     let is_range = |it: &str| {
         it.rsplit_once(':').is_some_and(|it| it.1.bytes().all(|it| b"0123456789-".contains(&it)))
     };
@@ -305,7 +305,7 @@ fn mention(scene: &Scene, round: &Round) {
     }
 }
 
-/// Lists that hold the names: completed paths, the conversations, the turns.
+/// Opens the lists that show the names: completed paths, the conversations, the turns.
 fn list(scene: &Scene) {
     for line in ["Caliban export ", "Caliban resume ", "Caliban export `", "Caliban export term:/"]
     {
@@ -318,7 +318,7 @@ fn list(scene: &Scene) {
     scene.nvim.keys("<Esc>");
 }
 
-/// The turn of the edits is taken back.
+/// Takes back the turn with the edits.
 fn take_back(scene: &Scene) {
     scene.nvim.keys(":Caliban rewind<CR>");
     scene.nvim.wait_screen("Type number and <Enter>");

@@ -101,7 +101,7 @@ fn what_was_decided_and_typed_before_the_end_holds_after_it() {
     scene.wait_hunks(1);
     scene.nvim.keys("8GA by me<Esc>");
     let scene = quit(scene);
-    // a record has nothing written: what was agreed to and is not on disk is decided again
+    // hunks that were accepted but are not on disk have to be decided again
     scene.wait_hunks(2);
     let shown = nine().replace("l2", "L2").replace("l8", "L8 by me\nL8b");
     assert_eq!(text(&scene, "a.txt"), shown.trim_end());

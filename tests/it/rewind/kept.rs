@@ -169,7 +169,7 @@ fn calibans_own_folders_are_left() {
     assert_eq!(setup.on_disk("own/caliban/x.txt"), Some(changed()));
 }
 
-/// What others run is to be looked at before it is written.
+/// The user should look at a file that others run before a rewind writes it.
 #[test]
 fn the_preview_says_which_files_run_by_themselves() {
     let scene = Scene::start(|it| it.file("build.rs", nine()));
@@ -208,7 +208,7 @@ fn links_and_what_is_outside_are_left() {
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait_phase("idle");
     scene.nvim.keys(":Caliban rewind<CR>");
-    scene.wait_chat("2 entries of what is kept of this conversation's turns are none of this");
+    scene.wait_chat("2 recorded changes of this conversation are ignored");
     assert_eq!(fs::read_to_string(outside).unwrap(), changed());
 }
 

@@ -1,7 +1,7 @@
-//! The rule of names, for Lua: what Neovim expands, searches, runs or reads as a pattern gets no text but a literal, so
-//! that no name of a file, session or model, and no title, can come to it.
+//! The rule of names, for Lua: a function that expands, searches, runs or reads patterns gets only literals, so that it
+//! never gets the name of a file, session or model, or a title.
 
-/// Called with a literal only, or with a literal that is formatted with numbers alone.
+/// Functions that may be called only with a literal, or with a literal that is formatted with numbers alone.
 const LITERAL: [&str; 31] = [
     "fn.glob",
     "fn.globpath",
@@ -36,7 +36,7 @@ const LITERAL: [&str; 31] = [
     "os.execute",
 ];
 
-/// Called with nothing that is not written out here, because they expand variables and `~`, or look for wildcards.
+/// Functions that expand variables and `~` or look for wildcards. Only the arguments that are listed here are allowed.
 const NEVER: [&str; 9] = [
     "fs.relpath",
     "fs.abspath",
@@ -49,12 +49,12 @@ const NEVER: [&str; 9] = [
     "nvim_eval",
 ];
 
-/// Options that hold expressions: set by one function, which escapes what comes into them.
+/// Options that hold expressions. Only one function may set them, and it escapes the texts that it puts into them.
 const LINES: [&str; 6] =
     ["winbar", "statusline", "tabline", "statuscolumn", "titlestring", "rulerformat"];
 const OF_LINES: &str = "lua/caliban/name.lua";
 
-/// What the user's own settings, or Neovim itself, have given.
+/// Allowed calls whose text comes from the user's settings or from Neovim itself.
 const OWN: [(&str, &str); 6] = [
     ("lua/caliban/swap.lua", "fs.normalize(dir)"),
     ("lua/caliban/rpc.lua", "fs.normalize(bin)"),
@@ -65,7 +65,7 @@ const OWN: [(&str, &str); 6] = [
         "lua/caliban/chat/keys.lua",
         "nvim_feedkeys(('\"%s%s%s'):format(vim.v.register, count, key), 'ni', false)",
     ),
-    // what `winrestcmd()` has given
+    // the result of `winrestcmd()`
     ("lua/caliban/chat/windows.lua", "vim.cmd(sizes)"),
 ];
 
@@ -115,7 +115,7 @@ pub(in crate::tidy) fn names(path: &str, text: &str) -> Vec<String> {
     found.into_iter().map(|(_, it)| it).collect()
 }
 
-/// Lua without its comments, of the same shape.
+/// The Lua code without its comments, with every line in its place.
 fn without_comments(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let (mut quote, mut at) = (None, line.len());
@@ -139,7 +139,7 @@ fn without_comments(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Each call: where it is, the last two names of what is called (all of them for `vim.cmd`), its arguments.
+/// Each call: its place, the last two names of the called function (all names for `vim.cmd`), and its arguments.
 fn calls(code: &str) -> Vec<(usize, &str, &str)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let opens = code
@@ -158,7 +158,7 @@ fn calls(code: &str) -> Vec<(usize, &str, &str)> {
         .collect()
 }
 
-/// What stands between these parentheses; of a call without them, its one argument.
+/// The text between these parentheses; of a call without parentheses, its only argument.
 fn arguments(code: &str, open: usize) -> &str {
     let bytes = code.as_bytes();
     let (mut depth, mut i, mut quote) = (0, open, None);

@@ -1,6 +1,6 @@
-//! What vendors say of thoughts that came back to them.
+//! The errors of vendors about thoughts that were sent back to them.
 
-/// Vendor, status, body; and how the failure begins.
+/// Vendor, status and body; and how the text of the failure begins.
 pub(super) const ERRORS: &[(&str, u16, &str, &str)] = &[
     (
         "anthropic",
