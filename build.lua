@@ -80,6 +80,7 @@ while not code do
   end
   progress()
 end
+progress()
 if code ~= 0 then
   local last = table.concat(lines, '\n', math.max(#lines - QUOTED + 1, 1))
   local how =
