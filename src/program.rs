@@ -271,7 +271,7 @@ impl Program {
             Err(Barred::Held(_)) => return self.look_later(id),
             Err(_) => return,
         };
-        let has_reviews = !self.project.under_review(&id).is_empty();
+        let has_reviews = !self.project.under_review(&id, &self.places.reach).is_empty();
         let session = opened.session.as_ref().filter(|it| !it.is_blank());
         if session.is_some() && (opened.interrupted || has_reviews) {
             self.start(id, Begin::of(opened), None).await;
@@ -346,7 +346,7 @@ impl Program {
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
             live: self.live.clone(),
-            recorded: self.project.under_review(&id),
+            recorded: self.project.under_review(&id, &self.places.reach),
             shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),

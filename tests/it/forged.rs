@@ -1,5 +1,6 @@
 //! A stranger's session file, checkpoint log or review record does nothing by itself: it is data.
 
+mod keys;
 mod known;
 mod log;
 mod queue;
