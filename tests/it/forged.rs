@@ -2,6 +2,7 @@
 
 mod keys;
 mod known;
+mod links;
 mod log;
 mod queue;
 mod records;
