@@ -20,8 +20,7 @@ use crate::nvim::reviews::{self, Verdict};
 use crate::nvim::screen;
 use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
 use crate::provider::tour;
-use crate::reach::Writing;
-use crate::store::{self, Barred, Draft, Project, Recorded, Store};
+use crate::store::{self, Barred, Draft, Project, Store};
 use held::Begin;
 use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
 use std::collections::{HashMap, HashSet};
@@ -272,7 +271,7 @@ impl Program {
             Err(Barred::Held(_)) => return self.look_later(id),
             Err(_) => return,
         };
-        let has_reviews = !self.project.under_review(&id).is_empty();
+        let has_reviews = !self.project.under_review(&id, &self.places.reach).is_empty();
         let session = opened.session.as_ref().filter(|it| !it.is_blank());
         if session.is_some() && (opened.interrupted || has_reviews) {
             self.start(id, Begin::of(opened), None).await;
@@ -347,7 +346,7 @@ impl Program {
             choice: self.choice(),
             places: self.config.instructions.then(|| self.places.clone()),
             live: self.live.clone(),
-            recorded: self.recorded(&id),
+            recorded: self.project.under_review(&id, &self.places.reach),
             shown: std::mem::take(&mut self.shows_next),
             outputs,
             wishes: self.wishes.clone(),
@@ -366,14 +365,6 @@ impl Program {
     fn warnings(&self, why: Option<String>) -> Vec<String> {
         let why = why.filter(|it| !it.is_empty());
         why.into_iter().chain(places::warning(&self.root)).collect()
-    }
-
-    /// The reviews that the editor kept, but for those of files that no tool may write.
-    fn recorded(&self, id: &SessionId) -> Vec<Recorded> {
-        let reach = &self.places.reach;
-        let mut recorded = self.project.under_review(id);
-        recorded.retain(|it| !matches!(reach.writing(&it.path), Writing::Never(_)));
-        recorded
     }
 
     async fn wish(&mut self, session: SessionId, wish: Wish) {

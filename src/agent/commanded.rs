@@ -6,11 +6,13 @@ use crate::event::TurnId;
 use crate::regular;
 use crate::store::checkpoints::Content;
 use crate::tool::{Stamp, disk};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::oneshot;
@@ -25,6 +27,8 @@ const LARGEST: u64 = 1 << 20;
 const ALL: u64 = 64 << 20;
 /// How long git is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Settings of git that name commands for the content of files.
+const FILTERS: &str = r"^filter\.";
 /// Files whose change by one command is kept: of more it is no work of the model's, but a build's.
 const CHANGED: usize = 500;
 
@@ -197,13 +201,60 @@ async fn of_git(root: &Path, path: &Path, name: &str) -> Option<Content> {
     git(root, &["cat-file", "--filters", &of, name]).await.map(Content::of)
 }
 
-/// What git says; `None` where it says nothing good, or there is none. It starts no file system monitor, and takes no
-/// lock that a command of the user's would meet; filters that are configured (LFS) run as for any other git.
+/// What git says; `None` where it says nothing good, or there is none. The repository may be anybody's: nothing that its
+/// own configuration names is run, no file system monitor, no filter, no fetch of what is missing. Filters that the user
+/// has configured (LFS) run as for any other git. No lock is taken that a command of the user's would meet.
 async fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
-    let mut command = Command::new("git");
-    command.current_dir(root).args(["-c", "core.fsmonitor=false"]).args(arguments);
-    command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
-    command.stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    let output = timeout(PATIENCE, command.output()).await.ok()?.ok()?;
+    let listed =
+        ["config", "--includes", "--show-scope", "--name-only", "-z", "--get-regexp", FILTERS];
+    let listed = output(&mut plain(root, &listed)).await?;
+    let mut command = plain(root, arguments);
+    let named = filters(&listed.stdout);
+    command.env("GIT_CONFIG_COUNT", named.len().to_string());
+    for (at, name) in named.iter().enumerate() {
+        let value = if name.ends_with(b".required") { "false" } else { "" };
+        command.env(format!("GIT_CONFIG_KEY_{at}"), OsStr::from_bytes(name));
+        command.env(format!("GIT_CONFIG_VALUE_{at}"), value);
+    }
+    let output = output(&mut command).await?;
     output.status.success().then_some(output.stdout)
+}
+
+fn plain(root: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.current_dir(root);
+    for setting in ["core.fsmonitor=false", "safe.bareRepository=explicit", "protocol.allow=never"]
+    {
+        command.args(["-c", setting]);
+    }
+    command.args(arguments).env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
+    command.env("GIT_NO_LAZY_FETCH", "1").stdin(Stdio::null()).stderr(Stdio::null());
+    command.kill_on_drop(true);
+    command
+}
+
+async fn output(command: &mut Command) -> Option<Output> {
+    timeout(PATIENCE, command.output()).await.ok()?.ok()
+}
+
+/// Of `git config --show-scope --name-only -z` the names that the repository sets, not the user or the system.
+fn filters(listed: &[u8]) -> BTreeSet<&[u8]> {
+    let words: Vec<&[u8]> = listed.split(|it| *it == 0).collect();
+    let is_users = |scope: &[u8]| matches!(scope, b"system" | b"global" | b"command");
+    words.chunks_exact(2).filter(|it| !is_users(it[0])).map(|it| it[1]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_the_users_or_do_not_run() {
+        let listed =
+            b"global\0filter.lfs.clean\0local\0filter.a=b\nc.clean\0worktree\0filter.x.process\0\
+            local\0filter.a=b\nc.clean\0";
+        let named = [&b"filter.a=b\nc.clean"[..], b"filter.x.process"];
+        assert!(filters(listed).into_iter().eq(named));
+        assert!(filters(b"").is_empty());
+    }
 }

@@ -84,8 +84,7 @@ impl Known {
     /// The files whose changes the model is told of. A session file grants nothing: a file that the user is asked for
     /// is among them only if this program has read it.
     pub(super) fn watched(&self, session: &Session, desk: &Desk) -> Vec<Watched> {
-        let is_agreed =
-            |it: &&PathBuf| self.files.contains_key(*it) || tool::path::is_free(desk, it);
+        let is_agreed = |it: &&PathBuf| self.may_be_told(desk, it);
         let one = |path: &PathBuf| match self.files.get(path) {
             Some(Seen { stamp, at, .. }) => {
                 Watched { path: path.clone(), stamp: stamp.clone(), at: *at }
@@ -93,6 +92,11 @@ impl Known {
             None => Watched { path: path.clone(), stamp: Stamp::Unknown, at: 0 },
         };
         session.known.keys().filter(is_agreed).map(one).collect()
+    }
+
+    /// Whether the model may hear what becomes of a file.
+    pub(super) fn may_be_told(&self, desk: &Desk, path: &Path) -> bool {
+        self.files.contains_key(path) || tool::path::is_free(desk, path)
     }
 
     fn set(&mut self, path: &Path, text: Text, stamp: Stamp) {

@@ -28,13 +28,14 @@ pub use rewind::Rewind;
 pub use setup::{Command, Setup};
 
 use crate::event::{Delta, End, Event, Mode, TurnId};
-use crate::message::CallId;
+use crate::message::{CallId, ToolAnswer};
 use crate::nvim::screen::Show;
 use crate::nvim::wire::{Level, ToNvim};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase};
 use crate::store::Store;
 use crate::store::checkpoints::Checkpoints;
+use crate::text::Text;
 use crate::tool::{self};
 use std::collections::BTreeMap;
 use std::io;
@@ -233,12 +234,7 @@ impl Agent {
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::ShowRequest => self.show_request(),
             Command::Reviewed { answers, path, saved, text } => {
-                self.note_saved(&path, saved);
-                if text.is_some() || !answers.is_empty() {
-                    self.keep_settled(&path, text.as_ref());
-                }
-                self.settled(&path, text);
-                self.judged(Input::Reviewed { path, answers });
+                self.reviewed(answers, path, saved, text);
             }
             Command::Checked(checked) => self.checked(&checked),
             Command::Present => self.present(Show::Repaint),
@@ -246,6 +242,34 @@ impl Agent {
             Command::Rewind(wanted) => self.rewind(wanted),
             Command::Quit(_) => (),
         }
+    }
+
+    /// The user has decided on the changes of a file. Of one that is not read without a question the model hears only
+    /// that, unless it knows the file: a review that was kept on the disk may be anybody's.
+    fn reviewed(
+        &mut self,
+        mut answers: Vec<ToolAnswer>,
+        path: PathBuf,
+        saved: bool,
+        text: Option<Text>,
+    ) {
+        self.note_saved(&path, saved);
+        if text.is_some() || !answers.is_empty() {
+            self.keep_settled(&path, text.as_ref());
+        }
+        if self.known.may_be_told(&self.setup.desk, &path) {
+            self.settled(&path, text);
+        } else {
+            let shown = self.setup.desk.shown(&path);
+            for it in &mut answers {
+                it.text = format!(
+                    "The user decided on your changes of {shown} ({}). What stands there now is not told: `read` asks \
+                     the user.",
+                    it.summary
+                );
+            }
+        }
+        self.judged(Input::Reviewed { path, answers });
     }
 
     /// Whether the agreed text of a file is on disk.

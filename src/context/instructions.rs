@@ -9,7 +9,7 @@ use super::mention;
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
 use crate::text::unseen::spelt_out;
-use crate::tool::{disk, path};
+use crate::tool::{disk, path, walk};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,10 +102,7 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
 
 fn is_ignored(root: &Path, folder: &Path) -> bool {
     let way = folder.to_owned();
-    let walk = ignore::WalkBuilder::new(root)
-        .hidden(false)
-        .filter_entry(move |it| way.starts_with(it.path()))
-        .build();
+    let walk = walk::begin(root, move |it| way.starts_with(it.path())).build();
     !walk.flatten().any(|it| it.path() == folder)
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Files are the user's alone. Nothing is durable before it is synced, no name before its folder is.
 pub trait Disk: Debug + Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
-    /// Makes a folder and those above it.
+    /// Makes a folder and those above it. A link in its place would lead elsewhere, and is refused.
     fn create_dir(&self, dir: &Path) -> io::Result<()>;
     /// Gives a file this content and no other.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
@@ -71,7 +71,9 @@ impl Disk for RealDisk {
     }
 
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let is_folder = fs::symlink_metadata(dir)?.is_dir();
+        if is_folder { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -4,6 +4,7 @@ use super::file::{self, SessionFile};
 use super::{Barred, Draft, Project, disk, journal};
 use crate::event::SessionId;
 use crate::place::Place;
+use crate::reach::{Reach, Writing};
 use crate::session::{Phase, Session};
 use serde::Deserialize;
 use std::fs;
@@ -69,13 +70,15 @@ struct Proposal {
 }
 
 impl Record {
-    /// The file under review; `None` unless it and all other files of the record are the project's and no link leads
-    /// them elsewhere.
-    fn path(self, root: &Path) -> Option<PathBuf> {
+    /// The file under review; `None` unless it and all other files of the record are the project's and may be written,
+    /// and no link leads them elsewhere.
+    fn path(self, root: &Path, reach: &Reach) -> Option<PathBuf> {
         let Record { path, was, whole, proposals } = self;
         let whole = whole.into_iter().flat_map(|it| [Some(it.from), it.to]);
         let others = whole.chain([was]).chain(proposals.into_iter().map(|it| it.to));
-        let is_ours = |it: PathBuf| Place::within(root, it).filter(|it| !has_link(root, it));
+        let may_be = |it: &Place| !matches!(reach.writing(it), Writing::Never(_));
+        let is_ours =
+            |it: PathBuf| Place::within(root, it).filter(|it| may_be(it) && !has_link(root, it));
         others
             .flatten()
             .all(|it| is_ours(it).is_some())
@@ -156,15 +159,15 @@ impl Project {
 
     /// The reviews of a session that the editor has kept for its next start. It writes those records itself, also
     /// without this program. Their first line is JSON and names the files. A record that names a file of another
-    /// project is left out. The editor takes up only the records that are given here.
-    pub fn under_review(&self, id: &SessionId) -> Vec<Recorded> {
+    /// project, or one that is never written, is left out. The editor takes up only the records that are given here.
+    pub fn under_review(&self, id: &SessionId, reach: &Reach) -> Vec<Recorded> {
         let prefix = format!("{id}.review-");
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let names = entries.filter_map(|it| it.file_name().into_string().ok());
         let recorded = |name: String| {
             let mut line = String::new();
             BufReader::new(disk::open(&self.dir.join(&name)).ok()?).read_line(&mut line).ok()?;
-            let path = serde_json::from_str::<Record>(&line).ok()?.path(&self.root)?;
+            let path = serde_json::from_str::<Record>(&line).ok()?.path(&self.root, reach)?;
             Some(Recorded { name, path })
         };
         names.filter(|it| it.starts_with(&prefix)).filter_map(recorded).collect()

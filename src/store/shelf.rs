@@ -60,6 +60,9 @@ impl Project {
     }
 
     fn move_rest(&self, name: &str, to: &str) -> io::Result<()> {
+        if to.starts_with("trash/") {
+            self.disk.create_dir(&self.dir.join("trash"))?;
+        }
         for (path, ending) in files(&self.dir, name)? {
             let to = self.dir.join(format!("{to}.{ending}"));
             if ending != MOVED && !to.exists() {

@@ -1,22 +1,68 @@
 //! Walks of folders, gitignore-aware, off the async threads and ended when nobody waits any more.
 
 use crate::reach::{Reach, Reading};
+use crate::regular;
 use globset::{GlobBuilder, GlobMatcher};
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
+use std::fs::metadata;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Bytes of a file that says which files are ignored.
+const LARGEST: u64 = 1 << 20;
+
 /// Leaves out ignored files and files that are never read, but not hidden ones.
 pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
-    let mut builder = WalkBuilder::new(path);
     let reach = reach.clone();
+    let mut builder =
+        begin(path, move |entry| !matches!(reach.reading(entry.path()), Reading::Never(_)));
+    builder.require_git(false).follow_links(false);
     builder
-        .hidden(false)
-        .require_git(false)
-        .follow_links(false)
-        .filter_entry(move |entry| !matches!(reach.reading(entry.path()), Reading::Never(_)));
+}
+
+/// A walk of what `keep` lets in, hidden files too. A folder whose ignore files cannot be read is left out; where they
+/// are those of `path` or of a folder above it, no file is ignored.
+pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(path);
+    if path.ancestors().any(is_trap) {
+        builder.standard_filters(false);
+    }
+    let is_folder = |it: &DirEntry| it.file_type().is_some_and(|it| it.is_dir());
+    let is_open = move |it: &DirEntry| keep(it) && !(is_folder(it) && is_trap(it.path()));
+    builder.hidden(false).filter_entry(is_open);
     builder
+}
+
+/// Whether a walk of this folder would wait: it opens what says which files are ignored without looking at what that is.
+fn is_trap(folder: &Path) -> bool {
+    let git = folder.join(".git");
+    let ignore = [folder.join(".gitignore"), folder.join(".ignore"), git.join("info/exclude")];
+    if ignore.iter().any(|it| is_odd(it)) {
+        return true;
+    }
+    // in a worktree `.git` is a file that names a folder, where another names the next
+    let is_there = |it: &Path| metadata(it).is_ok_and(|it| it.is_file());
+    if !is_there(&git) {
+        return false;
+    }
+    if is_odd(&git) {
+        return true;
+    }
+    let line = |path: &Path| Some(regular::read_to_string(path).ok()?.lines().next()?.to_owned());
+    let Some(named) = line(&git).and_then(|it| Some(it.strip_prefix("gitdir: ")?.to_owned()))
+    else {
+        return false;
+    };
+    // a relative one is taken from the working directory
+    let common = Path::new(&named).join("commondir");
+    is_odd(&common)
+        || line(&common).is_some_and(|it| is_odd(&Path::new(&named).join(it).join("info/exclude")))
+}
+
+/// Whether it is a pipe or a device, or larger than any such file.
+fn is_odd(path: &Path) -> bool {
+    metadata(path).is_ok_and(|it| !it.is_dir() && (!it.is_file() || it.len() > LARGEST))
 }
 
 /// A pattern over paths relative to a folder. Without a slash it matches names at any depth.

@@ -1,6 +1,8 @@
 //! A stranger's session file, checkpoint log or review record does nothing by itself: it is data.
 
+mod keys;
 mod known;
+mod links;
 mod log;
 mod queue;
 mod records;

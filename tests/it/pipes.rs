@@ -175,3 +175,29 @@ fn pipes_where_the_program_looks_for_files_hang_nothing() {
     scene.nvim.keys(":Caliban ask see @pipe and @zero<CR>");
     scene.nvim.wait_screen("! `@pipe` cannot be read: it is a device, a pipe or a");
 }
+
+/// What says which files are ignored is opened by every walk of a folder.
+#[test]
+fn a_pipe_or_a_device_in_the_place_of_a_gitignore_hangs_nothing() {
+    let scene = Scene::start(|it| {
+        let it = it.file("a.txt", nine()).file("b.txt", nine()).file("sub/c.txt", nine());
+        let it = it.file("sub/AGENTS.md", "Be kind.\n").file("more/d.txt", nine());
+        fifo(&it.path(".gitignore"));
+        fifo(&it.path("sub/.gitignore"));
+        symlink("/dev/zero", it.path("more/.ignore")).unwrap();
+        it
+    });
+    let calls = Reply::new()
+        .call("r1", "read", json!({ "path": "sub/c.txt" }))
+        .call("g1", "grep", json!({ "pattern": "l5" }))
+        .call("g2", "grep", json!({ "pattern": "l5", "path": "sub" }))
+        .call("l1", "glob", json!({ "pattern": "*.txt" }))
+        .call("l2", "list", json!({ "path": "sub" }));
+    scene.server.reply(calls);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('look at @./ and @sub/')", &[]);
+    scene.wait_idle("I see.");
+    assert!(scene.answer(2, "g1").contains("a.txt:5: l5"), "{}", scene.answer(2, "g1"));
+    assert!(scene.answer(2, "g2").contains("c.txt:5: l5"), "{}", scene.answer(2, "g2"));
+    assert!(scene.answer(2, "l2").contains("c.txt"), "{}", scene.answer(2, "l2"));
+}

@@ -203,6 +203,16 @@ fn no_name_is_expanded_or_run() {
     says("vim.wo[win][0].winbar = ' plain '", &[]);
     says("vim.o.statusline = line", &["'statusline' is set by name.winbar alone"]);
     says("x = '-- vim.fn.glob(name)' .. vim.fn.glob(x)", &[&more("fn.glob"), &more("fn.glob")]);
+    let others = |it: &str| format!("{it} is called by others, with whatever they give it");
+    says("pcall(vim.fn.glob, name)", &[&others("fn.glob")]);
+    says("local glob = vim.fn.glob", &[&others("fn.glob")]);
+    says("x = vim.fn.globals + vim.fn.myglob", &[]);
+    says("vim.fn['glob'](name)", &["a function is called by a name that is computed"]);
+    says(
+        "vim.api.nvim_cmd({ cmd = 'edit', args = { name } }, {})",
+        &["nvim_cmd expands what it gets"],
+    );
+    says("vim.call('glob', name)", &["vim.call expands what it gets"]);
     holds(&files(&["lua/", "plugin/"], ".lua"), names::names);
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// A record of a review of `path`, whose text was `base` and is shown as `shown` in the line that follows `l1`.
-fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
+pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let lines = base.lines().count();
     let mut head = json!({
         "version": 1, "session": "main", "path": path, "create": false, "auto": false, "binary": false, "own": false,
@@ -26,11 +26,11 @@ fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     format!("{head}\n{texts}").into_bytes()
 }
 
-fn put(setup: &Setup, n: u32, record: &[u8]) {
+pub(super) fn put(setup: &Setup, n: u32, record: &[u8]) {
     fs::write(folder(setup).join(format!("main.review-{n:012x}")), record).unwrap();
 }
 
-fn pending(nvim: &Nvim) -> String {
+pub(super) fn pending(nvim: &Nvim) -> String {
     nvim.lua_str("return #require('caliban').pending()")
 }
 

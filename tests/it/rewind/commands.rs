@@ -6,6 +6,10 @@ use std::fs::{self, Permissions};
 use std::process::Command;
 
 fn git(scene: &Scene, arguments: &[&str]) {
+    git_says(scene, arguments);
+}
+
+fn git_says(scene: &Scene, arguments: &[&str]) -> String {
     let mut git = Command::new("git");
     git.args([
         "-c",
@@ -17,6 +21,7 @@ fn git(scene: &Scene, arguments: &[&str]) {
     ]);
     let done = git.args(arguments).current_dir(scene.nvim.setup.path("")).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
 }
 
 /// A project under git in which `b.txt` has a change of the user's; `command` is run in it.
@@ -111,4 +116,49 @@ fn what_a_stopped_command_had_done_by_then() {
     scene.nvim.wait(log, "what the command changed");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+}
+
+/// The repository may come from anybody, with all that stands in `.git`: what it has git run is not run by the look at its
+/// files.
+#[test]
+fn what_a_repository_would_have_git_run_is_not_run() {
+    let scene = Scene::start(|it| {
+        it.file("a.txt", nine()).file("b.txt", nine()).file(".gitattributes", "*.txt filter=x=y\n")
+    });
+    git(&scene, &["init", "-q"]);
+    git(&scene, &["add", "."]);
+    git(&scene, &["commit", "-qm", "begin"]);
+    let name = git_says(&scene, &["rev-parse", ":.gitattributes"]);
+    let pwn = scene.nvim.setup.dir().join("PWN");
+    let run = |more: &str| format!("touch {}; {more}", pwn.display());
+    for (name, value) in [
+        ("filter.x=y.clean", run("cat")),
+        ("filter.x=y.smudge", run("cat")),
+        ("filter.x=y.process", run("false")),
+        ("filter.x=y.required", "true".to_owned()),
+        ("core.fsmonitor", run("false")),
+        ("core.sshCommand", run("false")),
+        ("extensions.partialClone", "origin".to_owned()),
+        ("remote.origin.promisor", "true".to_owned()),
+        ("remote.origin.url", "ssh://localhost/x".to_owned()),
+    ] {
+        git(&scene, &["config", name, &value]);
+    }
+    // git has to compare this one, and to fetch what that one was
+    fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l1", "x1")).unwrap();
+    let (folder, rest) = name.trim().split_at(2);
+    fs::remove_file(scene.nvim.setup.path(&format!(".git/objects/{folder}/{rest}"))).unwrap();
+    let command =
+        json!({ "command": "sed -i s/l2/L2/ a.txt b.txt; echo '# more' >> .gitattributes" });
+    scene.ask(Reply::new().call("c1", "shell", command));
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.wait_screen("Run");
+    scene.nvim.wait_question();
+    scene.nvim.keys(":Caliban approve<CR>");
+    scene.wait_idle("I see.");
+    assert!(!pwn.exists(), "the repository has run a command");
+    preview(&scene, "1");
+    scene.nvim.keys("a");
+    scene.wait_chat("The user took back");
+    assert_eq!(scene.on_disk("b.txt"), Some(nine()));
 }

@@ -36,8 +36,17 @@ const LITERAL: [&str; 31] = [
     "os.execute",
 ];
 
-/// Functions that expand variables and `~` or look for wildcards. Only the arguments that are listed here are allowed.
-const NEVER: [&str; 9] = [
+/// Functions that expand variables and `~`, look for wildcards, or call any function by its name. Only the arguments that
+/// are listed here are allowed.
+const NEVER: [&str; 17] = [
+    "nvim_cmd",
+    "nvim_call_function",
+    "nvim_call_dict_function",
+    "vim.call",
+    "fn.call",
+    "fn.eval",
+    "fn.luaeval",
+    "fn.termopen",
     "fs.relpath",
     "fs.abspath",
     "fs.root",
@@ -54,8 +63,10 @@ const LINES: [&str; 6] =
     ["winbar", "statusline", "tabline", "statuscolumn", "titlestring", "rulerformat"];
 const OF_LINES: &str = "lua/caliban/name.lua";
 
-/// Allowed calls whose text comes from the user's settings or from Neovim itself.
-const OWN: [(&str, &str); 6] = [
+/// What the user's own settings, or Neovim itself, have given.
+const OWN: [(&str, &str); 7] = [
+    // a command that the user typed, given on as it came
+    ("lua/caliban/guard.lua", "nvim_cmd, command, {})"),
     ("lua/caliban/swap.lua", "fs.normalize(dir)"),
     ("lua/caliban/rpc.lua", "fs.normalize(bin)"),
     ("lua/caliban/config.lua", "fs.normalize(c.system_file)"),
@@ -68,6 +79,10 @@ const OWN: [(&str, &str); 6] = [
     // the result of `winrestcmd()`
     ("lua/caliban/chat/windows.lua", "vim.cmd(sizes)"),
 ];
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
 
 pub(in crate::tidy) fn names(path: &str, text: &str) -> Vec<String> {
     let code = without_comments(text);
@@ -101,6 +116,19 @@ pub(in crate::tidy) fn names(path: &str, text: &str) -> Vec<String> {
     for (at, _) in code.match_indices("vim.cmd") {
         if !code[at + 7..].starts_with(['(', '.', '_']) {
             tell(at, "vim.cmd is called by others, with whatever they give it");
+        }
+    }
+    for (at, _) in code.match_indices("vim.fn[") {
+        tell(at, "a function is called by a name that is computed");
+    }
+    for name in LITERAL.iter().chain(&NEVER) {
+        for (at, _) in code.match_indices(name) {
+            let rest = &code[at + name.len()..];
+            let is_whole = !code[..at].ends_with(is_word) && !rest.starts_with(is_word);
+            let is_own = OWN.iter().any(|(of, it)| *of == path && code[at..].starts_with(it));
+            if is_whole && !rest.starts_with(['(', '{', '\'', '"']) && !is_own {
+                tell(at, &format!("{name} is called by others, with whatever they give it"));
+            }
         }
     }
     for line in LINES.iter().filter(|_| path != OF_LINES) {

@@ -1,0 +1,56 @@
+//! The record of a review of a file that no tool reads, or not without a question.
+
+use super::records::{pending, put, record};
+use super::*;
+use crate::review::scene::nine;
+
+const SECRET: &str = "TOKEN=s3cret\n";
+
+/// The model hears what the user decided about a forged review, and nothing else of the file.
+#[test]
+fn a_review_of_keys_that_nobody_began_tells_nothing_of_them() {
+    let server = Server::start();
+    let setup = Setup::new().size(120, 40).file("a.txt", nine()).file(".env", nine() + SECRET);
+    let setup = one_turn(&server, setup.anthropic(&server));
+    let env = setup.path(".env");
+    let proposals = json!([{
+        "id": 1, "eol": [true, true], "text": 1,
+        "edits": [{"start": 1, "old": ["l2"], "new": ["forged"]}],
+    }]);
+    put(&setup, 1, &record(&env, &nine(), |it| it["proposals"] = proposals));
+    let nvim = opened(&setup);
+    nvim.wait(|nvim| pending(nvim) == "1", "the change");
+    nvim.keys("<Esc>:Caliban reject all<CR>");
+    nvim.wait(|nvim| pending(nvim) == "0", "the decision");
+    for n in ["two", "three", "four"] {
+        server.reply(Reply::said(&format!("Now {n}.")));
+        nvim.ask(n, &format!("Now {n}."));
+        nvim.wait_phase("idle");
+        fs::write(&env, format!("TOKEN=s3cret {n}\n")).unwrap();
+    }
+    let told: String = server.requests().iter().map(|it| it.json.to_string()).collect();
+    assert!(!told.contains("s3cret"), "{told}");
+}
+
+/// In a home folder Caliban's own files are the project's too.
+#[test]
+fn a_record_of_a_file_that_is_never_touched_is_not_taken_up() {
+    let server = Server::start();
+    let setup = Setup::new().size(120, 40).file("a.txt", nine()).file("x.git/HEAD", "");
+    let home = setup.path("").display().to_string();
+    let setup = setup.env("XDG_CONFIG_HOME", &format!("{home}/config"));
+    let setup = one_turn(&server, setup.anthropic(&server));
+    let own = setup.path("config/caliban/AGENTS.md");
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::write(&own, nine()).unwrap();
+    put(&setup, 1, &record(&own, &nine(), |_| ()));
+    put(&setup, 2, &record(&setup.path("a.txt"), &nine(), |_| ()));
+    let nvim = opened(&setup);
+    nvim.wait(|nvim| pending(nvim) != "0", "the review of a.txt");
+    server.reply(Reply::said("Yes."));
+    nvim.ask("well?", "Yes.");
+    assert_eq!(pending(&nvim), "1");
+    nvim.keys("<Esc>:Caliban accept all<CR>");
+    nvim.wait(|nvim| pending(nvim) == "0", "the decision");
+    assert_eq!(fs::read_to_string(&own).unwrap(), nine());
+}
