@@ -218,6 +218,27 @@ pub enum PlanStep {
     Refused(String),
 }
 
+impl PlanStep {
+    /// What a consent for the session would allow.
+    pub fn grant(&self) -> Option<Grant> {
+        match self {
+            PlanStep::AskedRead(question) => Some(Grant::Read(question.clone())),
+            PlanStep::Act { grant, .. } => Some(Grant::Act(grant.clone())),
+            PlanStep::Read | PlanStep::Edit | PlanStep::Refused(_) => None,
+        }
+    }
+}
+
+/// What the user allowed for a session: each is of its own kind, so that the words of a question are never taken for a
+/// command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    /// The read that this very question was about.
+    Read(String),
+    /// This very command.
+    Act(String),
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ruling {

@@ -5,7 +5,7 @@
 
 mod orphans;
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 use std::env::{self, ArgsOs};
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -58,7 +58,7 @@ impl Guarded {
         orphans::adopt();
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        // Never killed by us, and reaped by tokio.
+        // Reaped by tokio.
         let guard = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
@@ -120,10 +120,16 @@ impl Way {
 
     /// Has the guard kill what is left, and waits for its end. If the guard was killed itself, this program kills it.
     async fn finish(mut self) {
+        // A command may have stopped its guard.
+        if let Some(guard) = self.guard.id().and_then(|it| Pid::from_raw(it.cast_signed())) {
+            let _ = kill_process(guard, Signal::CONT);
+        }
         let _ = self.socket.shutdown().await;
         let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
         if !self.has_last_word {
-            // Its processes become children of this program once it is gone, a moment after its socket closes.
+            // A guard that was stopped holds what it has adopted. Killed, it leaves that to this program: its processes
+            // become children of this program once it is gone, a moment after its socket closes.
+            let _ = self.guard.start_kill();
             let _ = timeout(PATIENCE, self.guard.wait()).await;
             // This goes on even if the call no longer waits for it.
             let _ = timeout(PATIENCE, tokio::spawn(orphans::end_marked())).await;

@@ -15,7 +15,7 @@ use crate::tool::{self, Arrival, Desk, Source, Unreadable, Work, Workspace};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -273,12 +273,14 @@ pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
             _ => None,
         })
         .collect();
+    // how far the numbers of ids that begin alike have come: each is tried once
+    let mut numbers: HashMap<String, u32> = HashMap::new();
     for block in &mut reply.blocks {
         let Block::Call(call) = block else { continue };
         let base: String = call.id.0.chars().take(50).collect();
-        let mut n = 1;
         while call.id.0.is_empty() || taken.contains(&call.id) {
-            n += 1;
+            let n = numbers.entry(base.clone()).or_insert(1);
+            *n = n.saturating_add(1);
             call.id = CallId(format!("{base}-{n}"));
         }
         taken.insert(call.id.clone());

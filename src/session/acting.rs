@@ -73,7 +73,7 @@ impl Session {
             let it = &self.open()[at];
             let is_allowed = match (&it.state, &it.step) {
                 (State::Ready, PlanStep::Read) | (State::Allowed, PlanStep::AskedRead(_)) => true,
-                (State::Ready, PlanStep::AskedRead(question)) => self.granted.contains(question),
+                (State::Ready, PlanStep::AskedRead(_)) => self.is_granted(&it.step),
                 _ => continue,
             };
             if is_allowed && room > 0 {
@@ -87,6 +87,10 @@ impl Session {
                 self.record(Event::Asked { turn, call, question }, step);
             }
         }
+    }
+
+    fn is_granted(&self, step: &PlanStep) -> bool {
+        step.grant().is_some_and(|it| self.granted.contains(&it))
     }
 
     fn propose_edits(&mut self, turn: TurnId, step: &mut Step) {
@@ -115,9 +119,10 @@ impl Session {
         let Some(next) = self.open().iter().find(|it| is_act(it) && !is_done(it)).cloned() else {
             return;
         };
-        let PlanStep::Act { question, grant } = next.step else { return };
+        let is_granted = self.is_granted(&next.step);
+        let PlanStep::Act { question, .. } = next.step else { return };
         match next.state {
-            State::Ready if self.granted.contains(&grant) => self.start(turn, next.call, step),
+            State::Ready if is_granted => self.start(turn, next.call, step),
             State::Ready => {
                 let question = say::with_unsaved(question, &self.unsaved);
                 self.record(Event::Asked { turn, call: next.call.id, question }, step);

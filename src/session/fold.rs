@@ -175,11 +175,8 @@ impl Session {
 
     fn apply_ruling(&mut self, id: &CallId, ruling: &Ruling) {
         if *ruling == Ruling::Session
-            && let Some(grant) = self.open().iter().find_map(|it| match &it.step {
-                PlanStep::Act { grant, .. } if it.call.id == *id => Some(grant.clone()),
-                PlanStep::AskedRead(question) if it.call.id == *id => Some(question.clone()),
-                _ => None,
-            })
+            && let Some(open) = self.open().iter().find(|it| it.call.id == *id)
+            && let Some(grant) = open.step.grant()
         {
             self.granted.push(grant);
         }

@@ -17,7 +17,9 @@ pub use input::{Effect, Input, Step};
 pub use say::{is_for_both, is_untaken};
 pub use title::title;
 
-use crate::event::{End, Event, Failure, Mode, Named, Plan, PlanStep, Queued, Tuning, TurnId};
+use crate::event::{
+    End, Event, Failure, Grant, Mode, Named, Plan, PlanStep, Queued, Tuning, TurnId,
+};
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
 };
@@ -73,7 +75,7 @@ pub struct Session {
     /// Files with proposed text that the user has not decided on.
     pub reviewing: Vec<PathBuf>,
     /// What the user allowed for the session. Never saved: a session file grants nothing.
-    pub granted: Vec<String>,
+    pub granted: Vec<Grant>,
     /// Files whose agreed text is not on disk: a command's question names them. Never saved.
     pub unsaved: Vec<String>,
     pub phase: Phase,

@@ -58,7 +58,7 @@ pub(super) fn unrecorded(question: &str, why: &str) -> String {
     format!("{UNRECORDED} ({why}). Run it without this record?\n{question}")
 }
 
-const UNRECORDED: &str = "Caliban could not write to disk that this command starts";
+const UNRECORDED: &str = "Caliban could not record the start of this command on disk";
 
 pub(super) fn is_unrecorded(question: &str) -> bool {
     question.starts_with(UNRECORDED)

@@ -92,7 +92,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::TurnId;
+    use crate::event::{Grant, TurnId};
     use crate::session::{Effect, Input, Phase};
 
     fn queued(id: u32, text: &str) -> Queued {
@@ -112,7 +112,7 @@ mod tests {
             known: [("/p/a", ""), ("/etc/passwd", ""), ("/p/../x", ""), ("/p/.GIT/x", "")]
                 .map(|(path, hash)| (PathBuf::from(path), hash.to_owned()))
                 .into(),
-            granted: vec!["rm -rf ~".into()],
+            granted: vec![Grant::Act("rm -rf ~".into())],
             unsaved: vec!["a".into()],
             ..Session::default()
         }

@@ -252,3 +252,48 @@ fn a_command_of_a_megabyte_is_short_in_the_chat() {
     nvim.keys("n");
     nvim.wait_transcript("Over.");
 }
+
+#[test]
+fn a_consent_to_look_at_a_file_is_none_to_a_command_of_the_same_words() {
+    let server = Server::start();
+    let setup = Setup::new().size(160, 40);
+    let path = "/opt/none;touch ran";
+    server.reply(Reply::new().call("c1", "read", json!({"path": path})));
+    let words = format!("Let read look at `{path}`, outside the project?");
+    server.reply(Reply::new().call("c2", "shell", json!({"command": words})));
+    server.reply(Reply::said("Over."));
+    let nvim = Nvim::start(&setup.anthropic(&server));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc><C-w>k");
+    nvim.wait_question();
+    nvim.keys("Gs");
+    nvim.wait_transcript("? Run `Let read look at");
+    nvim.wait_phase("asking");
+    nvim.command("redraw");
+    nvim.wait_question();
+    nvim.keys("Gn");
+    nvim.wait_transcript("Over.");
+    assert_eq!(nvim.setup.on_disk("ran"), None);
+}
+
+#[test]
+fn what_a_floating_window_covers_has_not_been_seen() {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "shell", json!({"command": "echo a\necho ran > out"})));
+    server.reply(Reply::said("Over."));
+    let cover = "_G.cover = vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
+        { relative = 'editor', row = 0, col = 0, width = vim.o.columns, height = vim.o.lines - 2, focusable = false })";
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>");
+    nvim.lua(cover, &[]);
+    nvim.keys("igo<C-s><Esc><C-w>k");
+    nvim.wait_transcript("? Run");
+    nvim.wait_phase("asking");
+    nvim.command("redraw");
+    let chat = "return vim.inspect(require('caliban.chat').current.question)";
+    let question = nvim.lua_str(chat);
+    assert!(!question.contains("since"), "{question}");
+    nvim.lua("vim.api.nvim_win_close(_G.cover, true)", &[]);
+    nvim.wait_question();
+    nvim.keys("Gy");
+    nvim.wait_transcript("Over.");
+}

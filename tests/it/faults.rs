@@ -67,8 +67,21 @@ fn bytes_that_are_no_message_end_the_program_with_a_sentence() {
     goes_on(&nvim, &server);
 }
 
-/// A chat in which a command is about to run, on a disk that is full.
+/// A chat in which a command is about to run, on a disk that is full, after the user has agreed to the command itself.
 fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
+    let nvim = asked_on_a_full_disk(server, command);
+    nvim.command("Caliban approve");
+    nvim.wait_transcript(
+        "? Caliban could not record the start of this command on disk (File too large",
+    );
+    assert_eq!(nvim.setup.on_disk("ran.txt"), None);
+    nvim.command("redraw");
+    nvim.wait_question();
+    nvim
+}
+
+/// The same before it is agreed to.
+fn asked_on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
     // A limit keeps the program's files from growing; a command may lift it for itself.
     let setup = started_by(setup, "trap '' XFSZ\nulimit -S -f 0\nexec \"$KIT_BIN\"");
@@ -83,12 +96,6 @@ fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("? Run");
     nvim.wait_question();
-    nvim.command("Caliban approve");
-    nvim.wait_transcript(
-        "? Caliban could not write to disk that this command starts (File too large",
-    );
-    assert_eq!(nvim.setup.on_disk("ran.txt"), None);
-    nvim.wait_question();
     nvim
 }
 
@@ -102,6 +109,22 @@ fn on_a_full_disk_no_command_runs_unasked() {
     let request = &server.requests()[1];
     assert!(!request.answer("r1").contains("Not run"), "reads go on");
     assert_eq!(request.answer("c1"), "[no output]");
+}
+
+#[test]
+fn a_key_pressed_twice_answers_one_question() {
+    let server = Server::start();
+    let nvim = asked_on_a_full_disk(&server, "echo ran > ran.txt");
+    nvim.keys("<C-w>kGyyy");
+    nvim.wait_transcript(
+        "? Caliban could not record the start of this command on disk (File too large",
+    );
+    nvim.command("redraw");
+    nvim.wait_question();
+    assert_eq!((nvim.phase().as_str(), nvim.setup.on_disk("ran.txt")), ("asking", None));
+    nvim.command("Caliban deny");
+    nvim.wait_transcript("I see.");
+    assert_eq!(nvim.setup.on_disk("ran.txt"), None);
 }
 
 #[test]

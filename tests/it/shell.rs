@@ -127,6 +127,20 @@ async fn a_flood_is_bounded() {
     }
 }
 
+/// Bytes that begin no character are cut at the limit as any others.
+#[tokio::test]
+async fn a_flood_of_broken_bytes_is_bounded() {
+    let mut room = room();
+    let command = "head -c 1000000 /dev/zero | tr '\\0' '\\200'; sleep 1000";
+    let desk = room.desk.clone();
+    let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
+    // the chat has it while its line has not ended
+    let (_, text) = room.chat.recv().await.unwrap();
+    assert!(text.contains('\u{fffd}'));
+    task.abort();
+    assert!(task.await.is_err());
+}
+
 #[tokio::test]
 async fn what_holds_the_output_does_not_hold_the_call() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & echo started" })).await;
@@ -291,6 +305,21 @@ async fn nothing_that_was_started_outlives_a_stop_after_its_guard_was_killed() {
     room.chat.recv().await.unwrap();
     task.abort();
     // it may have ended already: nobody guards it any more
+    let _ = task.await;
+    gone(&room).await;
+}
+
+/// A guard that is stopped, not killed, hears of nothing.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nothing_that_was_started_outlives_a_stop_after_its_guard_was_stopped() {
+    let mut room = room();
+    let halt = without_guard().replace("kill -9", "kill -STOP");
+    let command = format!("{halt}\n{}\necho ready; sleep 1000", DEMONS.join("\n"));
+    let desk = room.desk.clone();
+    let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
+    room.chat.recv().await.unwrap();
+    task.abort();
     let _ = task.await;
     gone(&room).await;
 }

@@ -19,6 +19,7 @@ local WAITS = '  …'
 ---@field folds table<integer, true> by line: it hides a part of the question
 ---@field since? number when it was first on the screen, or when a key was last pressed
 ---@field armed? boolean it takes keys
+---@field answered? boolean an answer is on its way: what is asked after it is another question
 
 --- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
 local pressed, by_hand = 0, false ---@type number, boolean
@@ -69,7 +70,7 @@ end
 function M.take(chat, update)
   local lines = update.lines or {}
   local old = chat.question or chat.repainted
-  old = old and old.call == update.call and old or nil
+  old = old and old.call == update.call and not old.answered and old or nil
   local folds = {}
   for _, at in ipairs(update.folds or {}) do
     folds[at + 1] = true
@@ -139,14 +140,63 @@ local function arm(chat, question, wait)
   end, math.ceil(wait))
 end
 
+--- A part of the screen, in rows and columns from 1.
+---@class caliban.Rect
+---@field top integer
+---@field bottom integer
+---@field left integer
+---@field right integer
+
+--- What floating windows cover of a window. Those of a column or two are scroll bars and signs, which hide no words.
+---@param win integer
+---@return caliban.Rect[]
+local function covers(win)
+  local own = api.nvim_win_get_config(win).zindex or 0
+  local all = {} ---@type caliban.Rect[]
+  for _, other in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local config = api.nvim_win_get_config(other)
+    if
+      config.relative ~= ''
+      and not config.hide
+      and (config.zindex or 0) > own
+      and config.width > 2
+    then
+      local info = fn.getwininfo(other)[1]
+      local edge = config.border and config.border ~= 'none' and 2 or 0
+      table.insert(all, {
+        top = info.winrow,
+        bottom = info.winrow + info.height + info.winbar + edge - 1,
+        left = info.wincol,
+        right = info.wincol + info.width + edge - 1,
+      })
+    end
+  end
+  return all
+end
+
+---@param rects caliban.Rect[]
+---@param row integer
+---@param left integer
+---@param right integer
+---@return boolean
+local function is_covered(rects, row, left, right)
+  for _, it in ipairs(rects) do
+    if row >= it.top and row <= it.bottom and right >= it.left and left <= it.right then
+      return true
+    end
+  end
+  return false
+end
+
 --- Notes the characters that a window shows of a line too long for it. Cells that Neovim may cover with a mark do not
 --- count: the first cells of a line that begins above the window, and the last row if the line goes on below it.
 ---@param win integer
 ---@param lnum integer
 ---@param text string
 ---@param seen table<integer, true>
+---@param over caliban.Rect[] what covers the window
 ---@return boolean all
-local function see_part(win, lnum, text, seen)
+local function see_part(win, lnum, text, seen, over)
   local info = fn.getwininfo(win)[1]
   local top = info.winrow + info.winbar
   local bottom = top + info.height - 1
@@ -158,7 +208,8 @@ local function see_part(win, lnum, text, seen)
     if not seen[byte] then
       local pos = fn.screenpos(win, lnum, byte)
       local marked = cut_above and pos.row == top and pos.col < left + 3
-      if pos.row > 0 and not marked and not (cut_below and pos.row >= bottom) then
+      local hidden = marked or is_covered(over, pos.row, pos.col, pos.endcol)
+      if pos.row > 0 and not hidden and not (cut_below and pos.row >= bottom) then
         seen[byte] = true
       end
     end
@@ -171,9 +222,11 @@ end
 ---@param win integer
 ---@param lnum integer
 ---@param text string
+---@param over caliban.Rect[] what covers the window
 ---@return boolean
-local function is_whole(win, lnum, text)
-  return vim.wo[win].wrap
+local function is_whole(win, lnum, text, over)
+  return #over == 0
+    and vim.wo[win].wrap
     and lnum <= fn.line('w$', win)
     and fn.screenpos(win, lnum, 1).row > 0
     and fn.screenpos(win, lnum, math.max(1, #text)).row > 0
@@ -189,6 +242,24 @@ local function in_fold(win, lnum)
     end)
 end
 
+local waiting = api.nvim_create_augroup('caliban.consent', {})
+
+--- Has a window drawn again once a window that covers it may be gone.
+---@param win integer
+local function again(win)
+  api.nvim_clear_autocmds({ group = waiting })
+  api.nvim_create_autocmd({ 'WinClosed', 'WinResized', 'TabEnter' }, {
+    group = waiting,
+    once = true,
+    desc = 'caliban: what a floating window covered of a question is drawn again',
+    callback = vim.schedule_wrap(function()
+      if api.nvim_win_is_valid(win) then
+        api.nvim__redraw({ win = win, valid = false, flush = false })
+      end
+    end),
+  })
+end
+
 --- Notes which lines of the question a window shows. Called after the window was drawn.
 ---@param chat caliban.Chat
 ---@param win integer
@@ -198,17 +269,22 @@ function M.drawn(chat, win)
   if not (question and block) then
     return
   end
+  local over = covers(win)
+  if #over > 0 then
+    again(win)
+  end
   -- the line below the last whole one may be shown in part
   local last = math.min(fn.line('w$', win) + 1, row + block.n)
   for lnum = math.max(fn.line('w0', win), row + 1), last do
     local i = lnum - row
     local text, seen = question.lines[i] or '', question.seen[i]
     if type(seen) == 'table' and i < block.n and not in_fold(win, lnum) then
-      if is_whole(win, lnum, text) or see_part(win, lnum, text, seen) then
+      if is_whole(win, lnum, text, over) or see_part(win, lnum, text, seen, over) then
         question.seen[i] = true
       end
     end
-    if not question.since and text ~= '' then
+    local pos = fn.screenpos(win, lnum, 1)
+    if not question.since and text ~= '' and not is_covered(over, pos.row, pos.col, pos.col) then
       question.since = now()
       arm(chat, question, REST)
     end
@@ -254,7 +330,9 @@ end
 ---@param reason? string
 local function answer(chat, question, ruling, reason)
   local open = chat.question
-  if not (open and open.call == question.call) then
+  if open and open.answered then
+    return
+  elseif not (open and open.call == question.call) then
     return say('The question has been answered or withdrawn.')
   end
   local why = objection(open, ruling)
@@ -262,7 +340,7 @@ local function answer(chat, question, ruling, reason)
     return say(why)
   end
   local message = { kind = 'rule', call = question.call, ruling = ruling, reason = reason or '' }
-  require('caliban.chat').send(chat, message)
+  open.answered = require('caliban.chat').send(chat, message)
 end
 
 --- The question under the cursor, if it takes keys now.

@@ -55,3 +55,20 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
     let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };
     assert_eq!(answer, broken(&CallId("c1".into())));
 }
+
+/// With a search from the beginning for each this takes minutes.
+#[test]
+fn calls_with_one_id_get_ids_of_their_own_in_linear_time() {
+    let call = |id: String| {
+        let input = Arguments::Json(json!({}));
+        Block::Call(ToolCall { id: CallId(id), tool: "read".into(), input })
+    };
+    let taken = (2..10_000).map(|n| call(format!("c-{n}")));
+    let same = (0..20_000).map(|n| call(if n % 2 == 0 { "c".into() } else { String::new() }));
+    let blocks: Vec<Block> = taken.chain(same).collect();
+    let (count, stop, usage) = (blocks.len(), Stop::ToolUse, Usage::default());
+    let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
+    let reply = sound(reply, &Session::default());
+    let ids: HashSet<&CallId> = reply.calls().map(|it| &it.id).collect();
+    assert_eq!(ids.len(), count);
+}

@@ -54,7 +54,11 @@ impl Output {
 
     /// Cuts before the last character, which may not have arrived in whole.
     fn cut(&mut self) {
-        let end = self.partial.iter().rposition(|byte| byte & 0xc0 != 0x80).unwrap_or(0).max(1);
+        let bytes = &self.partial;
+        // No character is longer than four bytes.
+        let last = bytes.len().saturating_sub(4);
+        let end = bytes[last..].iter().rposition(|byte| byte & 0xc0 != 0x80);
+        let end = end.map_or(bytes.len(), |at| last + at);
         let rest = self.partial.split_off(end);
         let part = mem::replace(&mut self.partial, rest);
         self.add(&part, "");
