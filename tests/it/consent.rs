@@ -165,9 +165,10 @@ fn a_window_of_four_rows_must_have_shown_every_line() {
         press(&nvim, "k");
     }
     // lines that were seen stay seen when the chat is painted anew
+    nvim.keys("G");
+    nvim.wait_question();
     nvim.lua("require('caliban.rpc').notify({ kind = 'open', session = 'main' })", &[]);
     nvim.wait_gone("y once");
-    nvim.keys("G");
     nvim.wait_question();
     nvim.keys("Gy");
     nvim.wait_transcript("Over.");
