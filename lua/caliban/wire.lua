@@ -314,6 +314,7 @@
 ---@field context caliban.Excerpt[]
 ---@field steer boolean
 ---@field held boolean it is sent only when the user says so
+---@field shown string the text of a held one, its hidden characters spelt out; else empty
 
 --- Puts proposals before the user; answered at once, each one's way is told by `arrived`.
 ---@class (exact) caliban.Propose

@@ -17,6 +17,7 @@ use crate::event::{Mode, Queued, SessionId};
 use crate::message::Excerpt;
 use crate::provider::key::Secret;
 use crate::session::Session;
+use crate::text::unseen;
 use crate::tool::lsp::Aspect;
 use crate::view::BlockUpdate;
 use rmpv::Value;
@@ -318,12 +319,16 @@ pub struct WireQueued {
     pub context: Vec<Excerpt>,
     pub steer: bool,
     pub held: bool,
+    /// The text of a held message with each character spelt out that hides or looks like another; else empty.
+    pub shown: String,
 }
 
 impl WireQueued {
     pub fn of(it: &Queued, session: &Session) -> WireQueued {
         let Queued { id, text, context, steer } = it.clone();
-        WireQueued { id, text, context, steer, held: session.held.contains(&id) }
+        let held = session.held.contains(&id);
+        let shown = if held { unseen::exact(&text).into_owned() } else { String::new() };
+        WireQueued { id, text, context, steer, held, shown }
     }
 }
 

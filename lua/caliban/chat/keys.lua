@@ -112,7 +112,8 @@ end
 local function send_held(all)
   return function(chat)
     local message = queued(chat)
-    if not (message and message.held) then
+    -- a macro sends nothing
+    if not (message and message.held) or vim.fn.reg_executing() ~= '' then
       return false
     end
     send(chat, { kind = 'send_held', id = not all and message.id or nil })

@@ -13,13 +13,12 @@ local function shown(message)
     local how = message.steer and 'joins this turn' or 'queued'
     return { (' ◷ %s: %s'):format(how, vim.fn.strcharpart(text, 0, MOST)) }
   end
-  local lines = vim.split(message.text, '\n', { plain = true })
+  local lines = vim.split(message.shown, '\n', { plain = true })
   for i, line in ipairs(lines) do
     lines[i] = i == 1 and ' ◷ held: ' .. line or '         ' .. line
   end
   for _, it in ipairs(message.context) do
-    local path = it.path:gsub('\n', ' ')
-    lines[#lines + 1] = '         ▏' .. path
+    lines[#lines + 1] = '         ▏' .. require('caliban.name').shown(it.path)
   end
   return lines
 end

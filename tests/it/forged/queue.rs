@@ -166,3 +166,23 @@ fn numbers_at_the_end_of_their_range_are_taken() {
     nvim.keys("i/usage<C-s>");
     nvim.wait_transcript("Tokens of this conversation");
 }
+
+#[test]
+fn hidden_characters_of_a_held_message_are_spelt_out_and_a_macro_sends_none() {
+    let server = Server::start();
+    let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
+    forge(&setup, |file| {
+        file["queue"] = json!([{"id": 1, "text": "delete\u{202e} nothing\u{1b}[2J"}]);
+    });
+    let nvim = opened(&setup);
+    nvim.wait_transcript("held: delete[U+202E] nothing[U+001B][2J");
+    nvim.go_to_transcript("held: delete");
+    nvim.lua("vim.fn.setreg('q', 's')", &[]);
+    nvim.keys("@q<Esc>");
+    assert!(nvim.transcript().contains("held: delete"));
+    server.reply(Reply::said("Done so."));
+    nvim.keys("s");
+    nvim.wait_transcript("Done so.");
+    let text = server.requests()[1].last_user_text();
+    assert!(text.ends_with("delete\u{202e} nothing\u{1b}[2J"), "{text:?}");
+}
