@@ -53,6 +53,14 @@ pub async fn read_apart(path: &Path) -> io::Result<Vec<u8>> {
     tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)?
 }
 
+/// The beginning of a regular file, at most `most` bytes of it, as text. The size of a stranger's file is no promise: a
+/// sparse one may be of any.
+pub fn head(path: &Path, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The text of a regular file.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     let mut text = String::new();
@@ -90,6 +98,8 @@ mod tests {
         let _socket = UnixListener::bind(at("socket")).unwrap();
         assert_eq!(read(&at("file")).unwrap(), b"text");
         assert_eq!(read_to_string(&at("link")).unwrap(), "text");
+        File::create(at("sparse")).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(head(&at("sparse"), 3).unwrap(), "\0\0\0");
         for odd in ["pipe", "link to a pipe", "socket", "/dev/zero", "/dev/null"] {
             assert_eq!(read(&at(odd)).unwrap_err().to_string(), ODD, "{odd}");
             let write = open_with(File::options().write(true).create(true), &at(odd));

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// The file in a project's folder.
 const FILE: &str = "hints";
+/// Bytes of each of git's files that are read.
+const MOST: u64 = 1 << 20;
 
 /// What tells a repository; hashes, since an address may hold a key. Empty where it is not known.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +26,8 @@ struct Hints {
 impl Hints {
     fn of(root: &Path) -> Hints {
         let git = git_dir(root).unwrap_or_default();
-        let config = regular::read_to_string(&git.join("config")).unwrap_or_default();
-        let log = regular::read_to_string(&git.join("logs/HEAD")).unwrap_or_default();
+        let config = regular::head(&git.join("config"), MOST).unwrap_or_default();
+        let log = regular::head(&git.join("logs/HEAD"), MOST).unwrap_or_default();
         let remote = origin(&config).map(|it| hash(&plain(it))).unwrap_or_default();
         let first = log.lines().next().map(hash).unwrap_or_default();
         Hints { root: root.to_owned(), remote, first }
@@ -47,9 +49,9 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let text = regular::read_to_string(&git).ok()?;
+    let text = regular::head(&git, MOST).ok()?;
     let own = root.join(text.strip_prefix("gitdir:")?.trim());
-    let common = regular::read_to_string(&own.join("commondir")).ok()?;
+    let common = regular::head(&own.join("commondir"), MOST).ok()?;
     Some(own.join(common.trim()))
 }
 

@@ -49,7 +49,7 @@ fn is_trap(folder: &Path) -> bool {
     if is_odd(&git) {
         return true;
     }
-    let line = |path: &Path| Some(regular::read_to_string(path).ok()?.lines().next()?.to_owned());
+    let line = |path: &Path| Some(regular::head(path, LARGEST).ok()?.lines().next()?.to_owned());
     let Some(named) = line(&git).and_then(|it| Some(it.strip_prefix("gitdir: ")?.to_owned()))
     else {
         return false;
