@@ -197,7 +197,7 @@ fn a_copy_that_is_written_during_a_review_goes_to_its_very_name() {
     let scene = Scene::two_hunks(|it| it);
     let name = "b|!touch PWN\n`touch PWN`%#";
     scene.nvim.lua(
-        "vim.cmd({ cmd = 'write', args = { ... }, magic = { file = false } })",
+        "vim.cmd({ cmd = 'write', args = { ... }, magic = { file = false }, mods = { silent = true } })",
         &[name.into()],
     );
     let text = scene.nvim.buffer("/a.txt") + "\n";

@@ -75,7 +75,8 @@ fn in_the_home_folder_calibans_own_is_not_read_and_keys_are_asked_for() {
         asked(&scene, "read", json!({ "path": "~/.ssh/id_rsa" }), question, ":Caliban deny<CR>");
     assert!(said.contains("the user refused"), "{said}");
     // searches skip both
-    let said = answer(&scene, "grep", json!({ "pattern": "TOKEN" }));
+    // Neovim 0.12 calls its log otherwise.
+    let said = answer(&scene, "grep", json!({ "pattern": "TOKEN" })).replace("nvim.log", "log");
     expect![[r#"
         notes.txt:1: TOKEN=none
         [2 files that may hold keys were not searched: .local/state/nvim/log and others. To look into one, name it as `path` or call `read`: the user is asked]"#]]
