@@ -1,6 +1,7 @@
 //! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
 //! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH=reach` for the rules of paths,
-//! `BENCH=review` for reviews, `BENCH=sessions` for large ones, `BENCH=flood` for replies of thousands of calls,
+//! `BENCH=rope` for a rope beside a `String`,
+//! `BENCH=review` for reviews, `BENCH=way` for the whole way of large things, `BENCH=sessions` for large sessions, `BENCH=flood` for replies of thousands of calls,
 //! `BENCH_ONLY=0,6,once` for
 //! single parts. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
@@ -21,11 +22,13 @@ mod proc;
 mod reach;
 mod report;
 mod review;
+mod rope;
 mod server;
 mod sessions;
 mod single;
 mod stream;
 mod text;
+mod way;
 
 use report::Report;
 use stream::Scenario;
@@ -60,30 +63,33 @@ const SCENARIOS: [Scenario; 7] = [
     Scenario { tokens: 2_000, rate: 1_000, before: 5_000_000, times: 3 },
 ];
 
+/// What is measured by itself, by the name that `BENCH` gives it.
+struct Part {
+    name: &'static str,
+    table: fn() -> String,
+}
+
+const PARTS: [Part; 8] = [
+    Part { name: "decode", table: decode::table },
+    Part { name: "edits", table: edits::table },
+    Part { name: "reach", table: reach::table },
+    Part { name: "rope", table: rope::table },
+    Part { name: "review", table: review::table },
+    Part { name: "way", table: way::table },
+    Part { name: "sessions", table: sessions::table },
+    Part { name: "flood", table: flood::table },
+];
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|it| it == "--floor") {
         return floor::run(&arguments[1..]);
     }
-    if std::env::var("BENCH").is_ok_and(|it| it == "decode") {
-        return println!("{}", decode::table());
+    let wanted = std::env::var("BENCH").unwrap_or_default();
+    if let Some(part) = PARTS.iter().find(|it| it.name == wanted) {
+        return println!("{}", (part.table)());
     }
-    if std::env::var("BENCH").is_ok_and(|it| it == "edits") {
-        return println!("{}", edits::table());
-    }
-    if std::env::var("BENCH").is_ok_and(|it| it == "reach") {
-        return println!("{}", reach::table());
-    }
-    if std::env::var("BENCH").is_ok_and(|it| it == "review") {
-        return println!("{}", review::table());
-    }
-    if std::env::var("BENCH").is_ok_and(|it| it == "sessions") {
-        return println!("{}", sessions::table());
-    }
-    if std::env::var("BENCH").is_ok_and(|it| it == "flood") {
-        return println!("{}", flood::table());
-    }
-    let quick = std::env::var("BENCH").is_ok_and(|it| it == "quick");
+    let quick = wanted == "quick";
     let only = std::env::var("BENCH_ONLY").ok();
     let named = |name: &str| only.as_ref().map(|it| it.split(',').any(|part| part == name));
     let rounds = if quick { 1 } else { 3 };
@@ -112,11 +118,8 @@ fn main() {
     }
     print!("{}", report.table(&SCENARIOS));
     if only.is_none() {
-        println!("{}", decode::table());
-        println!("{}", edits::table());
-        println!("{}", reach::table());
-        println!("{}", review::table());
-        println!("{}", sessions::table());
-        println!("{}", flood::table());
+        for part in PARTS {
+            println!("{}", (part.table)());
+        }
     }
 }

@@ -32,7 +32,7 @@ struct File {
     singly: usize,
 }
 
-fn lines(count: usize, every: usize) -> String {
+pub(crate) fn lines(count: usize, every: usize) -> String {
     let line = |n: usize| {
         let name = if n % every == every - 1 { OLD } else { "lookup(" };
         format!("    let value_{n} = {name}{n}, other);\n")
@@ -42,21 +42,21 @@ fn lines(count: usize, every: usize) -> String {
 
 /// The editor's pauses and the keys of one phase, in milliseconds.
 #[derive(Default)]
-struct Felt {
-    pause: f64,
-    keys: Vec<f64>,
+pub(crate) struct Felt {
+    pub(crate) pause: f64,
+    pub(crate) keys: Vec<f64>,
 }
 
-struct Bench<'a> {
-    turns: Turns<'a>,
+pub(crate) struct Bench<'a> {
+    pub(crate) turns: Turns<'a>,
 }
 
 impl Bench<'_> {
-    fn editor(&mut self) -> &mut Editor {
+    pub(crate) fn editor(&mut self) -> &mut Editor {
         self.turns.editor
     }
 
-    fn felt(&mut self, phase: impl FnOnce(&mut Self) -> Vec<Duration>) -> Felt {
+    pub(crate) fn felt(&mut self, phase: impl FnOnce(&mut Self) -> Vec<Duration>) -> Felt {
         self.editor().lua("Probe.start()", &[]);
         let keys = milliseconds(&phase(self)).collect();
         let probed = self.editor().lua("return Probe.stop()", &[]);
@@ -64,7 +64,7 @@ impl Bench<'_> {
         Felt { pause, keys }
     }
 
-    fn count(&mut self, field: &str) -> f64 {
+    pub(crate) fn count(&mut self, field: &str) -> f64 {
         number(&self.editor().lua(&format!("return Review.{field}"), &[]))
     }
 
@@ -142,7 +142,7 @@ impl Bench<'_> {
     }
 }
 
-fn with<T>(run: impl FnOnce(&mut Bench<'_>) -> T) -> T {
+pub(crate) fn with<T>(run: impl FnOnce(&mut Bench<'_>) -> T) -> T {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);
     let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/review.lua");
@@ -152,11 +152,11 @@ fn with<T>(run: impl FnOnce(&mut Bench<'_>) -> T) -> T {
     run(&mut Bench { turns })
 }
 
-fn section(title: &str) -> String {
+pub(crate) fn section(title: &str) -> String {
     format!("| **{title}** | | | | | | | |\n")
 }
 
-fn one(name: &str, floor: Option<f64>, value: f64, target: &Target) -> String {
+pub(crate) fn one(name: &str, floor: Option<f64>, value: f64, target: &Target) -> String {
     row(name, [floor, None, Some(value)], target)
 }
 

@@ -6,6 +6,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+/// Characters of a call's arguments that come in one event.
+const PIECE: usize = 64;
+
 /// What one request is answered with.
 pub(crate) enum Reply {
     Text {
@@ -168,14 +171,17 @@ fn call(index: usize, name: &str, input: &serde_json::Value) -> String {
     let start = format!(
         r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"t{index}","name":"{name}","input":{{}}}}}}"#
     );
-    let input = input.to_string();
-    let input = serde_json::json!({ "type": "input_json_delta", "partial_json": input });
-    let delta =
-        serde_json::json!({ "type": "content_block_delta", "index": index, "delta": input });
+    let input: Vec<char> = input.to_string().chars().collect();
+    let delta = |piece: &[char]| {
+        let piece: String = piece.iter().collect();
+        let input = serde_json::json!({ "type": "input_json_delta", "partial_json": piece });
+        let delta =
+            serde_json::json!({ "type": "content_block_delta", "index": index, "delta": input });
+        event("content_block_delta", &delta.to_string())
+    };
+    let deltas: String = input.chunks(PIECE).map(delta).collect();
     let stop = format!(r#"{{"type":"content_block_stop","index":{index}}}"#);
-    event("content_block_start", &start)
-        + &event("content_block_delta", &delta.to_string())
-        + &event("content_block_stop", &stop)
+    event("content_block_start", &start) + &deltas + &event("content_block_stop", &stop)
 }
 
 fn delta(text: &str) -> String {

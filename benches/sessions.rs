@@ -148,7 +148,7 @@ fn turns(messages: usize, count: usize) -> Vec<f64> {
         };
         let Some(Block::Answer(answer)) = answered.blocks.into_iter().next() else { panic!() };
         let plan =
-            caliban::event::Plan { call: answer.id.clone(), step: caliban::event::PlanStep::Read };
+            caliban::event::Plan { call: answer.id.clone(), access: caliban::event::Access::Read };
         let turn = caliban::event::TurnId(live.turns + 1);
         for mut input in [
             Input::Send { text: words(80, n), context: Vec::new(), steer: false },

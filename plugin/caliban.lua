@@ -21,6 +21,30 @@ end, {
   end,
 })
 
+-- a session file names its buffers (`:file`) or edits them
+local revive = vim.api.nvim_create_augroup('caliban_revive', {})
+vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
+  group = revive,
+  pattern = 'caliban://*',
+  callback = function(args)
+    require('caliban.chat.revive').found(args.buf, args.event == 'BufReadCmd')
+  end,
+})
+vim.api.nvim_create_autocmd('BufFilePre', {
+  group = revive,
+  callback = function()
+    if vim.g.SessionLoad == 1 then
+      require('caliban.chat.revive').naming()
+    end
+  end,
+})
+vim.api.nvim_create_autocmd('SessionLoadPost', {
+  group = revive,
+  callback = vim.schedule_wrap(function()
+    require('caliban.chat.breaks').update()
+  end),
+})
+
 ---@param mode string|string[]
 ---@param name string
 ---@param call string what to call of the public API

@@ -1,10 +1,16 @@
 //! The facts of a session, in order, and the passing signs of life between them.
 
+mod access;
+mod awaited;
 mod failure;
+mod grant;
 mod mode;
 mod tuning;
 
+pub use access::{Access, Guarded};
+pub use awaited::Awaited;
 pub use failure::Failure;
+pub use grant::Grant;
 pub use mode::{MODES, Mode};
 pub use tuning::Tuning;
 
@@ -98,18 +104,23 @@ pub enum Event {
         call: CallId,
         ruling: Ruling,
     },
+    /// The user takes back what they had allowed for the session.
+    Revoked {
+        grant: Grant,
+    },
     /// The call's work began: from here on it "may have run".
     Started {
         turn: TurnId,
         call: CallId,
     },
-    /// The call's change of a file is in the user's buffer, for them to decide. `hunks` counts those of the call's
-    /// files before it too.
+    /// The call's change of a file is before the user, for them to decide. `what` counts those of the call's files
+    /// before it too.
     Proposed {
         turn: TurnId,
         call: CallId,
         path: PathBuf,
-        hunks: u32,
+        #[serde(flatten)]
+        what: Awaited,
     },
     Answered {
         turn: TurnId,
@@ -195,48 +206,12 @@ pub struct Named {
     pub cost: Option<f64>,
 }
 
-/// How one call of a reply will be treated, decided from the tool table when the reply is complete.
+/// What one call of a reply would do, found out when the reply is complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub call: CallId,
-    pub step: PlanStep,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanStep {
-    /// Runs at once, together with the other reads of the reply.
-    Read,
-    /// A read that needs the user's consent first; the question is for the chat.
-    AskedRead(String),
-    /// Proposed together with the other edits of the reply.
-    Edit,
-    /// Runs in order after all reads and edits, once the user consents; the question is for the chat, and
-    /// `grant` is what "for this session" would allow.
-    Act { question: String, grant: String },
-    /// Not run: unknown tool, broken or invalid input. The text is the answer.
-    Refused(String),
-}
-
-impl PlanStep {
-    /// What a consent for the session would allow.
-    pub fn grant(&self) -> Option<Grant> {
-        match self {
-            PlanStep::AskedRead(question) => Some(Grant::Read(question.clone())),
-            PlanStep::Act { grant, .. } => Some(Grant::Act(grant.clone())),
-            PlanStep::Read | PlanStep::Edit | PlanStep::Refused(_) => None,
-        }
-    }
-}
-
-/// What the user allowed for a session: each is of its own kind, so that the words of a question are never taken for a
-/// command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Grant {
-    /// The read that this very question was about.
-    Read(String),
-    /// This very command.
-    Act(String),
+    #[serde(alias = "step")]
+    pub access: Access,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 
 mod orphans;
 
+use crate::text::cause;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 use std::env::{self, ArgsOs};
 use std::ffi::OsStr;
@@ -179,7 +180,7 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
     };
     orphans::mark();
     let error = process::Command::new(&command).args(arguments).stdin(Stdio::null()).exec();
-    let _ = writeln!(io::stderr(), "{}: {error}", command.display());
+    let _ = writeln!(io::stderr(), "{}: {}", command.display(), cause(&error));
     // The shells' own code for a command that is not there.
     ExitCode::from(127)
 }

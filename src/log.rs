@@ -1,25 +1,69 @@
-//! The debug log: written only when it is asked for, and only its owner can read it. nvim-rs stays out of it: its
-//! records hold every message, prompts and keys included.
+//! The debug log: written only when it is asked for, by a thread of its own, and only its owner can read it. nvim-rs
+//! stays out of it: its records hold every message, prompts and keys included.
 
-use std::fs::{DirBuilder, File, Permissions};
+mod rolling;
+
+use rolling::Rolling;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
-use std::sync::Arc;
 use tracing::level_filters::LevelFilter;
+use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
-/// Begins the log in `folder/debug.log`. If others can read that file, takes this permission away.
-pub fn begin(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let options = &mut File::options();
-    let file = options.create(true).append(true).mode(0o600).open(folder.join("debug.log"))?;
-    file.set_permissions(Permissions::from_mode(0o600))?;
+/// How many bytes each of the two files may have: the one that is written, and the one before it.
+const HALF: u64 = 5_000_000;
+
+/// How many lines may wait for a slow disk. More are dropped, because the program waits for no log.
+const WAITING: usize = 8_192;
+
+/// Begins the log in `folder/debug.log`. What is logged is on disk once the guard is dropped.
+pub fn begin(folder: &Path) -> io::Result<WorkerGuard> {
+    let (writer, guard) = writer(folder)?;
     let own = Targets::new().with_target("caliban", LevelFilter::DEBUG);
-    let layer = fmt::layer().with_ansi(false).with_writer(Arc::new(file)).with_filter(own);
+    let layer = fmt::layer().with_ansi(false).with_writer(writer).with_filter(own);
     // A second begin in one process keeps the first log.
     let _ = tracing::subscriber::set_global_default(registry().with(layer));
-    Ok(())
+    Ok(guard)
+}
+
+fn writer(folder: &Path) -> io::Result<(NonBlocking, WorkerGuard)> {
+    let file = Rolling::open(folder.join("debug.log"), HALF)?;
+    Ok(NonBlockingBuilder::default().buffered_lines_limit(WAITING).finish(file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+
+    #[test]
+    fn each_line_is_on_disk_once_the_guard_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut writer, guard) = writer(folder.path()).unwrap();
+        let lines: Vec<String> = (0..500).map(|n| format!("line {n}\n")).collect();
+        for line in &lines {
+            writer.write_all(line.as_bytes()).unwrap();
+        }
+        drop(guard);
+        assert_eq!(fs::read_to_string(folder.path().join("debug.log")).unwrap(), lines.concat());
+    }
+
+    #[test]
+    fn sixteen_megabytes_leave_the_last_ten_at_most() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debug.log");
+        let mut file = Rolling::open(path.clone(), HALF).unwrap();
+        let line = |n: usize| format!("{n:0>3999}\n");
+        for n in 0..4_000 {
+            file.write_all(line(n).as_bytes()).unwrap();
+        }
+        let kept = fs::read_to_string(folder.path().join("debug.log.1")).unwrap()
+            + &fs::read_to_string(&path).unwrap();
+        assert!(kept.len() as u64 <= 2 * HALF && kept.len() as u64 > HALF, "{}", kept.len());
+        let first = 4_000 - kept.len() / 4_000;
+        assert!(kept == (first..4_000).map(line).collect::<String>());
+    }
 }

@@ -1,9 +1,14 @@
 //! What a model reads and writes, in no provider's dialect. These types are also the session file:
 //! their JSON is meant to be read, edited and diffed by a person.
 
+mod parameter;
+
+pub use parameter::Parameter;
+
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A tool call's id as the provider gave it (or as we made it, where it gave none).
@@ -308,13 +313,15 @@ pub struct Request {
     pub num_ctx: Option<u32>,
     /// Names the conversation to caches that are kept apart by it. Says nothing about the user.
     pub thread: String,
+    /// What the server has refused of earlier requests to this model.
+    pub without: BTreeSet<Parameter>,
 }
 
 /// A tool as a model sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
-    pub name: &'static str,
-    pub purpose: &'static str,
+    pub name: String,
+    pub purpose: String,
     /// JSON Schema of the arguments: an object.
     pub schema: Value,
 }

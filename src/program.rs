@@ -1,27 +1,36 @@
 //! The whole: what the editor says goes to the session it is about, sessions are opened as they are asked for,
 //! and everything is on disk when the editor goes.
 
+mod archive;
 mod chats;
 mod connect;
 mod held;
+mod lanes;
+mod news;
 mod opening;
 mod places;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use crate::agent::models::Models;
-use crate::agent::{self, Command, Wish};
+use crate::agent::{Command, Decided};
 use crate::context::instructions::Places;
+use crate::conversation::report::{Level, Wish};
 use crate::event::{Ruling, SessionId};
 use crate::log;
 use crate::message::CallId;
 use crate::nvim::link::{self, Editor};
 use crate::nvim::lsp;
 use crate::nvim::reviews::{self, Verdict};
-use crate::nvim::screen;
-use crate::nvim::wire::{FromNvim, Hello, Level, Resume, ToNvim, WireConfig, WireRuling};
+use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim, WireConfig, WireRuling};
 use crate::provider::tour;
-use crate::store::{self, Barred, Draft, Project, Store};
-use held::Begin;
+use crate::store::{self, Draft, Project};
+use crate::text::cause;
+use archive::{Archive, Noted};
+use futures::future::join_all;
+use lanes::{Lane, Lanes};
+use news::{Done, News, Outcome};
 use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -30,6 +39,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+use tracing_appender::non_blocking::WorkerGuard;
 
 /// How long after a signal the end of input is waited for.
 const FAREWELL: Duration = Duration::from_millis(1500);
@@ -44,34 +56,55 @@ const UNREADABLE: u8 = 65;
 pub async fn run() -> ExitCode {
     let Ok((editor, (mut from_nvim, link))) = link::connect() else { return ExitCode::FAILURE };
     let Some(FromNvim::Hello(hello)) = from_nvim.recv().await else { return ExitCode::FAILURE };
+    close_to_others();
+    let log = begin_log(&editor, hello.config.debug);
+    tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
     let (mut program, mut ends) = Program::new(editor, hello);
     // At `:qa` the signal comes together with the end of input: what the editor still says is read first.
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
     let mut is_terminated = false;
     let end = loop {
-        tokio::select! {
+        let news = tokio::select! {
             biased;
             message = from_nvim.recv() => match message {
-                Some(message) => program.handle(message).await,
+                Some(message) => News::said(message),
                 None => break link.await.unwrap_or(link::End::Unreadable),
             },
-            Some((session, wish)) = ends.wishes.recv() => program.wish(session, wish).await,
-            Some(connected) = ends.connected.recv() => program.connected(connected),
-            Some(waited) = ends.waited.recv() => program.waited(waited).await,
-            _ = terminated.recv(), if !is_terminated => is_terminated = true,
+            Some((session, wish)) = ends.wishes.recv() => News::Wished(session, wish),
+            Some(done) = ends.done.recv() => News::Done(done),
+            _ = terminated.recv(), if !is_terminated => {
+                is_terminated = true;
+                continue;
+            }
             () = tokio::time::sleep(FAREWELL), if is_terminated => break link::End::Closed,
-        }
+        };
+        program.step(news);
     };
-    program.quit().await;
+    program.quit(ends).await;
+    tracing::info!("the program ends");
+    drop(log);
     match end {
         link::End::Closed => ExitCode::SUCCESS,
         link::End::Unreadable => ExitCode::from(UNREADABLE),
     }
 }
 
+/// The debug log, if it is asked for. It is whole on disk once what is returned is dropped.
+fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
+    let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
+    if !configured && !asked {
+        return None;
+    }
+    let begun = log::begin(&cache_dir()).inspect_err(|error| {
+        let text = format!("The debug log cannot be written: {}.", cause(error));
+        editor.tell(ToNvim::Notice { level: Level::Warn, text });
+    });
+    begun.ok()
+}
+
 struct Program {
     editor: Editor,
-    project: Project,
+    archive: Archive,
     root: PathBuf,
     /// Where instructions are looked for.
     places: Places,
@@ -86,55 +119,50 @@ struct Program {
     renamed: HashMap<SessionId, SessionId>,
     /// Files that were under review in the editor when it started us.
     live: Vec<PathBuf>,
-    /// The next session to start is what the user asked for in a chat.
-    shows_next: bool,
     /// The session that was opened last.
     current: Option<SessionId>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
     /// Questions to the editor's language servers.
     questions: mpsc::UnboundedSender<lsp::Order>,
     wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
-    connected: mpsc::UnboundedSender<connect::Connected>,
-    waited: mpsc::UnboundedSender<held::Waited>,
+    /// What waits for the tasks of the program.
+    lanes: Lanes<News>,
+    done: mpsc::UnboundedSender<Done>,
+    /// Sessions that the user has turned to.
+    notes: mpsc::UnboundedSender<Noted>,
     /// Tells where the keys are that the user has given.
     keys: PathBuf,
 }
 
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
-    connected: mpsc::UnboundedReceiver<connect::Connected>,
-    waited: mpsc::UnboundedReceiver<held::Waited>,
+    done: mpsc::UnboundedReceiver<Done>,
+    /// Ends once all notes are on disk.
+    noted: JoinHandle<()>,
 }
 
 impl Program {
     fn new(editor: Editor, hello: Hello) -> (Program, Ends) {
         let config = hello.config;
-        close_to_others();
-        let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
-        if (config.debug || asked)
-            && let Err(error) = log::begin(&cache_dir())
-        {
-            let text = format!("The debug log cannot be written: {error}.");
-            editor.tell(ToNvim::Notice { level: Level::Warn, text });
-        }
-        tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
         let root = project_root(&hello.cwd);
         let places = Places {
             root: root.clone(),
             cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
             config: config_dir(),
-            home: std::env::home_dir(),
+            home: dirs::home_dir(),
             reach: places::reach(&root),
         };
-        let project = Project::new(&data_dir().join("sessions"), &root);
+        let project = Project::new(&data_dir().join("sessions"), &root).at(hello.utc_offset);
+        let archive = Archive { project, reach: places.reach.clone() };
         let keys = data_dir().join("keys.json");
         let mut models = settings::models(&config, &keys);
         models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
         models.note_keys();
         let (reviews, review_orders) = mpsc::unbounded_channel();
         let (wishes, wishes_end) = mpsc::unbounded_channel();
-        let (connected, connected_end) = mpsc::unbounded_channel();
-        let (waited, waited_end) = mpsc::unbounded_channel();
+        let (done, done_end) = mpsc::unbounded_channel();
+        let (notes, notes_end) = mpsc::unbounded_channel();
+        let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
         tokio::spawn(reviews::run(first_id(), root.clone(), review_orders));
         let (questions, question_orders) = mpsc::unbounded_channel();
         tokio::spawn(lsp::run(first_id(), question_orders));
@@ -143,7 +171,7 @@ impl Program {
         let (agents, current, model) = (HashMap::new(), None, None);
         let program = Program {
             editor,
-            project,
+            archive,
             root,
             places,
             config,
@@ -153,24 +181,24 @@ impl Program {
             readers: HashSet::new(),
             renamed: HashMap::new(),
             live: hello.reviews,
-            shows_next: false,
             current,
             reviews,
             questions,
             wishes,
-            connected,
-            waited,
+            lanes: Lanes::default(),
+            done,
+            notes,
             keys,
         };
-        (program, Ends { wishes: wishes_end, connected: connected_end, waited: waited_end })
+        (program, Ends { wishes: wishes_end, done: done_end, noted })
     }
 
-    async fn handle(&mut self, message: FromNvim) {
+    fn handle(&mut self, message: FromNvim) {
         match message {
             FromNvim::Hello(_) => (),
-            FromNvim::Open { session } => self.open(session).await,
-            FromNvim::Look { session } => self.look(session).await,
-            FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral).await,
+            FromNvim::Open { session } => self.open(session),
+            FromNvim::Look { session } => self.look(session),
+            FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral, false),
             FromNvim::Send { session, text, context, .. } if !self.runs(&session) => {
                 let why = format!(
                     "The conversation `{session}` is not open. :Caliban new begins another."
@@ -204,22 +232,31 @@ impl Program {
             FromNvim::Key { provider, key } => self.connect(provider, key),
             FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
             FromNvim::Rewind(it) => self.tell(&it.session.clone(), Command::Rewind(it.into())),
+            FromNvim::Permissions(it) => {
+                self.tell(&it.session, Command::Permissions(it.revoke.map(Into::into)));
+            }
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
             FromNvim::Checked(checked) => {
                 // Of a session that is not open any more nobody waits for it.
                 if let Some(agent) = self.agents.get(self.now(&checked.session)) {
-                    drop(agent.send(Command::Checked(Box::new(checked))));
+                    drop(agent.send(Command::Checked(Box::new(checked.into()))));
                 }
             }
-            FromNvim::Reviewed(reviewed) => {
-                // A message sent after it must find the verdict told.
-                let (done, verdicts) = oneshot::channel();
-                let _ = self.reviews.send(reviews::Order::Reviewed(reviewed, done));
-                verdicts.await.unwrap_or_default().into_iter().for_each(|it| self.verdict(it));
-            }
-            message => self.about_sessions(message).await,
+            FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),
+            message => self.about_sessions(message),
         }
+    }
+
+    /// What the user says next to the session must find the verdict told: it waits in the session's lane.
+    fn reviewed(&mut self, reviewed: Reviewed) {
+        let told = self.judged_for(&reviewed.session);
+        let lanes = [self.now(&reviewed.session), told].map(|it| Lane::Session(it.clone()));
+        let (done, verdicts) = oneshot::channel();
+        let _ = self.reviews.send(reviews::Order::Reviewed(reviewed, done));
+        self.begin(lanes.into(), async move {
+            vec![Outcome::Judged(verdicts.await.unwrap_or_default())]
+        });
     }
 
     /// Whether a session is open, and its task has not died of a fault of ours.
@@ -230,178 +267,112 @@ impl Program {
     fn tell(&self, session: &SessionId, command: Command) {
         match self.agents.get(self.now(session)) {
             Some(agent) if agent.send(command).is_ok() => (),
-            Some(_) => self.notice(
-                Level::Error,
-                format!("The conversation `{session}` broke off. :Caliban restart takes it up."),
-            ),
-            None => self.notice(Level::Error, format!("The conversation `{session}` is not open.")),
+            _ => self.absent(session),
         }
+    }
+
+    /// Tells the user that a session is not there to be spoken to.
+    fn absent(&self, session: &SessionId) {
+        let text = match self.agents.get(self.now(session)) {
+            Some(_) => chats::broke_off(session),
+            None => format!("The conversation `{session}` is not open."),
+        };
+        self.notice(Level::Error, text);
     }
 
     fn notice(&self, level: Level, text: String) {
         self.editor.tell(ToNvim::Notice { level, text });
     }
 
-    async fn open(&mut self, session: Option<SessionId>) {
-        let resumes = self.config.resume != Resume::Fresh;
-        let asked = session.or_else(|| self.current.clone());
-        let id = match asked.or_else(|| resumes.then(|| self.project.last()).flatten()) {
-            Some(id) if !store::is_name(&id.0) => return self.bad_name(&id.0),
-            Some(id) => id,
-            None if resumes => SessionId("main".into()),
-            None => self.free_name("main"),
+    fn open(&mut self, session: Option<SessionId>) {
+        let Some(id) = session.or_else(|| self.current.clone()) else {
+            if self.config.resume == Resume::Fresh {
+                return self.new_session(None, false, false);
+            }
+            let archive = self.archive.clone();
+            return self.begin(vec![Lane::Unnamed], async move {
+                vec![Outcome::Last(archive.apart(|it| it.project.last()).await)]
+            });
         };
+        if !store::is_name(&id.0) {
+            return self.bad_name(&id.0);
+        }
         match self.agents.get(&id).filter(|_| !self.readers.contains(&id)) {
             Some(agent) => {
                 drop(agent.send(Command::Present));
                 self.note_last(&id);
             }
-            None => self.load(id).await,
-        }
-    }
-
-    /// A turn was interrupted: its session is brought to rest. Or it has reviews, which the editor takes up again once
-    /// it is open, and tells of. Another Neovim's session is not interrupted.
-    async fn look(&mut self, id: SessionId) {
-        if !store::is_name(&id.0) || self.agents.contains_key(&id) {
-            return;
-        }
-        let mut opened = match self.project.open(&id) {
-            Ok(opened) => opened,
-            Err(Barred::Held(_)) => return self.look_later(id),
-            Err(_) => return,
-        };
-        let has_reviews = !self.project.under_review(&id, &self.places.reach).is_empty();
-        let session = opened.session.as_ref().filter(|it| !it.is_blank());
-        if session.is_some() && (opened.interrupted || has_reviews) {
-            self.start(id, Begin::of(opened), None).await;
-            if !has_reviews {
-                let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
-                self.notice(Level::Info, text);
-            }
-        } else if let Some(Err(error)) = session.map(|it| opened.store.settle(it)) {
-            tracing::warn!("what stood in the journal alone stays there: {error}");
+            None => self.load(id),
         }
     }
 
     /// The session that the user has turned to is the one to come back to.
     fn note_last(&mut self, id: &SessionId) {
-        if self.current.as_ref() == Some(id) {
-            return;
-        }
-        self.current = Some(id.clone());
-        self.project.note_hints();
-        if !self.project.is_free(&id.0)
-            && let Err(error) = self.project.set_last(id)
-        {
-            tracing::warn!("the last session could not be noted: {error}");
+        if self.current.as_ref() != Some(id) {
+            self.current = Some(id.clone());
+            // Its task ends with the program.
+            let _ = self.notes.send((id.clone(), true));
         }
     }
 
-    /// `barred`: the session that this one stands for, and why, where that is to be said.
-    async fn start(&mut self, id: SessionId, begin: Begin, barred: Option<(SessionId, String)>) {
-        let (instead, why) = barred.unzip();
-        let mut warnings = self.warnings(why);
-        let (model, origin) = self.default_model().await;
-        self.readers.remove(&id);
-        let mut reads = None;
-        let (store, session, replayed, partial, draft) = match begin {
-            Begin::Opened(it) => {
-                warnings.extend(it.warnings);
-                (Some(it.store), it.session, it.replayed, it.partial, it.draft)
-            }
-            Begin::InMemory(it) => (None, Some(*it), false, String::new(), Draft::default()),
-            Begin::Reading(session, why) => {
-                self.readers.insert(id.clone());
-                reads = Some(why);
-                (None, Some(*session), false, String::new(), self.project.unsent(&id))
-            }
-        };
-        let mut session = session.unwrap_or_default();
-        if session.model.is_empty()
-            || self.models.is_tour(&session.model)
-            || self.models.resolve(&session.model).is_err()
-        {
-            session.model.clone_from(&model);
-        }
-        let (output, outputs) = mpsc::unbounded_channel();
-        let (show, shown) = mpsc::unbounded_channel();
-        let stored = store.as_ref().map(Store::outputs);
-        tokio::spawn(screen::run(self.editor.clone(), id.clone(), stored, shown));
-        self.note_last(&id);
-        let setup = agent::Setup {
-            id: id.clone(),
-            editor: self.editor.clone(),
-            desk: self.desk(&id, output),
-            screen: show,
-            store,
-            session,
-            replayed,
-            partial,
-            draft,
-            models: self.models.clone(),
-            tally: Some(data_dir().join("edits.json")),
-            mode: self.config.mode,
-            titles: self.config.titles,
-            choice: self.choice(),
-            places: self.config.instructions.then(|| self.places.clone()),
-            live: self.live.clone(),
-            recorded: self.project.under_review(&id, &self.places.reach),
-            shown: std::mem::take(&mut self.shows_next),
-            outputs,
-            wishes: self.wishes.clone(),
-            intro: self.intro(&model, &origin),
-            warnings,
-            instead,
-            reads,
-        };
-        let (agent, inbox) = mpsc::unbounded_channel();
-        tokio::spawn(agent::run(setup, inbox));
-        self.agents.insert(id, agent);
-    }
-
-    /// What the user is told first in a chat: why it is not the session that was asked for, and a warning if the
-    /// project holds the home folder.
-    fn warnings(&self, why: Option<String>) -> Vec<String> {
-        let why = why.filter(|it| !it.is_empty());
-        why.into_iter().chain(places::warning(&self.root)).collect()
-    }
-
-    async fn wish(&mut self, session: SessionId, wish: Wish) {
+    fn wish(&mut self, session: SessionId, wish: Wish) {
         match wish {
             Wish::Sessions { text } => self.list_sessions(text),
-            Wish::Rename { text } => self.rename(session, &text).await,
-            Wish::Copy(copy) => self.keep_copy(session, copy).await,
+            Wish::Rename { text } => self.rename(&session, &text),
+            Wish::Copy(copy) => self.keep_copy(&session, copy),
             Wish::Models => self.offer_models(session),
             Wish::Connect { provider } => self.ask_for_key(provider),
-            Wish::New { name } => {
-                self.shows_next = true;
-                self.new_session(name, false).await;
-                self.shows_next = false;
-            }
+            Wish::LeaveOut { model, parameter } => self.leave_out(&model, parameter),
+            Wish::New { name } => self.new_session(name, false, true),
         }
+    }
+
+    /// Who is told a verdict. The session that it is about may be one of a program that has ended, and not be open here.
+    fn judged_for<'a>(&'a self, session: &'a SessionId) -> &'a SessionId {
+        let current = self.current.as_ref().filter(|_| !self.runs(session));
+        current.unwrap_or_else(|| self.now(session))
     }
 
     fn verdict(&self, verdict: Verdict) {
         let Verdict { session, answers, path, was, saved, text } = verdict;
-        // Of a program that has ended, its conversation may not be open here.
-        let current = self.current.as_ref().filter(|_| !self.runs(&session));
-        let session = current.unwrap_or(&session);
+        let session = self.judged_for(&session);
         if let Some(path) = was {
             let (answers, saved, text) = (Vec::new(), true, None);
-            self.tell(session, Command::Reviewed { answers, path, saved, text });
+            self.tell(session, Command::Reviewed(Decided { answers, path, saved, text }));
         }
-        self.tell(session, Command::Reviewed { answers, path, saved, text });
+        self.tell(session, Command::Reviewed(Decided { answers, path, saved, text }));
     }
 
-    async fn quit(self) {
-        let mut saved = Vec::new();
-        for agent in self.agents.values() {
+    /// Returns once everything is on disk: also what waits for a session that is being opened.
+    async fn quit(mut self, mut ends: Ends) {
+        let end = Instant::now() + SAVING;
+        let mut saved = self.end_all(|lanes, id| !lanes.is_busy(id));
+        let finish = async {
+            while !self.lanes.is_idle()
+                && let Some(done) = ends.done.recv().await
+            {
+                self.step(News::Done(done));
+            }
+        };
+        let _ = timeout_at(end, finish).await;
+        saved.extend(self.end_all(|_, _| true));
+        drop(self);
+        let _ = timeout_at(end, join_all(saved)).await;
+        let _ = timeout_at(end, ends.noted).await;
+    }
+
+    /// Has sessions save everything and end.
+    fn end_all(
+        &self,
+        which: impl Fn(&Lanes<News>, &SessionId) -> bool,
+    ) -> Vec<oneshot::Receiver<()>> {
+        let agents = self.agents.iter().filter(|it| which(&self.lanes, it.0));
+        let ends = agents.map(|(_, agent)| {
             let (done, is_done) = oneshot::channel();
             let _ = agent.send(Command::Quit(done));
-            saved.push(is_done);
-        }
-        let _ = tokio::time::timeout(SAVING, futures::future::join_all(saved)).await;
+            is_done
+        });
+        ends.collect()
     }
 }
 

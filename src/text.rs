@@ -1,11 +1,15 @@
 //! A file's text as Neovim would show it, and the way back to its bytes: newline style, byte order
 //! mark and final newline are kept. Line differences between two texts.
 
+mod cause;
 pub mod escape;
+mod pieces;
 pub mod secret;
 pub mod unseen;
 #[cfg(test)]
 mod tests;
+
+pub use cause::cause;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 use sha2::{Digest, Sha256};
@@ -142,12 +146,8 @@ pub fn diff_lines<'a>(
     old: impl Iterator<Item = &'a str>,
     new: impl Iterator<Item = &'a str>,
 ) -> Vec<Hunk> {
-    let mut input = InternedInput::default();
-    input.update_before(old);
-    input.update_after(new);
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_lines(&input);
-    diff.hunks().map(|hunk| Hunk { old: hunk.before, new: hunk.after }).collect()
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.collect(), new.collect());
+    pieces::hunks(&old, &new)
 }
 
 /// How many lines must go and come to make `new` of `old`.

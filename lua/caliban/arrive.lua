@@ -7,8 +7,9 @@ local slices = require('caliban.slices')
 ---@class caliban.Arriving proposals that enter together
 ---@field proposals caliban.WireProposal[]
 ---@field session string
+---@field owner string the conversation in which it is reviewed
 ---@field turn integer
----@field waits? 'calm'|'review' for a quiet moment, or for another session's review of the file
+---@field waits? 'calm'|'review' for a quiet moment, or for another conversation's review of the file
 ---@field created? table<integer, true> buffers that were made for it
 ---@field record? caliban.Record a review of before, which comes back
 ---@field batch? caliban.Batch
@@ -132,6 +133,23 @@ function M.retry(enter)
       end
     end)
   end)
+end
+
+--- The proposals of a message, those together that enter together.
+---@param message caliban.Propose
+---@return caliban.Arriving[]
+function M.grouped(message)
+  local items, groups = {}, {} ---@type caliban.Arriving[], table<integer, caliban.Arriving>
+  for _, p in ipairs(message.proposals) do
+    local item = groups[p.group]
+    if not item then
+      item =
+        { proposals = {}, session = message.session, owner = message.owner, turn = message.turn }
+      groups[p.group], items[#items + 1] = item, item
+    end
+    table.insert(item.proposals, p)
+  end
+  return items
 end
 
 ---@param items caliban.Arriving[]

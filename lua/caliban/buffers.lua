@@ -10,9 +10,11 @@ local guard = require('caliban.guard')
 local hunks = require('caliban.hunks')
 local overlay = require('caliban.overlay')
 local record = require('caliban.record')
+local rest = require('caliban.rest')
 local settling = require('caliban.settle')
 local slices = require('caliban.slices')
 local track = require('caliban.track')
+local verdict = require('caliban.verdict')
 local whole = require('caliban.whole')
 
 local reviews = {} ---@type table<integer, caliban.Review>
@@ -27,17 +29,11 @@ local function say(text)
   end
 end
 
----@param n integer
----@param what string
----@return string
-local function count(n, what)
-  return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
-end
-
 --------------------------------------------------------------------------------------------- settling
 
 ---@param r caliban.Review
 local function forget(r)
+  rest.stop(r)
   reviews[r.buf] = nil
   order = vim.tbl_filter(function(buf)
     return buf ~= r.buf
@@ -49,6 +45,7 @@ end
 ---@return string summary one line for the user
 local function settle(r)
   r.open, r.stands, r.kept = false, nil, nil
+  rest.stop(r)
   record.drop(r)
   overlay.clear(r.buf)
   guard.clear(r.buf)
@@ -61,10 +58,10 @@ local function settle(r)
   if not there then
     forget(r)
   elseif unsaved == '' and file.real(name) ~= file.real(r.path) then
-    unsaved = ('the user named its buffer %s'):format(file.short(name))
+    unsaved = ('its buffer has another name, %s'):format(file.short(name))
   end
   local kept = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
-  if kept and not r.deleted and r.accepted > 0 then
+  if kept and not r.deleted and (r.was or verdict.tally(r).any > 0) then
     settling.check(r)
   end
   r.before = nil
@@ -74,8 +71,8 @@ local function settle(r)
     forget(r)
     whole.close(r)
   end
-  r.reasons, r.dropped, r.accepted, r.rejected, r.clash, r.origin = {}, {}, 0, 0, nil, nil
-  r.deleted, r.was, r.lines = nil, nil, nil
+  r.reasons, r.dropped, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
+  r.deleted, r.was, r.spared, r.lines, r.formatted = nil, nil, nil, nil, nil
   settling.unlist(r)
   M.retry()
   return line
@@ -103,6 +100,7 @@ local function lose(r)
   record.drop(r)
   if r.open then
     local kept = r.deleted or r.was ~= nil
+    r.decided = kept and r.decided or nil
     settling.report(r, not kept, kept and '' or 'its buffer was closed')
     M.retry()
   end
@@ -124,7 +122,8 @@ local function protect(r)
   local set = r.stands == 'guard' and guard.set or guard.follow
   set(r.buf, {
     refusal = function()
-      local pending = count(r.hunks.count, 'hunk')
+      local n = r.hunks.count
+      local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
       return ('%s has %s under review: %s'):format(file.short(r.path), pending, ADVICE)
     end,
     written = function(past)
@@ -147,6 +146,16 @@ local function protect(r)
   })
 end
 
+--- Refuses writes where there is text that waits: only that must not be written.
+---@param r caliban.Review
+local function stand(r)
+  local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'
+  if r.stands ~= stands then
+    r.stands = stands
+    protect(r)
+  end
+end
+
 --- Looks at what became of a review: draws it, opens or settles it.
 ---@param r caliban.Review
 ---@param decided? boolean by the user just now
@@ -159,33 +168,47 @@ function M.look(r, decided)
   entry.follow_eol(r)
   require('caliban.chat.review').touch(r, decided)
   if track.count(r) > 0 then
+    verdict.follow(r)
     if not r.open then
       r.open = true
       r.origin = r.origin or settling.origin(r.buf)
     end
-    -- only text that waits must not be written
-    local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'
-    if r.stands ~= stands then
-      r.stands = stands
-      protect(r)
-    end
+    rest.stop(r)
+    stand(r)
     overlay.draw(r)
     if decided or r.kept ~= track.count(r) then
       r.kept = track.count(r)
       record.save(r)
     end
-  elseif r.open and (decided or arrive.calm(r.buf)) then
-    return settle(r)
-  elseif r.open then
-    overlay.clear(r.buf)
-    api.nvim_create_autocmd({ 'InsertLeave', 'ModeChanged', 'CursorHold' }, {
-      buffer = r.buf,
-      once = true,
-      callback = function()
-        M.soon(r)
-      end,
-    })
+  elseif r.open and not decided and track.returns(r) then
+    rest.begin(r, function(at_once)
+      return M.conclude(r, at_once)
+    end)
+    stand(r)
+    overlay.draw(r)
+  else
+    return M.conclude(r, decided)
   end
+end
+
+--- Settles a review in which nothing is pending any more, once its buffer may be written.
+---@param r caliban.Review
+---@param at_once? boolean
+---@return string? summary where it was settled
+function M.conclude(r, at_once)
+  if reviews[r.buf] ~= r or not r.open or track.count(r) > 0 then
+    return nil
+  elseif at_once or arrive.calm(r.buf) then
+    return settle(r)
+  end
+  overlay.clear(r.buf)
+  api.nvim_create_autocmd({ 'InsertLeave', 'ModeChanged', 'CursorHold' }, {
+    buffer = r.buf,
+    once = true,
+    callback = vim.schedule_wrap(function()
+      say(M.conclude(r))
+    end),
+  })
 end
 
 ---@param r caliban.Review
@@ -204,11 +227,11 @@ end
 ---@param r caliban.Review
 ---@param detached boolean
 local function reread(r, detached)
-  local was_open = r.open
+  local was_open, was = r.open, hunks.list(r.hunks)
   r.hunks, r.states, r.undoing = hunks.of({}), {}, nil
   r.lines, r.moved, r.far = nil, nil, nil
   vim.schedule(function()
-    M.reloaded(r, detached, was_open)
+    M.reloaded(r, detached, was_open and was or nil)
   end)
 end
 
@@ -241,8 +264,8 @@ end
 --- The buffer's text was read from disk again, or it is unloaded.
 ---@param r caliban.Review
 ---@param detached boolean
----@param was_open boolean
-function M.reloaded(r, detached, was_open)
+---@param was? caliban.Hunk[] pending before; absent: it was not open
+function M.reloaded(r, detached, was)
   if reviews[r.buf] ~= r then
     return
   end
@@ -253,7 +276,8 @@ function M.reloaded(r, detached, was_open)
   if detached then
     listen(r)
   end
-  if was_open and r.open and track.count(r) == 0 then
+  if was and r.open and track.count(r) == 0 then
+    verdict.reread(r, was)
     say(settle(r))
   end
 end
@@ -272,8 +296,9 @@ local function begin(item, p, buf)
     listen(r)
   end
   if not r.open then
-    r.path, r.session, r.create = p.path, item.session, p.create
-    r.proposals, r.reasons, r.dropped, r.accepted, r.rejected = {}, {}, {}, 0, 0
+    r.path, r.session, r.create = p.path, item.owner, p.create
+    r.proposals, r.reasons, r.dropped, r.acted, r.decided = {}, {}, {}, false, nil
+    r.proposed, r.seen = {}, 0
     r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
     r.auto, r.binary = p.at_once, p.binary
     order = vim.tbl_filter(function(other)
@@ -292,6 +317,7 @@ end
 function M.renamed(from, to)
   for _, item in ipairs(arrive.waiting()) do
     item.session = item.session == from and to or item.session
+    item.owner = item.owner == from and to or item.owner
   end
   for _, r in pairs(reviews) do
     if r.session == from then
@@ -307,7 +333,7 @@ local function waits(item)
   for _, p in ipairs(item.proposals) do
     local known = file.find(p.path)
     local r = known and reviews[known]
-    if r and r.open and r.session ~= item.session then
+    if r and r.open and r.session ~= item.owner then
       return 'review'
     elseif not arrive.calm(known) then
       return 'calm'
@@ -361,16 +387,7 @@ end
 --- Puts proposals before the user; returns at once.
 ---@param message caliban.Propose
 function M.propose(message)
-  local items, groups = {}, {} ---@type caliban.Arriving[], table<integer, caliban.Arriving>
-  for _, p in ipairs(message.proposals) do
-    local item = groups[p.group]
-    if not item then
-      item = { proposals = {}, session = message.session, turn = message.turn }
-      groups[p.group], items[#items + 1] = item, item
-    end
-    table.insert(item.proposals, p)
-  end
-  M.push(items)
+  M.push(arrive.grouped(message))
 end
 
 --- The user stopped a turn: what has not entered a buffer must not.
@@ -388,22 +405,15 @@ end
 
 --------------------------------------------------------------------------------------------- decisions
 
---- The reviews a choice is about.
----@param opts caliban.Choice
----@return caliban.Review[]
-function M.chosen(opts)
-  local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf
-  return vim.tbl_filter(function(r)
-    local all = opts.scope == 'all' and (not opts.session or r.session == opts.session)
-    return all or r.buf == buf
-  end, M.open())
-end
-
 ---@param verdict 'accept'|'reject'
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
   opts = opts or {}
-  say(deciding.choose(verdict, opts, M.chosen(opts), function(r)
+  local ended, chosen = rest.over(), deciding.chosen(opts, M.open())
+  if ended and #chosen == 0 then
+    return say(ended)
+  end
+  say(deciding.choose(verdict, opts, chosen, function(r)
     local line = M.look(r, true)
     if not line and r.auto and vim.bo[r.buf].modified and not r.whole then
       persist(r)

@@ -300,6 +300,11 @@ local subcommands = {
       require('caliban.rewind').ask()
     end,
   },
+  permissions = {
+    run = function()
+      require('caliban.permissions').ask()
+    end,
+  },
   log = {
     run = function()
       local path =

@@ -53,7 +53,8 @@ end
 ---@return caliban.Excerpt[]
 ---@return string? session absent where nothing is commented on, and the user was told
 local function chosen(opts)
-  local open, out, session = require('caliban.buffers').chosen(opts), {}, nil
+  local open, out, session =
+    require('caliban.decide').chosen(opts, require('caliban.buffers').open()), {}, nil
   for _, r in ipairs(open) do
     local first, last = decide.rows(r, opts)
     local title = r.whole and require('caliban.whole').line(r) or nil
@@ -65,8 +66,7 @@ local function chosen(opts)
     end
   end
   if not session then
-    local why = #open == 0 and 'Nothing is under review here.'
-      or 'No hunk here. ]h goes to the next one.'
+    local why = #open == 0 and 'Nothing is under review here.' or require('caliban.decide').none()
     require('caliban.notify').show(why)
   end
   return out, session

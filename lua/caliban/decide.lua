@@ -6,6 +6,7 @@ local file = require('caliban.file')
 local hunks = require('caliban.hunks')
 local review = require('caliban.review')
 local track = require('caliban.track')
+local verdicts = require('caliban.verdict')
 local whole = require('caliban.whole')
 
 ---@class caliban.Choice
@@ -27,8 +28,8 @@ function M.decide(r, verdict, first, last, reason)
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
-    r.hunks, r.accepted = hunks.of(rest), r.accepted + #taken
-    require('caliban.chat.review').accepted(r, taken)
+    r.hunks, r.acted = hunks.of(rest), true
+    verdicts.decided(r, verdict, taken)
     return #taken
   end
   local ok, err = track.edit(r, function()
@@ -43,7 +44,8 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  r.hunks, r.rejected = hunks.of(after), r.rejected + #taken
+  r.hunks, r.acted = hunks.of(after), true
+  verdicts.decided(r, verdict, taken)
   vim.list_extend(r.dropped, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
     r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason or '' }
@@ -75,6 +77,18 @@ function M.rows(r, opts)
   end
 end
 
+--- The reviews a choice is about.
+---@param opts caliban.Choice
+---@param open caliban.Review[]
+---@return caliban.Review[]
+function M.chosen(opts, open)
+  local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf
+  return vim.tbl_filter(function(r)
+    local all = opts.scope == 'all' and (not opts.session or r.session == opts.session)
+    return all or r.buf == buf
+  end, open)
+end
+
 --- Decides what a choice means in each of these reviews.
 ---@param verdict 'accept'|'reject'
 ---@param opts caliban.Choice
@@ -82,31 +96,40 @@ end
 ---@param look fun(r: caliban.Review): string? draws or settles it: then one line for the user
 ---@return string? message for the user
 function M.choose(verdict, opts, chosen, look)
-  local lines, decided, failed, unsaved = {}, 0, false, 0
+  local lines, failed, unsaved = {}, false, 0
+  local decided = { hunk = 0, delete = 0, rename = 0 }
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
     local all = opts.scope == 'file' or opts.scope == 'all'
     if r.whole and (all or r.hunks.count == 0) then
       first, last = 0, api.nvim_buf_line_count(r.buf)
+      local kind = r.whole.kind
       local done = whole.decide(r, verdict, opts.reason)
-      decided, failed = decided + (done and 1 or 0), failed or not done
+      decided[kind], failed = decided[kind] + (done and 1 or 0), failed or not done
     end
     if first and last then
       local count = M.decide(r, verdict, first, last, opts.reason)
-      decided, failed = decided + (count or 0), failed or not count
+      decided.hunk, failed = decided.hunk + (count or 0), failed or not count
       lines[#lines + 1] = look(r)
       local left = api.nvim_buf_is_valid(r.buf) and vim.bo[r.buf].modified
       unsaved = unsaved + (left and 1 or 0)
     end
   end
   if #lines > 1 then
-    local all = '%d files: %d hunk%s %sed%s'
     local but = unsaved > 0 and (', %d not saved'):format(unsaved) or ''
-    return all:format(#lines, decided, decided == 1 and '' or 's', verdict, but)
+    return ('%d files: %s %sed%s'):format(#lines, whole.counted(decided), verdict, but)
   elseif #chosen == 0 then
     return 'Nothing is under review here.'
   end
-  return lines[1] or decided == 0 and not failed and 'No hunk here. ]h goes to the next one.' or nil
+  local none = whole.counted(decided) == '' and not failed
+  return lines[1] or none and M.none() or nil
+end
+
+--- Where the cursor is on no hunk.
+---@return string
+function M.none()
+  local key = require('caliban.overlay').key(api.nvim_get_current_buf(), 'next hunk')
+  return ('No hunk here. %s goes to the next one.'):format(key)
 end
 
 return M

@@ -18,6 +18,8 @@ local CHUNK = 65536
 ---@field lines string[] the buffer's
 ---@field text string the same, joined
 ---@field edits caliban.Edit[]
+---@field key integer the one before that of its first change
+---@field count integer its changes
 ---@field was? caliban.Hunks pending already
 ---@field hunks caliban.Hunks pending then
 ---@field after caliban.Rope the lines then
@@ -25,8 +27,9 @@ local CHUNK = 65536
 --- The edits of a proposal, in rows of the text it was made from, without the lines they leave alone.
 ---@param p caliban.WireProposal
 ---@param lines string[]
+---@param key integer the one before that of its first change
 ---@return caliban.Edit[]? edits absent: they do not fit the text
-function M.edits(p, lines)
+function M.edits(p, lines, key)
   local edits, row = {}, 0
   for i, h in ipairs(p.hunks) do
     local new = h.n == 0 and {} or vim.split(h.text, '\n', { plain = true })
@@ -40,6 +43,7 @@ function M.edits(p, lines)
         start = h.start + d[1],
         old = vim.list_slice(old, d[1] + 1, d[1] + d[2]),
         new = vim.list_slice(new, d[3] + 1, d[3] + d[4]),
+        of = { key + i },
       }
     end
     if i % SOME == 0 then
@@ -222,9 +226,9 @@ local function pending(lines, edits, was)
     end
     return vim.list_slice(lines, first + 1, last)
   end
-  local list, last = review.stacked(hunks.list(was), edits, get), edits[#edits]
+  local list, last = require('caliban.stack').stacked(hunks.list(was), edits, get), edits[#edits]
   if last and hunks.ends(last) and not review.at(list, last.start) then
-    list[#list + 1] = { start = last.start, new = last.new, old = last.old }
+    list[#list + 1] = { start = last.start, new = last.new, old = last.old, of = last.of }
   end
   return hunks.of(list)
 end
@@ -239,7 +243,9 @@ function M.plan(p, buf, r)
   local tick, was = api.nvim_buf_get_changedtick(buf), r and r.hunks
   local lines, text = read(buf)
   local fits = p.binary or current(p, buf, text, r ~= nil)
-  local edits = fits and M.edits(p, lines) or nil
+  local count = math.max(#p.hunks, 1)
+  local key = require('caliban.verdict').keys(count)
+  local edits = fits and M.edits(p, lines, key) or nil
   if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
     return nil
   elseif not edits then
@@ -254,13 +260,15 @@ function M.plan(p, buf, r)
   elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
     -- its line stands for the last newline
     local last = { lines[#lines] }
-    edits = { { start = #lines - 1, old = last, new = last } }
+    edits = { { start = #lines - 1, old = last, new = last, of = { key + 1 } } }
   end
   return {
     tick = tick,
     lines = lines,
     text = text,
     edits = edits,
+    key = key,
+    count = #edits > 0 and count or 0,
     was = was,
     hunks = pending(lines, edits, was),
     after = rope.of(after(lines, edits)),
@@ -280,6 +288,8 @@ function M.entered(r, p, plan)
     program = require('caliban.rpc').program(),
     lines = plan.lines,
     edits = plan.edits,
+    key = plan.key,
+    count = plan.count,
     eol = { eol, p.eol },
     whole = p.whole,
     to = p.to,

@@ -380,7 +380,7 @@ function M.load(path, quietly)
     if swap then
       return nil, swap
     end
-    buf = buf or vim.fn.bufadd(path)
+    buf = buf or vim.fn.bufadd(names.listed(path))
     local err = load(buf, quietly)
     if err then
       -- the load may have gone through, and a second try would edit it
@@ -417,7 +417,7 @@ end
 --- Shows a file or a folder in the current window, as `:edit` does. If that window may not change, splits one above.
 ---@param path string absolute
 function M.show(path)
-  local buf = M.find(path) or vim.fn.bufadd(path)
+  local buf = M.find(path) or vim.fn.bufadd(names.listed(path))
   vim.bo[buf].buflisted = true
   pcall(api.nvim_win_set_buf, 0, buf)
   if api.nvim_get_current_buf() ~= buf then

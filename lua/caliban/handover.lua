@@ -92,6 +92,7 @@ end
 ---@return boolean done else a buffer may not change now
 local function give_up(session)
   local calm = require('caliban.arrive').calm
+  require('caliban.rest').over()
   local mine = vim.tbl_filter(function(r)
     return r.session == session
   end, require('caliban.buffers').open())

@@ -201,18 +201,40 @@ function M.ends(it)
   return #it.old == 1 and #it.new == 1 and it.old[1] == it.new[1]
 end
 
+--- What a formatter changed is the user's work only where they had changed it before.
+---@param before caliban.Hunk[]
+---@param after caliban.Hunk[]
+local function formatted(before, after)
+  local typed = {} ---@type table<integer, true>
+  for _, hunk in ipairs(before) do
+    for _, key in ipairs(hunk.typed and hunk.of or {}) do
+      typed[key] = true
+    end
+  end
+  for i, hunk in ipairs(after) do
+    local is_typed = false
+    for _, key in ipairs(hunk.of or {}) do
+      is_typed = is_typed or typed[key] == true
+    end
+    after[i] = vim.tbl_extend('force', hunk, { typed = is_typed })
+  end
+end
+
 ---@param hunks caliban.Hunks
 ---@param first integer
 ---@param last integer
 ---@param new string[]
+---@param formats? boolean a formatter did it
 ---@return caliban.Hunks
 ---@return boolean own
-function M.change(hunks, first, last, new)
+function M.change(hunks, first, last, new, formats)
   local i, j = around(hunks, first, last)
   local list = plain(hunks, i, j)
   local after, own = review.change(list, first, last, new)
   if after == list then
     return hunks, own
+  elseif formats then
+    formatted(list, after)
   end
   return replaced(hunks, i, j, after, #new - (last - first)), own
 end

@@ -43,14 +43,19 @@ local function land(r, row)
   end
   api.nvim_win_set_cursor(0, { row + 1, 0 })
   vim.cmd('normal! zv')
+  local _, hunk = hunks.at(r.hunks, row)
+  require('caliban.overlay').uncover(r.buf, row + math.max(hunk and #hunk.new or 0, 1) - 1)
 end
 
---- Goes to a hunk; without one, to the first of the file if it has any.
+--- Goes to a hunk. Without one: to the top of a file that is to be deleted or renamed, else to the file's first hunk if
+--- it has any.
 ---@param r caliban.Review
 ---@param hunk? caliban.Hunk
 function M.to(r, hunk)
   local first = hunk or require('caliban.pending').list(r)[1] ---@as caliban.Hunk?
-  if first then
+  if r.whole and not hunk then
+    return land(r, 0)
+  elseif first then
     return land(r, math.min(first.start, api.nvim_buf_line_count(r.buf) - 1))
   end
   vim.cmd("normal! m'")

@@ -11,7 +11,9 @@ local api = vim.api
 
 ---@class caliban.Mapped
 ---@field mode string
----@field lhs string
+---@field lhs string as it is mapped
+---@field rhs function
+---@field desc string
 ---@field before? table the buffer's own map
 
 --- The localleader as it is typed.
@@ -33,25 +35,64 @@ local function own(buf, mode, lhs)
 end
 
 ---@param buf integer
----@param mappings caliban.Mapping[]
----@return caliban.Mapped[] # what `clear` takes
-function M.set(buf, mappings)
-  local out = {}
-  for _, m in ipairs(mappings) do
-    local lhs = m.lhs:gsub('^<localleader>', (M.leader():gsub('%%', '%%%%')))
-    out[#out + 1] = { mode = m.mode, lhs = lhs, before = own(buf, m.mode, lhs) }
-    local desc = 'Caliban: ' .. m.desc
-    vim.keymap.set(m.mode, lhs, m.rhs, { buffer = buf, desc = desc, nowait = true })
+---@param key caliban.Mapped
+---@return boolean # whether it does what it was mapped to
+---@return table? map the buffer's, which does something else
+local function works(buf, key)
+  local map = own(buf, key.mode, key.lhs)
+  local ours = map ~= nil and map.callback == key.rhs
+  return ours, not ours and map or nil
+end
+
+--- Maps the keys that something else has been mapped to, or that are not mapped at all.
+---@param buf integer
+---@param keys caliban.Mapped[]
+---@return boolean # whether there was one
+function M.take(buf, keys)
+  local taken = false
+  for _, key in ipairs(keys) do
+    local ours, other = works(buf, key)
+    if not ours then
+      key.before, taken = other, true
+      local opts = { buffer = buf, desc = 'Caliban: ' .. key.desc, nowait = true }
+      vim.keymap.set(key.mode, key.lhs, key.rhs, opts)
+    end
   end
-  return out
+  return taken
 end
 
 ---@param buf integer
----@param mapped caliban.Mapped[]
-function M.clear(buf, mapped)
-  for _, key in ipairs(mapped) do
-    local now = own(buf, key.mode, key.lhs)
-    if now and (now.desc or ''):find('^Caliban: ') then
+---@param mappings caliban.Mapping[]
+---@return caliban.Mapped[] # what `take` and `clear` are given
+function M.set(buf, mappings)
+  local keys = {} ---@type caliban.Mapped[]
+  for _, m in ipairs(mappings) do
+    local lhs = m.lhs:gsub('^<localleader>', (M.leader():gsub('%%', '%%%%')))
+    keys[#keys + 1] = { mode = m.mode, lhs = lhs, rhs = m.rhs, desc = m.desc }
+  end
+  M.take(buf, keys)
+  return keys
+end
+
+--- The key that does it in normal mode now.
+---@param buf integer
+---@param keys caliban.Mapped[]
+---@param desc string
+---@return string?
+function M.key(buf, keys, desc)
+  for _, key in ipairs(keys) do
+    if key.mode == 'n' and key.desc == desc and works(buf, key) then
+      return key.lhs
+    end
+  end
+end
+
+--- Gives the keys back. What has been mapped since to something else stays.
+---@param buf integer
+---@param keys caliban.Mapped[]
+function M.clear(buf, keys)
+  for _, key in ipairs(keys) do
+    if works(buf, key) then
       vim.keymap.del(key.mode, key.lhs, { buffer = buf })
       if key.before then
         api.nvim_buf_call(buf, function()

@@ -45,10 +45,10 @@ function M.offer(message)
       return item.text
     end,
   }
-  vim.ui.select(items, opts, function(item)
-    if item and item.name then
+  require('caliban.pick').one(items, opts, function(item)
+    if item.name then
       chats.send(chat, { kind = 'model', model = item.name })
-    elseif item then
+    else
       say(item.text:sub(3))
     end
   end)

@@ -8,24 +8,25 @@ local review = require('caliban.review')
 ---@class caliban.Moved
 ---@field users table<string, integer> the user's lines that went, how often
 ---@field agents table<string, integer> lines of hunks that went
+---@field of table<string, integer[]> keys of the hunks that they went from
 ---@field fresh { row: integer, line: string }[] lines that came and are there, in no order
 
 ---@return caliban.Moved
 function M.new()
-  return { users = {}, agents = {}, fresh = {} }
+  return { users = {}, agents = {}, of = {}, fresh = {} }
 end
 
 ---@param list caliban.Hunk[]
 ---@param rows integer[] ascending
----@return table<integer, boolean> those in a hunk
+---@return table<integer, caliban.Hunk> the hunks of those that are in one
 local function within(list, rows)
-  local out = {} ---@type table<integer, boolean>
+  local out = {} ---@type table<integer, caliban.Hunk>
   local k = 1
   for _, row in ipairs(rows) do
     while list[k] and list[k].start + #list[k].new <= row do
       k = k + 1
     end
-    out[row] = list[k] ~= nil and list[k].start <= row
+    out[row] = list[k] and list[k].start <= row and list[k] or nil
   end
   return out
 end
@@ -56,6 +57,8 @@ function M.note(moved, near, first, old, new)
     if not came[rows[n]] then
       local went = theirs[rows[n]] and moved.agents or moved.users
       went[line] = (went[line] or 0) + 1
+      local hunk = theirs[rows[n]]
+      moved.of[line] = hunk and review.both(moved.of[line], hunk.of) or moved.of[line]
     end
   end
   for n, line in ipairs(new) do
@@ -132,16 +135,24 @@ end
 ---@param list caliban.Hunk[]
 ---@param to_user table<integer, boolean>
 ---@param to_agent { row: integer, line: string }[]
+---@param of table<string, integer[]>
 ---@return caliban.Hunk[]
-local function given(list, to_user, to_agent)
+local function given(list, to_user, to_agent, of)
   local out = {} ---@type caliban.Hunk[]
   for _, hunk in ipairs(list) do
-    local part = { start = hunk.start, new = {}, old = hunk.old, loose = hunk.loose }
+    ---@param start integer
+    ---@param old string[]
+    ---@return caliban.Hunk
+    local function empty(start, old)
+      return { start = start, new = {}, old = old, of = hunk.of, typed = hunk.typed }
+    end
+    local part = empty(hunk.start, hunk.old)
+    part.loose = hunk.loose
     for n, line in ipairs(hunk.new) do
       local row = hunk.start + n - 1
       if to_user[row] then
         out[#out + 1] = part
-        part = { start = row + 1, new = {}, old = {} }
+        part = empty(row + 1, {})
       else
         table.insert(part.new, line)
       end
@@ -149,7 +160,7 @@ local function given(list, to_user, to_agent)
     out[#out + 1] = part
   end
   for _, it in ipairs(to_agent) do
-    out[#out + 1] = { start = it.row, new = { it.line }, old = {} }
+    out[#out + 1] = { start = it.row, new = { it.line }, old = {}, of = of[it.line] }
   end
   table.sort(out, function(a, b)
     return a.start < b.start or (a.start == b.start and #a.new < #b.new)
@@ -187,7 +198,7 @@ function M.settled(moved, all)
   if next(to_user) == nil and #to_agent == 0 then
     return all
   end
-  return hunks.of(given(hunks.list(all), to_user, to_agent))
+  return hunks.of(given(hunks.list(all), to_user, to_agent, moved.of))
 end
 
 return M

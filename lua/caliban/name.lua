@@ -56,6 +56,16 @@ function M.shown(text)
   return (text:gsub('%c', '?'))
 end
 
+--- The name under which `:edit` lists a file: relative if it is below the working directory. Neovim would take a name
+--- that begins with `~` or like an address for something else: such a file keeps its absolute path.
+---@param path string absolute
+---@return string
+function M.listed(path)
+  local below = M.below(vim.fn.getcwd(), path)
+  local odd = below and (below == '.' or below:find('^~') or below:find('^%a[%w+.-]*:'))
+  return below and not odd and below or path
+end
+
 --- A path as it is shown: relative if it is below the working directory.
 ---@param path string
 ---@return string
@@ -76,18 +86,25 @@ function M.buffer(full, but)
 end
 
 --- Sets the line above a window. `format` is a 'statusline' in which `%%` stands for `%`. The texts are put into it
---- literally: a `%` in them begins no item.
+--- literally: a `%` in them begins no item. A line that somebody else has put there since stays.
 ---@param win integer 0 for the current one
 ---@param format string
 ---@param ... string
+---@return boolean # whether the line is there now
 function M.winbar(win, format, ...)
   local texts = vim.tbl_map(function(text)
     return (M.shown(text):gsub('%%', '%%%%'))
   end, { ... })
   local line = format:format(unpack(texts))
-  if vim.wo[win].winbar ~= line then
+  local last = vim.w[win].caliban_winbar ---@type { buf: integer, line: string }?
+  local buf, now = api.nvim_win_get_buf(win), vim.wo[win].winbar
+  if last and last.buf == buf and now ~= last.line and now ~= '' then
+    return false
+  elseif now ~= line then
     vim.wo[win][0].winbar = line
   end
+  vim.w[win].caliban_winbar = { buf = buf, line = line }
+  return true
 end
 
 return M

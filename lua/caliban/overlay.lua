@@ -5,6 +5,7 @@ local api = vim.api
 local drawing = require('caliban.drawing')
 local hunks = require('caliban.hunks')
 local maps = require('caliban.maps')
+local rest = require('caliban.rest')
 
 local hints = api.nvim_create_namespace('caliban.review.hint')
 local struck = api.nvim_create_namespace('caliban.review.struck')
@@ -12,6 +13,15 @@ local group = api.nvim_create_augroup('caliban.overlay', {})
 
 --- Lines above and below what windows show whose hunks are drawn too.
 local MARGIN = 50
+
+--- What does the same as a key.
+local COMMANDS = {
+  ['next hunk'] = ':Caliban next',
+  ['accept hunk'] = ':Caliban accept',
+  ['reject hunk'] = ':Caliban reject',
+  ['accept file'] = ':Caliban accept file',
+  ['reject file'] = ':Caliban reject file',
+}
 
 ---@class caliban.Shown
 ---@field review caliban.Review
@@ -24,7 +34,7 @@ local MARGIN = 50
 
 ---@class caliban.Top what stands above row 0
 ---@field mark integer
----@field text string
+---@field head [string, string][][] what says that the file is under review
 ---@field drawn? caliban.Drawn
 
 local shown = {} ---@type table<integer, caliban.Shown>
@@ -63,12 +73,27 @@ local function bindings()
   }
 end
 
+--- What to type for one of them: the key, as long as it is not mapped to something else, or a command.
+---@param buf integer
+---@param desc 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
+---@param word? string what a key does, behind it
+---@return string
+function M.key(buf, desc, word)
+  local state = shown[buf] ---@as caliban.Shown?
+  local key = state and maps.key(buf, state.keys, desc)
+  return key and (word and key .. ' ' .. word or key) or COMMANDS[desc]
+end
+
 --------------------------------------------------------------------------------------------- drawing
 
+--- What stands above a file under review.
 ---@param r caliban.Review
----@return [string, string][]
+---@return string
 local function header(r)
-  local key, n = maps.leader(), r.hunks.count
+  if rest.holds(r) then
+    return rest.words
+  end
+  local n = r.hunks.count
   local what = ('%d change%s by Caliban%s'):format(
     n,
     n == 1 and '' or 's',
@@ -78,8 +103,22 @@ local function header(r)
     local title = require('caliban.whole').title(r)
     what = n > 0 and title .. ' · ' .. what or title
   end
-  local text = ('%s · %sA accept file · %sR reject file'):format(what, key, key)
-  return { { text, 'CalibanDim' } }
+  local accept = M.key(r.buf, 'accept file', 'accept file')
+  local reject = M.key(r.buf, 'reject file', 'reject file')
+  return ('%s · %s · %s'):format(what, accept, reject)
+end
+
+--- The same as virtual lines, which Neovim does not wrap: as many as its narrowest window needs.
+---@param buf integer
+---@param text string
+---@return [string, string][][]
+local function header_lines(buf, text)
+  local beside = require('caliban.chat.beside')
+  local narrowest = beside.narrowest(buf)
+  local rows = narrowest and beside.rows(text, narrowest.room, '  ') or { text }
+  return vim.tbl_map(function(row)
+    return { { row, 'CalibanDim' } }
+  end, rows)
 end
 
 --- The rows to draw: those in windows and some around.
@@ -127,6 +166,49 @@ local function strike(buf, rows)
   end
 end
 
+--- How many cells are free behind the text of a line in the current window.
+---@param row integer
+---@return integer
+local function room_behind(row)
+  local win = api.nvim_get_current_win()
+  local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
+  local line = api.nvim_buf_get_lines(0, row, row + 1, false)[1] or ''
+  if #line > 8 * vim.o.columns or room <= 0 then
+    return 0
+  end
+  -- the cells of its last row on the screen, and the one of the line's end
+  local last = vim.fn.virtcol({ row + 1, '$' }) --[[@as integer]]
+  local used = vim.wo.wrap and last > 1 and (last - 2) % room + 1 or last - 1
+  return room - used - 1
+end
+
+--- The hints on a hunk that has the cursor, the longest first.
+---@param r caliban.Review
+---@param i integer
+---@return string[]
+local function hints_of(r, i)
+  local accept, reject =
+    M.key(r.buf, 'accept hunk', 'accept'), M.key(r.buf, 'reject hunk', 'reject')
+  local keys = ('  %s  %s'):format(accept, reject)
+  local counted = ('  [%d/%d]%s'):format(i, r.hunks.count, keys:sub(2))
+  local jump = ('%s  %s'):format(counted, M.key(r.buf, 'next hunk', 'next'))
+  local bare = ('  %s  %s'):format(M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk'))
+  return { jump, counted, keys, bare }
+end
+
+--- The first of these texts for which a line has room. Neovim cuts what stands behind a line.
+---@param texts string[]
+---@param row integer
+---@return string?
+local function fitting(texts, row)
+  local room = room_behind(row)
+  for _, text in ipairs(texts) do
+    if api.nvim_strwidth(text) <= room then
+      return text
+    end
+  end
+end
+
 --- The keys, on the hunk under the cursor.
 ---@param buf integer
 local function hint(buf)
@@ -137,9 +219,13 @@ local function hint(buf)
   local text, row ---@type string?, integer
   if buf == api.nvim_get_current_buf() then
     row = api.nvim_win_get_cursor(0)[1] - 1
-    local all, key = state.review.hunks, maps.leader()
+    local all = state.review.hunks
     local i = hunks.at(all, row)
-    text = i and ('  [%d/%d] %sa accept  %sr reject  ]h next'):format(i, all.count, key, key)
+    if rest.holds(state.review) then
+      text = fitting({ '  ' .. rest.words }, row)
+    elseif i then
+      text = fitting(hints_of(state.review, i), row)
+    end
   end
   if not text then
     api.nvim_buf_del_extmark(buf, hints, 1)
@@ -160,17 +246,20 @@ end
 ---@param marks table<integer, integer>
 local function crown(r, drawn, back, marks)
   local buf, state = r.buf, shown[r.buf]
-  local head, top = header(r), state.top
-  local stays = top and marks[top.mark] == 0 and top.text == head[1][1] and top.drawn == drawn
+  local head, top = header_lines(buf, header(r)), state.top
+  local stays = top
+    and marks[top.mark] == 0
+    and vim.deep_equal(top.head, head)
+    and top.drawn == drawn
   if stays and not back then
     return
   end
   local before = room(buf)
-  local lines = vim.list_extend({ head }, drawn and drawn.above or {})
+  local lines = vim.list_extend(vim.list_slice(head), drawn and drawn.above or {})
   local grown = #lines > state.above
   if not stays then
     local mark = drawing.above(buf, 0, lines, top and top.mark)
-    state.top, state.above = { mark = mark, text = head[1][1], drawn = drawn }, #lines
+    state.top, state.above = { mark = mark, head = head, drawn = drawn }, #lines
   end
   make_room(buf, before, grown or back)
 end
@@ -211,7 +300,17 @@ local function listen(buf)
   api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'BufLeave' }, {
     group = group,
     buffer = buf,
-    callback = function()
+    callback = function(event)
+      local state = shown[buf]
+      -- a plugin may have come late to a buffer that was loaded without a window
+      if
+        event.event == 'BufEnter'
+        and state
+        and maps.take(buf, state.keys)
+        and not state.review.undoing
+      then
+        return paint(state.review, false)
+      end
       hint(buf)
     end,
   })
@@ -228,6 +327,21 @@ local function listen(buf)
       paint(state.review, back)
     end,
   })
+end
+
+--- Shows what stands above row 0, where the window has room for that and for the rows that the cursor needs.
+---@param buf integer shown in the current window
+---@param last integer the last of these rows
+function M.uncover(buf, last)
+  local state = shown[buf] ---@as caliban.Shown?
+  local win = api.nvim_get_current_win()
+  local rows = math.min(last + vim.wo.scrolloff, api.nvim_buf_line_count(buf) - 1)
+  local room = vim.fn.getwininfo(win)[1].height
+  if not state or rows >= room then
+    return
+  elseif api.nvim_win_text_height(win, { end_row = rows }).all <= room then
+    vim.fn.winrestview({ topline = 1, topfill = state.above })
+  end
 end
 
 --- Draws a review as it stands; the first time its keys are mapped.

@@ -55,6 +55,19 @@ function M.sessions()
   return names
 end
 
+--- Whether something of a conversation is on disk.
+---@param session string
+---@return boolean
+function M.has(session)
+  local names = vim.tbl_map(vim.fs.basename, M.files(session .. '.', ''))
+  for _, ending in ipairs({ '.json', '.journal', '.draft' }) do
+    if vim.tbl_contains(names, session .. ending) then
+      return true
+    end
+  end
+  return false
+end
+
 --- The messages sent in this project, the newest last, each once.
 ---@return string[]
 function M.history()

@@ -24,8 +24,7 @@ local WHILE = 1000
 ---@field binary boolean
 ---@field own boolean
 ---@field eol boolean
----@field accepted integer
----@field rejected integer
+---@field decided? { fate: caliban.Verdict, of: integer[] }[] of the changes, the first decision first
 ---@field reasons caliban.Reason[]
 ---@field was? string
 ---@field whole? caliban.Whole
@@ -145,6 +144,7 @@ local function parts(r)
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
     local fields = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
+    fields.key, fields.count = it.key, it.count
     return encoded(fields, { edits = it.edits })
   end, r.proposals)
   slices.rest(true)
@@ -159,8 +159,7 @@ local function parts(r)
     binary = r.binary == true,
     own = r.own == true,
     eol = eol,
-    accepted = r.accepted,
-    rejected = r.rejected,
+    decided = require('caliban.verdict').list(r),
     reasons = r.reasons,
     was = r.was,
     whole = r.whole,
@@ -169,7 +168,7 @@ local function parts(r)
     texts = counts,
   }, {
     hunks = vim.tbl_map(function(it)
-      return { start = it.start, new = it.new, old = it.old }
+      return { start = it.start, new = it.new, old = it.old, of = it.of, typed = it.typed }
     end, list),
     proposals = proposals,
   })

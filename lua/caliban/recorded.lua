@@ -66,6 +66,18 @@ local function is_kind(value)
   return value == 'delete' or value == 'rename'
 end
 
+---@param value any
+---@return boolean
+local function is_key(value)
+  return type(value) == 'number' and is_count(math.abs(value))
+end
+
+---@param value any
+---@return boolean
+local function is_fate(value)
+  return value == 'accepted' or value == 'reworked' or value == 'rejected'
+end
+
 ---@param of fun(value: any): boolean
 ---@return fun(value: any): boolean
 local function pair(of)
@@ -76,7 +88,14 @@ local function pair(of)
 end
 
 local lines = list(is('string'))
-local edit = has({ start = is_count, old = lines, new = lines })
+local edit = has({
+  start = is_count,
+  old = lines,
+  new = lines,
+  of = maybe(list(is_key)),
+  typed = maybe(is('boolean')),
+})
+local decision = has({ fate = is_fate, of = list(is_key) })
 local whole = has({
   kind = is_kind,
   from = is('string'),
@@ -87,6 +106,8 @@ local whole = has({
 local proposal = has({
   id = is_count,
   eol = pair(is('boolean')),
+  key = maybe(is_count),
+  count = maybe(is_count),
   edits = list(edit),
   text = is_count,
   whole = maybe(is_kind),
@@ -104,8 +125,7 @@ M.is_one = has({
   binary = is('boolean'),
   own = is('boolean'),
   eol = is('boolean'),
-  accepted = is_count,
-  rejected = is_count,
+  decided = maybe(list(decision)),
   reasons = list(has({ lines = lines, reason = is('string') })),
   was = maybe(is('string')),
   whole = maybe(whole),
@@ -124,7 +144,11 @@ function M.fits(it, texts)
   local base = texts[it.base]
   local is_there = base and (not it.origin or texts[it.origin] ~= nil)
   for _, proposal_of in ipairs(it.proposals) do
-    is_there = is_there and texts[proposal_of.text] ~= nil
+    local count = proposal_of.count ---@type integer?
+    -- each change has an edit at least
+    local is_keyed = (count or 0) <= #proposal_of.edits
+      and (count == nil) == (proposal_of.key == nil)
+    is_there = is_there and is_keyed and texts[proposal_of.text] ~= nil
   end
   if not is_there or it.whole and it.whole.kind == 'rename' and not it.whole.to then
     return false

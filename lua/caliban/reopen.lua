@@ -10,6 +10,7 @@ local record = require('caliban.record')
 local review = require('caliban.review')
 local settling = require('caliban.settle')
 local track = require('caliban.track')
+local verdict = require('caliban.verdict')
 
 --- What the model hears of a hunk that is not taken up again.
 local LOST =
@@ -26,6 +27,7 @@ local LOST =
 ---@field lost caliban.Hunk[] that do not fit any more
 ---@field agreed integer changes that were agreed to, not on disk, and do not fit any more
 ---@field own boolean the user's own unsaved changes are among it
+---@field again? boolean what was agreed to is not on disk, so that it has to be decided again
 
 ---@param lines string[]
 ---@param first integer
@@ -84,19 +86,79 @@ local function typed(it, runs, now)
     local lines, touched = slice(now, d[3], d[4]), false
     for _, h in ipairs(it.hunks) do
       if h.start == d[1] and #h.new == d[2] and vim.deep_equal(h.old, lines) then
-        table.insert(edits, 1, { start = d[3], old = h.old, new = h.new })
+        table.insert(edits, 1, { start = d[3], old = h.old, new = h.new, of = h.of })
       end
     end
     list, touched = review.change(list, d[1], d[1] + d[2], lines)
     own = own or touched
   end
-  local pending = review.stacked(review.tighten(list), edits, function(first, last)
-    return slice(now, first, last - first)
-  end)
+  local pending = require('caliban.stack').stacked(
+    review.tighten(list),
+    edits,
+    function(first, last)
+      return slice(now, first, last - first)
+    end
+  )
   local puts = vim.tbl_map(function(e)
     return { start = e.start, count = #e.old, lines = e.new }
   end, edits)
   return { puts = { puts }, hunks = pending, lost = {}, agreed = 0, own = own }
+end
+
+---@param lines string[]
+---@param all string[]
+---@return boolean
+local function among(lines, all)
+  for _, line in ipairs(lines) do
+    if not vim.list_contains(all, line) then
+      return false
+    end
+  end
+  return true
+end
+
+--- The keys of the first change that a hunk can be a part of.
+---@param it caliban.Record
+---@param hunk caliban.Hunk
+---@return integer[]?
+local function part_of(it, hunk)
+  for _, proposal in ipairs(it.proposals) do
+    for _, edit in ipairs(proposal.edits) do
+      if among(hunk.old, edit.old) and among(hunk.new, edit.new) then
+        return edit.of
+      end
+    end
+  end
+end
+
+--- Says of which changes hunks are a part that were made anew from the texts.
+---@param it caliban.Record
+---@param list caliban.Hunk[]
+local function named(it, list)
+  local known = {} ---@type table<string, (caliban.Edit|caliban.Hunk)[]>
+  ---@param hunk caliban.Edit|caliban.Hunk
+  ---@return (caliban.Edit|caliban.Hunk)[]
+  local function alike(hunk)
+    local key = table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
+    known[key] = known[key] or {}
+    return known[key]
+  end
+  for _, hunk in ipairs(it.hunks) do
+    table.insert(alike(hunk), hunk)
+  end
+  for _, proposal in ipairs(it.proposals) do
+    for _, edit in ipairs(proposal.edits) do
+      table.insert(alike(edit), edit)
+    end
+  end
+  for _, hunk in ipairs(list) do
+    local from = table.remove(alike(hunk), 1) ---@as caliban.Edit|caliban.Hunk|nil
+    if from then
+      hunk.of, hunk.typed = from.of, from.typed
+    else
+      hunk.of = part_of(it, hunk)
+    end
+  end
 end
 
 --- Puts hunks back into a buffer that is as it was before them, or that others have changed: where their lines still
@@ -127,7 +189,10 @@ local function merged(it, stood, now)
     at = at + (fits and 1 or 0)
     return not fits
   end, it.hunks)
+  named(it, edits)
+  named(it, pending)
   return {
+    again = #agreed + clashes > 0,
     puts = { agreed, puts },
     hunks = #agreed > 0 and pending or review.proposed(edits),
     lost = lost,
@@ -254,8 +319,9 @@ function M.enter(reviews, item)
   end
   entry.set_eol(r, it.eol)
   vim.bo[buf].buflisted = true
-  r.own, r.accepted, r.rejected, r.was = plan.own, it.accepted, it.rejected, it.was
-  r.proposals, r.reasons = it.proposals, it.reasons
+  r.own, r.was, r.proposals, r.reasons = plan.own, it.was, it.proposals, it.reasons
+  verdict.take_up(r, it.decided or {}, plan.again)
+  r.acted = r.decided ~= nil
   record.adopt(r, it.name)
   for _, h in ipairs(plan.lost) do
     r.reasons[#r.reasons + 1] = { lines = h.new, reason = LOST }
@@ -263,7 +329,7 @@ function M.enter(reviews, item)
   local n = track.count(r)
   if n == 0 then
     -- nothing was decided here
-    r.accepted, r.rejected = 0, 0
+    r.acted = false
   end
   r.open = true
   if n > 0 then
@@ -296,7 +362,14 @@ local function push(it, batch)
     binary = it.binary,
   }
   ---@type caliban.Arriving
-  local item = { proposals = { p }, session = it.session, turn = 0, record = it, batch = batch }
+  local item = {
+    proposals = { p },
+    session = it.session,
+    owner = it.session,
+    turn = 0,
+    record = it,
+    batch = batch,
+  }
   require('caliban.buffers').push({ item })
 end
 

@@ -9,6 +9,8 @@ local M = {}
 ---@field new string[] its lines as they stand in the buffer
 ---@field old string[] the lines of the base in their place
 ---@field loose? boolean typed in: `new` and `old` may share lines (see `tighten`)
+---@field typed? boolean the user changed lines of it
+---@field of? integer[] keys of the proposed changes it is a part of; a negative one was changed again by a later proposal
 
 --- `:h vim.diff()` became `vim.text.diff` in 0.12.
 local diff = vim.text and vim.text.diff or vim.diff
@@ -70,16 +72,37 @@ end
 ---@field start integer row of the text before all of them
 ---@field old string[]
 ---@field new string[]
+---@field of? integer[] as of a hunk
+---@field typed? boolean
+
+--- The keys of both, each once.
+---@param one? integer[]
+---@param other? integer[]
+---@return integer[]?
+function M.both(one, other)
+  if not one or not other or one == other then
+    return one or other
+  end
+  local out = vim.list_slice(one)
+  for _, key in ipairs(other) do
+    if not vim.list_contains(out, key) then
+      out[#out + 1] = key
+    end
+  end
+  return out
+end
 
 --- The hunks between `old` and `new`, where `new` stands at row `at`.
 ---@param old string[]
 ---@param new string[]
 ---@param at integer
+---@param of? integer[]
+---@param typed? boolean
 ---@return caliban.Hunk[]
-function M.diff(old, new, at)
+function M.diff(old, new, at, of, typed)
   return vim.tbl_map(function(d)
     local removed, added = slice(old, d[1] + 1, d[1] + d[2]), slice(new, d[3] + 1, d[3] + d[4])
-    return { start = at + d[3], new = added, old = removed }
+    return { start = at + d[3], new = added, old = removed, of = of, typed = typed }
   end, M.runs(old, new))
 end
 
@@ -96,7 +119,9 @@ function M.moved(hunk, by)
   if by == 0 then
     return hunk
   end
-  return { start = hunk.start + by, new = hunk.new, old = hunk.old, loose = hunk.loose }
+  local out = { start = hunk.start + by, new = hunk.new, old = hunk.old, loose = hunk.loose }
+  out.of, out.typed = hunk.of, hunk.typed
+  return out
 end
 
 --- Drops empty hunks and makes one of those that touch.
@@ -111,6 +136,7 @@ function M.fused(hunks)
     elseif before and stop(before) == hunk.start then
       local new, old = join(before.new, hunk.new), join(before.old, hunk.old)
       out[#out] = { start = before.start, new = new, old = old, loose = true }
+      out[#out].of, out[#out].typed = M.both(before.of, hunk.of), before.typed or hunk.typed
     else
       out[#out + 1] = hunk
     end
@@ -124,7 +150,7 @@ end
 function M.proposed(edits)
   local out, delta = {}, 0
   for i, e in ipairs(edits) do
-    out[i] = { start = e.start + delta, new = e.new, old = e.old }
+    out[i] = { start = e.start + delta, new = e.new, old = e.old, of = e.of }
     delta = delta + #e.new - #e.old
   end
   return M.tighten(M.fused(out))
@@ -138,7 +164,7 @@ function M.tighten(hunks)
   for _, hunk in ipairs(hunks) do
     if hunk.loose then
       changed = true
-      vim.list_extend(out, M.diff(hunk.old, hunk.new, hunk.start))
+      vim.list_extend(out, M.diff(hunk.old, hunk.new, hunk.start, hunk.of, hunk.typed))
     else
       out[#out + 1] = hunk
     end
@@ -206,14 +232,15 @@ end
 local function line_by_line(hunks, first, new)
   local out, within = {}, 0
   for k, hunk in ipairs(hunks) do
-    local lines = slice(hunk.new, 1, #hunk.new)
+    local lines, was = slice(hunk.new, 1, #hunk.new), within
     for n = 1, #lines do
       local line = new[hunk.start + n - first]
       if hunk.start + n > first and line then
         lines[n], within = line, within + 1
       end
     end
-    out[k] = { start = hunk.start, new = lines, old = hunk.old, loose = true }
+    out[k] = { start = hunk.start, new = lines, old = hunk.old, loose = true, of = hunk.of }
+    out[k].typed = hunk.typed or within > was
   end
   return out, within
 end
@@ -236,7 +263,7 @@ local function users(hunks, first, last, count)
     elseif stop(hunk) > last then
       start, keep = first + count, slice(hunk.new, last - hunk.start + 1, #hunk.new)
     end
-    out[k] = { start = start, new = keep, old = hunk.old, loose = true }
+    out[k] = { start = start, new = keep, old = hunk.old, loose = true, of = hunk.of, typed = true }
   end
   return out
 end
@@ -339,6 +366,7 @@ function M.change(hunks, first, last, new)
       slice(one.new, last - one.start + 1, #one.new)
     )
     local with = { { start = one.start, new = lines, old = one.old, loose = true } }
+    with[1].of, with[1].typed = one.of, true
     return M.fused(replaced(hunks, i, j, with, delta)), false
   end
   if #new > 0 then
@@ -348,46 +376,6 @@ function M.change(hunks, first, last, new)
     end
   end
   return M.fused(replaced(hunks, i, j, users(touched, first, last, #new), delta)), true
-end
-
---- A proposal's edits on a text with hunks; the base stays. Where they touch, one hunk comes of both.
----@param hunks caliban.Hunk[]
----@param edits caliban.Edit[] ascending
----@param get fun(first: integer, last: integer): string[] the text's lines before them
----@return caliban.Hunk[]
-function M.stacked(hunks, edits, get)
-  local out, delta, i, k = {}, 0, 1, 1 ---@type caliban.Hunk[], integer, integer, integer
-  while hunks[i] or edits[k] do
-    local edit, hunk = edits[k], hunks[i]
-    if not edit or (hunk and stop(hunk) < edit.start) then
-      out[#out + 1], i = M.moved(hunk, delta), i + 1
-    else
-      local from = hunk and math.min(hunk.start, edit.start) or edit.start
-      local old, now, to = {}, {}, from ---@type string[], string[], integer
-      local upto = { from, from } -- how far `old` and `now` have come
-      local first = k
-      while true do
-        hunk, edit = hunks[i], edits[k]
-        if hunk and hunk.start <= to then
-          vim.list_extend(vim.list_extend(old, get(upto[1], hunk.start)), hunk.old)
-          upto[1], i = stop(hunk), i + 1
-        elseif edit and edit.start <= to then
-          vim.list_extend(vim.list_extend(now, get(upto[2], edit.start)), edit.new)
-          upto[2], k = edit.start + #edit.old, k + 1
-        else
-          break
-        end
-        to = math.max(to, upto[1], upto[2])
-      end
-      vim.list_extend(old, get(upto[1], to))
-      vim.list_extend(now, get(upto[2], to))
-      vim.list_extend(out, M.diff(old, now, from + delta))
-      for n = first, k - 1 do
-        delta = delta + #edits[n].new - #edits[n].old
-      end
-    end
-  end
-  return out
 end
 
 --- The part of a hunk on rows [first, last): its n-th new line stands for the n-th old one, and the last new line
@@ -414,7 +402,8 @@ local function split(hunk, first, last)
       return nil
     end
     local old = slice(hunk.old, from + 1, to == count and #hunk.old or math.min(to, #hunk.old))
-    return { start = hunk.start + from, new = slice(hunk.new, from + 1, to), old = old }
+    local new = slice(hunk.new, from + 1, to)
+    return { start = hunk.start + from, new = new, old = old, of = hunk.of, typed = hunk.typed }
   end
   return part(0, a), part(a, b), part(b, count)
 end

@@ -31,14 +31,12 @@ end
 ---@param message caliban.Turns
 function M.offer(message)
   local opts = { prompt = 'Rewind', format_item = line }
-  vim.ui.select(message.turns, opts, function(turn)
-    if turn then
-      require('caliban.rpc').ask({
-        kind = 'rewind',
-        session = message.session,
-        entry = turn.entry,
-      })
-    end
+  require('caliban.pick').one(message.turns, opts, function(turn)
+    require('caliban.rpc').ask({
+      kind = 'rewind',
+      session = message.session,
+      entry = turn.entry,
+    })
   end)
 end
 

@@ -111,6 +111,14 @@ local function under_review()
   return out
 end
 
+--- The seconds by which the user's clock is ahead of UTC.
+---@return integer
+local function utc_offset()
+  local sign, hours, minutes = tostring(os.date('%z')):match('^([+-])(%d%d)(%d%d)$')
+  local seconds = (tonumber(hours) or 0) * 3600 + (tonumber(minutes) or 0) * 60
+  return math.floor(sign == '-' and -seconds or seconds)
+end
+
 --- Starts the program unless it runs.
 ---@return boolean started, string? why not
 function M.start()
@@ -140,6 +148,7 @@ function M.start()
     cwd = vim.fn.getcwd(),
     reviews = under_review(),
     leader = require('caliban.maps').leader(),
+    utc_offset = utc_offset(),
     config = require('caliban.config').wire(),
   })
   return true
@@ -283,6 +292,9 @@ local handlers = {
   end),
   turns = vim.schedule_wrap(function(message)
     require('caliban.rewind').offer(message)
+  end),
+  permissions = vim.schedule_wrap(function(message)
+    require('caliban.permissions').offer(message)
   end),
   preview = function(message)
     require('caliban.rewind').preview(message)

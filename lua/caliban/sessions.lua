@@ -115,10 +115,8 @@ function M.history(message)
       return names.shown(vim.fn.strcharpart(vim.trim(prompt):gsub('%s+', ' '), 0, 100))
     end,
   }
-  vim.ui.select(prompts, opts, function(prompt)
-    if prompt then
-      require('caliban.chat.composer').give_back(chat, prompt, {})
-    end
+  require('caliban.pick').one(prompts, opts, function(prompt)
+    require('caliban.chat.composer').give_back(chat, prompt, {})
   end)
 end
 
@@ -139,11 +137,15 @@ local function size(bytes)
   return bytes < 1e6 and ('%d kB'):format(math.ceil(bytes / 1e3)) or ('%.1f MB'):format(bytes / 1e6)
 end
 
+--- The least cells that a title keeps where a row is narrow.
+local FEW = 12
+
 local open = { here = 'open here', elsewhere = 'open in another Neovim' }
 
 ---@param item caliban.SessionRow
+---@param cells? integer what the row is to fit into: its title is cut for that, what stands behind it is not
 ---@return string
-local function line(item)
+local function line(item, cells)
   if item.problem then
     return '! ' .. names.shown(item.problem)
   end
@@ -157,12 +159,18 @@ local function line(item)
   if item.root then
     table.insert(about, 'a copy of that in ' .. names.tilde(item.root))
   end
-  return names.shown(('%s%s  (%s)%s'):format(item.name, title, table.concat(about, ' · '), found))
+  local behind = ('  (%s)%s'):format(table.concat(about, ' · '), found)
+  if cells then
+    local taken = vim.fn.strdisplaywidth(names.shown(item.name .. behind))
+    title = require('caliban.pick').cut(names.shown(title), math.max(FEW, cells - taken))
+  end
+  return names.shown(item.name .. title .. behind)
 end
 
 ---@class caliban.SessionChoice
 ---@field name string
 ---@field text string
+---@field row? caliban.SessionRow of a conversation on disk
 ---@field problem? string
 ---@field root? string
 
@@ -189,10 +197,13 @@ end
 function M.offer(message)
   local items = {} ---@type caliban.SessionChoice[]
   for _, item in ipairs(message.sessions) do
-    table.insert(
-      items,
-      { name = item.name, text = line(item), problem = item.problem, root = item.root }
-    )
+    table.insert(items, {
+      name = item.name,
+      text = line(item),
+      row = item,
+      problem = item.problem,
+      root = item.root,
+    })
   end
   if message.text == '' then
     vim.list_extend(items, unsaved(message.sessions))
@@ -208,14 +219,17 @@ function M.offer(message)
     format_item = function(item)
       return item.text
     end,
+    brief = function(item, cells)
+      return item.row and line(item.row, cells) or item.text
+    end,
   }
-  vim.ui.select(items, opts, function(item)
-    if item and item.problem then
+  require('caliban.pick').one(items, opts, function(item)
+    if item.problem then
       say(item.problem)
-    elseif item and item.root then
+    elseif item.root then
       local claim = { kind = 'claim', session = item.name, way = 'fork', root = item.root }
       require('caliban.rpc').ask(claim)
-    elseif item then
+    else
       require('caliban.chat').switch({ kind = 'open', session = item.name })
     end
   end)

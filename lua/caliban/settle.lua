@@ -3,9 +3,19 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.file')
+local formatting = require('caliban.formatting')
 local hunks = require('caliban.hunks')
 local review = require('caliban.review')
 local track = require('caliban.track')
+local verdict = require('caliban.verdict')
+
+--- How the user is told what became of the changes; `edit::outcome` has the words for the model.
+local WORDS = {
+  accepted = 'accepted',
+  reworked = 'reworked',
+  part = 'accepted in part',
+  rejected = 'rejected',
+}
 
 ---@param text string
 local function warn(text)
@@ -180,7 +190,7 @@ local function unwanted(r, disk)
   return r.create
     and not file.odd(r.buf)
     and file.empty(r.buf)
-    and (not disk or r.auto and r.rejected > 0 and disk == r.origin)
+    and (not disk or r.auto and r.acted and verdict.tally(r).rejected > 0 and disk == r.origin)
 end
 
 --- Saves what was agreed on.
@@ -189,7 +199,7 @@ end
 ---@return string why the text is not on disk; '' where it is
 function M.save(r)
   compare(r)
-  if r.eol and r.accepted == 0 then
+  if r.eol and verdict.tally(r).any == 0 then
     vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
   end
   local disk, eol = file.disk(r.buf)
@@ -201,11 +211,15 @@ function M.save(r)
     vim.bo[r.buf].modified = false
     discard(r)
     return false, ''
-  elseif not r.clash and r.accepted + r.rejected == 0 then
+  elseif not r.clash and not r.acted then
     -- `u` past what was saved is not a wish to write
     return false, 'you undid it'
   end
   local failed = write(r, disk)
+  if failed == '' and r.text and api.nvim_buf_is_loaded(r.buf) then
+    -- what the write's autocommands changed
+    formatting.note(r, r.text, track.text(r))
+  end
   return failed == '', failed
 end
 
@@ -230,11 +244,11 @@ function M.summary(r, written, unsaved)
   elseif r.was then
     parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
   end
-  if r.accepted > (r.was and 1 or 0) then
-    parts[#parts + 1] = r.accepted .. ' accepted'
+  if r.decided then
+    vim.list_extend(parts, verdict.words(r, WORDS))
   end
-  if r.rejected > 0 then
-    parts[#parts + 1] = r.rejected .. ' rejected'
+  if r.spared then
+    parts[#parts + 1] = 'rejected'
   end
   if #parts == 0 then
     parts[1] = 'undone'
@@ -281,6 +295,7 @@ function M.report(r, gone, unsaved)
     proposals = vim.tbl_map(function(it)
       return it.id
     end, r.proposals),
+    decisions = verdict.decisions(r),
     texts = require('caliban.entry').orphans(r),
     path = r.path,
     was = r.was,
@@ -294,10 +309,12 @@ function M.report(r, gone, unsaved)
     saved = unsaved == '',
     unsaved = unsaved,
     reasons = r.reasons,
+    formattings = formatting.list(r),
   }
   r.text = nil
   require('caliban.rpc').notify(message)
-  local data = { buf = r.buf, path = r.path, accepted = r.accepted, rejected = r.rejected }
+  local tally = verdict.tally(r)
+  local data = { buf = r.buf, path = r.path, accepted = tally.any, rejected = tally.rejected }
   M.fire('CalibanReviewed', data)
 end
 

@@ -43,8 +43,7 @@ function M.words(chat)
   elseif status.phase == 'running' then
     return held(chat) or 'running ' .. harmless(status.tool or 'a tool')
   elseif status.phase == 'retrying' then
-    local left = math.max(0, (chat.retry_at or 0) - vim.uv.hrtime() / 1e6)
-    return ('trying again in %d s'):format(math.ceil(left / 1000))
+    return ('trying again in %d s'):format(require('caliban.chat.countdown').left(chat))
   elseif chat.silent_since then
     return ('no bytes for %d s'):format((vim.uv.hrtime() / 1e6 - chat.silent_since) / 1000)
   elseif status.phase == 'sending' then

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.file')
+local formatting = require('caliban.formatting')
 local hunks = require('caliban.hunks')
 local moved = require('caliban.moved')
 local rope = require('caliban.rope')
@@ -18,6 +19,8 @@ local PART = 4000
 ---@field program? integer that it came from
 ---@field lines string[] of the buffer before it
 ---@field edits caliban.Edit[]
+---@field key? integer the one before that of its first change; absent: an older Caliban recorded it
+---@field count? integer its changes, each with a key
 ---@field eol { [1]: boolean, [2]: boolean } whether the last line ended, before it and after
 ---@field whole? 'delete'|'rename'
 ---@field to? string
@@ -31,8 +34,12 @@ local PART = 4000
 ---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
 ---@field dropped caliban.Hunk[] rejected since it was last settled
----@field accepted integer
----@field rejected integer
+---@field formatted? caliban.Formatted[] what formatters changed since it was last settled
+---@field decided? caliban.Decided the last decision of the undo state `hunks` belong to
+---@field acted boolean something was decided since it was last settled
+---@field spared? boolean what was proposed for the file as a whole was rejected
+---@field proposed table<string, true> the hunks as they came
+---@field seen integer how many of the proposals those are of
 ---@field create boolean
 ---@field stands? 'guard'|'by' whether writes are refused
 ---@field whole? caliban.Whole what is proposed for the file as a whole
@@ -48,7 +55,7 @@ local PART = 4000
 ---@field before? caliban.Before the diagnostics before an edit that is not settled yet
 ---@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
 ---@field seq integer the undo state `hunks` belong to
----@field states table<integer, { hunks: caliban.Hunks, own: boolean }> other undo states
+---@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> other undo states
 ---@field undoing? caliban.Change[] an undo or redo was seen and not looked up yet; what it changed
 ---@field burst integer changes since the last look
 ---@field lines? caliban.Rope the buffer's, while something is pending
@@ -85,6 +92,21 @@ function M.seq(r)
   return vim.fn.undotree(r.buf).seq_cur
 end
 
+--- Whether `<C-r>` leads to a text with hunks in it.
+---@param r caliban.Review
+---@return boolean
+function M.returns(r)
+  local undone = false
+  for _, entry in ipairs(vim.fn.undotree(r.buf).entries) do
+    undone = undone or entry.curhead == 1
+    local state = undone and r.states[entry.seq]
+    if state and state.hunks.count > 0 then
+      return true
+    end
+  end
+  return false
+end
+
 ---@param buf integer
 ---@param created boolean it was made for the review
 ---@return caliban.Review
@@ -92,6 +114,7 @@ function M.new(buf, created)
   ---@diagnostic disable-next-line: missing-fields
   local r = { buf = buf, created = created, hunks = hunks.of({}), states = {}, from = {} } ---@type caliban.Review
   r.open, r.busy, r.later, r.burst, r.tick = false, false, false, 0, 0
+  r.proposed, r.seen, r.acted = {}, 0, false
   r.seq = M.seq(r)
   return r
 end
@@ -99,7 +122,7 @@ end
 --- Keeps the hunks of the undo state that is about to be left.
 ---@param r caliban.Review
 local function remember(r)
-  r.states[r.seq] = { hunks = r.hunks, own = r.own }
+  r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
 end
 
 ---@param r caliban.Review
@@ -125,7 +148,7 @@ end
 local function land(r, at, check)
   local state = r.states[at]
   if state and (not check or fits(r, hunks.list(state.hunks))) then
-    r.hunks, r.own = state.hunks, state.own
+    r.hunks, r.own, r.decided = state.hunks, state.own, state.decided
   else
     for _, it in ipairs(r.undoing or {}) do
       local own
@@ -318,15 +341,19 @@ function M.typed(r, tick, first, last, new_last)
     step(r)
   end
   r.burst = r.burst + 1
-  local was = r.hunks
+  local was, lines = r.hunks, r.lines
   local old, new = M.follow(r, tick, first, last, new_last)
+  local formats = lines and r.lines and formatting.runs()
+  if lines and r.lines and formats then
+    formatting.note(r, lines, r.lines)
+  end
   if r.undoing then
     table.insert(r.undoing, { first = first, last = last, new = new })
     return
   end
   local own = true
   if was.count > 0 then
-    r.hunks, own = hunks.change(was, first, last, new)
+    r.hunks, own = hunks.change(was, first, last, new, formats)
   end
   if old then
     r.moved = r.moved or moved.new()

@@ -30,6 +30,24 @@ function M.title(r)
   )
 end
 
+--- Says how many changes there are of each kind, as `2 hunks, 1 deletion`. Empty where there are none.
+---@param counts { hunk: integer, delete: integer, rename: integer }
+---@return string
+function M.counted(counts)
+  local parts = {}
+  for _, it in ipairs({
+    { counts.hunk, 'hunk' },
+    { counts.delete, 'deletion' },
+    { counts.rename, 'renaming' },
+  }) do
+    local n, what = it[1], it[2]
+    if n > 0 then
+      parts[#parts + 1] = ('%d %s%s'):format(n, what, n == 1 and '' or 's')
+    end
+  end
+  return table.concat(parts, ', ')
+end
+
 --- A line of a list.
 ---@param r caliban.Review
 ---@return string
@@ -97,7 +115,8 @@ local function move_buffer(buf, to, binary)
   free(to)
   api.nvim_buf_call(buf, function()
     local mods = { keepalt = true, silent = true }
-    vim.cmd({ cmd = 'file', args = { to }, mods = mods, magic = { file = false } })
+    local name = require('caliban.name').listed(to)
+    vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
   end)
   free(from)
   -- Neovim takes the file under its new name for another's, and asks for a bang until it has written it
@@ -274,7 +293,7 @@ function M.decide(r, verdict, reason)
   if verdict == 'accept' then
     M.conclude(r, whole)
   else
-    r.rejected = r.rejected + 1
+    r.spared, r.acted = true, true
     if (reason or '') ~= '' then
       r.reasons[#r.reasons + 1] = { lines = {}, reason = reason or '' }
     end
@@ -289,8 +308,7 @@ function M.conclude(r, whole)
   if whole.kind == 'delete' then
     r.deleted = true
   else
-    r.was = whole.from
-    r.accepted = r.accepted + 1
+    r.was, r.acted = whole.from, true
   end
 end
 

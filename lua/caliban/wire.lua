@@ -23,6 +23,7 @@
 ---@field cwd string
 ---@field reviews string[] absolute paths of files under review here
 ---@field leader string the localleader, as it is typed
+---@field utc_offset integer seconds by which the user's clock is ahead of UTC
 ---@field config caliban.WireConfig
 
 --- Opens a session (its transcript is painted, a `session` message comes first). Without a name: the last one
@@ -171,6 +172,7 @@
 ---@field kind 'reviewed'
 ---@field session string
 ---@field proposals integer[] ids of the proposals it held, oldest first
+---@field decisions caliban.Decision[][] of each proposal what became of its changes; empty where that is not known
 ---@field texts caliban.ProposedText[] of those whose program has ended since
 ---@field path string absolute
 ---@field was? string its path before the user agreed that it be renamed
@@ -181,6 +183,15 @@
 ---@field saved boolean
 ---@field unsaved string why it was not saved; '' where it was
 ---@field reasons caliban.Reason[]
+---@field formattings caliban.WireFormatting[]
+
+--- `reworked`: accepted as the user has changed it; `part`: some of its lines were accepted.
+---@alias caliban.Decision 'accepted'|'reworked'|'part'|'rejected'
+
+--- What a formatter made of the text, lines joined by '\n'.
+---@class (exact) caliban.WireFormatting
+---@field before string
+---@field after string
 
 --- A proposal's text before and after it, lines joined by '\n'.
 ---@class (exact) caliban.ProposedText
@@ -303,6 +314,7 @@
 ---@field window integer the model's context window, 0 where unknown
 ---@field queue caliban.QueuedMessage[]
 ---@field retry_ms? integer time to the next try
+---@field retry_why? string what went wrong, without a full stop
 ---@field silent_ms? integer nothing has come for so long already
 ---@field hit? integer percent of the last request that the provider had in its cache
 ---@field cost? number USD of this session, as far as prices are known
@@ -319,7 +331,8 @@
 --- Puts proposals before the user; answered at once, each one's way is told by `arrived`.
 ---@class (exact) caliban.Propose
 ---@field kind 'propose'
----@field session string
+---@field session string whose turn it is
+---@field owner string the conversation in which they are reviewed: a worker's parent, or the session itself
 ---@field turn integer
 ---@field proposals caliban.WireProposal[]
 

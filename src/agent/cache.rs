@@ -1,7 +1,6 @@
 //! The alarm for a lost cache: what a provider had cached a moment ago and does not know any more.
 
-use super::Agent;
-use super::sampling::Sent;
+use super::asking::{Asking, Sent};
 use crate::message::{Reply, Usage};
 use crate::provider::prefix::first_difference;
 use serde_json::Value;
@@ -18,7 +17,7 @@ pub(super) struct Cached {
     at: Instant,
 }
 
-impl Agent {
+impl Asking {
     /// Names the first differing byte in the debug log where far less was read from the cache than the last
     /// request of this model left there.
     pub(super) fn watch_cache(&mut self, reply: &Reply) {
@@ -26,13 +25,13 @@ impl Agent {
         let now = Cached { sent, usage: reply.usage, at: Instant::now() };
         let Some(before) = self.cached.replace(now) else { return };
         let same_model = before.sent.1.model == self.sent.as_ref().map_or("", |it| &it.1.model);
-        let facts = self.setup.models.resolve(&reply.by).map(|it| it.facts);
+        let facts = self.models.resolve(&reply.by).map(|it| it.facts);
         let least = facts.map_or(0, |it| u64::from(it.cache_minimum));
         if !same_model || before.at.elapsed() > LIFE || !missed(before.usage, reply.usage, least) {
             return;
         }
         let body = |(provider, request): &Sent| -> Option<Value> {
-            let shown = self.setup.models.without_keys(provider.shown(request)?.1);
+            let shown = self.models.without_keys(provider.shown(request)?.1);
             serde_json::from_str(&shown).ok()
         };
         let bodies = body(&before.sent).zip(self.sent.as_ref().and_then(body));

@@ -1,16 +1,15 @@
 //! What files are before a turn changes them is kept, so that the turn can be rewound.
 
-use super::Agent;
-use super::known::News;
+use crate::conversation::Conversation;
+use crate::conversation::report::Level;
 use crate::edit::{Proposal, Whole};
 use crate::event::TurnId;
 use crate::message::{Block, Role};
-use crate::nvim::wire::Level;
 use crate::place::Place;
 use crate::regular;
-use crate::session::title;
+use crate::session::{Input, title};
 use crate::store::checkpoints::{Blobs, Cause, Checkpoints, Content, Kept, New, Origin, State};
-use crate::text::Text;
+use crate::text::{Text, cause};
 use crate::tool::Arrival;
 use std::collections::BTreeSet;
 use std::io;
@@ -26,6 +25,8 @@ pub(super) enum Keeping {
     Void(u32),
     /// What a file was written as.
     Written(u32, Kept),
+    /// The user took back what has this title; a line for each file.
+    Rewound { title: String, lines: Vec<String> },
 }
 
 /// Who changes files.
@@ -48,31 +49,50 @@ pub(super) struct Planned {
     pub(super) mode: Option<u32>,
 }
 
-impl Agent {
+/// What is kept of the files that turns have changed.
+pub(super) struct Record {
+    /// Read when it is first needed.
+    checkpoints: Option<Checkpoints>,
+    /// The user was told that nothing can be kept.
+    has_failed: bool,
+    keeping: mpsc::UnboundedSender<Keeping>,
+}
+
+impl Record {
+    pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<Keeping>) {
+        let (keeping, keeping_end) = mpsc::unbounded_channel();
+        (Record { checkpoints: None, has_failed: false, keeping }, keeping_end)
+    }
+
     /// `None`: nothing is kept of a conversation that is never saved.
-    pub(super) fn checkpoints(&mut self) -> Option<&mut Checkpoints> {
+    pub(super) fn of(&mut self, of: &Conversation) -> Option<&mut Checkpoints> {
         if self.checkpoints.is_none() {
-            self.checkpoints = self.setup.store.as_ref().map(crate::store::Store::checkpoints);
+            self.checkpoints = of.store.as_ref().map(crate::store::Store::checkpoints);
         }
         self.checkpoints.as_mut()
     }
 
-    pub(super) fn keeper(&mut self) -> Option<Keeper> {
-        let blobs = self.checkpoints()?.blobs();
-        Some(Keeper { blobs, knowing: self.knowing.clone() })
+    /// The conversation's files have other names now.
+    pub(super) fn reread(&mut self) {
+        self.checkpoints = None;
+    }
+
+    pub(super) fn keeper(&mut self, of: &Conversation) -> Option<Keeper> {
+        let blobs = self.of(of)?.blobs();
+        Some(Keeper { blobs, keeping: self.keeping.clone() })
     }
 
     /// The files that the session has changed and knows the content of.
-    pub(super) fn touched_files(&mut self) -> Vec<PathBuf> {
-        let changes = self.checkpoints().map(|it| it.changes()).unwrap_or_default();
+    pub(super) fn touched_files(&mut self, of: &Conversation) -> Vec<PathBuf> {
+        let changes = self.of(of).map(|it| it.changes()).unwrap_or_default();
         let paths: BTreeSet<&Place> =
             changes.iter().map(|it| it.to.as_ref().unwrap_or(&it.path)).collect();
         paths.into_iter().map(|it| it.to_path_buf()).collect()
     }
 
-    pub(super) fn keep(&mut self, keeping: Keeping) {
-        let (prompt, turn) = (self.prompt(), self.setup.session.turns);
-        let Some(all) = self.checkpoints() else { return };
+    pub(super) fn keep(&mut self, to: &mut Conversation, keeping: Keeping) {
+        let (prompt, turn) = (prompt(to), to.session.turns);
+        let Some(all) = self.of(to) else { return };
         let written = match keeping {
             Keeping::Begin { by, new, kept, ids } => {
                 let origin = match by {
@@ -89,46 +109,59 @@ impl Agent {
             }
             Keeping::Void(id) => all.alter(id, |it| it.state = State::Void),
             Keeping::Written(id, after) => all.alter(id, |it| it.after = after),
+            Keeping::Rewound { title, lines } => return rewound(to, &title, &lines),
         };
-        self.warn_of_checkpoints(written);
+        self.warn(to, written);
     }
 
     /// A review is over: what the file has come to; `None`: it is no more.
-    pub(super) fn keep_settled(&mut self, path: &Path, text: Option<&Text>) {
-        if let Some(all) = self.checkpoints() {
+    pub(super) fn settle(&mut self, to: &Conversation, path: &Path, text: Option<&Text>) {
+        if let Some(all) = self.of(to) {
             let written = all.settle(path, text);
-            self.warn_of_checkpoints(written);
+            self.warn(to, written);
         }
     }
 
     /// The turn goes on; the user is told once.
-    fn warn_of_checkpoints(&mut self, written: io::Result<()>) {
+    fn warn(&mut self, to: &Conversation, written: io::Result<()>) {
         if let Err(error) = written
-            && !std::mem::replace(&mut self.unkept, true)
+            && !std::mem::replace(&mut self.has_failed, true)
         {
             let text = format!(
-                "What files were cannot be kept ({error}): turns from here on cannot be rewound."
+                "What files were cannot be kept ({}): turns from here on cannot be rewound.",
+                cause(&error)
             );
-            self.notice(Level::Warn, text);
+            to.notice(Level::Warn, text);
         }
     }
+}
 
-    /// The first line of the last prompt.
-    fn prompt(&self) -> String {
-        let users = self.setup.session.messages.iter().rev().filter(|it| it.role == Role::User);
-        let texts = users.flat_map(|it| &it.blocks).filter_map(|it| match it {
-            Block::Text { text } => Some(title(text)),
-            _ => None,
-        });
-        texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
-    }
+/// The first line of the last prompt.
+fn prompt(of: &Conversation) -> String {
+    let users = of.session.messages.iter().rev().filter(|it| it.role == Role::User);
+    let texts = users.flat_map(|it| &it.blocks).filter_map(|it| match it {
+        Block::Text { text } => Some(title(text)),
+        _ => None,
+    });
+    texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
+}
+
+/// The user and the model are told at once: it stands in the chat, and goes with the next request.
+fn rewound(to: &mut Conversation, title: &str, lines: &[String]) {
+    let text = if lines.is_empty() {
+        format!("Of “{title}” there is nothing to take back.")
+    } else {
+        format!("The user took back the changes of “{title}”:\n{}", lines.join("\n"))
+    };
+    to.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
+    to.take(Input::Note { text });
 }
 
 /// Keeps contents before they change.
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) blobs: Blobs,
-    knowing: mpsc::UnboundedSender<News>,
+    keeping: mpsc::UnboundedSender<Keeping>,
 }
 
 impl Keeper {
@@ -139,7 +172,7 @@ impl Keeper {
             let mut failed = Ok(());
             let mut keep = |content: &Content| {
                 blobs.keep(content).unwrap_or_else(|error| {
-                    let why = format!("could not be kept ({error})");
+                    let why = format!("could not be kept ({})", cause(&error));
                     failed = Err(error);
                     Kept::Lost(why)
                 })
@@ -157,7 +190,7 @@ impl Keeper {
         });
         let Ok((new, kept)) = kept.await else { return Vec::new() };
         let (ids, begun) = oneshot::channel();
-        let _ = self.knowing.send(News::Keeping(Keeping::Begin { by, new, kept, ids }));
+        let _ = self.keeping.send(Keeping::Begin { by, new, kept, ids });
         begun.await.unwrap_or_default()
     }
 
@@ -184,11 +217,15 @@ impl Keeper {
             }
             _ => Keeping::Void(id),
         };
-        let _ = self.knowing.send(News::Keeping(keeping));
+        let _ = self.keeping.send(keeping);
+    }
+
+    pub(super) fn rewound(&self, title: String, lines: Vec<String>) {
+        let _ = self.keeping.send(Keeping::Rewound { title, lines });
     }
 
     pub(super) fn void(&self, id: u32) {
-        let _ = self.knowing.send(News::Keeping(Keeping::Void(id)));
+        let _ = self.keeping.send(Keeping::Void(id));
     }
 }
 

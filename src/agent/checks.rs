@@ -1,13 +1,26 @@
 //! Verdicts wait for the diagnostics of their edits, a second or so: the model hears both at once. What the user
 //! does meanwhile waits for nothing.
 
-use super::Agent;
+use crate::conversation::Conversation;
 use crate::message::{CallId, ToolAnswer};
-use crate::nvim::lsp;
-use crate::nvim::wire::{CheckState, Checked};
 use crate::session::Input;
+use crate::tool::lsp::Difference;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// What became of a look into the diagnostics that an edit changed.
+pub struct Check {
+    /// Of the look.
+    pub id: u32,
+    pub looked: Looked,
+}
+
+pub enum Looked {
+    Begun,
+    Found(Difference),
+    /// Nobody looks any more.
+    Dropped,
+}
 
 #[derive(Default)]
 pub(super) struct Checks {
@@ -19,53 +32,55 @@ pub(super) struct Checks {
     found: Vec<(PathBuf, String)>,
 }
 
-impl Agent {
-    pub(super) fn checked(&mut self, checked: &Checked) {
-        match checked.state {
-            CheckState::Awaited => {
-                self.checks.awaited.insert(checked.id);
+impl Checks {
+    /// `root`: the project's.
+    pub(super) fn checked(&mut self, to: &mut Conversation, root: &Path, check: Check) {
+        let Check { id, looked } = check;
+        match looked {
+            Looked::Begun => {
+                self.awaited.insert(id);
                 return;
             }
-            CheckState::Told => {
-                let text = lsp::report(&self.setup.desk.root, checked);
-                self.checks.found.push((checked.path.clone(), text));
+            Looked::Found(it) => {
+                let text = it.say(root);
+                self.found.push((it.path, text));
             }
-            CheckState::Dropped => (),
+            Looked::Dropped => (),
         }
-        self.checks.awaited.remove(&checked.id);
-        if self.checks.awaited.is_empty() {
-            self.release();
+        self.awaited.remove(&id);
+        if self.awaited.is_empty() {
+            self.release(to);
         }
     }
 
     /// A verdict, which waits where something is being looked into.
-    pub(super) fn judged(&mut self, input: Input) {
-        self.checks.held.push(input);
-        if self.checks.awaited.is_empty() {
-            self.release();
+    pub(super) fn judged(&mut self, to: &mut Conversation, input: Input) {
+        self.held.push(input);
+        if self.awaited.is_empty() {
+            self.release(to);
         }
     }
 
     /// Tells what is held, with what was found so far.
-    pub(super) fn release(&mut self) {
-        let mut held = std::mem::take(&mut self.checks.held);
-        for (path, text) in std::mem::take(&mut self.checks.found) {
+    pub(super) fn release(&mut self, to: &mut Conversation) {
+        let mut held = std::mem::take(&mut self.held);
+        for (path, text) in std::mem::take(&mut self.found) {
             match held.iter_mut().rev().find_map(|it| answer_on(it, &path)) {
                 Some(answer) => answer.text.push_str(&format!("\n{text}")),
-                None => self.note(text),
+                None => note(to, text),
             }
         }
         for input in held {
-            self.take(input);
+            to.take(input);
         }
     }
+}
 
-    /// An answer to no call joins the next request.
-    fn note(&mut self, text: String) {
-        let (id, summary) = (CallId(String::new()), String::new());
-        let answer = ToolAnswer { id, text, failed: false, summary, output: None };
-        self.take(Input::Applied { files: Vec::new(), answer });
-    }
+/// An answer to no call joins the next request.
+fn note(to: &mut Conversation, text: String) {
+    let (id, summary) = (CallId(String::new()), String::new());
+    let answer = ToolAnswer { id, text, failed: false, summary, output: None };
+    to.take(Input::Applied { files: Vec::new(), answer });
 }
 
 /// The last answer of a verdict on this file.

@@ -4,7 +4,7 @@ use super::checkpoints::Keeper;
 use super::known::News;
 use super::{refactor, whole};
 use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
-use crate::event::TurnId;
+use crate::event::{Awaited, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
 use crate::reach::Reading;
 use crate::session::{Input, Session};
@@ -279,9 +279,14 @@ impl Job {
             let (path, stood) = (proposal.path.clone(), proposal.before.clone());
             let _ = self.knowing.send(News::Learnt { path, stood, text: text.clone() });
         }
+        let what = match &proposal.whole {
+            None => Awaited::hunks(hunks),
+            Some(edit::Whole::Delete) => Awaited::DELETION,
+            Some(edit::Whole::Rename { .. }) => Awaited::RENAMING,
+        };
         for part in &proposal.parts {
             let (call, path) = (part.call.clone(), proposal.path.clone());
-            let _ = self.results.send(Input::Entered { turn, call, path, hunks });
+            let _ = self.results.send(Input::Entered { turn, call, path, what });
         }
     }
 
@@ -325,7 +330,7 @@ impl Job {
         if waits || said.is_empty() {
             return;
         }
-        let what = if hunks == 1 { "1 hunk".to_owned() } else { format!("{hunks} hunks") };
+        let what = Awaited::hunks(hunks);
         let all = files.iter().all(|(_, saved)| *saved);
         let written = format!("{what} {}", if all { "written" } else { "not written" });
         let written = (hunks > 0).then_some(written.as_str());

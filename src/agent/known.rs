@@ -1,8 +1,6 @@
 //! What the model last knew of the user's files, against what they are now: told once, with the next request.
 
-use super::Agent;
-use super::checkpoints::Keeping;
-use super::rewind::Rewound;
+use crate::conversation::Conversation;
 use crate::edit;
 use crate::message::{Excerpt, ExcerptKind};
 use crate::session::{Input, Session};
@@ -11,6 +9,7 @@ use crate::tool::{self, Desk, Source, Stamp, Unreadable, Workspace};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::mpsc;
 
 /// Bytes of a text that is kept to be compared, and of all of them: of others only the hash is.
 const LARGEST: usize = 1 << 20;
@@ -21,11 +20,11 @@ const FILES: usize = 20;
 const NAMES: usize = 100;
 
 /// The texts behind the hashes of `Session::known`, as far as they are here.
-#[derive(Default)]
 pub(super) struct Known {
     files: HashMap<PathBuf, Seen>,
     /// Bytes of all texts.
     size: usize,
+    news: mpsc::UnboundedSender<News>,
 }
 
 #[derive(Default)]
@@ -63,7 +62,7 @@ pub(super) enum Cause {
     Opened,
 }
 
-/// What comes to the agent of what the model knows.
+/// What comes to be known of files.
 pub(super) enum News {
     /// It was shown a text, or a part of it, or its edit is in it: what of the rest it did not know is told.
     Learnt {
@@ -76,11 +75,19 @@ pub(super) enum News {
         to: Option<PathBuf>,
     },
     Looked(Cause, Vec<Look>),
-    Keeping(Keeping),
-    Rewound(Rewound),
 }
 
 impl Known {
+    pub(super) fn new() -> (Known, mpsc::UnboundedReceiver<News>) {
+        let (news, news_end) = mpsc::unbounded_channel();
+        (Known { files: HashMap::new(), size: 0, news }, news_end)
+    }
+
+    /// Where news go.
+    pub(super) fn news(&self) -> mpsc::UnboundedSender<News> {
+        self.news.clone()
+    }
+
     /// The files whose changes the model is told of. A session file grants nothing: a file that the user is asked for
     /// is among them only if this program has read it.
     pub(super) fn watched(&self, session: &Session, desk: &Desk) -> Vec<Watched> {
@@ -97,6 +104,15 @@ impl Known {
     /// Whether the model may hear what becomes of a file.
     pub(super) fn may_be_told(&self, desk: &Desk, path: &Path) -> bool {
         self.files.contains_key(path) || tool::path::is_free(desk, path)
+    }
+
+    /// The user took back that the model may read these files: of those that are not free it hears no more.
+    pub(super) fn distrust(&mut self, desk: &Desk, is_meant: impl Fn(&Path) -> bool) {
+        let meant = |it: &&PathBuf| is_meant(it) && !tool::path::is_free(desk, it);
+        let paths: Vec<PathBuf> = self.files.keys().filter(meant).cloned().collect();
+        for it in &paths {
+            self.forget(it);
+        }
     }
 
     fn set(&mut self, path: &Path, text: Text, stamp: Stamp) {
@@ -146,7 +162,14 @@ pub(super) fn after(mut watched: Vec<Watched>, looks: &[Look]) -> Vec<Watched> {
     watched
 }
 
-impl Agent {
+/// The texts, the conversation that knows them, and the files.
+pub(super) struct Knowing<'a> {
+    pub(super) known: &'a mut Known,
+    pub(super) to: &'a mut Conversation,
+    pub(super) desk: &'a Desk,
+}
+
+impl Knowing<'_> {
     pub(super) fn news(&mut self, news: News) {
         match news {
             News::Learnt { path, stood, text } => {
@@ -155,9 +178,9 @@ impl Agent {
                     Some((_, false)) => String::new(),
                     _ => text.sha256_hex(),
                 };
-                self.setup.desk.workspace.told(&path, &text);
+                self.desk.workspace.told(&path, &text);
                 self.known.set(&path, text, Stamp::Unknown);
-                self.take(Input::Know { path, hash: Some(hash) });
+                self.to.take(Input::Know { path, hash: Some(hash) });
                 self.tell_changes(told.into_iter().map(|it| it.0).collect());
             }
             News::Moved { from, to } => {
@@ -169,8 +192,6 @@ impl Agent {
                 }
             }
             News::Looked(cause, looks) => self.looked(cause, looks),
-            News::Keeping(keeping) => self.keep(keeping),
-            News::Rewound(rewound) => self.rewound(rewound),
         }
     }
 
@@ -185,14 +206,15 @@ impl Agent {
 
     fn forget(&mut self, path: PathBuf) {
         self.known.forget(&path);
-        self.take(Input::Know { path, hash: None });
+        self.to.take(Input::Know { path, hash: None });
     }
 
     /// Has the files looked after that the session knew of when it was left.
     pub(super) fn remember(&mut self) {
-        self.known = Known::default();
-        let watched = self.known.watched(&self.setup.session, &self.setup.desk);
-        let (workspace, news) = (self.setup.desk.workspace.clone(), self.knowing.clone());
+        self.known.files.clear();
+        self.known.size = 0;
+        let watched = self.known.watched(&self.to.session, self.desk);
+        let (workspace, news) = (self.desk.workspace.clone(), self.known.news());
         if !watched.is_empty() {
             tokio::spawn(async move {
                 let looks = look(&*workspace, &watched).await;
@@ -201,11 +223,11 @@ impl Agent {
         }
     }
 
-    pub(super) fn looked(&mut self, cause: Cause, looks: Vec<Look>) {
+    fn looked(&mut self, cause: Cause, looks: Vec<Look>) {
         let mut files = Vec::new();
         let mut others: [Vec<String>; 2] = Default::default();
         for Look { path, stamp, at, now } in looks {
-            let is_known = self.setup.session.known.contains_key(&path);
+            let is_known = self.to.session.known.contains_key(&path);
             if !is_known || self.known.files.get(&path).map_or(0, |it| it.at) != at {
                 continue;
             }
@@ -224,7 +246,7 @@ impl Agent {
                 Some((excerpt, _)) if !by_command && files.len() < FILES => files.push(excerpt),
                 Some(_) => {
                     is_clear = false;
-                    others[usize::from(by_command)].push(self.setup.desk.shown(&path));
+                    others[usize::from(by_command)].push(self.desk.shown(&path));
                 }
                 None => (),
             }
@@ -238,7 +260,7 @@ impl Agent {
             others.iter().zip(["since you saw them last", "while your command ran"])
         {
             if !names.is_empty() {
-                self.take(Input::Note { text: named(names, what) });
+                self.to.take(Input::Note { text: named(names, what) });
             }
         }
     }
@@ -252,23 +274,23 @@ impl Agent {
         is_told: bool,
         is_clear: bool,
     ) {
-        self.setup.desk.workspace.told(&path, &text);
+        self.desk.workspace.told(&path, &text);
         let hash = if is_clear { text.sha256_hex() } else { String::new() };
         self.known.set(&path, text, stamp);
         if is_told {
-            self.take(Input::Know { path, hash: Some(hash) });
+            self.to.take(Input::Know { path, hash: Some(hash) });
         }
     }
 
     fn tell_changes(&mut self, files: Vec<Excerpt>) {
         if !files.is_empty() {
-            self.take(Input::Instruct { files });
+            self.to.take(Input::Instruct { files });
         }
     }
 
     /// What there is to tell of a file whose text is this now, and whether that is all.
     fn differs(&self, path: &Path, now: &Text) -> Option<(Excerpt, bool)> {
-        let hash = self.setup.session.known.get(path)?;
+        let hash = self.to.session.known.get(path)?;
         let (said, is_all) = match self.known.files.get(path).and_then(|it| it.text.as_ref()) {
             Some(text) if text.joined() == now.joined() => return None,
             Some(text) => edit::unified(text, now, LINES),
@@ -283,7 +305,7 @@ impl Agent {
 
     fn excerpt(&self, path: &Path, said: &str) -> Excerpt {
         Excerpt {
-            path: self.setup.desk.shown(path),
+            path: self.desk.shown(path),
             lines: None,
             filetype: String::new(),
             kind: ExcerptKind::Changes,

@@ -1,98 +1,74 @@
 //! The owner of one session. It takes what comes (the user's acts, a model's words, the results of tools),
-//! steps the session, and then, in this order, saves, shows and acts.
+//! steps the session, and then, in this order, saves, shows and acts. Each of its fields owns one thing; this file is
+//! where they meet.
 
 pub mod models;
+mod aside;
+mod asking;
 mod cache;
 mod chats;
 mod checkpoints;
 mod checks;
 mod commanded;
 mod edits;
-mod instructions;
+mod files;
+mod guidance;
 mod known;
-mod redact;
+mod opening;
+mod partial;
+mod permissions;
+mod prompts;
 mod refactor;
 mod rewind;
-mod sampling;
 mod setup;
-mod skills;
-mod speech;
 mod status;
-mod stop;
 mod title;
+mod turn;
 mod whole;
 mod work;
 
-pub use chats::{Act, Copy, Wish};
+pub use chats::Act;
+pub use checks::{Check, Looked};
 pub use rewind::Rewind;
-pub use setup::{Command, Setup};
+pub use setup::{Command, Decided, Setup};
 
-use crate::event::{Delta, End, Event, Mode, TurnId};
-use crate::message::{CallId, ToolAnswer};
-use crate::nvim::screen::Show;
-use crate::nvim::wire::{Level, ToNvim};
+use crate::context::slash::{self, Parsed, Slash};
+use crate::conversation::report::{Level, Report, Show, Wish};
+use crate::conversation::{Conversation, Due, Ways};
+use crate::event::{Delta, Mode, TurnId};
+use crate::message::{CallId, Excerpt, ExcerptKind, Reply};
 use crate::provider::Sampled;
-use crate::session::{Effect, Input, Phase};
-use crate::store::Store;
-use crate::store::checkpoints::Checkpoints;
-use crate::text::Text;
-use crate::tool::{self};
-use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use crate::session::{Effect, Input, Phase, Session};
+use crate::text::cause;
+use crate::tool::Desk;
+use asking::Asking;
+use files::{Changes, Files};
+use guidance::Guidance;
+use models::Models;
+use opening::Opening;
+use partial::Partial;
+use prompts::{Prepared, Prompt, Prompts};
+use std::path::Path;
 use tokio::sync::mpsc;
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep_until};
+use turn::{Results, Turn};
 
 pub struct Agent {
-    setup: Setup,
-    /// Runs of tools and proposals of the turn; each tells its end as an `Input`.
-    work: JoinSet<()>,
-    results: mpsc::UnboundedSender<Input>,
-    samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
-    sampling: Option<AbortHandle>,
-    /// Edits on their way into the buffers.
-    proposing: Option<AbortHandle>,
-    /// The user has stopped the turn meanwhile: results that came since.
-    landed: Option<Vec<Input>>,
-    resting: Option<AbortHandle>,
-    /// Prompts whose mentions are being read, in the order in which they were sent.
-    prompts: mpsc::UnboundedSender<work::Prompt>,
-    /// How many of them there are, and of how many the user has thought better.
-    preparing: u32,
-    withdrawn: u32,
-    /// What has arrived of the running reply.
-    partial: work::Partial,
-    /// A prompt that was given back for its mentions: sent again unchanged, it goes.
-    bounced: Option<String>,
-    known: known::Known,
-    knowing: mpsc::UnboundedSender<known::News>,
-    unsaved: Vec<PathBuf>,
-    status: Option<crate::nvim::wire::Status>,
-    retry_ms: Option<u64>,
-    sent: Option<sampling::Sent>,
-    /// Percent of the last request that the provider had in its cache.
-    hit: Option<u32>,
-    /// What the last answered request left in its provider's cache.
-    cached: Option<cache::Cached>,
-    hearing: sampling::Hearing,
-    disk_warned: bool,
-    /// The command whose start could not be recorded on disk. The user was asked whether to run it without the record.
-    unrecorded: Option<CallId>,
-    /// What was said last of instructions that have changed.
-    outdated: Option<String>,
-    checks: checks::Checks,
-    /// What is kept of the files that turns have changed; read when it is first needed.
-    checkpoints: Option<Checkpoints>,
-    /// That nothing can be kept was said.
-    unkept: bool,
+    conversation: Conversation,
+    /// What its tools work with.
+    desk: Desk,
+    asking: Asking,
+    guidance: Guidance,
+    files: Files,
+    turn: Turn,
+    prompts: Prompts,
+    opening: Opening,
 }
 
 struct Ends {
-    results: mpsc::UnboundedReceiver<Input>,
-    samples: mpsc::UnboundedReceiver<(TurnId, Sampled)>,
-    prepared: mpsc::UnboundedReceiver<work::Prepared>,
-    knowing: mpsc::UnboundedReceiver<known::News>,
+    results: Results,
+    changes: Changes,
+    prepared: mpsc::UnboundedReceiver<Prepared>,
     outputs: mpsc::UnboundedReceiver<(CallId, String)>,
 }
 
@@ -101,7 +77,8 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
     let (mut agent, mut ends) = Agent::new(setup);
     agent.begin();
     loop {
-        let silence = agent.silence();
+        agent.settle();
+        let silence = agent.turn.silence();
         tokio::select! {
             biased;
             command = inbox.recv() => match command {
@@ -114,333 +91,409 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 None => return agent.quit(),
             },
             // what a call teaches comes before its answer
-            Some(news) = ends.knowing.recv() => agent.news(news),
-            Some(input) = ends.results.recv() => agent.result(input),
-            Some((turn, sampled)) = ends.samples.recv() => {
+            Some(news) = ends.changes.news.recv() => agent.news(news),
+            Some(keeping) = ends.changes.keeping.recv() => {
+                agent.files.record.keep(&mut agent.conversation, keeping);
+            }
+            Some(input) = ends.results.inputs.recv() => agent.result(input),
+            Some((turn, sampled)) = ends.results.samples.recv() => {
                 agent.sampled(turn, sampled);
-                if ends.samples.is_empty() {
-                    agent.save_partial();
+                if ends.results.samples.is_empty() {
+                    agent.turn.partial.save(&mut agent.conversation);
                 }
             }
             Some((call, text)) = ends.outputs.recv() => {
-                agent.show(Show::Delta(Delta::Output { call, text }));
+                agent.conversation.show(Show::Delta(Delta::Output { call, text }));
             }
             Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
-            Some(_) = agent.work.join_next(), if !agent.work.is_empty() => agent.joined(),
+            () = agent.turn.ended(), if agent.turn.is_working() => agent.joined(),
             () = sleep_until(silence.unwrap_or_else(Instant::now)), if silence.is_some() => {
-                agent.fell_silent();
+                agent.turn.fell_silent();
             }
         }
     }
 }
 
 impl Agent {
-    fn new(mut setup: Setup) -> (Agent, Ends) {
-        let (results, results_end) = mpsc::unbounded_channel();
-        let (samples, samples_end) = mpsc::unbounded_channel();
-        let (prompts, prompts_end) = mpsc::unbounded_channel();
-        let (prepared, prepared_end) = mpsc::unbounded_channel();
-        let (knowing, knowing_end) = mpsc::unbounded_channel();
-        let (_, no_outputs) = mpsc::unbounded_channel();
-        let outputs = std::mem::replace(&mut setup.outputs, no_outputs);
-        tokio::spawn(work::prepare(setup.desk.clone(), prompts_end, prepared));
+    fn new(setup: Setup) -> (Agent, Ends) {
+        let Setup { id, desk, screen, store, session, reads, wishes, draft, .. } = setup;
+        let partial = Partial::of(session.model.clone(), setup.partial);
+        let ways = Ways { screen, wishes, secrets: desk.secrets.clone() };
+        let (prompts, prepared) = Prompts::new(&desk, draft);
+        let (files, changes) = Files::new();
+        let (turn, results) = Turn::new(partial);
         let agent = Agent {
-            partial: work::Partial::of(
-                setup.session.model.clone(),
-                std::mem::take(&mut setup.partial),
-            ),
-            setup,
-            work: JoinSet::new(),
-            results,
-            samples,
-            sampling: None,
-            proposing: None,
-            landed: None,
-            resting: None,
+            conversation: Conversation::new(id, session, store, reads, ways),
+            desk,
+            asking: Asking::new(setup.models, setup.titles, setup.tally),
+            guidance: Guidance::new(setup.choice, setup.places),
+            files,
+            turn,
             prompts,
-            preparing: 0,
-            withdrawn: 0,
-            bounced: None,
-            known: known::Known::default(),
-            knowing,
-            unsaved: Vec::new(),
-            status: None,
-            retry_ms: None,
-            sent: None,
-            hit: None,
-            cached: None,
-            hearing: sampling::Hearing::new(),
-            disk_warned: false,
-            unrecorded: None,
-            outdated: None,
-            checks: checks::Checks::default(),
-            checkpoints: None,
-            unkept: false,
+            opening: Opening {
+                instead: setup.instead,
+                replayed: setup.replayed,
+                mode: setup.mode,
+                live: setup.live,
+                recorded: setup.recorded,
+                shown: setup.shown,
+                intro: setup.intro,
+                warnings: setup.warnings,
+            },
         };
-        let ends = Ends {
-            results: results_end,
-            samples: samples_end,
-            prepared: prepared_end,
-            knowing: knowing_end,
-            outputs,
+        (agent, Ends { results, changes, prepared, outputs: setup.outputs })
+    }
+
+    /// Does what the conversation has to have done, and tells how it stands.
+    fn settle(&mut self) {
+        while let Some(due) = self.conversation.due() {
+            match due {
+                Due::Effect(effect) => self.act(effect),
+                Due::Title => {
+                    let results = self.turn.results();
+                    self.asking.ask_for_title(&self.conversation, &self.desk, results);
+                }
+            }
+        }
+        let status = status::status(&self.conversation, &self.asking, &self.turn);
+        self.conversation.show_status(status);
+    }
+
+    fn act(&mut self, effect: Effect) {
+        let (of, desk) = (&mut self.conversation, &self.desk);
+        match effect {
+            Effect::Sample { turn } => {
+                self.turn.begin_reply(&of.session.model);
+                self.asking.sample(of, desk, &mut self.turn, turn);
+            }
+            Effect::Run { turn, call } => {
+                let job = self.files.run(of, desk, &self.turn, &call);
+                self.turn.run(job, turn, call);
+            }
+            Effect::Propose { turn, calls, at_once } => {
+                let tally = self.asking.tally(&of.session.model);
+                let job = self.files.propose(of, desk, &self.turn, (&calls, at_once), tally);
+                self.turn.propose(job, turn, calls);
+            }
+            Effect::Rest { turn, time } => self.turn.rest(turn, time),
+            Effect::Abort { turn } => {
+                self.turn.abort();
+                self.desk.workspace.halt(turn);
+            }
+        }
+    }
+
+    fn format(&self) -> crate::edit::Format {
+        self.asking.format(&self.conversation.session.model)
+    }
+
+    /// Brings a session that was left in mid-turn to rest, and shows it.
+    fn begin(&mut self) {
+        let of = &mut self.conversation;
+        let view = if let Some(why) = of.reads.clone() {
+            self.opening.read(of, why)
+        } else {
+            let partial = self.turn.partial.take();
+            let format = self.asking.format(&of.session.model);
+            let files = (&self.desk, &mut self.files);
+            self.opening.begin(of, files, &mut self.guidance, partial, format)
         };
-        (agent, ends)
+        self.present(Show::View(Box::new(view)));
     }
 
     /// Tells the editor of the session, and has its transcript painted from the beginning.
     fn present(&mut self, show: Show) {
-        let id = self.setup.id.clone();
-        self.setup.editor.tell(ToNvim::Session {
-            session: id,
-            instead: self.setup.instead.take(),
-            root: self.setup.desk.root.clone(),
-            ephemeral: self.setup.store.is_none() && self.setup.reads.is_none(),
-            reading: self.setup.reads.is_some(),
-            reviews: self.setup.recorded.iter().map(|it| it.name.clone()).collect(),
-            show: std::mem::take(&mut self.setup.shown),
-            draft: self.setup.draft.text.clone(),
-            draft_context: self.setup.draft.context.clone(),
-        });
-        self.show(show);
-        self.status = None;
-        self.show_status();
-        let data = BTreeMap::from([("session", self.setup.id.0.clone())]);
-        self.show(Show::Tell(ToNvim::Event { name: "CalibanSession", data }));
+        let draft = self.prompts.draft.clone();
+        self.opening.present(&mut self.conversation, &self.desk, draft, show);
+        self.settle();
+        opening::announce(&self.conversation);
     }
 
     fn command(&mut self, command: Command) {
-        let Some(command) = self.permitted(command) else { return };
+        let Some(command) = command.permitted(&self.conversation) else { return };
+        let of = &mut self.conversation;
         if command.acts() {
-            self.release();
+            self.files.checks.release(of);
         }
         match command {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
-            Command::SendHeld(id) => self.take(Input::SendHeld { id }),
-            Command::Unqueue(id) => self.take(Input::Unqueue { id }),
-            Command::Draft(draft) => self.keep_draft(draft),
+            Command::SendHeld(id) => of.take(Input::SendHeld { id }),
+            Command::Unqueue(id) => of.take(Input::Unqueue { id }),
+            Command::Draft(draft) => self.prompts.keep_draft(of, draft),
             Command::Stop => self.stop(),
-            Command::Rule { call, ruling } => self.take(Input::Rule { call, ruling }),
-            Command::Toggle { block, line } => self.show(Show::Toggle { block, line }),
+            Command::Rule { call, ruling } => of.take(Input::Rule { call, ruling }),
+            Command::Toggle { block, line } => of.show(Show::Toggle { block, line }),
             Command::Retry => {
-                if let Some(turn) = self.setup.session.turn() {
-                    self.take(Input::Rested { turn });
+                if let Some(turn) = of.session.turn() {
+                    of.take(Input::Rested { turn });
                 }
             }
             Command::ChooseModel(model) => self.choose_model(&model),
             Command::ChooseMode(mode) => {
-                let mode = mode.unwrap_or_else(|| self.setup.session.mode.next());
-                self.take(Input::ChooseMode { mode });
+                let mode = mode.unwrap_or_else(|| of.session.mode.next());
+                of.take(Input::ChooseMode { mode });
             }
             Command::Connect(provider, file) => self.connect(&provider, &file),
-            Command::ShowRequest => self.show_request(),
-            Command::Reviewed { answers, path, saved, text } => {
-                self.reviewed(answers, path, saved, text);
+            Command::LeaveOut(model, parameter) => {
+                self.asking.models.leave_out(&model, parameter);
             }
-            Command::Checked(checked) => self.checked(&checked),
+            Command::ShowRequest => self.asking.show_request(of),
+            Command::Reviewed(decided) => self.files.decided(of, &self.desk, decided),
+            Command::Checked(check) => self.files.checks.checked(of, &self.desk.root, *check),
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => self.do_with_session(act),
-            Command::Rewind(wanted) => self.rewind(wanted),
+            Command::Rewind(wanted) => self.files.record.rewind(of, &self.desk, wanted),
+            Command::Permissions(None) => permissions::list(of),
+            Command::Permissions(Some(grant)) => self.files.revoke(of, &self.desk, grant),
             Command::Quit(_) => (),
         }
     }
 
-    /// The user has decided on the changes of a file. Of one that is not read without a question the model hears only
-    /// that, unless it knows the file: a review that was kept on the disk may be anybody's.
-    fn reviewed(
-        &mut self,
-        mut answers: Vec<ToolAnswer>,
-        path: PathBuf,
-        saved: bool,
-        text: Option<Text>,
-    ) {
-        self.note_saved(&path, saved);
-        if text.is_some() || !answers.is_empty() {
-            self.keep_settled(&path, text.as_ref());
-        }
-        if self.known.may_be_told(&self.setup.desk, &path) {
-            self.settled(&path, text);
-        } else {
-            let shown = self.setup.desk.shown(&path);
-            for it in &mut answers {
-                it.text = format!(
-                    "The user decided on your changes of {shown} ({}). What stands there now is not told: `read` asks \
-                     the user.",
-                    it.summary
-                );
-            }
-        }
-        self.judged(Input::Reviewed { path, answers });
-    }
-
-    /// Whether the agreed text of a file is on disk.
-    fn note_saved(&mut self, path: &Path, saved: bool) {
-        self.unsaved.retain(|it| *it != path);
-        if !saved {
-            self.unsaved.push(path.to_owned());
-        }
-        let root = &self.setup.desk.root;
-        let paths = self.unsaved.iter().map(|it| tool::path::show(root, it)).collect();
-        self.take(Input::Unsaved { paths });
-    }
-
-    /// One input to its end: save, show, act.
-    fn take(&mut self, mut input: Input) {
-        redact::without_keys(&mut input, &self.setup.desk.secrets.known());
-        if let (Input::Answered { answer, .. }, Some(store)) = (&mut input, &mut self.setup.store) {
-            store.keep_output(answer);
-        }
-        let step = self.setup.session.step(input);
-        let acts = step.effects.iter().any(|it| match it {
-            Effect::Run { call, .. } => work::acts(call),
-            Effect::Propose { .. } => true,
-            _ => false,
-        });
-        let saved = self.save(&step.events, acts);
-        let first = |it: &Event| matches!(it, Event::Ended { turn: TurnId(1), why: End::Done });
-        let is_begun = step.events.iter().any(first);
-        for event in step.events {
-            if let Event::Retried { wait_ms, .. } = event {
-                self.retry_ms = Some(wait_ms);
-            }
-            let told = self.announcement(&event);
-            self.show(Show::Event(event));
-            if let Some(message) = told {
-                self.show(Show::Tell(message));
-            }
-        }
-        self.act_on(step.effects, saved.as_ref().err());
-        if is_begun {
-            self.ask_for_title();
-        }
-        self.show_status();
-    }
-
-    /// A command whose start could not be recorded on disk waits for the user's answer. All else goes on in memory.
-    fn act_on(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
-        let mut waiting = None;
-        for effect in effects {
-            match (effect, unsaved) {
-                (Effect::Run { turn, call }, Some(why))
-                    if work::acts(&call) && self.unrecorded.as_ref() != Some(&call.id) =>
-                {
-                    self.unrecorded = Some(call.id.clone());
-                    waiting = Some(Input::Unrecorded { turn, call: call.id, why: why.to_string() });
+    fn do_with_session(&mut self, act: Act) {
+        let of = &mut self.conversation;
+        match act {
+            Act::Rename { to, workspace, done } => {
+                let renamed = chats::rename(of, to);
+                if renamed.is_ok() {
+                    self.desk.workspace = workspace;
+                    self.files.record.reread();
                 }
-                (effect, _) => self.act(effect),
+                // The program waits for it.
+                let _ = done.send(renamed);
+            }
+            Act::Title(title) => {
+                of.notice(Level::Info, format!("Titled “{title}”."));
+                of.take(Input::Title { title });
+            }
+            Act::Fork(cut) => chats::fork(of, cut),
+            Act::Export { file, force } => {
+                chats::export(of, &self.desk, &self.asking.models, &file, force);
             }
         }
-        if let Some(input) = waiting {
-            self.take(input);
-        }
     }
 
-    /// While a turn runs the events go to the journal; at rest the whole session is written. An error means that
-    /// not all of them are on disk; the user was told of it.
-    fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
-        let Some(store) = &mut self.setup.store else { return Ok(()) };
-        if events.is_empty() {
-            return Ok(());
-        }
-        let saved = store.record(&self.setup.session, events, sync);
-        match &saved {
-            Ok(()) => self.disk_warned &= self.setup.session.phase != Phase::Idle,
-            Err(error) => self.warn_of_disk(error),
-        }
-        self.tell_of_edit();
-        saved
-    }
-
-    /// What the user has seen of a reply outlives the program too.
-    fn save_partial(&mut self) {
-        if let Some(store) = &mut self.setup.store
-            && let Err(error) = self.partial.save(store)
+    fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
+        // Of a comment on a change every word is for the model.
+        let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
+        let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
+        let is_prompt =
+            matches!(parsed, Parsed::Prompt | Parsed::Known(Slash::Plan | Slash::Skill, _));
+        let of = &mut self.conversation;
+        if let (true, Some(store)) = (is_prompt && !is_comment, &of.store)
+            && let Err(error) = store.remember(&text)
         {
-            self.warn_of_disk(&error);
+            tracing::warn!("the prompt could not be remembered: {error}");
+        }
+        match parsed {
+            Parsed::Prompt => self.prepare(text, context, steer),
+            Parsed::Unknown(why) => of.bounce(text, context, why),
+            Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
+                of.take(Input::ChooseMode { mode: Mode::Plan });
+                self.prepare(rest.to_owned(), context, steer);
+            }
+            Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
+                match guidance::skill(&self.desk, rest) {
+                    Ok((text, skill)) => {
+                        let context = [skill].into_iter().chain(context).collect();
+                        self.prepare(text, context, steer);
+                    }
+                    Err(why) => of.bounce(text, context, format!("{why} Nothing was sent.")),
+                }
+            }
+            Parsed::Known(slash, rest) => self.slash(slash, rest),
         }
     }
 
-    fn save_whole(&mut self) {
-        if let Some(store) = &mut self.setup.store
-            && let Err(error) = store.save(&self.setup.session)
+    fn slash(&mut self, slash: Slash, rest: &str) {
+        let of = &mut self.conversation;
+        let word = (!rest.is_empty()).then(|| rest.to_owned());
+        match slash {
+            Slash::Skills | Slash::Skill => {
+                of.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
+            }
+            Slash::Help => of.take(Input::Tell { text: slash::help() }),
+            Slash::Usage => {
+                let text = status::usage(of, &self.asking);
+                of.take(Input::Tell { text });
+            }
+            Slash::System if rest == "new" => {
+                let format = self.format();
+                self.guidance.renew(&mut self.conversation, &self.desk, format);
+            }
+            Slash::System => of.take(Input::Tell { text: guidance::shown(of) }),
+            Slash::New => of.wish(Wish::New { name: word }),
+            Slash::Sessions => of.wish(Wish::Sessions { text: rest.to_owned() }),
+            Slash::Rename => of.wish(Wish::Rename { text: rest.to_owned() }),
+            Slash::Fork => chats::fork(of, None),
+            Slash::Save => chats::copy(of, None, Some(rest.to_owned())),
+            Slash::Export => chats::export(of, &self.desk, &self.asking.models, rest, false),
+            Slash::Copy => chats::copy_reply(of),
+            Slash::History => of.show(Show::Tell(Report::History)),
+            Slash::Clear => self.clear(),
+            Slash::Models if rest.is_empty() => of.wish(Wish::Models),
+            Slash::Models => self.choose_model(rest),
+            Slash::Permissions => permissions::list(of),
+            Slash::Plan => of.take(Input::ChooseMode { mode: Mode::Plan }),
+            Slash::Connect if rest.contains(char::is_whitespace) => {
+                let text = "A key is asked for separately, so that it stands nowhere: /connect and the provider.";
+                of.notice(Level::Warn, text.into());
+            }
+            Slash::Connect => of.wish(Wish::Connect { provider: word }),
+        }
+    }
+
+    fn clear(&mut self) {
+        let of = &mut self.conversation;
+        if of.session.phase != Phase::Idle {
+            return of.refuse_while_running();
+        }
+        if let Some(store) = &mut of.store
+            && let Err(error) = store.trash(&of.session)
         {
-            self.warn_of_disk(&error);
-        }
-        self.tell_of_edit();
-    }
-
-    /// Somebody has written the session's file while it was open here.
-    fn tell_of_edit(&mut self) {
-        if let Some(path) = self.setup.store.as_mut().and_then(Store::edited) {
             let text = format!(
-                "The file of this conversation was changed while it is open here: that text is kept as {}.",
-                path.display()
+                "Nothing was cleared: the old text could not be moved to the trash ({}).",
+                cause(&error)
             );
-            self.notice(Level::Warn, text);
+            return of.notice(Level::Error, text);
+        }
+        if let Some(all) = self.files.record.of(of) {
+            all.part();
+        }
+        let Session { model, tuning, mode, .. } = std::mem::take(&mut of.session);
+        of.session = Session { model, tuning, ..Session::default() };
+        self.opening.mode = mode;
+        self.begin();
+        self.conversation.save_whole();
+    }
+
+    /// Has a message's mentions read.
+    fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
+        let watched = self.files.known.watched(&self.conversation.session, &self.desk);
+        self.prompts.prepare(Prompt { text, context, steer, watched });
+    }
+
+    /// The files of a message are read: it goes.
+    fn prepared(&mut self, prepared: Prepared) {
+        let of = &mut self.conversation;
+        let Some((prompt, news)) = self.prompts.prepared(of, prepared) else { return };
+        let Prompt { text, context, steer, .. } = prompt;
+        self.guidance.watch(of, &self.desk, &context);
+        for it in news {
+            self.files.knowing(of, &self.desk).news(it);
+        }
+        of.take(Input::Send { text, context, steer });
+    }
+
+    fn news(&mut self, news: known::News) {
+        self.files.knowing(&mut self.conversation, &self.desk).news(news);
+    }
+
+    /// `text`: a model's full name, settings behind it (`thinking=high`), or only these for the present model.
+    fn choose_model(&mut self, text: &str) {
+        let (chosen, tuning) = match self.asking.chosen(&self.conversation.session, text) {
+            Ok(chosen) => chosen,
+            Err(why) => return self.conversation.notice(Level::Error, why),
+        };
+        let model = models::full_name(&chosen);
+        let is_current = |agent: &Agent| {
+            let built = agent.guidance.system(&agent.desk, agent.format());
+            built.is_ok_and(|it| it == agent.conversation.system())
+        };
+        let was_current = is_current(self);
+        self.conversation.take(Input::ChooseModel { model, tuning });
+        // another model may have other tools, and the prompt names them
+        if let (true, Ok(system)) = (was_current, self.guidance.system(&self.desk, self.format()))
+            && system != self.conversation.system()
+        {
+            let instructions = self.guidance.gathered().files;
+            self.conversation.take(Input::ChooseSystem { system, instructions });
+        }
+        if let Some(text) = Models::ignored(&chosen, tuning) {
+            self.conversation.take(Input::Tell { text });
         }
     }
 
-    /// The conversation goes on in memory; the user is told once, and as long as it lasts the winbar says so.
-    fn warn_of_disk(&mut self, error: &io::Error) {
-        if !std::mem::replace(&mut self.disk_warned, true) {
-            let path = self.setup.store.as_ref().map(Store::path).unwrap_or_default();
-            let text = format!(
-                "The conversation cannot be saved to {} ({error}). It goes on in memory only.",
-                path.display()
-            );
-            self.notice(Level::Error, text);
-            self.show_status();
+    /// A key came: the provider is asked with it from now on; who had none at all goes on with it.
+    fn connect(&mut self, provider: &str, file: &Path) {
+        let models = &mut self.asking.models;
+        models.connect(provider, file);
+        let is_tour = models.is_tour(&self.conversation.session.model);
+        if is_tour && models.resolve(provider).is_ok() {
+            self.choose_model(provider);
         }
     }
 
-    fn show(&self, show: Show) {
-        // The screen lives as long as the agent; a failed send means that the editor is gone.
-        let _ = self.setup.screen.send(show);
+    fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
+        let of = &mut self.conversation;
+        if !matches!(of.session.phase, Phase::Sampling { turn: it, .. } if it == turn) {
+            return;
+        }
+        self.turn.hear();
+        match sampled {
+            Sampled::Delta(Delta::Alive) => (),
+            Sampled::Delta(delta) => {
+                self.turn.partial.gather(&delta);
+                of.show(Show::Delta(delta));
+            }
+            Sampled::Done(reply) => self.replied(turn, reply),
+            Sampled::Failed(failure) => {
+                let (by, partial) = self.turn.broken_off();
+                let input = self.asking.failed(of, turn, failure, by, partial);
+                of.take(input);
+            }
+        }
     }
 
-    fn act(&mut self, effect: Effect) {
-        match effect {
-            Effect::Sample { turn } => self.sample(turn),
-            Effect::Run { turn, call } => {
-                let (acts, changes) = (work::acts(&call), work::changes(&call));
-                let keeper = if acts { self.keeper() } else { None };
-                let keeper = keeper.map(|it| (it, self.touched_files()));
-                let session = &self.setup.session;
-                let job = work::Job {
-                    desk: self.setup.desk.clone(),
-                    results: self.results.clone(),
-                    knowing: self.knowing.clone(),
-                    watched: if changes {
-                        self.known.watched(session, &self.setup.desk)
-                    } else {
-                        Vec::new()
-                    },
-                    unsaved: self.unsaved.clone(),
-                    keeper,
-                };
-                self.work.spawn(work::run(job, turn, call));
-            }
-            Effect::Propose { turn, calls } => {
-                let keeper = self.keeper();
-                let job = edits::Job {
-                    desk: self.setup.desk.clone(),
-                    results: self.results.clone(),
-                    knowing: self.knowing.clone(),
-                    known: self.setup.session.known.clone(),
-                    at_once: self.setup.session.mode == Mode::AutoEdit,
-                    kept: edits::kept(&self.setup.session, &calls),
-                    tally: self.tally(),
-                    keeper,
-                };
-                self.proposing = Some(self.work.spawn(edits::propose(job, turn, calls)));
-            }
-            Effect::Rest { turn, time } => {
-                let results = self.results.clone();
-                self.resting = Some(self.work.spawn(async move {
-                    tokio::time::sleep(time).await;
-                    let _ = results.send(Input::Rested { turn });
-                }));
-            }
-            Effect::Abort { turn } => self.abort(turn),
+    fn replied(&mut self, turn: TurnId, mut reply: Reply) {
+        let (of, desk) = (&mut self.conversation, &self.desk);
+        reply.by = self.turn.broken_off().0;
+        let reply = work::sound(reply, &of.session);
+        let plans = work::plans(desk, &reply);
+        let touched = work::touched(desk, &reply, &plans);
+        self.asking.replied(of, desk, &reply);
+        of.take(Input::Replied { turn, reply, plans });
+        self.guidance.touch(of, &touched);
+    }
+
+    /// What edits that are on their way come to is known once the editor has let the last of them in, or none.
+    fn stop(&mut self) {
+        self.prompts.withdraw();
+        if let (true, Some(turn)) = (self.turn.is_proposing(), self.conversation.session.turn()) {
+            self.turn.keep_results();
+            return self.desk.workspace.halt(turn);
         }
+        let partial = self.turn.partial.take();
+        self.conversation.take(Input::Cancel { partial });
+    }
+
+    /// Some work of the turn has ended, its results are taken.
+    fn joined(&mut self) {
+        if let Some(landed) = self.turn.landed() {
+            self.conversation.take(Input::Stop { landed });
+        }
+    }
+
+    fn result(&mut self, input: Input) {
+        let of = &mut self.conversation;
+        if let Input::Applied { files, .. } = &input {
+            for (path, saved) in files {
+                self.files.note_saved(of, &self.desk.root, path, *saved);
+            }
+        }
+        match self.turn.result(input) {
+            Some(input @ Input::Applied { .. }) => self.files.checks.judged(of, input),
+            Some(input) => of.take(input),
+            None => (),
+        }
+    }
+
+    /// The editor is going: everything is on disk when this returns. An interrupted turn stays in the journal,
+    /// where the next start finds it.
+    fn quit(&mut self) {
+        let of = &mut self.conversation;
+        self.files.checks.release(of);
+        let partial = self.turn.partial.take();
+        of.leave(partial);
+        self.turn.abort();
     }
 }

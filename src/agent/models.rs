@@ -1,14 +1,14 @@
 //! Which model answers: the choice by name, and the provider behind it.
 
 use crate::event::{Failure, Tuning};
-use crate::message::{Effort, Request, Thinking, Usage};
+use crate::message::{Effort, Parameter, Request, Thinking, Usage};
 use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{self, Chosen, Endpoint, Unresolved, UserProvider};
 use crate::provider::facts::{ThinkingKind, UserModel};
 use crate::provider::http::Http;
 use crate::provider::key::{Secret, Used};
-use crate::provider::{Provider, stored, tour};
-use std::collections::BTreeMap;
+use crate::provider::{Provider, parameter, stored, tour};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ pub struct Models {
     /// How the user wants every model asked.
     tuning: Tuning,
     providers: BTreeMap<String, Arc<dyn Provider>>,
+    /// What servers have refused of requests, by the full names of the models.
+    refused: BTreeMap<String, BTreeSet<Parameter>>,
     /// The keys that have been used, by any copy of this.
     pub used: Used,
 }
@@ -94,8 +96,35 @@ impl Models {
             thinking,
             temperature: tuning.temperature.filter(|_| sampled),
             num_ctx: own.num_ctx,
+            without: self.refused.get(&full_name(chosen)).cloned().unwrap_or_default(),
             ..Request::default()
         }
+    }
+
+    /// From now on requests to this model go without the parameter. False where they did already.
+    pub fn leave_out(&mut self, model: &str, parameter: Parameter) -> bool {
+        self.refused.entry(model.to_owned()).or_default().insert(parameter)
+    }
+
+    /// What the user is told once of a parameter that is left out from now on.
+    pub fn left_out(&self, chosen: &Chosen, parameter: Parameter) -> String {
+        let model = full_name(chosen);
+        let name = parameter::name(chosen.endpoint.dialect, parameter);
+        let refused = self.refused.get(&model);
+        let takes = |other| refused.is_none_or(|it| !it.contains(&other));
+        let instead = match parameter {
+            Parameter::MaxTokens if takes(Parameter::MaxCompletionTokens) => {
+                "`max_completion_tokens` goes in its place from here on"
+            }
+            Parameter::MaxCompletionTokens if takes(Parameter::MaxTokens) => {
+                "`max_tokens` goes in its place from here on"
+            }
+            Parameter::Store => {
+                "it is left out from here on, and whether the provider keeps the conversation is up to it"
+            }
+            _ => "it is left out from here on",
+        };
+        format!("The provider does not take `{name}` for {model}: {instead}.")
     }
 
     /// What of a tuning a model does not take, in a sentence.

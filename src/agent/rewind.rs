@@ -2,21 +2,15 @@
 
 mod plan;
 
-use super::Agent;
-use super::checkpoints::{By, Keeper, Planned};
-use super::known::News;
+use super::checkpoints::{By, Keeper, Planned, Record};
+use crate::conversation::Conversation;
+use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
 use crate::edit::{Proposal, Whole, unified};
-use crate::nvim::link::Editor;
-use crate::nvim::reviews::on_wire;
-use crate::nvim::screen::Show;
-use crate::nvim::wire::{
-    Level, Preview, Restored, RewindFile, RewindWanted, ToNvim, TurnRow, Turns, WireProposal,
-};
 use crate::reach::Writing;
 use crate::regular;
-use crate::session::{Input, Phase};
+use crate::session::Phase;
 use crate::store::checkpoints::{Cause, Change, Content, FileMode};
-use crate::text::Text;
+use crate::text::{Text, cause};
 use crate::tool::{self, Desk};
 use plan::File as Planning;
 pub(super) use plan::stays;
@@ -44,119 +38,82 @@ pub enum Rewind {
     },
 }
 
-impl From<RewindWanted> for Rewind {
-    fn from(it: RewindWanted) -> Rewind {
-        match (it.entry, it.paths) {
-            (None, _) => Rewind::List,
-            (Some(entry), None) => Rewind::Preview { entry },
-            (Some(entry), Some(paths)) => Rewind::Do { entry, paths },
-        }
-    }
-}
-
-/// What a rewind has come to, a line for each file.
-pub(super) struct Rewound {
-    title: String,
-    lines: Vec<String>,
-}
-
-impl Agent {
-    pub(super) fn rewind(&mut self, wanted: Rewind) {
-        let Some(keeper) = self.keeper() else {
+impl Record {
+    pub(super) fn rewind(&mut self, to: &mut Conversation, desk: &Desk, wanted: Rewind) {
+        let Some(keeper) = self.keeper(to) else {
             let text = "This conversation is never saved, so nothing is kept to rewind it.";
-            return self.notice(Level::Warn, text.into());
+            return to.notice(Level::Warn, text.into());
         };
         match wanted {
-            Rewind::List => self.list_turns(),
+            Rewind::List => self.list_turns(to, &desk.root),
             Rewind::Preview { entry } => {
-                let Some((title, changes)) = self.changes_of(entry) else { return };
-                let (desk, editor) = (self.setup.desk.clone(), self.setup.editor.clone());
-                let session = self.setup.id.clone();
+                let Some((title, changes)) = self.changes_of(to, entry) else { return };
+                let (desk, screen) = (desk.clone(), to.screen());
                 tokio::spawn(async move {
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
                     let mut room = ALL;
                     let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();
-                    editor.tell(ToNvim::Preview(Preview { session, entry, title, files }));
+                    // The editor may be gone.
+                    let _ = screen.send(Show::Now(Report::Preview { entry, title, files }));
                 });
             }
-            Rewind::Do { .. } if self.setup.session.phase != Phase::Idle => {
-                self.refuse_while_running();
-            }
+            Rewind::Do { .. } if to.session.phase != Phase::Idle => to.refuse_while_running(),
             Rewind::Do { entry, paths } => {
-                let Some((title, changes)) = self.changes_of(entry) else { return };
-                let job = Job {
-                    desk: self.setup.desk.clone(),
-                    editor: self.setup.editor.clone(),
-                    keeper,
-                };
-                let knowing = self.knowing.clone();
+                let Some((title, changes)) = self.changes_of(to, entry) else { return };
+                let job = Job { desk: desk.clone(), keeper };
                 tokio::spawn(async move {
                     let lines = job.run(&title, &changes, &paths).await;
-                    let _ = knowing.send(News::Rewound(Rewound { title, lines }));
+                    job.keeper.rewound(title, lines);
                 });
             }
         }
     }
 
-    fn list_turns(&mut self) {
-        let root = self.setup.desk.root.clone();
+    fn list_turns(&mut self, to: &mut Conversation, root: &Path) {
         let mut turns: Vec<TurnRow> = Vec::new();
-        self.tell_of_ignored();
-        let changes = self.checkpoints().map(|it| it.changes()).unwrap_or_default();
+        self.tell_of_ignored(to);
+        let changes = self.of(to).map(|it| it.changes()).unwrap_or_default();
         for it in changes.iter().filter(|it| it.counts()) {
             let known = turns.iter().position(|row| row.entry == it.entry);
             let at = known.unwrap_or_else(|| {
                 turns.push(row(it));
                 turns.len() - 1
             });
-            let name = tool::path::show(&root, it.to.as_deref().unwrap_or(&it.path));
+            let name = tool::path::show(root, it.to.as_deref().unwrap_or(&it.path));
             if !turns[at].files.contains(&name) {
                 turns[at].files.push(name);
             }
         }
         if turns.is_empty() {
             let text = "No turn of this conversation has changed a file.";
-            return self.notice(Level::Info, text.into());
+            return to.notice(Level::Info, text.into());
         }
         turns.reverse();
-        let session = self.setup.id.clone();
-        self.show(Show::Tell(ToNvim::Turns(Turns { session, turns })));
+        to.show(Show::Tell(Report::Turns(turns)));
     }
 
-    fn tell_of_ignored(&mut self) {
-        let text = match self.checkpoints().map_or(0, |it| it.ignored()) {
+    fn tell_of_ignored(&mut self, to: &mut Conversation) {
+        let text = match self.of(to).map_or(0, |it| it.ignored()) {
             0 => return,
             1 => "One recorded change of this conversation is ignored: it is not a change of this project's files.".to_owned(),
             n => format!("{n} recorded changes of this conversation are ignored: they are not changes of this project's files."),
         };
-        self.tell_once(vec![text]);
+        to.tell_once(vec![text]);
     }
 
     /// The title of a turn, and its changes, the last first.
-    fn changes_of(&mut self, entry: u32) -> Option<(String, Vec<Change>)> {
-        let all = self.checkpoints()?.changes().iter();
+    fn changes_of(&mut self, to: &Conversation, entry: u32) -> Option<(String, Vec<Change>)> {
+        let all = self.of(to)?.changes().iter();
         let mut changes: Vec<Change> =
             all.filter(|it| it.entry == entry && it.counts()).cloned().collect();
         changes.reverse();
         let Some(first) = changes.first() else {
             let text = "Nothing of this turn is kept any more.";
-            self.notice(Level::Warn, text.into());
+            to.notice(Level::Warn, text.into());
             return None;
         };
         Some((row(first).title, changes))
-    }
-
-    /// The user and the model are told at once: it stands in the chat, and goes with the next request.
-    pub(super) fn rewound(&mut self, rewound: Rewound) {
-        let Rewound { title, lines } = rewound;
-        let text = if lines.is_empty() {
-            format!("Of “{title}” there is nothing to take back.")
-        } else {
-            format!("The user took back the changes of “{title}”:\n{}", lines.join("\n"))
-        };
-        self.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
-        self.take(Input::Note { text });
     }
 }
 
@@ -200,14 +157,13 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
 
 struct Job {
     desk: Desk,
-    editor: Editor,
     keeper: Keeper,
 }
 
 /// One thing to be done.
 enum Step {
     /// By the editor, in the file's buffer.
-    There(Box<WireProposal>),
+    There(Box<Proposal>),
     /// On disk, byte for byte.
     Here { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
 }
@@ -216,7 +172,7 @@ impl Step {
     /// The path at which something is written, deleted or made.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, to) = match self {
-            Step::There(file) => (&file.path, file.to.as_deref()),
+            Step::There(change) => (&change.path, change.to()),
             Step::Here { path, .. } => (path, None),
         };
         std::iter::once(&**path).chain(to)
@@ -241,7 +197,7 @@ impl Job {
             let stays = step.paths().try_for_each(|it| plan::stays(&self.desk, it));
             let done = match (file.left.clone().or(stays.err()), step) {
                 (Some(why), _) => Err(why),
-                (None, Step::There(proposal)) => self.there(*proposal).await,
+                (None, Step::There(change)) => self.desk.workspace.restore(*change).await,
                 (None, Step::Here { path, was, now, mode }) => {
                     self.here(path, was, now, mode).await
                 }
@@ -264,17 +220,6 @@ impl Job {
         files.iter().map(line).collect()
     }
 
-    /// In the file's buffer. Why it is not saved, empty where it is; an `Err` says why nothing was done.
-    async fn there(&self, file: WireProposal) -> Result<String, String> {
-        let answer = self.editor.call(ToNvim::Restore { file }).await;
-        let restored: Option<Restored> = answer.and_then(|it| rmpv::ext::from_value(it).ok());
-        match restored {
-            Some(it) if it.done => Ok(it.why),
-            Some(it) => Err(it.why),
-            None => Err("the editor could not take it".to_owned()),
-        }
-    }
-
     async fn here(
         &self,
         path: PathBuf,
@@ -284,8 +229,8 @@ impl Job {
     ) -> Result<String, String> {
         let to = path.clone();
         let written = tokio::task::spawn_blocking(move || put(&to, &was, &now, mode)).await;
-        written.map_err(|it| it.to_string())?.map_err(|it| it.to_string())?;
-        self.editor.call(ToNvim::Refresh { path }).await;
+        written.map_err(|it| cause(&it))?.map_err(|it| cause(&it))?;
+        self.desk.workspace.refresh(path).await;
         Ok(String::new())
     }
 }
@@ -337,7 +282,7 @@ fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Ste
         whole,
         is_binary: matches!(was, Content::Bytes(_)),
     };
-    Step::There(Box::new(on_wire(0, 0, &proposal)))
+    Step::There(Box::new(proposal))
 }
 
 /// Writes a file whose content is still `was`; whoever reads it finds the old or the new. Blocks.

@@ -1,14 +1,14 @@
 //! Everything that an agent is made of, and what the program tells it.
 
 use super::models::Models;
-use super::{Act, Rewind, Wish};
+use super::{Act, Check, Rewind};
 use crate::context::instructions::Places;
 use crate::context::prompt;
-use crate::event::{Mode, Ruling, SessionId};
-use crate::message::{CallId, Excerpt, ToolAnswer};
-use crate::nvim::link::Editor;
-use crate::nvim::screen::Show;
-use crate::nvim::wire::Checked;
+use crate::context::slash::{self, Parsed};
+use crate::conversation::Conversation;
+use crate::conversation::report::{Level, Show, Wish};
+use crate::event::{Grant, Mode, Ruling, SessionId};
+use crate::message::{CallId, Excerpt, Parameter, ToolAnswer};
 use crate::session::Session;
 use crate::store::{Draft, Recorded, Store};
 use crate::text::Text;
@@ -43,24 +43,33 @@ pub enum Command {
     ChooseMode(Option<Mode>),
     /// The user has given a key for this provider; the file tells where it is.
     Connect(String, PathBuf),
+    /// A server has refused this parameter of requests to this model.
+    LeaveOut(String, Parameter),
     /// Show the request that went out last.
     ShowRequest,
-    /// Verdicts of a settled review; and whether the file's agreed text is only in its buffer.
-    Reviewed {
-        answers: Vec<ToolAnswer>,
-        path: PathBuf,
-        saved: bool,
-        /// What the file has come to; `None`: it is no more.
-        text: Option<Text>,
-    },
+    /// A review is settled.
+    Reviewed(Decided),
     /// The editor looks into what an edit did to a file's diagnostics, or has found out.
-    Checked(Box<Checked>),
+    Checked(Box<Check>),
     /// The editor wants the session's state and transcript (again).
     Present,
     Act(Act),
     Rewind(Rewind),
+    /// Lists what is allowed for the session; or takes this back.
+    Permissions(Option<Grant>),
     /// Save everything and end.
     Quit(oneshot::Sender<()>),
+}
+
+/// What the user decided on the changes of a file.
+pub struct Decided {
+    /// The verdicts, one for each call.
+    pub answers: Vec<ToolAnswer>,
+    pub path: PathBuf,
+    /// Whether the file's agreed text is on disk.
+    pub saved: bool,
+    /// What the file has come to; `None`: it is no more.
+    pub text: Option<Text>,
 }
 
 impl Command {
@@ -71,19 +80,67 @@ impl Command {
             Command::Draft(_)
                 | Command::Toggle { .. }
                 | Command::ShowRequest
+                | Command::LeaveOut(..)
+                | Command::Permissions(None)
                 | Command::Rewind(Rewind::List | Rewind::Preview { .. })
-                | Command::Reviewed { .. }
+                | Command::Reviewed(_)
                 | Command::Checked(_)
                 | Command::Present
         )
+    }
+
+    /// What a conversation that can only be read does not take is given back, with the reason.
+    pub(super) fn permitted(self, to: &Conversation) -> Option<Command> {
+        if to.reads.is_none() {
+            return Some(self);
+        }
+        let why = "This conversation can only be read here: /fork goes on in a copy.".to_owned();
+        match self {
+            Command::Send { text, context, steer } => {
+                let parsed = slash::parse(&text);
+                if matches!(&parsed, Parsed::Known(it, _) if it.only_reads()) {
+                    return Some(Command::Send { text, context, steer });
+                }
+                to.bounce(text, context, why);
+                None
+            }
+            Command::Toggle { .. }
+            | Command::Present
+            | Command::Quit(_)
+            | Command::Act(Act::Fork(_) | Act::Export { .. }) => Some(self),
+            Command::Act(Act::Rename { done, .. }) => {
+                // The program waits for it.
+                let _ = done.send(Err(why));
+                None
+            }
+            Command::ChooseModel(_)
+            | Command::ChooseMode(_)
+            | Command::Rule { .. }
+            | Command::Unqueue(_)
+            | Command::SendHeld(_)
+            | Command::Retry
+            | Command::ShowRequest
+            | Command::Rewind(_)
+            | Command::Permissions(_)
+            | Command::Act(Act::Title(_)) => {
+                to.notice(Level::Warn, why);
+                None
+            }
+            Command::Draft(_)
+            | Command::Stop
+            | Command::Connect(..)
+            | Command::LeaveOut(..)
+            | Command::Reviewed(_)
+            | Command::Checked(_) => None,
+        }
     }
 }
 
 /// Everything an agent is made of.
 pub struct Setup {
     pub id: SessionId,
-    pub editor: Editor,
     pub desk: Desk,
+    /// Where all goes that the agent says.
     pub screen: mpsc::UnboundedSender<Show>,
     pub store: Option<Store>,
     pub session: Session,

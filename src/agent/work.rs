@@ -1,78 +1,22 @@
-//! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`.
+//! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`. And what a
+//! reply's calls come to before any of them runs.
 
 use super::checkpoints::Keeper;
 use super::commanded::Watch;
 use super::known::{self, Cause, News, Watched};
-use crate::context::mention;
-use crate::event::{Delta, Plan, PlanStep, SessionId, TurnId};
-use crate::message::{
-    Block, CallId, Excerpt, Input as Arguments, Reply, Request, Stop, ToolAnswer, ToolCall, Usage,
-};
+use crate::event::{Access, Plan, SessionId, TurnId};
+use crate::message::{Block, CallId, Input as Arguments, Reply, Request, ToolAnswer, ToolCall};
 use crate::provider::{Provider, Sampled};
 use crate::session::{Input, MAX_CALLS, Session};
-use crate::store::Store;
-use crate::tool::{self, Arrival, Desk, Source, Unreadable, Work, Workspace};
-use futures::future::BoxFuture;
+use crate::tool::{self, Desk, Source, Tool};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
-
-pub(super) struct Prompt {
-    pub(super) text: String,
-    pub(super) context: Vec<Excerpt>,
-    pub(super) steer: bool,
-    /// What the model knows of when it is sent.
-    pub(super) watched: Vec<Watched>,
-}
-
-pub(super) struct Prepared {
-    pub(super) prompt: Prompt,
-    pub(super) found: Vec<Excerpt>,
-    pub(super) problems: Vec<String>,
-    /// What the model learns with it: of files that are mentioned, and of those that have changed.
-    pub(super) news: Vec<News>,
-}
-
-/// Looks after what the model knows and reads what prompts mention, one prompt after the other, so that they keep
-/// their order.
-pub(super) async fn prepare(
-    desk: Desk,
-    mut prompts: mpsc::UnboundedReceiver<Prompt>,
-    prepared: mpsc::UnboundedSender<Prepared>,
-) {
-    while let Some(prompt) = prompts.recv().await {
-        let looks = known::look(&*desk.workspace, &prompt.watched).await;
-        let (knowing, mut learnt) = mpsc::unbounded_channel();
-        let noting = Noting { inner: desk.workspace.clone(), knowing, args: None };
-        let reading = Desk { workspace: Arc::new(noting), ..desk.clone() };
-        let (found, problems) = mention::resolve(&reading, &prompt.text).await;
-        drop(reading);
-        let mut news = Vec::new();
-        while let Some(it) = learnt.recv().await {
-            news.push(in_excerpts(&desk, &found, it));
-        }
-        // what is mentioned whole is told by that
-        news.sort_by_key(|it| matches!(it, News::Learnt { stood: Some(_), .. }));
-        news.push(News::Looked(Cause::User, looks));
-        if prepared.send(Prepared { prompt, found, problems, news }).is_err() {
-            return;
-        }
-    }
-}
-
-/// A text that was read for a mention, as far as the model is shown it.
-fn in_excerpts(desk: &Desk, found: &[Excerpt], it: News) -> News {
-    let News::Learnt { path, text, .. } = it else { return it };
-    let shown = tool::path::show(&desk.root, &path);
-    let is_whole = found.iter().any(|it| it.path == shown && it.lines.is_none());
-    News::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
-}
 
 /// The conversation's name for caches, the same whenever it is opened: 32 hex digits.
 pub(super) fn thread(root: &Path, session: &SessionId) -> String {
@@ -111,21 +55,11 @@ pub(super) struct Job {
     pub(super) keeper: Option<(Keeper, Vec<PathBuf>)>,
 }
 
-/// Whether a call has effects outside: what was decided before it must survive even a loss of power.
-pub(super) fn acts(call: &ToolCall) -> bool {
-    matches!(tool::find(&call.tool).map(|it| &it.work), Some(Work::Act { .. }))
-}
-
-/// Whether a call may change files by itself.
-pub(super) fn changes(call: &ToolCall) -> bool {
-    let work = tool::find(&call.tool).map(|it| &it.work);
-    matches!(work, Some(Work::Act { .. } | Work::Own { .. }))
-}
-
 /// Runs one read or command. Whatever happens in it, the call gets its answer.
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let id = call.id.clone();
-    if acts(&call) && !job.unsaved.is_empty() {
+    let acts = job.desk.tools.find(&call.tool).is_some_and(Tool::acts);
+    if acts && !job.unsaved.is_empty() {
         let unsaved = job.desk.workspace.save(job.unsaved).await;
         let root = &job.desk.root;
         let paths = unsaved.iter().map(|it| tool::path::show(root, it)).collect();
@@ -139,16 +73,15 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
         Some((keeper, touched)) => Some(Watch::begin(&job.desk.root, touched, keeper, turn).await),
         None => None,
     };
+    let (seen, mut texts) = mpsc::unbounded_channel();
     // A search shows lines, not files: only `read` makes a text known.
-    let desk = if call.tool == "read" {
-        let (inner, knowing) = (files.clone(), job.knowing.clone());
-        let noting = Noting { inner, knowing, args: Some(call.input.clone()) };
-        Desk { workspace: Arc::new(noting), ..job.desk }
-    } else {
-        job.desk
-    };
+    let desk = Desk { seen: (call.tool == "read").then_some(seen), ..job.desk };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
     let answer = ran.unwrap_or_else(|_| broken(&id));
+    drop(desk);
+    while let Some((path, source)) = texts.recv().await {
+        learnt(&call.input, path, source).map(|it| job.knowing.send(it));
+    }
     if let Some(watch) = watch {
         watch.end().await;
     }
@@ -167,99 +100,12 @@ fn broken(id: &CallId) -> ToolAnswer {
     }
 }
 
-/// A workspace that tells which texts the model has seen.
-struct Noting {
-    inner: Arc<dyn Workspace>,
-    knowing: mpsc::UnboundedSender<News>,
-    /// Of the call that reads; absent, all is shown.
-    args: Option<Arguments>,
-}
-
-impl Workspace for Noting {
-    fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>> {
-        Box::pin(async move {
-            let source = self.inner.read(path).await?;
-            let text = source.text.clone();
-            let is_part = self.args.as_ref().is_some_and(|it| !tool::shows_all(it, &text));
-            let stood = is_part.then(|| text.clone());
-            // what the user makes of proposed text is told by its verdict
-            if stood.is_none() || source.pending == 0 {
-                let _ = self.knowing.send(News::Learnt { path: path.to_owned(), stood, text });
-            }
-            Ok(source)
-        })
-    }
-
-    fn propose(
-        &self,
-        turn: TurnId,
-        proposals: Vec<crate::edit::Proposal>,
-    ) -> BoxFuture<'_, Vec<Arrival>> {
-        self.inner.propose(turn, proposals)
-    }
-
-    fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
-        self.inner.changed()
-    }
-
-    fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
-        self.inner.save(paths)
-    }
-
-    fn consult(
-        &self,
-        question: tool::lsp::Question,
-    ) -> BoxFuture<'_, Result<tool::lsp::Findings, String>> {
-        self.inner.consult(question)
-    }
-}
-
-/// The text of a reply that may never end.
-#[derive(Default)]
-pub(super) struct Partial {
-    /// The model that was asked, as `provider/model`.
-    pub(super) by: String,
-    text: String,
-    /// Bytes of it that the journal has.
-    saved: usize,
-}
-
-impl Partial {
-    /// With the text that the journal has.
-    pub(super) fn of(by: String, text: String) -> Partial {
-        Partial { by, saved: text.len(), text }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
-    pub(super) fn gather(&mut self, delta: &Delta) {
-        if let Delta::Text(text) = delta {
-            self.text.push_str(text);
-        }
-    }
-
-    /// Gives the journal what it does not have.
-    pub(super) fn save(&mut self, store: &mut Store) -> io::Result<()> {
-        if self.saved < self.text.len() {
-            let saved = std::mem::replace(&mut self.saved, self.text.len());
-            store.append_piece(&self.text[saved..])?;
-        }
-        Ok(())
-    }
-
-    /// What came, as a reply that was stopped; from here on there is nothing.
-    pub(super) fn take(&mut self) -> Option<Reply> {
-        let Partial { by, text, .. } = std::mem::take(self);
-        (!text.is_empty()).then(|| Reply {
-            blocks: vec![Block::Text { text }],
-            stop: Stop::Cancelled,
-            usage: Usage::default(),
-            model: String::new(),
-            by,
-        })
-    }
+/// What the model learns by a text that a call with these arguments has read; nothing where it was shown a part of a text
+/// that the user has not decided on: a verdict tells of that.
+fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<News> {
+    let Source { text, pending } = source;
+    let stood = (!tool::shows_all(args, &text)).then(|| text.clone());
+    (stood.is_none() || pending == 0).then_some(News::Learnt { path, stood, text })
 }
 
 /// A reply that can be sent back: ids that no other call of the session has, names that providers accept.
@@ -299,13 +145,13 @@ pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
 
 /// Among the calls that are run.
 pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
-    let plan = |call: &ToolCall| Plan { call: call.id.clone(), step: tool::plan(desk, call) };
+    let plan = |call: &ToolCall| Plan { call: call.id.clone(), access: tool::access(desk, call) };
     reply.calls().take(MAX_CALLS).map(plan).collect()
 }
 
 /// What the calls name that will be done.
 pub(super) fn touched(desk: &Desk, reply: &Reply, plans: &[Plan]) -> Vec<PathBuf> {
-    let done = reply.calls().zip(plans).filter(|it| !matches!(it.1.step, PlanStep::Refused(_)));
+    let done = reply.calls().zip(plans).filter(|it| !matches!(it.1.access, Access::Never(_)));
     done.flat_map(|(call, _)| tool::touched(desk, call)).collect()
 }
 

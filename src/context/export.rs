@@ -1,6 +1,6 @@
 //! A conversation for others to read: as Markdown, or as data, with what looks like a key marked.
 
-use crate::message::{Block, Input, Message, Role};
+use crate::message::{Block, CallId, Input, Message, Role, ToolAnswer};
 use crate::session::Session;
 use crate::text::secret;
 use serde_json::{Value, json};
@@ -11,8 +11,18 @@ const ANSWER_LINES: usize = 40;
 /// The conversation as Markdown, and how many keys were marked in it.
 pub fn markdown(session: &Session, name: &str, known: &[&str]) -> (String, usize) {
     let mut text = format!("# {}\n", title(session, name));
-    for message in session.messages.iter().filter(|it| it.role != Role::System) {
-        let parts: Vec<String> = message.blocks.iter().filter_map(part).collect();
+    for (at, message) in session.messages.iter().enumerate() {
+        if message.role == Role::System {
+            continue;
+        }
+        let blocks = message.blocks.iter();
+        let parts: Vec<String> = if message.role == Role::Assistant {
+            let given = answers(&session.messages[at + 1..]);
+            blocks.flat_map(|it| [part(it), answered(it, &given)]).flatten().collect()
+        } else {
+            let made = calls(&session.messages[..at]);
+            blocks.filter(|it| !is_answer(it, &made)).filter_map(part).collect()
+        };
         if parts.is_empty() {
             continue;
         }
@@ -24,6 +34,31 @@ pub fn markdown(session: &Session, name: &str, known: &[&str]) -> (String, usize
         }
     }
     secret::marked(&text, known)
+}
+
+/// The answers that come before the model's next message.
+fn answers(later: &[Message]) -> Vec<&ToolAnswer> {
+    let next = later.iter().take_while(|it| it.role != Role::Assistant);
+    let blocks = next.flat_map(|it| &it.blocks);
+    blocks.filter_map(|it| if let Block::Answer(it) = it { Some(it) } else { None }).collect()
+}
+
+/// The calls of the model's last message.
+fn calls(earlier: &[Message]) -> Vec<&CallId> {
+    let last = earlier.iter().rfind(|it| it.role == Role::Assistant);
+    let blocks = last.into_iter().flat_map(|it| &it.blocks);
+    blocks.filter_map(|it| if let Block::Call(it) = it { Some(&it.id) } else { None }).collect()
+}
+
+/// Whether it answers one of these calls. Such an answer stands behind its call.
+fn is_answer(block: &Block, calls: &[&CallId]) -> bool {
+    matches!(block, Block::Answer(it) if calls.contains(&&it.id))
+}
+
+/// The text of a call's answer.
+fn answered(block: &Block, answers: &[&ToolAnswer]) -> Option<String> {
+    let Block::Call(call) = block else { return None };
+    answers.iter().find(|it| it.id == call.id).and_then(|it| answer(it))
 }
 
 /// The conversation as indented JSON, and how many keys were marked in it.
@@ -96,18 +131,22 @@ fn part(block: &Block) -> Option<String> {
             };
             Some(format!("**{}**\n\n{}", call.tool, fenced(&input)))
         }
-        Block::Answer(it) if it.text.trim().is_empty() => None,
-        Block::Answer(it) => {
-            let lines: Vec<&str> = it.text.lines().collect();
-            let shown = lines[..lines.len().min(ANSWER_LINES)].join("\n");
-            let more = match lines.len().saturating_sub(ANSWER_LINES) {
-                0 => String::new(),
-                more => format!("\n\n… {more} more lines"),
-            };
-            Some(fenced(&shown) + &more)
-        }
+        Block::Answer(it) => Some(format!("**Result of an unknown call**\n\n{}", answer(it)?)),
         Block::Notice { .. } | Block::Thinking { .. } | Block::Raw { .. } => None,
     }
+}
+
+fn answer(it: &ToolAnswer) -> Option<String> {
+    if it.text.trim().is_empty() {
+        return None;
+    }
+    let lines: Vec<&str> = it.text.lines().collect();
+    let shown = lines[..lines.len().min(ANSWER_LINES)].join("\n");
+    let more = match lines.len().saturating_sub(ANSWER_LINES) {
+        0 => String::new(),
+        more => format!("\n\n… {more} more lines"),
+    };
+    Some(fenced(&shown) + &more)
 }
 
 /// In a fence longer than any within.

@@ -1,8 +1,11 @@
 //! `@path`, `@path:10-40` and `@dir/` in a prompt: found in the text, read through the workspace, and put
 //! beside it as labelled excerpts. The prompt keeps the plain path, so that the sentence still reads.
 
+mod code;
+
 use crate::message::{Excerpt, ExcerptKind};
 use crate::reach::{Reach, Reading};
+use crate::text::cause;
 use crate::tool::{Desk, Unreadable, path, walk};
 use std::collections::BTreeSet;
 
@@ -15,24 +18,45 @@ const ENTRIES: usize = 500;
 pub struct Mention {
     pub path: String,
     pub lines: Option<(u32, u32)>,
+    pub meant: Meant,
 }
 
-/// The mentions of a text. An `@` counts at the start of a word and outside of code spans; a path with
-/// blanks is written `@"a b.rs"`.
+/// What a mention is if no file has this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Meant {
+    /// The path of a file that is missing.
+    Path,
+    /// A word that means nothing.
+    Word,
+    /// Something else: a decorator, an address, a number.
+    Other,
+}
+
+/// The mentions of a text. An `@` counts at the start of a word and outside of code; a path with blanks is written
+/// `@"a b.rs"`.
 pub fn find(text: &str) -> Vec<Mention> {
     let mut found = BTreeSet::new();
     let mut mentions = Vec::new();
     // The end of a quoted path: an `@` inside the quotes belongs to the path.
     let mut end = 0;
+    let lines = code::Lines::of(text);
+    let code = code::spans(&lines);
     for (at, _) in text.match_indices('@') {
         let before = text[..at].chars().next_back();
         if at < end || before.is_some_and(|c| !c.is_whitespace() && !"([{,;\"'".contains(c)) {
             continue;
         }
+        let span = code.get(code.partition_point(|it| it.end <= at));
+        if span.is_some_and(|it| it.start < at) {
+            continue;
+        }
         let quoted = text[at + 1..].strip_prefix('"').and_then(|it| it.find('"'));
         end = quoted.map_or(end, |length| at + 2 + length);
-        let Some(mention) = parse(&text[at + 1..]) else { continue };
-        if found.insert(mention.clone()) {
+        let Some(mut mention) = parse(&text[at + 1..]) else { continue };
+        if quoted.is_none() {
+            mention.meant = meant(&lines, at, &mention.path);
+        }
+        if found.insert((mention.path.clone(), mention.lines)) {
             mentions.push(mention);
         }
     }
@@ -47,16 +71,31 @@ fn parse(rest: &str) -> Option<Mention> {
         rest.split_at(end.unwrap_or(rest.len()))
     };
     let word = word.trim_end_matches(['.', '!', '?', ':']);
-    let tail = rest.split(char::is_whitespace).next().filter(|it| it.starts_with(':'));
-    let (path, lines) = match tail.and_then(|it| range(&it[1..])) {
+    let tail = rest.strip_prefix(':').and_then(|it| it.split(char::is_whitespace).next());
+    let (path, lines) = match tail.and_then(range) {
         Some(lines) => (word, Some(lines)),
         None => word
             .rsplit_once(':')
             .and_then(|(path, lines)| Some((path, Some(range(lines)?))))
             .unwrap_or((word, None)),
     };
-    let path = path.to_owned();
-    (!path.is_empty()).then_some(Mention { path, lines })
+    let (path, meant) = (path.to_owned(), Meant::Path);
+    (!path.is_empty()).then_some(Mention { path, lines, meant })
+}
+
+/// What the word behind the `@` at this byte is, if it is not in quotes.
+fn meant(lines: &code::Lines<'_>, at: usize, word: &str) -> Meant {
+    let is_address = word.contains('@') && !word.contains('/');
+    let begins = |c: char| c.is_alphabetic() || c == '_';
+    if is_address || lines.is_decorator(at, word) {
+        Meant::Other
+    } else if looks_like_path(word) {
+        Meant::Path
+    } else if word.trim_start_matches('.').starts_with(begins) {
+        Meant::Word
+    } else {
+        Meant::Other
+    }
 }
 
 /// `10-40` or `10`, from 1.
@@ -102,11 +141,13 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
     let warning = match led.reading {
         Reading::Free => None,
         Reading::Asked(why) => Some(format!("`@{written}` {why}. Its text would go to the model.")),
-        Reading::Never(_) if !looks_like_path(written) && !absolute.exists() => return Ok(None),
+        Reading::Never(_) if mention.meant != Meant::Path && !absolute.exists() => {
+            return absent(mention);
+        }
         Reading::Never(why) => return Err(format!("`@{written}` {why}.")),
     };
     let shown = path::show(&desk.root, &absolute);
-    match desk.workspace.read(&absolute).await {
+    match desk.read(&absolute).await {
         Ok(source) => {
             let mut excerpt = cut(&source.text.content, mention, shown)?;
             let undecided = source.undecided();
@@ -117,10 +158,10 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
             Ok(Some(Found { excerpt, warning }))
         }
         Err(Unreadable::Folder) => {
-            let (reach, dir) = (desk.reach.clone(), absolute.clone());
+            let (reach, dir) = (desk.reach.clone(), absolute);
             let listing = tokio::task::spawn_blocking(move || list(&reach, &dir))
                 .await
-                .map_err(|error| format!("`@{written}`: {error}."))?;
+                .map_err(|error| format!("`@{written}`: {}.", cause(&error)))?;
             let excerpt = Excerpt {
                 path: format!("{}/", shown.trim_end_matches('/')),
                 lines: None,
@@ -130,8 +171,17 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
             };
             Ok(Some(Found { excerpt, warning: None }))
         }
-        Err(Unreadable::Absent) if !looks_like_path(written) => Ok(None),
+        Err(Unreadable::Absent) => absent(mention),
         Err(why) => Err(format!("`@{written}` {}.", why.say())),
+    }
+}
+
+fn absent(mention: &Mention) -> Result<Option<Found>, String> {
+    let written = &mention.path;
+    match mention.meant {
+        Meant::Path => Err(format!("`@{written}` {}.", Unreadable::Absent.say())),
+        Meant::Word => Err(format!("`@{written}` names no file.")),
+        Meant::Other => Ok(None),
     }
 }
 
@@ -197,13 +247,12 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
     fn check(text: &str, expect: Expect) {
-        let found: Vec<String> = find(text)
-            .into_iter()
-            .map(|it| match it.lines {
-                Some((a, b)) => format!("{} {a}-{b}", it.path),
-                None => it.path,
-            })
-            .collect();
+        let show = |it: Mention| {
+            let lines = it.lines.map(|(a, b)| format!(" {a}-{b}")).unwrap_or_default();
+            let meant = ["", " word", " other"][it.meant as usize];
+            format!("{}{lines}{meant}", it.path)
+        };
+        let found: Vec<String> = find(text).into_iter().map(show).collect();
         expect.assert_eq(&found.join(" | "));
     }
 
@@ -216,5 +265,35 @@ mod tests {
         check("@\"a @b.rs c\" @d.rs \"@e.rs\"", expect!["a @b.rs c | d.rs | e.rs"]);
         check("twice @a.rs @a.rs, ends @a.rs.", expect!["a.rs"]);
         check("@ alone, @: too, backwards @a.rs:9-3", expect!["a.rs:9-3"]);
+    }
+
+    /// A look at the whole text for each `@` would take minutes.
+    #[test]
+    fn very_many_mentions_are_found_in_no_time() {
+        for piece in ["@w\n", "@w ", "(@a", " @a:9-3", " @\"", "`@a "] {
+            let text = piece.repeat(400_000);
+            assert!(find(&text).len() < 10, "{piece}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_no_path_is_told_from_what_is_no_mention() {
+        check(
+            "fix @buffer and @diff, ask @someone.",
+            expect!["buffer word | diff word | someone word"],
+        );
+        check(
+            "@Makefile:3 @.gitignore @\"TODO list\"",
+            expect!["Makefile 3-3 word | .gitignore word | TODO list"],
+        );
+        check("me@example.com <a@b.c> @me@example.social", expect!["me@example.social other"]);
+        check("is @Override or @property right?", expect!["Override other | property other"]);
+        check("@app.get(\"/\")\ndef f():", expect!["app.get other"]);
+        check("@slow\n@other\nasync def f():", expect!["slow other | other other"]);
+        check("@diff\nwhy?", expect!["diff word"]);
+        check("at @3 o'clock, git show @~1 @^ @2x", expect!["3 other | ~1 | ^ other | 2x other"]);
+        check("use `a @b c` and `@d`, ``@e ` @f``, @g", expect!["g word"]);
+        check("```py\n@a\n@b.rs\n```\n@c.rs", expect!["c.rs"]);
+        check("```\n@a.rs is read: no fence closes", expect!["a.rs"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::message::ToolSpec;
 use crate::regular;
+use crate::text::cause;
 use std::path::{Path, PathBuf};
 
 /// What the user set in place of the default prompt. The plugin refuses two at once; so does `choose`.
@@ -29,7 +30,7 @@ pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String
     }
     match &choice.system_file {
         Some(path) => regular::read_to_string(path).map_err(|error| {
-            format!("The `system_file` {} cannot be read: {error}.", path.display())
+            format!("The `system_file` {} cannot be read: {}.", path.display(), cause(&error))
         }),
         None => Ok(default(root, tools)),
     }
@@ -37,7 +38,7 @@ pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String
 
 /// The default prompt. Nothing in it changes between the requests of a session.
 pub fn default(root: &Path, tools: &[ToolSpec]) -> String {
-    let line = |it: &ToolSpec| format!("- {}: {}", it.name, first_sentence(it.purpose));
+    let line = |it: &ToolSpec| format!("- {}: {}", it.name, first_sentence(&it.purpose));
     let list = tools.iter().map(line).collect::<Vec<_>>().join("\n");
     format!(
         "You are Caliban, a coding agent inside the user's Neovim. You work on their project with the tools \

@@ -20,6 +20,7 @@ pub enum Slash {
     Skills,
     Skill,
     Plan,
+    Permissions,
     Usage,
 }
 
@@ -107,6 +108,11 @@ pub const TABLE: &[Row] = &[
         help: "plan mode, in which nothing is edited or run: `/plan [message]`",
     },
     Row {
+        name: "permissions",
+        slash: Slash::Permissions,
+        help: "what you allowed for this session, to be asked about it again",
+    },
+    Row {
         name: "skills",
         slash: Slash::Skills,
         help: "lists the skills there are, and what is wrong with one",
@@ -150,7 +156,9 @@ fn unknown(word: &str) -> String {
 }
 
 pub fn help() -> String {
-    let rows: Vec<String> = TABLE.iter().map(|it| format!("/{:<8} {}", it.name, it.help)).collect();
+    let widest = TABLE.iter().map(|it| it.name.len()).max().unwrap_or_default();
+    let row = |it: &Row| format!("/{:<widest$}  {}", it.name, it.help);
+    let rows: Vec<String> = TABLE.iter().map(row).collect();
     format!(
         "Commands:\n{}\n@path, @path:10-40 and @dir/ bring files along. g? lists the keys.",
         rows.join("\n")

@@ -1,10 +1,12 @@
 //! The chunks of a patch applied to a text. Each stands at exactly one place: in the order of the file, behind its
 //! anchors, at the end where it says so. Never the first of several, never some of them.
 
+use super::Misfit;
 use super::ladder::{self, Found, Place, lines_of_block};
 use super::lines::{Lines, bare, indentation};
-use super::resolve::{absent, ambiguous, fitted, lines_of, refuse_placeholder, tolerated};
-use super::{Fit, Misfit};
+use super::resolve::{
+    Splice, absent, ambiguous, fitted, lines_of, refuse_placeholder, splice, tolerated,
+};
 use crate::text::Text;
 use std::ops::Range;
 
@@ -44,14 +46,15 @@ impl Chunk {
     }
 }
 
-pub(super) fn patched(text: &Text, chunks: &[Chunk]) -> Result<Fit, Misfit> {
-    let content = &text.content;
-    let mut done: Vec<(Range<usize>, String)> = Vec::new();
+/// What was tolerated, for the model.
+pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<String, Misfit> {
+    let lines = Lines::of(&text.content);
+    let mut done: Vec<Splice> = Vec::new();
     let mut notes = Vec::new();
     for (at, chunk) in chunks.iter().enumerate() {
         let of = chunks.len();
         let what = if of == 1 { "The chunk".to_owned() } else { format!("Chunk {}", at + 1) };
-        let placing = Placing { text, chunk, done: &done, lines: Lines::of(content) };
+        let placing = Placing { text, chunk, done: &done, lines: &lines };
         let (bytes, new, note) = placing.placed(&what).map_err(|misfit| Misfit::Chunk {
             at: at + 1,
             of,
@@ -61,26 +64,16 @@ pub(super) fn patched(text: &Text, chunks: &[Chunk]) -> Result<Fit, Misfit> {
         done.push((bytes, new));
     }
     done.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
-    let mut out = String::with_capacity(content.len());
-    let mut from = 0;
-    for (bytes, new) in done {
-        out.push_str(&content[from..bytes.start]);
-        out.push_str(&new);
-        from = bytes.end;
-    }
-    out.push_str(&content[from..]);
-    if out == *content {
-        return Err(Misfit::Unchanged);
-    }
-    Ok(Fit { text: Text { content: out, ..*text }, note: notes.join("\n") })
+    splice(&mut text.content, done)?;
+    Ok(notes.join("\n"))
 }
 
 struct Placing<'a> {
     text: &'a Text,
     chunk: &'a Chunk,
     /// Where the chunks before it are.
-    done: &'a [(Range<usize>, String)],
-    lines: Lines<'a>,
+    done: &'a [Splice],
+    lines: &'a Lines<'a>,
 }
 
 impl Placing<'_> {

@@ -1,7 +1,9 @@
 //! What a model asks of a file, what it becomes, and what the user made of it. Pure.
 
 mod chunk;
+mod decision;
 mod fold;
+mod formatted;
 pub mod kept;
 mod ladder;
 mod lines;
@@ -19,9 +21,11 @@ mod written;
 mod tests;
 
 pub use chunk::Chunk;
+pub use decision::{Decision, decisions, follow};
+pub use formatted::Formatting;
 pub use ladder::Rung;
 pub use merge::{Merged, merge};
-pub use outcome::{elsewhere, outcome, outcome_among, reasons};
+pub use outcome::{Told, elsewhere, outcome, outcome_among, reasons};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
@@ -180,6 +184,14 @@ pub struct Part {
 }
 
 impl Proposal {
+    /// The path that the file is to have, if another.
+    pub fn to(&self) -> Option<&Path> {
+        match &self.whole {
+            Some(Whole::Rename { to }) => Some(to),
+            _ => None,
+        }
+    }
+
     /// It was written, and the model told: what stood there then (`None`: what was proposed) is what the user reviews.
     pub fn written_as(&mut self, text: Option<&Text>) {
         self.parts.iter_mut().for_each(|part| part.note.clear());
@@ -200,16 +212,24 @@ pub struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
     pub fate: Fate,
+    /// It was accepted or rejected, and the text in its place changed after that.
+    pub is_edited: bool,
     /// Where it stands in the settled text, from 1.
     pub line: u32,
     /// The lines that stand there now.
     pub lines: Vec<String>,
+    /// Where `lines` begin in the settled text, from 0.
+    pub from: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     Kept,
     Undone,
+    /// Kept, but a formatter has laid it out anew.
+    Formatted,
+    /// Some of its lines were accepted.
+    Part,
     /// Neither what was proposed nor what was there before.
     Reworked,
     /// A later edit of the model's changed it again.

@@ -1,5 +1,6 @@
 //! What the user made of a proposal: each of its hunks judged against the text they settled on.
 
+use super::formatted::{self, Formatting};
 use super::{Decided, Fate, Outcome, Part, merge};
 use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::collections::HashSet;
@@ -18,7 +19,7 @@ const TOLD: usize = 20;
 pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
     let hunks = diff(&part.before, &part.after);
     let all = |fate| {
-        let one = || Decided { fate, line: 1, lines: Vec::new() };
+        let one = || Decided { fate, is_edited: false, line: 1, lines: Vec::new(), from: 0 };
         let hunks = (0..hunks.len().max(1)).map(|_| one()).collect();
         Outcome { hunks }
     };
@@ -32,13 +33,27 @@ pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
 }
 
 /// As `outcome` of the part at `at`, where the model made several edits to the same text, in this order: what later ones
-/// changed again is not the user's doing, and what was rejected with earlier ones reads as it did before those.
-pub fn outcome_among(parts: &[&Part], at: usize, settled: Option<&Text>) -> Outcome {
-    let part = parts[at];
-    let mut outcome = outcome(part, settled);
-    if outcome.count(Fate::Reworked) == 0 {
-        return outcome;
+/// changed again is not the user's doing, and what was rejected with earlier ones reads as it did before those. Nor
+/// is what a formatter did.
+pub fn outcome_among(
+    parts: &[&Part],
+    at: usize,
+    settled: Option<&Text>,
+    formattings: &[Formatting],
+) -> Outcome {
+    let mut outcome = outcome(parts[at], settled);
+    if outcome.count(Fate::Reworked) > 0 {
+        tell_calls_apart(&mut outcome, parts, at, settled);
     }
+    if let Some(settled) = settled {
+        formatted::tell_apart(&mut outcome, parts[at], settled, formattings);
+    }
+    outcome
+}
+
+/// Tells what later calls changed again, and what was rejected with earlier ones, from what the user reworked.
+fn tell_calls_apart(outcome: &mut Outcome, parts: &[&Part], at: usize, settled: Option<&Text>) {
+    let part = parts[at];
     for edit in &parts[at + 1..] {
         let before = self::outcome(part, Some(&edit.before));
         let after = self::outcome(part, Some(&edit.after));
@@ -63,7 +78,6 @@ pub fn outcome_among(parts: &[&Part], at: usize, settled: Option<&Text>) -> Outc
             *hunk = first.clone();
         }
     }
-    outcome
 }
 
 /// Where the settled text differs besides, by the user or a formatter: a small diff for the model, empty where
@@ -91,21 +105,28 @@ pub fn elsewhere(part: &Part, settled: &Text, told: Option<&Text>) -> String {
 fn expected(part: &Part, settled: &Text) -> Text {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();
-    let mut at = 0;
+    // how far the lines of `after` and of the settled text are in it
+    let (mut at, mut done) = (0, 0);
+    // where in `after` the last lines end that were reworked: what lies before is as it is in the settled text
+    let mut reworked = None;
     for hunk in diff(&part.before, &part.after) {
-        let mut window = span(&hunk.new);
-        let stands = match sides.judge(&hunk) {
-            Fate::Kept => &sides.after[span(&hunk.new)],
-            Fate::Undone => &sides.before[span(&hunk.old)],
-            Fate::Reworked | Fate::Superseded => {
-                let (old, now) = sides.widened(hunk.new);
-                window = old;
-                &sides.settled[now]
-            }
-        };
-        expected.extend(&sides.after[at..window.start.max(at)]);
-        expected.extend(stands);
-        at = window.end.max(at);
+        let new = span(&hunk.new);
+        let fate = sides.judge(&hunk);
+        if !matches!(fate, Fate::Kept | Fate::Undone) {
+            let (old, now) = sides.widened(hunk.new);
+            expected.extend(&sides.after[at..old.start.max(at)]);
+            expected.extend(&sides.settled[now.start.max(done)..now.end.max(done)]);
+            (at, done) = (old.end.max(at), now.end.max(done));
+            reworked = Some(at);
+        } else if reworked.is_none_or(|end| new.start > end || new.start == end && !new.is_empty())
+        {
+            expected.extend(&sides.after[at..new.start]);
+            expected.extend(match fate {
+                Fate::Kept => &sides.after[new.clone()],
+                _ => &sides.before[span(&hunk.old)],
+            });
+            at = new.end;
+        }
     }
     expected.extend(&sides.after[at..]);
     Text::new(expected.join("\n") + "\n")
@@ -117,6 +138,10 @@ pub fn reasons<'a>(
     part: &Part,
     given: impl Iterator<Item = (&'a [String], &'a str)>,
 ) -> Vec<String> {
+    let mut given = given.peekable();
+    if given.peek().is_none() {
+        return Vec::new();
+    }
     let (before, after): (Vec<&str>, Vec<&str>) =
         (part.before.lines().collect(), part.after.lines().collect());
     let (mut come, mut gone): (HashSet<&str>, HashSet<&str>) = Default::default();
@@ -142,16 +167,16 @@ pub fn reasons<'a>(
     told
 }
 
-struct Sides<'a> {
-    before: Vec<&'a str>,
-    after: Vec<&'a str>,
-    settled: Vec<&'a str>,
+pub(super) struct Sides<'a> {
+    pub(super) before: Vec<&'a str>,
+    pub(super) after: Vec<&'a str>,
+    pub(super) settled: Vec<&'a str>,
     /// From `after` to `settled`.
     later: Vec<Hunk>,
 }
 
 impl<'a> Sides<'a> {
-    fn new(part: &'a Part, settled: &'a Text) -> Sides<'a> {
+    pub(super) fn new(part: &'a Part, settled: &'a Text) -> Sides<'a> {
         Sides {
             before: part.before.lines().collect(),
             after: part.after.lines().collect(),
@@ -163,14 +188,22 @@ impl<'a> Sides<'a> {
     fn decide(&self, hunk: &Hunk) -> Decided {
         let fate = self.judge(hunk);
         let at = self.now(hunk.new.start, false);
-        let lines = match fate {
-            Fate::Kept => self.after[span(&hunk.new)].iter().copied().map(str::to_owned).collect(),
-            Fate::Undone => {
-                self.before[span(&hunk.old)].iter().copied().map(str::to_owned).collect()
+        let (from, lines) = match fate {
+            Fate::Kept => (at, &self.after[span(&hunk.new)]),
+            Fate::Undone => (at, &self.before[span(&hunk.old)]),
+            Fate::Formatted | Fate::Part | Fate::Reworked | Fate::Superseded => {
+                let now = self.widened(hunk.new.clone()).1;
+                (now.start, &self.settled[now])
             }
-            Fate::Reworked | Fate::Superseded => self.standing(&hunk.new),
         };
-        Decided { fate, line: u32::try_from(at + 1).unwrap_or(u32::MAX), lines }
+        let lines = lines.iter().copied().map(str::to_owned).collect();
+        Decided {
+            fate,
+            is_edited: false,
+            line: u32::try_from(at + 1).unwrap_or(u32::MAX),
+            lines,
+            from,
+        }
     }
 
     /// The settled text is as far from the proposal as from the proposal without this hunk, or nearer
@@ -206,7 +239,14 @@ impl<'a> Sides<'a> {
     }
 
     /// Lines of `after`, and those that stand for them now, cut where both texts agree.
-    fn widened(&self, mut lines: Range<u32>) -> (Range<usize>, Range<usize>) {
+    pub(super) fn widened(&self, lines: Range<u32>) -> (Range<usize>, Range<usize>) {
+        let lines = self.reach(lines);
+        let now = self.now(lines.start, false)..self.now(lines.end, true);
+        (span(&lines), now)
+    }
+
+    /// Lines of `after` and those around them up to where both texts agree.
+    pub(super) fn reach(&self, mut lines: Range<u32>) -> Range<u32> {
         let from = self.later.partition_point(|hunk| hunk.old.end < lines.start);
         for hunk in &self.later[from..] {
             if hunk.old.start > lines.end {
@@ -215,8 +255,12 @@ impl<'a> Sides<'a> {
             lines.start = lines.start.min(hunk.old.start);
             lines.end = lines.end.max(hunk.old.end);
         }
-        let now = self.now(lines.start, false)..self.now(lines.end, true);
-        (span(&lines), now)
+        lines
+    }
+
+    /// The lines that stand for those now, where both texts agree at their ends.
+    pub(super) fn now_of(&self, lines: &Range<u32>) -> &[&'a str] {
+        &self.settled[self.now(lines.start, false)..self.now(lines.end, true)]
     }
 
     /// Where the line `at` of `after` is in the settled text; `past` what was put in right before it, or not.
@@ -227,15 +271,9 @@ impl<'a> Sides<'a> {
             self.later[..count].last().map_or((0, 0), |hunk| (hunk.old.end, hunk.new.end));
         (to + (at - from)) as usize
     }
-
-    /// The lines that stand where the hunk was put.
-    fn standing(&self, new: &Range<u32>) -> Vec<String> {
-        let now = self.widened(new.clone()).1;
-        self.settled[now].iter().copied().map(str::to_owned).collect()
-    }
 }
 
-fn span(range: &Range<u32>) -> Range<usize> {
+pub(super) fn span(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
@@ -253,12 +291,14 @@ impl Outcome {
     }
 
     /// For the model: what became of each hunk of the change to `path`, the text that stands there where it is not
-    /// what was proposed, and the reasons the user gave.
-    pub fn say(&self, path: &str, reasons: &[String]) -> String {
+    /// what was proposed, and the reasons the user gave. Lines that were `told` with another hunk are not told again.
+    pub fn say(&self, path: &str, reasons: &[String], told: &mut Told) -> String {
         let total = self.hunks.len();
         let each = [
             (self.count(Fate::Kept), "accepted"),
             (self.count(Fate::Undone), "rejected and undone"),
+            (self.count(Fate::Part), "accepted in part"),
+            (self.count(Fate::Formatted), "accepted and formatted"),
             (self.count(Fate::Reworked), "reworked by the user"),
             (self.count(Fate::Superseded), "changed again by your later edit"),
         ];
@@ -267,11 +307,12 @@ impl Outcome {
             .filter(|it| it.0 > 0)
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
+        let is_edited = self.hunks.iter().any(|it| it.is_edited);
         let mut said = match (self.count(Fate::Kept), self.count(Fate::Undone)) {
-            (kept, 0) if kept == total => {
+            (kept, 0) if kept == total && !is_edited => {
                 format!("The user accepted {} in {path}.", changes(total))
             }
-            (0, undone) if undone == total => {
+            (0, undone) if undone == total && !is_edited => {
                 let undone = if total == 1 { "it is undone" } else { "they are undone" };
                 format!("The user rejected {} in {path}: {undone}.", changes(total))
             }
@@ -279,7 +320,7 @@ impl Outcome {
                 "Of {} in {path}: {}.{}",
                 changes(total),
                 each.join(", "),
-                self.one_by_one()
+                self.one_by_one(told)
             ),
         };
         for reason in reasons {
@@ -288,28 +329,57 @@ impl Outcome {
         said
     }
 
-    fn one_by_one(&self) -> String {
+    fn one_by_one(&self, told: &mut Told) -> String {
         let mut said = String::new();
         for hunk in self.hunks.iter().take(TOLD) {
-            let fate = match fate_words(hunk) {
-                (fate, true) => format!("{fate}; no lines stand there."),
-                (fate, false) => format!("{fate}:\n{}", quoted(&hunk.lines)),
+            let (fate, reads) = fate_words(hunk);
+            let reads = match told.rest(hunk) {
+                _ if hunk.lines.is_empty() => format!("{reads}; no lines stand there."),
+                [] => ": what it reads now is told above.".to_owned(),
+                lines => format!("{reads}:\n{}", quoted(lines)),
             };
-            said.push_str(&format!("\nline {}, {fate}", hunk.line));
+            said.push_str(&format!("\nline {}, {fate}{reads}", hunk.line));
         }
         said
     }
 }
 
-/// What to say of a hunk, and whether nothing stands in its place.
-fn fate_words(hunk: &Decided) -> (&'static str, bool) {
-    let words = match hunk.fate {
-        Fate::Kept => "accepted",
-        Fate::Undone => "rejected, reads as before",
-        Fate::Reworked => "reworked, now reads",
-        Fate::Superseded => "changed again by your later edit, now reads",
-    };
-    (words, hunk.lines.is_empty())
+/// The lines of a settled text that the model has been told of, by their places.
+#[derive(Default)]
+pub struct Told(Vec<Range<usize>>);
+
+impl Told {
+    /// Those of a hunk's lines that were not told before; they are from now on.
+    fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
+        let mut rest = hunk.from..hunk.from + hunk.lines.len();
+        if matches!(hunk.fate, Fate::Kept | Fate::Undone) && !hunk.is_edited {
+            return &hunk.lines;
+        }
+        for it in &self.0 {
+            if it.start <= rest.start && rest.start < it.end {
+                rest.start = it.end.min(rest.end);
+            }
+            if it.start < rest.end && rest.end <= it.end {
+                rest.end = it.start.max(rest.start);
+            }
+        }
+        self.0.push(rest.clone());
+        &hunk.lines[rest.start - hunk.from..rest.end - hunk.from]
+    }
+}
+
+/// What to say of a hunk, and of the lines in its place.
+fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
+    match hunk.fate {
+        Fate::Kept if hunk.is_edited => ("accepted, then edited", ", now reads"),
+        Fate::Undone if hunk.is_edited => ("rejected, then edited", ", now reads"),
+        Fate::Kept => ("accepted", ""),
+        Fate::Undone => ("rejected", ", reads as before"),
+        Fate::Part => ("accepted in part", ", now reads"),
+        Fate::Formatted => ("accepted and formatted", ", now reads"),
+        Fate::Reworked => ("reworked", ", now reads"),
+        Fate::Superseded => ("changed again by your later edit", ", now reads"),
+    }
 }
 
 fn changes(count: usize) -> String {

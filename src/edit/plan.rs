@@ -1,6 +1,7 @@
 //! One call's edits, over one file or several: all of them, or none.
 
-use super::{Change, Edit, Misfit, Whole, resolve};
+use super::resolve::amend;
+use super::{Change, Edit, Misfit, Whole};
 use crate::text::Text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -74,45 +75,44 @@ pub fn apply(
     may: impl Fn(&Path, Option<&Text>, &Change) -> Result<(), Misfit>,
 ) -> Result<Vec<Changed>, Box<Refusal>> {
     let mut files: Vec<Changed> = Vec::new();
-    // one change of a whole file may be another tool's
-    let is_patched = |it: &Edit| match it.change {
-        Change::Patch(_) | Change::Create { .. } => true,
-        Change::Whole(_) => edits.len() > 1,
-        _ => false,
-    };
-    let is_patch = edits.iter().any(is_patched);
+    let is_patch = is_patch(edits);
     for (at, Edit { path, change }) in edits.iter().enumerate() {
         let known = files.iter().position(|it| it.path == *path);
         let before = texts.get(path).and_then(Option::as_ref);
         let now = known.map_or(before, |it| Some(&files[it].after));
-        let refuse = |misfit| {
+        let refuse = |text: Option<Text>, misfit| {
             let is_whole = matches!(change, Change::Whole(_));
-            let (path, text) = (path.clone(), now.cloned());
-            Box::new(Refusal { at, of: edits.len(), is_patch, is_whole, path, text, misfit })
+            let (path, of) = (path.clone(), edits.len());
+            Box::new(Refusal { at, of, is_patch, is_whole, path, text, misfit })
         };
         if files.iter().any(|it| it.excludes(path, change)) {
             let why = "the same call deletes or renames it, or changes what that would meet";
-            return Err(refuse(Misfit::Refused(why.to_owned())));
+            return Err(refuse(now.cloned(), Misfit::Refused(why.to_owned())));
         }
         if known.is_none() {
-            may(path, now, change).map_err(refuse)?;
+            may(path, now, change).map_err(|misfit| refuse(now.cloned(), misfit))?;
         }
-        let fit = resolve(now, change).map_err(refuse)?;
-        let is_only = edits.len() == 1 || matches!(change, Change::Patch(_));
-        let note = if fit.note.is_empty() || is_only {
-            fit.note
-        } else {
-            format!("$.edits[{at}]: {}", fit.note)
+        // a refusal leaves nothing of the files so far
+        let mut text = match known {
+            Some(known) => Some(std::mem::take(&mut files[known].after)),
+            None => before.cloned(),
         };
+        let note = match amend(&mut text, change) {
+            Ok(note) => note,
+            Err(misfit) => return Err(refuse(text, misfit)),
+        };
+        let text = text.unwrap_or_default();
+        let is_only = edits.len() == 1 || matches!(change, Change::Patch(_));
+        let note = if note.is_empty() || is_only { note } else { format!("$.edits[{at}]: {note}") };
         let whole = match change {
             Change::Whole(whole) => Some(whole.clone()),
             _ => None,
         };
         if let Some(known) = known {
-            files[known].goes_on(fit.text, &note, whole);
+            files[known].goes_on(text, &note, whole);
         } else {
             let (path, before) = (path.clone(), before.cloned());
-            files.push(Changed { path, before, after: fit.text, note, whole });
+            files.push(Changed { path, before, after: text, note, whole });
         }
     }
     files.retain(|it| it.has_new_text() || it.whole.is_some());
@@ -123,6 +123,15 @@ pub fn apply(
         return Err(Box::new(Refusal { at, of, is_patch, is_whole, path, text, misfit }));
     }
     Ok(files)
+}
+
+fn is_patch(edits: &[Edit]) -> bool {
+    edits.iter().any(|it| match it.change {
+        Change::Patch(_) | Change::Create { .. } => true,
+        // one change of a whole file may be another tool's
+        Change::Whole(_) => edits.len() > 1,
+        _ => false,
+    })
 }
 
 impl Refusal {

@@ -7,6 +7,7 @@ use super::{Change, Fit, Misfit, Replacement};
 use crate::text::{Newline, Text};
 use memchr::memmem;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// How many places of an ambiguous `old` are looked for.
 const PLACES: usize = 100;
@@ -15,31 +16,40 @@ const TELLING: usize = 8;
 
 /// What `change` makes of `before` (`None`: there is no file).
 pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
-    let exact = |text| Fit { text, note: String::new() };
-    match (change, before) {
-        (Change::Write { text }, Some(before)) if !before.content.is_empty() => {
-            overwritten(before, text).map(exact)
+    let mut text = before.cloned();
+    let note = amend(&mut text, change)?;
+    Ok(Fit { text: text.unwrap_or_default(), note })
+}
+
+/// Changes a text in place (`None`: there is no file); what was tolerated, for the model. A misfit leaves it as it is.
+/// A call may have thousands of edits, and for each a copy of a long text takes longer than the search in it.
+pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, Misfit> {
+    let new = match (change, text.as_mut()) {
+        (Change::Write { text: given }, Some(now)) if !now.content.is_empty() => {
+            overwritten(now, given)?
         }
-        (Change::Write { text }, _) => fresh(before, text).map(exact),
-        (Change::Create { .. }, Some(_)) => Err(Misfit::Exists),
-        (Change::Create { text }, None) => fresh(None, text).map(exact),
-        (Change::Patch(chunks), Some(text)) => chunk::patched(text, chunks),
-        (Change::Become { from, content }, Some(text)) if text.sha256_hex() == *from => {
-            Ok(exact(Text { content: content.clone(), ..*text }))
+        (Change::Write { text: given }, now) => fresh(now.as_deref(), given)?,
+        (Change::Create { .. }, Some(_)) => return Err(Misfit::Exists),
+        (Change::Create { text: given }, None) => fresh(None, given)?,
+        (Change::Patch(chunks), Some(now)) => return chunk::patch(now, chunks),
+        (Change::Become { from, content }, Some(now)) if now.sha256_hex() == *from => {
+            Text { content: content.clone(), ..*now }
         }
         (Change::Become { .. }, _) => {
             let why = "its text is no longer the one that the language server knew; call it again";
-            Err(Misfit::Refused(why.to_owned()))
+            return Err(Misfit::Refused(why.to_owned()));
         }
-        (Change::Whole(_), Some(text)) => Ok(exact(text.clone())),
-        (Change::Replace(one), None) if one.old.is_empty() => fresh(None, &one.new).map(exact),
-        (Change::Replace(_) | Change::Patch(_) | Change::Whole(_), None) => Err(Misfit::NoFile),
-        (Change::Replace(one), Some(text)) if !one.old.is_empty() => replaced(text, one),
-        (Change::Replace(one), Some(text)) if text.content.is_empty() => {
-            fresh(Some(text), &one.new).map(exact)
+        (Change::Whole(_), Some(_)) => return Ok(String::new()),
+        (Change::Replace(one), None) if one.old.is_empty() => fresh(None, &one.new)?,
+        (Change::Replace(_) | Change::Patch(_) | Change::Whole(_), None) => {
+            return Err(Misfit::NoFile);
         }
-        (Change::Replace(_), Some(_)) => Err(Misfit::EmptyOld),
-    }
+        (Change::Replace(one), Some(now)) if !one.old.is_empty() => return replace(now, one),
+        (Change::Replace(one), Some(now)) if now.content.is_empty() => fresh(Some(now), &one.new)?,
+        (Change::Replace(_), Some(_)) => return Err(Misfit::EmptyOld),
+    };
+    *text = Some(new);
+    Ok(String::new())
 }
 
 /// The first text of a new or an empty file: what was given, with its own newlines and mark.
@@ -59,7 +69,7 @@ fn overwritten(before: &Text, given: &str) -> Result<Text, Misfit> {
     Ok(Text { content, ..*before })
 }
 
-fn replaced(text: &Text, one: &Replacement) -> Result<Fit, Misfit> {
+fn replace(text: &mut Text, one: &Replacement) -> Result<String, Misfit> {
     let (old, new) = (fitted(text, &one.old)?, fitted(text, &one.new)?);
     if old == new {
         return Err(Misfit::Unchanged);
@@ -74,21 +84,43 @@ fn replaced(text: &Text, one: &Replacement) -> Result<Fit, Misfit> {
     if found.places.len() > 1 && !one.everywhere {
         return Err(ambiguous(content, found));
     }
+    let mut splices: Vec<Splice> = Vec::new();
+    for place in &found.places {
+        if splices.last().is_none_or(|it| it.0.end <= place.bytes.start) {
+            let new = found.new_at(place).ok_or_else(|| absent(text, &old, &new))?;
+            splices.push((place.bytes.clone(), new.into_owned()));
+        }
+    }
+    let note = tolerated("`old`", content, &found.places, &found.rungs);
+    splice(&mut text.content, splices)?;
+    Ok(note)
+}
+
+/// Bytes of a text, and what is to stand there.
+pub(super) type Splice = (Range<usize>, String);
+
+/// Makes changes that ascend and do not overlap.
+pub(super) fn splice(content: &mut String, splices: Vec<Splice>) -> Result<(), Misfit> {
+    if let [(bytes, new)] = &splices[..] {
+        if content[bytes.clone()] == **new {
+            return Err(Misfit::Unchanged);
+        }
+        content.replace_range(bytes.clone(), new);
+        return Ok(());
+    }
     let mut out = String::with_capacity(content.len());
     let mut from = 0;
-    for place in &found.places {
-        if place.bytes.start >= from {
-            out.push_str(&content[from..place.bytes.start]);
-            out.push_str(&found.new_at(place).ok_or_else(|| absent(text, &old, &new))?);
-            from = place.bytes.end;
-        }
+    for (bytes, new) in splices {
+        out.push_str(&content[from..bytes.start]);
+        out.push_str(&new);
+        from = bytes.end;
     }
     out.push_str(&content[from..]);
     if out == *content {
         return Err(Misfit::Unchanged);
     }
-    let note = tolerated("`old`", content, &found.places, &found.rungs);
-    Ok(Fit { text: Text { content: out, ..*text }, note })
+    *content = out;
+    Ok(())
 }
 
 pub(super) fn ambiguous(content: &str, found: Found) -> Misfit {

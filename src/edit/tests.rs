@@ -1,3 +1,5 @@
+mod decision;
+mod formatted;
 mod kept;
 mod ladder;
 mod laws;
@@ -113,7 +115,7 @@ fn part(before: &str, after: &str) -> Part {
 fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expect) {
     let settled = settled.map(Text::new);
     let outcome = outcome(&part(before, after), settled.as_ref());
-    let mut said = outcome.say("a.rs", &[]);
+    let mut said = outcome.say("a.rs", &[], &mut Told::default());
     if let Some(settled) = &settled {
         said.push('\n');
         said.push_str(&elsewhere(&part(before, after), settled, None));
@@ -203,6 +205,65 @@ fn what_was_told_of_the_rest_is_not_told_again() {
     .assert_eq(&elsewhere(&part, &part.after, Some(&told)));
 }
 
+/// Another text stands in the file: each of its lines is told once, whichever hunks it stands for.
+#[test]
+fn lines_that_stand_for_several_hunks_are_told_once() {
+    let numbers =
+        |word: &str| (1..=9).fold(String::new(), |text, n| text + &format!("{word}{n}\n"));
+    let before = numbers("l");
+    let after = before.replace("l2", "L2").replace("l8", "L8\nL8b");
+    let told = |settled: &str| {
+        let (part, settled) = (part(&before, &after), Text::new(settled));
+        let said = outcome(&part, Some(&settled)).say("a", &[], &mut Told::default());
+        said + "\n" + &elsewhere(&part, &settled, None)
+    };
+    expect![[r#"
+        Of 2 changes in a: 2 reworked by the user.
+        line 2, reworked, now reads:
+        other 1
+        other 2
+        other 3
+        other 4
+        other 5
+        other 6
+        other 7
+        other 8
+        other 9
+        line 8, reworked: what it reads now is told above.
+    "#]]
+    .assert_eq(&told(&numbers("other ")));
+    expect![[r#"
+        Of 2 changes in a: 1 rejected and undone, 1 reworked by the user.
+        line 2, reworked, now reads:
+        m1
+        m2
+        m3
+        line 8, rejected, reads as before:
+        l8
+    "#]]
+    .assert_eq(&told(&before.replace("l1\nl2\nl3\n", "m1\nm2\nm3\n")));
+    expect![[r#"
+        Of 2 changes in a: 2 reworked by the user.
+        line 2, reworked, now reads:
+        m1
+        m2
+        line 8, reworked, now reads:
+        L8b
+    "#]]
+    .assert_eq(&told(&after.replace("l1\nL2\nl3\nl4\nl5\nl6\nl7\nL8\n", "m1\nm2\n")));
+    expect![[r#"
+        Of 2 changes in a: 1 accepted, 1 reworked by the user.
+        line 2, accepted:
+        L2
+        line 8, reworked, now reads:
+        six
+        seven
+        L8
+        L8c
+    "#]]
+    .assert_eq(&told(&after.replace("l6\nl7\nL8\nL8b", "six\nseven\nL8\nL8c")));
+}
+
 #[test]
 fn equal_lines_do_not_mislead() {
     let judged = |before, after, settled: &str| {
@@ -222,9 +283,11 @@ fn of_overlapping_edits_each_hears_of_its_own() {
     let parts = [part("a\nb\nc\nd\n", "a\nB\nC\nd\n"), part("a\nB\nC\nd\n", "a\nB\nCC\nD\n")];
     let told = |settled: &str| {
         let settled = Text::new(settled);
-        let told =
-            [0, 1].map(|at| outcome_among(&parts.each_ref(), at, Some(&settled)).say("a", &[]));
-        told.join("\n")
+        let mut told = Told::default();
+        let said = [0, 1].map(|at| {
+            outcome_among(&parts.each_ref(), at, Some(&settled), &[]).say("a", &[], &mut told)
+        });
+        said.join("\n")
     };
     expect![[r#"
         The user rejected the change in a: it is undone.

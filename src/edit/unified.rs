@@ -1,6 +1,6 @@
 //! What became of a text, as a unified diff that a model reads.
 
-use crate::text::{Hunk, Text, diff};
+use crate::text::{Hunk, Text, diff_lines};
 use std::fmt::Write;
 
 /// Lines around a change.
@@ -10,21 +10,16 @@ const WIDE: usize = 300;
 
 /// The diff from `old` to `new`, of at most so many lines; and whether it tells all.
 pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
-    let (before, after): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let (before, after) = (lines(old), lines(new));
     let mut out = Out { lines: Vec::new(), most, more: 0, is_whole: true };
-    for group in groups(&diff(old, new)) {
+    for group in groups(&diff_lines(before.iter().copied(), after.iter().copied())) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let lead = first.old.start.min(AROUND);
         let tail = (before.len() - last.old.end as usize).min(AROUND as usize);
         let (from, count) = (first.old.start - lead, last.old.end - first.old.start + lead);
         let (to, size) = (first.new.start - lead, last.new.end - first.new.start + lead);
-        out.head(&format!(
-            "@@ -{},{} +{},{} @@",
-            from + 1,
-            count as usize + tail,
-            to + 1,
-            size as usize + tail
-        ));
+        let (old, new) = (place(from, count as usize + tail), place(to, size as usize + tail));
+        out.head(&format!("@@ -{old} +{new} @@"));
         let mut at = from as usize;
         for hunk in group {
             out.push(' ', &before[at..hunk.old.start as usize]);
@@ -35,6 +30,16 @@ pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
         out.push(' ', &before[at..at + tail]);
     }
     out.end()
+}
+
+/// A file without content, or that is not there, has no lines.
+fn lines(text: &Text) -> Vec<&str> {
+    if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
+}
+
+/// The lines of one side, as the head of a hunk names them: of none it names the line before them.
+fn place(from: u32, count: usize) -> String {
+    format!("{},{count}", from + u32::from(count > 0))
 }
 
 /// Hunks whose surroundings touch stand together.
@@ -121,9 +126,17 @@ mod tests {
             "",
             "new\n",
             expect![[r#"
-            @@ -1,1 +1,1 @@
-            -
+            @@ -0,0 +1,1 @@
             +new
+            whole: true"#]],
+        );
+        check(
+            "old\nof two\n",
+            "",
+            expect![[r#"
+            @@ -1,2 +0,0 @@
+            -old
+            -of two
             whole: true"#]],
         );
     }

@@ -1,5 +1,6 @@
 //! Why a model gave no reply, and the sentence that tells the user.
 
+use crate::message::Parameter;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -43,8 +44,15 @@ pub enum Failure {
     RateLimited {
         after_ms: Option<u64>,
     },
+    /// It has more to do than it can.
     Overloaded {
         after_ms: Option<u64>,
+    },
+    /// Another status that passes by itself: the provider failed, or what stands before it. Its own words.
+    ServerError {
+        status: u16,
+        after_ms: Option<u64>,
+        said: String,
     },
     TooLong {
         said: String,
@@ -62,6 +70,12 @@ pub enum Failure {
     Thoughts {
         status: u16,
         said: String,
+    },
+    /// The provider does not take this part of the request: its own words.
+    Unsupported {
+        status: u16,
+        said: String,
+        parameter: Parameter,
     },
     /// The stream ended before the reply did.
     Cut,
@@ -83,12 +97,27 @@ impl Failure {
     /// Whether asking again unchanged can help, and soon.
     pub fn is_passing(&self) -> bool {
         match self {
-            Failure::RateLimited { after_ms } | Failure::Overloaded { after_ms } => {
-                after_ms.is_none_or(|ms| ms <= LONGEST_WAIT)
-            }
+            Failure::RateLimited { .. }
+            | Failure::Overloaded { .. }
+            | Failure::ServerError { .. } => self.after_ms().is_none_or(|ms| ms <= LONGEST_WAIT),
             Failure::Cut => true,
             _ => false,
         }
+    }
+
+    /// How long the provider asks to wait, in milliseconds.
+    pub fn after_ms(&self) -> Option<u64> {
+        match self {
+            Failure::RateLimited { after_ms }
+            | Failure::Overloaded { after_ms }
+            | Failure::ServerError { after_ms, .. } => *after_ms,
+            _ => None,
+        }
+    }
+
+    /// What happened, without what was said of it and what to do.
+    pub fn brief(&self) -> String {
+        self.words().0
     }
 }
 
@@ -116,21 +145,27 @@ const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban
 const KEPT: &str =
     "The text up to that point is kept. To go on without it, begin a new conversation with /new.";
 
+fn rejected(status: u16) -> String {
+    format!("The provider rejected the request ({status})")
+}
+
+fn stalled(seconds: u64) -> String {
+    format!("The provider sent nothing for {seconds} s")
+}
+
 fn endless(megabytes: u32) -> String {
     format!("The reply was cut off at {megabytes} MB, and its calls were not run")
 }
 
-/// What a provider cannot do now, and how long it asks to wait where that is long.
-fn not_now(what: &str, after_ms: Option<u64>) -> (String, &'static str, &'static str) {
-    match after_ms.filter(|ms| *ms > LONGEST_WAIT).map(|ms| ms.div_ceil(60_000)) {
-        None => (what.to_owned(), "", LATER),
-        Some(minutes @ 0..120) => {
-            (format!("{what}: it asks to wait {minutes} min"), "", MUCH_LATER)
-        }
-        Some(minutes) => {
-            let hours = minutes.div_ceil(60);
-            (format!("{what}: it asks to wait {hours} h"), "", MUCH_LATER)
-        }
+/// What a status says that passes by itself.
+fn server_error(status: u16) -> String {
+    match status {
+        408 => "The provider waited too long for the request (408)".into(),
+        500 => "The provider had an internal error (500)".into(),
+        502 => "A gateway got no valid answer from the provider (502)".into(),
+        503 => "The provider is not available at the moment (503)".into(),
+        504 => "A gateway waited too long for the provider's answer (504)".into(),
+        _ => format!("The provider's server failed ({status})"),
     }
 }
 
@@ -169,8 +204,9 @@ impl Failure {
                 said,
                 "Top it up, or choose another model with :Caliban model.",
             ),
-            Failure::RateLimited { after_ms } => not_now("Rate limited by the provider", *after_ms),
-            Failure::Overloaded { after_ms } => not_now("The provider is overloaded", *after_ms),
+            Failure::RateLimited { .. }
+            | Failure::Overloaded { .. }
+            | Failure::ServerError { .. } => self.not_now(),
             Failure::TooLong { said } => (
                 "The conversation is too long for the model".into(),
                 said,
@@ -181,17 +217,36 @@ impl Failure {
                 said,
                 "Choose another with :Caliban model.",
             ),
-            Failure::Rejected { status, said } | Failure::Thoughts { status, said } => (
-                format!("The provider rejected the request ({status})"),
+            Failure::Rejected { status, said }
+            | Failure::Thoughts { status, said }
+            | Failure::Unsupported { status, said, .. } => (
+                rejected(*status),
                 said,
                 "Change what it names, or start a new conversation with /new.",
             ),
             Failure::Cut => (CUT.into(), "", "Send again to go on."),
             Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
-            Failure::Stalled { seconds } => {
-                (format!("The provider sent nothing for {seconds} s"), "", "Send again to retry.")
-            }
+            Failure::Stalled { seconds } => (stalled(*seconds), "", "Send again to retry."),
             Failure::Protocol { said } => (FOREIGN.into(), said, "Check the provider's address."),
+        }
+    }
+
+    /// The same for what passes by itself, with how long the provider asks to wait where that is long.
+    fn not_now(&self) -> (String, &str, &'static str) {
+        let (what, said) = match self {
+            Failure::RateLimited { .. } => ("Rate limited by the provider".into(), ""),
+            Failure::ServerError { status, said, .. } => (server_error(*status), said.as_str()),
+            _ => ("The provider is overloaded".into(), ""),
+        };
+        match self.after_ms().filter(|ms| *ms > LONGEST_WAIT).map(|ms| ms.div_ceil(60_000)) {
+            None => (what, said, LATER),
+            Some(minutes @ 0..120) => {
+                (format!("{what}: it asks to wait {minutes} min"), said, MUCH_LATER)
+            }
+            Some(minutes) => {
+                let hours = minutes.div_ceil(60);
+                (format!("{what}: it asks to wait {hours} h"), said, MUCH_LATER)
+            }
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use super::link::Editor;
 use super::lsp;
-use super::reviews::{Order, groups, on_wire};
-use super::wire::{BufferText, ToNvim};
+use super::reviews::{Order, on_wire};
+use super::wire::{BufferText, Restored, ToNvim};
 use crate::edit::{Misfit, Proposal};
 use crate::event::{SessionId, TurnId};
-use crate::text::Text;
+use crate::text::{Text, cause};
 use crate::tool::lsp::{Findings, Question};
 use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
 use futures::future::{BoxFuture, join_all};
@@ -18,6 +18,9 @@ use tokio::sync::{mpsc, oneshot};
 pub struct Buffers {
     pub editor: Editor,
     pub session: SessionId,
+    /// The conversation in which the session's proposals are reviewed: of a worker its parent. Proposals of one owner join a
+    /// review that is under way; those of another wait until it is over.
+    pub owner: SessionId,
     pub reviews: mpsc::UnboundedSender<Order>,
     pub questions: mpsc::UnboundedSender<lsp::Order>,
 }
@@ -44,7 +47,7 @@ impl Workspace for Buffers {
             }
             let on_disk = path.to_owned();
             let loaded = tokio::task::spawn_blocking(move || disk::load(&on_disk)).await;
-            match loaded.map_err(|error| Unreadable::Other(error.to_string()))? {
+            match loaded.map_err(|error| Unreadable::Other(cause(&error)))? {
                 Ok(text) => Ok(Source { text, pending }),
                 Err(Unreadable::NotUtf8) => {
                     self.shown(path, true).await.0.ok_or(Unreadable::NotUtf8)
@@ -72,7 +75,8 @@ impl Workspace for Buffers {
                 waiters.push(arrival);
             }
             let session = self.session.clone();
-            let message = ToNvim::Propose { session, turn: turn.0, proposals: sent };
+            let owner = self.owner.clone();
+            let message = ToNvim::Propose { session, owner, turn: turn.0, proposals: sent };
             if self.editor.call(message).await.is_none() {
                 let why = "the editor could not take it; read the file and try again".to_owned();
                 return vec![Arrival::Refused(Misfit::Refused(why)); waiters.len()];
@@ -117,6 +121,26 @@ impl Workspace for Buffers {
         let _ = self.reviews.send(Order::Told { session, path, text: Arc::new(text.clone()) });
     }
 
+    fn halt(&self, turn: TurnId) {
+        self.editor.tell(ToNvim::Halt { session: self.session.clone(), turn: turn.0 });
+    }
+
+    fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async move {
+            let file = on_wire(0, 0, &change);
+            let answer = self.editor.call(ToNvim::Restore { file }).await;
+            match answer.and_then(|it| rmpv::ext::from_value::<Restored>(it).ok()) {
+                Some(it) if it.done => Ok(it.why),
+                Some(it) => Err(it.why),
+                None => Err("the editor could not take it".to_owned()),
+            }
+        })
+    }
+
+    fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
+        Box::pin(async move { drop(self.editor.call(ToNvim::Refresh { path }).await) })
+    }
+
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {
         Box::pin(async move {
             let (id, given) = oneshot::channel();
@@ -131,4 +155,23 @@ impl Workspace for Buffers {
             found.await.map_err(|_| gone())?
         })
     }
+}
+
+/// Of each proposal the group it is of: those that a call is a part of enter together, or none does.
+fn groups(proposals: &[Proposal]) -> Vec<u32> {
+    let mut groups: Vec<u32> = (0..).take(proposals.len()).collect();
+    let calls = |it: &Proposal| it.parts.iter().map(|part| part.call.clone()).collect::<Vec<_>>();
+    for (at, one) in proposals.iter().enumerate() {
+        let own = calls(one);
+        let met = proposals[..at].iter().enumerate();
+        let met: Vec<usize> = met
+            .filter(|it| calls(it.1).iter().any(|call| own.contains(call)))
+            .map(|it| it.0)
+            .collect();
+        for other in met {
+            let (from, to) = (groups[at], groups[other]);
+            groups.iter_mut().filter(|it| **it == from).for_each(|it| *it = to);
+        }
+    }
+    groups
 }

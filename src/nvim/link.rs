@@ -99,8 +99,9 @@ impl AsyncRead for ToItsEnd {
 }
 
 impl Editor {
-    /// None at all: what it is told is lost, what it is asked fails.
-    pub fn absent() -> Editor {
+    /// One that nobody listens to.
+    #[cfg(test)]
+    pub(crate) fn gone() -> Editor {
         Editor { orders: mpsc::unbounded_channel().0 }
     }
 

@@ -2,8 +2,9 @@
 //! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
 
 use super::link::Editor;
-use super::wire::{Renamed, ToNvim};
-use crate::event::{Delta, Event, SessionId};
+use super::wire::ToNvim;
+use crate::conversation::report::{Report, Show};
+use crate::event::SessionId;
 use crate::store::Outputs;
 use crate::view::View;
 use std::time::Duration;
@@ -17,20 +18,6 @@ const PACE: Duration = Duration::from_millis(32);
 const BREATH: Duration = Duration::from_millis(8);
 /// The pause after a paint that the editor refused.
 const RETRY: Duration = Duration::from_millis(250);
-
-pub enum Show {
-    Event(Event),
-    Delta(Delta),
-    Toggle {
-        block: u32,
-        line: u32,
-    },
-    /// Told once what came before it is painted: who acts on it finds it there.
-    Tell(ToNvim),
-    /// The transcript is new, or the editor lost it.
-    View(Box<View>),
-    Repaint,
-}
 
 /// Shows what comes until the sender is dropped.
 pub async fn run(
@@ -90,7 +77,7 @@ struct Screen {
     outputs: Option<Outputs>,
     view: View,
     began: Instant,
-    held: Vec<ToNvim>,
+    held: Vec<Report>,
 }
 
 impl Screen {
@@ -110,7 +97,11 @@ impl Screen {
                 }
                 self.view.toggle(block, line);
             }
-            Show::Tell(message) => self.held.push(message),
+            Show::Tell(report) => self.held.push(report),
+            Show::Now(report) => {
+                self.editor.tell(ToNvim::of(&self.session, report));
+                return false;
+            }
             Show::View(view) => self.view = *view,
             Show::Repaint => self.view.repaint(),
         }
@@ -126,11 +117,13 @@ impl Screen {
             }
         }
         self.view.acknowledge();
-        for message in self.held.drain(..) {
-            if let ToNvim::Renamed(Renamed { to, .. }) = &message {
-                self.session.clone_from(to);
-            }
-            self.editor.tell(message);
+        for report in self.held.drain(..) {
+            let name = match &report {
+                Report::Renamed(to) => Some(to.clone()),
+                _ => None,
+            };
+            self.editor.tell(ToNvim::of(&self.session, report));
+            self.session = name.unwrap_or_else(|| self.session.clone());
         }
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
     }

@@ -4,20 +4,22 @@
 mod chats;
 mod config;
 mod files;
+mod permissions;
+mod reports;
 mod servers;
 mod verdict;
 
 pub use chats::*;
 pub use config::*;
 pub use files::*;
+pub use permissions::*;
 pub use servers::{CheckState, Checked, Found};
-pub use verdict::{ProposedText, Reason, Reviewed};
+pub use verdict::{ProposedText, Reason, Reviewed, WireFormatting};
 
-use crate::event::{Mode, Queued, SessionId};
+use crate::conversation::report::{Level, Status};
+use crate::event::{Mode, SessionId};
 use crate::message::Excerpt;
 use crate::provider::key::Secret;
-use crate::session::Session;
-use crate::text::unseen;
 use crate::tool::lsp::Aspect;
 use crate::view::BlockUpdate;
 use rmpv::Value;
@@ -107,6 +109,7 @@ pub enum FromNvim {
     DeleteSession(DeleteSession),
     ExportSession(ExportSession),
     Rewind(RewindWanted),
+    Permissions(PermissionsWanted),
     Claim(Claim),
     Yield(Yield),
     Arrived(Arrived),
@@ -123,6 +126,7 @@ pub struct Hello {
     #[serde(default)]
     pub reviews: Vec<PathBuf>,
     pub leader: String,
+    pub utc_offset: i32,
     pub config: WireConfig,
 }
 
@@ -190,6 +194,7 @@ pub enum ToNvim {
     Status(Status),
     Propose {
         session: SessionId,
+        owner: SessionId,
         turn: u32,
         proposals: Vec<WireProposal>,
     },
@@ -244,6 +249,7 @@ pub enum ToNvim {
     Copied(Copied),
     History(History),
     Turns(Turns),
+    Permissions(Permissions),
     Preview(Preview),
     Restore {
         file: WireProposal,
@@ -266,70 +272,10 @@ pub enum ToNvim {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    Info,
-    Warn,
-    Error,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Offer {
     pub name: String,
     pub about: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Status {
-    pub session: SessionId,
-    pub phase: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting_for: Option<&'static str>,
-    pub turn: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-    pub model: String,
-    pub mode: Mode,
-    pub tour: bool,
-    /// The conversation is in memory only: it is ephemeral, or the disk fails.
-    pub unsaved: bool,
-    pub input: u64,
-    pub output: u64,
-    pub cached: u64,
-    pub context: u64,
-    pub window: u64,
-    pub queue: Vec<WireQueued>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub silent_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hit: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
-    pub unpriced: bool,
-}
-
-/// A queued message as the editor sees it: every field is there.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WireQueued {
-    pub id: u32,
-    pub text: String,
-    pub context: Vec<Excerpt>,
-    pub steer: bool,
-    pub held: bool,
-    /// The text of a held message with each character spelt out that hides or looks like another; else empty.
-    pub shown: String,
-}
-
-impl WireQueued {
-    pub fn of(it: &Queued, session: &Session) -> WireQueued {
-        let Queued { id, text, context, steer } = it.clone();
-        let held = session.held.contains(&id);
-        let shown = if held { unseen::exact(&text).into_owned() } else { String::new() };
-        WireQueued { id, text, context, steer, held, shown }
-    }
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]

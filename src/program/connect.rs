@@ -1,15 +1,19 @@
 //! Which models there are to choose from, and the keys that the user gives.
 
+use super::news::Outcome;
 use super::{Program, settings};
 use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
+use crate::conversation::report::Level;
 use crate::event::{Failure, SessionId};
-use crate::nvim::wire::{Level, Offer, ToNvim};
+use crate::message::Parameter;
+use crate::nvim::wire::{Offer, ToNvim};
 use crate::provider::endpoint::{self, Endpoint};
 use crate::provider::facts::Facts;
 use crate::provider::http::Http;
 use crate::provider::key::{Key, Secret, Used};
 use crate::provider::stored::{self, Place};
+use crate::text::cause;
 use futures::future::join_all;
 use std::path::Path;
 
@@ -46,6 +50,16 @@ impl Program {
         });
     }
 
+    /// What one conversation has learnt of a server holds for all, until the program ends.
+    pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
+        if self.models.leave_out(model, parameter) {
+            for agent in self.agents.values() {
+                // One that is closed asks nothing more.
+                let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
+            }
+        }
+    }
+
     /// Has the editor ask for a key: of this provider, else of one the user chooses.
     pub(super) fn ask_for_key(&self, provider: Option<String>) {
         let users = &self.models.users;
@@ -66,14 +80,12 @@ impl Program {
     }
 
     /// Tries a key, and stores it unless it is refused.
-    pub(super) fn connect(&self, provider: String, key: Secret) {
+    pub(super) fn connect(&mut self, provider: String, key: Secret) {
         let named = endpoint::named(&provider, &self.models.users, &env);
         let Ok(endpoint) = named else { return self.ask_for_key(Some(provider)) };
-        let (file, connected) = (self.keys.clone(), self.connected.clone());
-        let used = self.models.used.clone();
-        tokio::spawn(async move {
-            // The program outlives it, or is ending.
-            let _ = connected.send(try_and_store(endpoint, used, &key, &file).await);
+        let (file, used) = (self.keys.clone(), self.models.used.clone());
+        self.begin(Vec::new(), async move {
+            vec![Outcome::Connected(try_and_store(endpoint, used, &key, &file).await)]
         });
     }
 
@@ -146,7 +158,7 @@ async fn try_and_store(endpoint: Endpoint, used: Used, key: &Secret, file: &Path
         Ok(Place::Keyring) => "the system's keyring".to_owned(),
         Ok(Place::File) => format!("{}, which only you can read", file.display()),
         Err(error) => {
-            let text = format!("The key for {provider} could not be stored: {error}.");
+            let text = format!("The key for {provider} could not be stored: {}.", cause(&error));
             return Connected { provider, is_stored: false, level: Level::Error, text };
         }
     };

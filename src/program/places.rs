@@ -32,7 +32,9 @@ pub(super) fn cache_dir() -> PathBuf {
 
 /// `$XDG_CONFIG_HOME/caliban`, else `~/.config/caliban`: what the user has written for every project.
 pub(super) fn config_dir() -> PathBuf {
-    base_dir("XDG_CONFIG_HOME", ".config")
+    // On macOS `dirs` names a folder of ~/Library, where Neovim and its users keep nothing.
+    let given = dirs::config_dir().filter(|_| !cfg!(target_os = "macos"));
+    given.unwrap_or_else(|| base("XDG_CONFIG_HOME", ".config")).join("caliban")
 }
 
 /// Makes Caliban's folders private to the user, in case an earlier version left them open to others.
@@ -50,7 +52,7 @@ pub(super) fn close_to_others() {
 
 /// Which files may be read and written in this project on this machine.
 pub(super) fn reach(root: &Path) -> Reach {
-    let home = std::env::home_dir().map(|it| (it, "~".to_owned()));
+    let home = dirs::home_dir().map(|it| (it, "~".to_owned()));
     let bases = BASES.map(|(variable, name)| (base(variable, name), name.to_owned()));
     let config = config_dir();
     let open = ["skills", "AGENTS.md", "CLAUDE.md"].map(|it| config.join(it));
@@ -64,7 +66,7 @@ pub(super) fn reach(root: &Path) -> Reach {
 
 /// The warning for a project that is or holds the home folder.
 pub(super) fn warning(root: &Path) -> Option<String> {
-    let home = std::env::home_dir()?;
+    let home = dirs::home_dir()?;
     let real = std::fs::canonicalize(&home).unwrap_or(home);
     let what = match real.strip_prefix(root) {
         Ok(below) if below.as_os_str().is_empty() => "is your home folder",
@@ -97,5 +99,5 @@ fn base_dir(variable: &str, below_home: &str) -> PathBuf {
 
 fn base(variable: &str, below_home: &str) -> PathBuf {
     let given = std::env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
-    given.unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join(below_home))
+    given.unwrap_or_else(|| dirs::home_dir().unwrap_or_default().join(below_home))
 }

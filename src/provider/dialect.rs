@@ -4,6 +4,7 @@
 use super::amount::Amount;
 use super::facts::ThinkingKind;
 use super::lines::Lines;
+use super::parameter::{self, Sent};
 use super::sse::{Frame, Sse, TooLarge};
 use super::{Sampled, anthropic, fault, gemini, ollama, openai_chat, openai_responses};
 use crate::event::Failure;
@@ -107,13 +108,15 @@ impl Dialect {
 
     /// The request as the provider wants it: a pure function, the same bytes for the same request.
     pub fn body(self, request: &Request, quirks: Quirks) -> Value {
-        match self {
+        let mut body = match self {
             Dialect::Anthropic => anthropic::body(request),
             Dialect::OpenAiChat => openai_chat::body(request, quirks),
             Dialect::OpenAiResponses => openai_responses::body(request),
             Dialect::Gemini => gemini::body(request),
             Dialect::Ollama => ollama::body(request),
-        }
+        };
+        parameter::leave_out(self, &request.without, &mut body);
+        body
     }
 
     /// Where a request for this model goes, beneath an endpoint's base URL. In that, a query comes last, and
@@ -160,6 +163,8 @@ pub struct Asked {
     /// The endpoint's name, for failures.
     pub provider: String,
     pub model: String,
+    /// What the request has that a refusal may be about.
+    pub sent: Sent,
     seed: u64,
     taken: HashSet<String>,
     made: u32,
@@ -178,6 +183,7 @@ impl Asked {
         Asked {
             provider: provider.to_owned(),
             model: request.model.clone(),
+            sent: Sent::default(),
             seed,
             taken: taken.collect(),
             made: 0,

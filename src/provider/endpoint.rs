@@ -10,6 +10,7 @@ use super::dialect::{Dialect, Quirks};
 use super::facts::Facts;
 use super::key::Key;
 use crate::nearest;
+use crate::text::cause;
 use reqwest::Url;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -314,7 +315,7 @@ fn ollama_host(text: &str) -> String {
 fn checked(text: &str, azure: bool) -> Result<Url, String> {
     // The text is not quoted: it may hold a password.
     let url = Url::parse(text.trim())
-        .map_err(|error| format!("its base URL cannot be read ({error})"))?;
+        .map_err(|error| format!("its base URL cannot be read ({})", cause(&error)))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("its base URL must begin with https:// or http://".to_owned());
     }

@@ -5,7 +5,9 @@ pub mod wait;
 
 use super::dialect::Asked;
 use super::key::Secret;
+use super::parameter::Sent;
 use crate::event::Failure;
+use crate::message::Parameter;
 use crate::text::secret;
 use serde_json::Value;
 
@@ -25,23 +27,27 @@ pub struct Refusal<'a> {
     pub after_ms: Option<u64>,
     pub provider: &'a str,
     pub model: &'a str,
+    /// What the request has that it may be about.
+    pub sent: &'a Sent,
 }
 
 /// An answer with an error status.
 pub fn from_status(refusal: &Refusal<'_>) -> Failure {
     let value: Value = serde_json::from_str(refusal.body).unwrap_or_default();
-    let said = Said::of(&value, refusal.body);
+    let mut said = Said::of(&value, refusal.body);
+    said.refused = refusal.sent.refused(refusal.body);
     // An error under a status of success has only its own kind to go by.
     let status =
         if refusal.status < 300 { said.status.unwrap_or(refusal.status) } else { refusal.status };
-    classify(status, &said, refusal.after_ms, refusal.provider, refusal.model)
+    classify(status, said, refusal.after_ms, refusal.provider, refusal.model)
 }
 
 /// An error that came as an event, under status 200.
 pub fn in_stream(error: &Value, asked: &Asked) -> Failure {
-    let said = Said::of(error, "");
+    let mut said = Said::of(error, "");
+    said.refused = asked.sent.refused(&error.to_string());
     let status = said.status.unwrap_or(200);
-    classify(status, &said, None, &asked.provider, &asked.model)
+    classify(status, said, None, &asked.provider, &asked.model)
 }
 
 /// An error in the provider's words.
@@ -57,6 +63,8 @@ struct Said {
     is_silent: bool,
     /// It is a page: another than the provider answered.
     is_page: bool,
+    /// What of the request it names as not taken here.
+    refused: Option<Parameter>,
 }
 
 impl Said {
@@ -74,8 +82,10 @@ impl Said {
             let value: Value = serde_json::from_str(raw).unwrap_or_default();
             Said::of(&value, raw)
         });
-        let text =
-            behind.as_ref().map_or(text.clone(), |it| snippet(&format!("{text}: {}", it.text)));
+        let text = match &behind {
+            Some(it) => snippet(&format!("{text}: {}", it.text)),
+            None => text,
+        };
         let code = &error["code"];
         let kinds =
             [&error["type"], code, &error["status"]].map(|kind| kind.as_str().unwrap_or_default());
@@ -89,7 +99,7 @@ impl Said {
         let behind = behind.map(|it| it.all).unwrap_or_default();
         let all = format!("{} {text} {behind}", kinds.join(" ")).to_lowercase();
         let is_page = body.trim_start().starts_with('<');
-        Said { text, all, status, after_ms, is_silent, is_page }
+        Said { text, all, status, after_ms, is_silent, is_page, refused: None }
     }
 }
 
@@ -113,12 +123,8 @@ fn status_of(kind: &str) -> Option<u16> {
         | "InternalServerError"
         | "timeout_error"
         | "INTERNAL" => 500,
-        "overloaded_error"
-        | "UNAVAILABLE"
-        | "service_unavailable"
-        | "ServiceUnavailableError"
-        | "server_is_overloaded"
-        | "slow_down" => 529,
+        "UNAVAILABLE" | "service_unavailable" | "ServiceUnavailableError" => 503,
+        "overloaded_error" | "server_is_overloaded" | "slow_down" => 529,
         _ => return None,
     })
 }
@@ -182,6 +188,9 @@ const QUOTA: [&str; 15] = [
 /// pass. In lower case.
 const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
 
+/// How they say that they have more to do than they can. In lower case.
+const OVERLOADED: [&str; 4] = ["overload", "slow_down", "high demand", "at capacity"];
+
 /// Who refuses with 400 and not a word what does not fit.
 const SILENT: [&str; 2] = ["cerebras", "mistral"];
 
@@ -220,44 +229,54 @@ const NO_MODEL: [&str; 6] = [
 
 fn classify(
     status: u16,
-    said: &Said,
+    said: Said,
     after_ms: Option<u64>,
     provider: &str,
     model: &str,
 ) -> Failure {
     let after_ms = after_ms.or(said.after_ms);
     let says = |table: &[&str]| table.iter().any(|text| said.all.contains(text));
-    let text = || said.text.clone();
     // Gemini calls every rate a quota, but names a delay where waiting helps.
     let used_up = says(&QUOTA) && (status != 429 || after_ms.is_none());
-    let unauthorized = || Failure::Unauthorized { provider: provider.to_owned(), said: text() };
+    let unauthorized = |said| Failure::Unauthorized { provider: provider.to_owned(), said };
+    let unknown = |said| Failure::UnknownModel { model: model.to_owned(), said };
     match status {
-        402 => Failure::Quota { said: text() },
-        _ if used_up => Failure::Quota { said: text() },
+        402 => Failure::Quota { said: said.text },
+        _ if used_up => Failure::Quota { said: said.text },
         // A minute's share that one request goes beyond: waiting does not help.
-        429 if says(&["request too large"]) => Failure::TooLong { said: text() },
-        200 | 400 | 413 | 422 | 500 if says(&TOO_LONG) => Failure::TooLong { said: text() },
+        429 if says(&["request too large"]) => Failure::TooLong { said: said.text },
+        200 | 400 | 413 | 422 | 500 if says(&TOO_LONG) => Failure::TooLong { said: said.text },
         400 if said.is_silent && SILENT.contains(&provider) => {
             Failure::TooLong { said: String::new() }
         }
-        200 | 400 | 422 if says(&THOUGHTS) => Failure::Thoughts { status, said: text() },
-        413 => Failure::TooLong { said: text() },
+        200 | 400 | 422 if says(&THOUGHTS) => Failure::Thoughts { status, said: said.text },
+        413 => Failure::TooLong { said: said.text },
+        200 | 400 | 422 | 500 | 501 if said.refused.is_some() => unsupported(status, said),
         // Gemini's word for a wrong key.
-        400 if said.all.contains("api key not valid") => unauthorized(),
-        401 | 403 if said.is_page => Failure::Protocol { said: text() },
-        401 => unauthorized(),
-        403 if said.is_silent || says(&KEY) => unauthorized(),
-        404 if said.all.contains("model") || says(&NO_MODEL) => unknown(model, said),
-        400 | 422 if says(&NO_MODEL) => unknown(model, said),
+        400 if said.all.contains("api key not valid") => unauthorized(said.text),
+        401 | 403 if said.is_page => Failure::Protocol { said: said.text },
+        401 => unauthorized(said.text),
+        403 if said.is_silent || says(&KEY) => unauthorized(said.text),
+        404 if said.all.contains("model") || says(&NO_MODEL) => unknown(said.text),
+        400 | 422 if says(&NO_MODEL) => unknown(said.text),
         429 => Failure::RateLimited { after_ms },
-        500 if says(&NO_ROOM) => Failure::Rejected { status, said: text() },
-        408 | 500..=599 => Failure::Overloaded { after_ms },
-        _ => Failure::Rejected { status, said: text() },
+        500 if says(&NO_ROOM) => Failure::Rejected { status, said: said.text },
+        529 => Failure::Overloaded { after_ms },
+        500..=599 if says(&OVERLOADED) => Failure::Overloaded { after_ms },
+        408 | 500..=599 => {
+            let said = if said.is_silent { String::new() } else { said.text };
+            Failure::ServerError { status, after_ms, said }
+        }
+        _ => Failure::Rejected { status, said: said.text },
     }
 }
 
-fn unknown(model: &str, said: &Said) -> Failure {
-    Failure::UnknownModel { model: model.to_owned(), said: said.text.clone() }
+fn unsupported(status: u16, said: Said) -> Failure {
+    let Said { text, refused, .. } = said;
+    match refused {
+        Some(parameter) => Failure::Unsupported { status, said: text, parameter },
+        None => Failure::Rejected { status, said: text },
+    }
 }
 
 /// One line of untrusted text, without tags of a page and control characters, clipped.
@@ -304,6 +323,8 @@ fn without_key(mut failure: Failure, key: &str, in_parts: bool) -> Failure {
         | Failure::TooLong { said }
         | Failure::Rejected { said, .. }
         | Failure::Thoughts { said, .. }
+        | Failure::Unsupported { said, .. }
+        | Failure::ServerError { said, .. }
         | Failure::Protocol { said } => (&mut [], Some(said)),
         Failure::RateLimited { .. }
         | Failure::Overloaded { .. }

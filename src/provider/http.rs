@@ -8,9 +8,11 @@ use super::dialect::{Asked, Reading};
 use super::endpoint::Endpoint;
 use super::fault::{self, Refusal, without_secrets};
 use super::key::{Env, Secret, Used, environment};
+use super::parameter::Sent;
 use super::{Provider, Sampled};
 use crate::event::{Delta, Failure};
 use crate::message::Request;
+use crate::text::cause;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
@@ -125,9 +127,14 @@ impl Http {
         let key = self.endpoint.key.read(&self.endpoint.name, self.env).await?;
         let secrets = self.secrets(key.as_ref());
         let redact = |failure| without_secrets(failure, &secrets);
-        let response = self.send(request, key.as_ref()).await.map_err(redact)?;
-        let response = self.accepted(response, request).await.map_err(redact)?;
-        let asked = Asked::new(&self.endpoint.name, request, seed());
+        let body = self.endpoint.dialect.body(request, self.endpoint.quirks);
+        let mut asked = Asked::new(&self.endpoint.name, request, seed());
+        asked.sent = Sent::of(self.endpoint.dialect, &body);
+        // `to_string` goes through the formatter, piece by piece
+        let body =
+            serde_json::to_vec(&body).map_err(|error| Failure::Protocol { said: cause(&error) })?;
+        let response = self.send(request, body, key.as_ref()).await.map_err(redact)?;
+        let response = self.accepted(response, &asked).await.map_err(redact)?;
         let reading = Reading::new(self.endpoint.dialect, asked);
         let bytes = response.bytes_stream().map(Result::ok).boxed();
         Ok(Body {
@@ -143,10 +150,12 @@ impl Http {
         })
     }
 
-    async fn send(&self, request: &Request, key: Option<&Secret>) -> Result<Response, Failure> {
-        // `to_string` goes through the formatter, piece by piece
-        let body = serde_json::to_vec(&self.endpoint.dialect.body(request, self.endpoint.quirks))
-            .map_err(|error| Failure::Protocol { said: error.to_string() })?;
+    async fn send(
+        &self,
+        request: &Request,
+        body: Vec<u8>,
+        key: Option<&Secret>,
+    ) -> Result<Response, Failure> {
         let sent = self
             .client()?
             .post(self.url(request))
@@ -194,7 +203,7 @@ impl Http {
     }
 
     /// The response, if it is the beginning of an event stream.
-    async fn accepted(&self, response: Response, request: &Request) -> Result<Response, Failure> {
+    async fn accepted(&self, response: Response, asked: &Asked) -> Result<Response, Failure> {
         let status = response.status();
         let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         if status.is_redirection() {
@@ -218,22 +227,16 @@ impl Http {
             Some(_) => String::new(),
             None => read_some(response, self.clocks.between).await,
         };
-        Err(self.refusal(status, &body, after_ms, &request.model))
+        Err(refusal(status, &body, after_ms, asked))
     }
+}
 
-    fn refusal(
-        &self,
-        status: StatusCode,
-        body: &str,
-        after_ms: Option<u64>,
-        model: &str,
-    ) -> Failure {
-        if status.is_success() && !body.contains("\"error\"") {
-            return Failure::Protocol { said: fault::snippet(body) };
-        }
-        let provider = &self.endpoint.name;
-        fault::from_status(&Refusal { status: status.as_u16(), body, after_ms, provider, model })
+fn refusal(status: StatusCode, body: &str, after_ms: Option<u64>, asked: &Asked) -> Failure {
+    if status.is_success() && !body.contains("\"error\"") {
+        return Failure::Protocol { said: fault::snippet(body) };
     }
+    let Asked { provider, model, sent, .. } = asked;
+    fault::from_status(&Refusal { status: status.as_u16(), body, after_ms, provider, model, sent })
 }
 
 /// An answer that is arriving.
@@ -382,7 +385,7 @@ fn seed() -> u64 {
 /// Loopback is never reached through a proxy. Certificates are read only where they are needed: a machine
 /// with a local model may have none.
 pub(super) fn build(local: bool, secure: bool, connect: Duration) -> Result<Client, String> {
-    let tls = tls(secure).map_err(|error| format!("no TLS on this machine: {error}"))?;
+    let tls = tls(secure).map_err(|error| format!("no TLS on this machine: {}", cause(&error)))?;
     let builder = Client::builder()
         .tls_backend_preconfigured(tls)
         .connect_timeout(connect)
@@ -427,7 +430,7 @@ fn reason(error: &reqwest::Error) -> String {
         std::iter::successors(error.source(), |&cause| cause.source()).collect();
     let io = causes.iter().rev().find_map(|cause| cause.downcast_ref::<io::Error>());
     let kind = io.map(io::Error::kind);
-    let texts: Vec<String> = causes.iter().map(ToString::to_string).collect();
+    let texts: Vec<String> = causes.iter().map(cause).collect();
     let says = |text: &str| texts.iter().any(|said| said.contains(text));
     if says("dns error") || says("failed to lookup address") {
         return "its name could not be resolved".to_owned();

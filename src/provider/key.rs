@@ -2,6 +2,7 @@
 
 use super::stored;
 use crate::event::Failure;
+use crate::text::cause;
 use serde::Deserialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -162,7 +163,7 @@ async fn first_line(command: &str) -> Result<String, String> {
     let output = tokio::time::timeout(PATIENCE, child)
         .await
         .map_err(|_| format!("gave nothing within {} s", PATIENCE.as_secs()))?
-        .map_err(|error| format!("did not start: {error}"))?;
+        .map_err(|error| format!("did not start: {}", cause(&error)))?;
     if !output.status.success() {
         return Err(format!("failed ({})", output.status));
     }

@@ -6,6 +6,7 @@ mod lines;
 pub mod fault;
 mod amount;
 pub mod dialect;
+pub mod parameter;
 mod anthropic;
 mod openai_chat;
 mod gemini;

@@ -36,8 +36,8 @@ pub(super) fn assistant(blocks: Vec<Block>) -> Message {
 pub(super) fn request(messages: Vec<Message>) -> Request {
     let schema = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
     let tools = vec![
-        ToolSpec { name: "read", purpose: "Reads a file.", schema: schema.clone() },
-        ToolSpec { name: "list", purpose: "Lists a folder.", schema },
+        ToolSpec { name: "read".into(), purpose: "Reads a file.".into(), schema: schema.clone() },
+        ToolSpec { name: "list".into(), purpose: "Lists a folder.".into(), schema },
     ];
     Request {
         model: "m-1".into(),

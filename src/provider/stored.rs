@@ -3,6 +3,7 @@
 
 use super::key::Secret;
 use crate::regular;
+use crate::text::cause;
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io::{self, Write};
@@ -124,7 +125,7 @@ async fn ask(command: &[String], input: &str) -> Result<String, String> {
     let output = timeout(PATIENCE, answer)
         .await
         .map_err(|_| format!("did not come within {} s", PATIENCE.as_secs()))?
-        .map_err(|error| format!("cannot be read: {error}"))?;
+        .map_err(|error| format!("cannot be read: {}", cause(&error)))?;
     if !output.status.success() {
         return Err("is not in the keyring, or it is locked".to_owned());
     }

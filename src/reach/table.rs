@@ -37,8 +37,8 @@ const fn review(why: &'static str, paths: &'static [&'static str]) -> Row {
 }
 
 /// The reason for Caliban's own folders. They have no row, because their place depends on the machine.
-pub(super) const OWN: &str = "is Caliban's own (keys, settings, conversations), which no tool reads or writes. Only the \
-    user may look into it";
+pub(super) const OWN: &str = "is Caliban's own (keys, settings, conversations), which no tool reads or writes. It is never \
+    sent to a model";
 
 /// Names of files that are an example of another file, and hold no secret.
 const EXAMPLES: &[&str] = &[
@@ -54,7 +54,7 @@ const EXAMPLES: &[&str] = &[
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    never("is in .git, which no tool reads or writes. Run git with `shell`, which asks the user", &[".git"]),
+    never("is in .git, which no tool reads or writes. Run git with `shell`, which asks first", &[".git"]),
 
     ask("holds keys (SSH)", &[
         ".ssh", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "ssh_host_*_key", "*.ppk",

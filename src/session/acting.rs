@@ -4,131 +4,80 @@ use super::{
     Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_READS, MAX_REQUESTS, Open, Phase, Session,
     State, Step, say,
 };
-use crate::event::{End, Mode, Plan, PlanStep, Ruling, TurnId};
+use crate::event::{Access, End, Mode, Plan, Ruling, TurnId};
 use crate::message::{Block, CallId, Reply, Role, ToolAnswer, ToolCall};
+use crate::policy::{self, Decision, Question};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
 impl Session {
-    /// Starts whatever can start now, and asks the model again once every call is answered.
+    /// Brings each call to the gate when its time has come, and asks the model again once every call is answered.
     pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
-        self.refuse_planned(turn, step);
-        self.start_reads(turn, step);
-        self.propose_edits(turn, step);
-        self.start_command(turn, step);
+        for _ in 0..self.open().len() {
+            let Some(it) = self.due() else { break };
+            self.begin(turn, it, step);
+        }
         self.sample_if_answered(turn, step);
     }
 
-    fn refuse_planned(&mut self, turn: TurnId, step: &mut Step) {
-        self.answer_some(turn, step, |it, mode| match (&it.state, &it.step) {
-            (State::Ready, PlanStep::Refused(text)) => Some(ToolAnswer {
-                id: it.call.id.clone(),
-                text: text.clone(),
-                failed: true,
-                summary: "refused".into(),
-                output: None,
-            }),
-            (State::Ready | State::Allowed, PlanStep::Edit | PlanStep::Act { .. })
-                if mode == Mode::Plan =>
-            {
-                Some(say::planning(&it.call))
-            }
-            _ => None,
-        });
+    /// The next call for the gate: first what is denied, then reads, then edits, then commands. A command waits for
+    /// everything else of the reply, reviews included, and for the commands before it.
+    fn due(&self) -> Option<Open> {
+        let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
+        let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
+        let is_asking = self.asking().is_some();
+        let mut undone = self.open().iter().filter(|it| !matches!(it.state, State::Done(_)));
+        let only_commands = undone.clone().all(|it| it.access.acts());
+        let command = undone.next().filter(|_| only_commands).map(|it| &it.call.id);
+        let rank = |it: &Open| match (self.decide(it), &it.access) {
+            (Decision::Deny(_), _) => Some(0),
+            (_, Access::Edit) => Some(2),
+            (_, Access::Act { .. }) => (command == Some(&it.call.id)).then_some(3),
+            (Decision::Allow, _) => has_room.then_some(1),
+            (Decision::Ask(_), _) => (!is_asking).then_some(1),
+        };
+        let waiting =
+            self.open().iter().filter(|it| matches!(it.state, State::Ready | State::Allowed));
+        let ranked = waiting.filter_map(|it| Some((rank(it)?, it)));
+        ranked.min_by_key(|(rank, _)| *rank).map(|(_, it)| it.clone())
     }
 
-    /// Answers the open calls that have an answer already. After the last of them, no call is open.
-    fn answer_some(
-        &mut self,
-        turn: TurnId,
-        step: &mut Step,
-        answer: impl Fn(&Open, Mode) -> Option<ToolAnswer>,
-    ) {
-        for at in 0..self.open().len() {
-            let answer = self.open().get(at).and_then(|it| answer(it, self.mode));
-            if let Some(answer) = answer {
+    /// The gate: each call goes through here before it runs or is proposed.
+    fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
+        match self.decide(&it) {
+            Decision::Allow if it.access == Access::Edit => self.propose(turn, it.call, true, step),
+            Decision::Allow => self.start(turn, it.call, step),
+            Decision::Ask(question) => match say::question(question, &self.unsaved) {
+                Some(question) => {
+                    let call = it.call.id;
+                    self.record(Event::Asked { turn, call, question }, step);
+                }
+                None => self.propose(turn, it.call, false, step),
+            },
+            Decision::Deny(reason) => {
+                let answer = say::refused(&it.call, reason);
                 self.record(Event::Answered { turn, answer }, step);
             }
+        }
+    }
+
+    /// What the policy says of a call, and of a question what the user has said.
+    fn decide<'a>(&self, it: &'a Open) -> Decision<'a> {
+        match policy::decide(self.mode, &self.granted, &it.access) {
+            Decision::Ask(_) if it.state == State::Allowed => Decision::Allow,
+            decision => decision,
         }
     }
 
     /// What runs goes on; what has not begun is treated as the new mode wants it.
     pub(super) fn choose_mode(&mut self, mode: Mode, step: &mut Step) {
         self.record(Event::ModeChosen { mode }, step);
-        let asked = self.asking().filter(|it| matches!(it.step, PlanStep::Act { .. }));
-        if let (Mode::Plan, Some(asked)) = (mode, asked) {
-            let call = asked.call.id.clone();
-            let reason = "they chose plan mode instead".to_owned();
+        let denied = self.asking().filter(|it| matches!(self.decide(it), Decision::Deny(_)));
+        if let Some(call) = denied.map(|it| it.call.id.clone()) {
+            let reason = format!("they chose {mode} mode instead");
             self.rule(&call, Ruling::Denied { reason }, step);
         } else if let Phase::Acting { turn, .. } = self.phase {
             self.advance(turn, step);
-        }
-    }
-
-    fn start_reads(&mut self, turn: TurnId, step: &mut Step) {
-        let is_read = |it: &Open| matches!(it.step, PlanStep::Read | PlanStep::AskedRead(_));
-        let is_running = |it: &&Open| is_read(it) && it.state == State::Running;
-        let mut room = MAX_READS.saturating_sub(self.open().iter().filter(is_running).count());
-        for at in 0..self.open().len() {
-            let it = &self.open()[at];
-            let is_allowed = match (&it.state, &it.step) {
-                (State::Ready, PlanStep::Read) | (State::Allowed, PlanStep::AskedRead(_)) => true,
-                (State::Ready, PlanStep::AskedRead(_)) => self.is_granted(&it.step),
-                _ => continue,
-            };
-            if is_allowed && room > 0 {
-                room -= 1;
-                let call = it.call.clone();
-                self.start(turn, call, step);
-            } else if let (false, None, PlanStep::AskedRead(question)) =
-                (is_allowed, self.asking(), &it.step)
-            {
-                let (call, question) = (it.call.id.clone(), question.clone());
-                self.record(Event::Asked { turn, call, question }, step);
-            }
-        }
-    }
-
-    fn is_granted(&self, step: &PlanStep) -> bool {
-        step.grant().is_some_and(|it| self.granted.contains(&it))
-    }
-
-    fn propose_edits(&mut self, turn: TurnId, step: &mut Step) {
-        let calls: Vec<ToolCall> = self
-            .open()
-            .iter()
-            .filter(|it| it.state == State::Ready && it.step == PlanStep::Edit)
-            .map(|it| it.call.clone())
-            .collect();
-        if calls.is_empty() {
-            return;
-        }
-        for call in &calls {
-            self.record(Event::Started { turn, call: call.id.clone() }, step);
-        }
-        step.effects.push(Effect::Propose { turn, calls });
-    }
-
-    /// Commands wait for everything else of the reply, reviews included, and for each other.
-    fn start_command(&mut self, turn: TurnId, step: &mut Step) {
-        let is_act = |it: &Open| matches!(it.step, PlanStep::Act { .. });
-        let is_done = |it: &Open| matches!(it.state, State::Done(_));
-        if self.open().iter().any(|it| !is_act(it) && !is_done(it)) {
-            return;
-        }
-        let Some(next) = self.open().iter().find(|it| is_act(it) && !is_done(it)).cloned() else {
-            return;
-        };
-        let is_granted = self.is_granted(&next.step);
-        let PlanStep::Act { question, .. } = next.step else { return };
-        match next.state {
-            State::Ready if is_granted => self.start(turn, next.call, step),
-            State::Ready => {
-                let question = say::with_unsaved(question, &self.unsaved);
-                self.record(Event::Asked { turn, call: next.call.id, question }, step);
-            }
-            State::Allowed => self.start(turn, next.call, step),
-            _ => (),
         }
     }
 
@@ -136,8 +85,10 @@ impl Session {
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
-        if let Some(PlanStep::Act { question, .. }) = open.map(|it| &it.step) {
-            let question = say::unrecorded(question, why);
+        if let Some(Access::Act { command }) = open.map(|it| &it.access)
+            && let Some(question) = Question::Run(command).text()
+        {
+            let question = say::unrecorded(&question, why);
             self.record(Event::Asked { turn, call, question }, step);
         }
     }
@@ -145,6 +96,15 @@ impl Session {
     fn start(&mut self, turn: TurnId, call: ToolCall, step: &mut Step) {
         self.record(Event::Started { turn, call: call.id.clone() }, step);
         step.effects.push(Effect::Run { turn, call });
+    }
+
+    /// The edits of a reply are proposed together.
+    fn propose(&mut self, turn: TurnId, call: ToolCall, at_once: bool, step: &mut Step) {
+        self.record(Event::Started { turn, call: call.id.clone() }, step);
+        match step.effects.last_mut() {
+            Some(Effect::Propose { calls, .. }) => calls.push(call),
+            _ => step.effects.push(Effect::Propose { turn, calls: vec![call], at_once }),
+        }
     }
 
     fn sample_if_answered(&mut self, turn: TurnId, step: &mut Step) {
@@ -180,8 +140,8 @@ impl Session {
     /// Takes the result of a call in a turn that is about to end.
     fn land(&mut self, input: Input, step: &mut Step) {
         match input {
-            Input::Entered { turn, call, path, hunks } => {
-                self.entered(turn, call, path, hunks, step);
+            Input::Entered { turn, call, path, what } => {
+                self.entered(turn, call, path, what, step);
             }
             Input::Applied { answer, .. } | Input::Answered { answer, .. } => {
                 let is_open = |it: &Open| {
@@ -223,11 +183,14 @@ impl Session {
 
     /// The user wrote while only their review was awaited: the turn goes on without the verdict.
     pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
-        self.answer_some(turn, step, |it, _| match it.state {
-            State::Reviewing { hunks, .. } => Some(say::undecided(&it.call.id, hunks)),
+        let answers = self.open().iter().filter_map(|it| match it.state {
+            State::Reviewing { what, .. } => Some(say::undecided(&it.call.id, what)),
             State::Ready => Some(say::not_run_undecided(&it.call.id)),
             _ => None,
         });
+        for answer in answers.collect::<Vec<_>>() {
+            self.record(Event::Answered { turn, answer }, step);
+        }
         for message in self.ready().cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
         }
@@ -242,7 +205,7 @@ impl Session {
         for (call, plan) in reply.calls().zip(plans) {
             let times = repeats(call, &made);
             if times >= LOOP_REFUSED {
-                plan.step = PlanStep::Refused(say::looping(call, times));
+                plan.access = Access::Never(say::looping(call, times));
             }
             if times >= LOOP_END {
                 runaway.get_or_insert_with(|| say::runaway(call, times + 1));

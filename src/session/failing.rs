@@ -30,6 +30,17 @@ impl Session {
         self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
     }
 
+    /// Asks again, in another way than the provider has refused; `told` says so where it is news.
+    pub(super) fn repeat(&mut self, turn: TurnId, told: Option<String>, step: &mut Step) {
+        if !self.is_sampling(turn) {
+            return;
+        }
+        if let Some(text) = told {
+            self.record(Event::Told { text }, step);
+        }
+        step.effects.push(Effect::Sample { turn });
+    }
+
     /// Asks again without the thoughts that the model's provider refused.
     pub(super) fn drop_thoughts(&mut self, turn: TurnId, model: String, step: &mut Step) {
         let text = say::thoughts_dropped(&model);
@@ -62,13 +73,7 @@ impl Session {
 /// Full jitter over an exponential wait from 0.5 s, capped at 30 s (reference: harness.md §11.2); a provider's
 /// own word counts.
 fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
-    let (Failure::RateLimited { after_ms } | Failure::Overloaded { after_ms }) = failure else {
-        return exponential(tries, dice);
-    };
-    match after_ms {
-        Some(ms) => Duration::from_millis(*ms),
-        None => exponential(tries, dice),
-    }
+    failure.after_ms().map_or_else(|| exponential(tries, dice), Duration::from_millis)
 }
 
 fn exponential(tries: u32, dice: u32) -> Duration {

@@ -1,7 +1,7 @@
 //! The fold: how each event changes the state, for a live session and a replayed one alike.
 
 use super::{Message, Open, Phase, Role, Session, State, say, title};
-use crate::event::{End, Event, Mode, Named, Plan, PlanStep, Queued, Ruling, TurnId};
+use crate::event::{Access, End, Event, Mode, Named, Plan, Queued, Ruling, TurnId};
 use crate::message::{Block, CallId, Excerpt, Reply, Stop, ToolAnswer, ToolCall};
 use std::path::Path;
 
@@ -42,9 +42,10 @@ impl Session {
                 self.set(call, State::Asking { question: question.clone() });
             }
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
+            Event::Revoked { grant } => self.granted.retain(|it| it != grant),
             Event::Started { call, .. } => self.set(call, State::Running),
-            Event::Proposed { call, path, hunks, .. } => {
-                self.set(call, State::Reviewing { path: path.clone(), hunks: *hunks });
+            Event::Proposed { call, path, what, .. } => {
+                self.set(call, State::Reviewing { path: path.clone(), what: *what });
                 if !self.reviewing.contains(path) {
                     self.reviewing.push(path.clone());
                 }
@@ -176,7 +177,8 @@ impl Session {
     fn apply_ruling(&mut self, id: &CallId, ruling: &Ruling) {
         if *ruling == Ruling::Session
             && let Some(open) = self.open().iter().find(|it| it.call.id == *id)
-            && let Some(grant) = open.step.grant()
+            && let Some(grant) = open.access.grant()
+            && !self.granted.contains(&grant)
         {
             self.granted.push(grant);
         }
@@ -211,8 +213,8 @@ impl Session {
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
             let answers = open.into_iter().map(|it| match it.state {
                 State::Done(answer) => answer,
-                State::Running => say::cut_short(&it.call.id, &it.step, why),
-                State::Reviewing { hunks, .. } => say::left_reviewing(&it.call.id, hunks, why),
+                State::Running => say::cut_short(&it.call.id, &it.access, why),
+                State::Reviewing { what, .. } => say::left_reviewing(&it.call.id, what, why),
                 State::Ready | State::Asking { .. } | State::Allowed => {
                     say::never_begun(&it.call.id, why)
                 }
@@ -255,10 +257,10 @@ impl Session {
 
 /// Each call with its plan. A call without a plan was beyond the limit of one reply, and is left out.
 fn opened(call: &ToolCall, plan: &Plan) -> Open {
-    let step = if plan.call == call.id {
-        plan.step.clone()
+    let access = if plan.call == call.id {
+        plan.access.clone()
     } else {
-        PlanStep::Refused("Not run: no such tool.".into())
+        Access::Never("Not run: no such tool.".into())
     };
-    Open { call: call.clone(), step, state: State::Ready }
+    Open { call: call.clone(), access, state: State::Ready }
 }

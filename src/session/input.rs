@@ -1,6 +1,6 @@
 //! What comes to a session, and what is to be done for it outside.
 
-use crate::event::{Event, Failure, Mode, Named, Plan, Ruling, Tuning, TurnId};
+use crate::event::{Awaited, Event, Failure, Grant, Mode, Named, Plan, Ruling, Tuning, TurnId};
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,6 +46,10 @@ pub enum Input {
         call: CallId,
         ruling: Ruling,
     },
+    /// The user takes back what they had allowed for the session.
+    Revoke {
+        grant: Grant,
+    },
     Replied {
         turn: TurnId,
         reply: Reply,
@@ -59,6 +63,12 @@ pub enum Input {
         partial: Option<Reply>,
         dice: u32,
     },
+    /// The provider does not take something that the request can do without: it goes out again at once, without it.
+    /// What the user is told of it, where that is news.
+    Repeat {
+        turn: TurnId,
+        told: Option<String>,
+    },
     /// The pause before a retry is over, or the user wants it now.
     Rested {
         turn: TurnId,
@@ -67,7 +77,7 @@ pub enum Input {
         turn: TurnId,
         call: CallId,
         path: PathBuf,
-        hunks: u32,
+        what: Awaited,
     },
     /// All of the call's files have entered and were to be written at once: whether each was.
     Applied {
@@ -145,8 +155,8 @@ pub enum Effect {
     Sample { turn: TurnId },
     /// Run one read or command.
     Run { turn: TurnId, call: ToolCall },
-    /// Resolve and propose these edits together.
-    Propose { turn: TurnId, calls: Vec<ToolCall> },
+    /// Resolve and propose these edits together, to be written before the user has reviewed them if `at_once`.
+    Propose { turn: TurnId, calls: Vec<ToolCall>, at_once: bool },
     /// Wait, then `Rested`.
     Rest { turn: TurnId, time: Duration },
     /// End all work of the turn.

@@ -18,7 +18,7 @@ pub use say::{is_for_both, is_untaken};
 pub use title::title;
 
 use crate::event::{
-    End, Event, Failure, Grant, Mode, Named, Plan, PlanStep, Queued, Tuning, TurnId,
+    Access, Awaited, End, Event, Failure, Grant, Mode, Named, Plan, Queued, Tuning, TurnId,
 };
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Message, Reply, Role, Stop, ToolAnswer, ToolCall, Usage,
@@ -97,7 +97,7 @@ pub enum Phase {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Open {
     pub call: ToolCall,
-    pub step: PlanStep,
+    pub access: Access,
     pub state: State,
 }
 
@@ -113,7 +113,7 @@ pub enum State {
     /// In the user's buffer, undecided.
     Reviewing {
         path: PathBuf,
-        hunks: u32,
+        what: Awaited,
     },
     Done(ToolAnswer),
 }
@@ -123,9 +123,6 @@ impl Session {
     pub fn step(&mut self, input: Input) -> Step {
         let mut step = Step::default();
         match input {
-            Input::Open { system, instructions, model, root } => {
-                self.record(Event::Opened { system, instructions, model, root }, &mut step);
-            }
             Input::Send { text, context, steer } => self.send(text, context, steer, &mut step),
             Input::SendHeld { id } => self.send_held(id, &mut step),
             Input::Resume { mode } => self.resume(mode, &mut step),
@@ -145,9 +142,10 @@ impl Session {
             Input::Failed { turn, failure, partial, dice, .. } if self.is_sampling(turn) => {
                 self.failed(turn, failure, partial, dice, &mut step);
             }
+            Input::Repeat { turn, told } => self.repeat(turn, told, &mut step),
             Input::Rested { turn } => self.rested(turn, &mut step),
-            Input::Entered { turn, call, path, hunks } => {
-                self.entered(turn, call, path, hunks, &mut step);
+            Input::Entered { turn, call, path, what } => {
+                self.entered(turn, call, path, what, &mut step);
             }
             Input::Applied { answer, .. } => self.judged(vec![answer], &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
@@ -157,20 +155,22 @@ impl Session {
             Input::Reviewed { path, answers } => self.reviewed(path, answers, &mut step),
             Input::ReviewLost { path } => self.review_lost(path, &mut step),
             Input::Unsaved { paths } => self.note_unsaved(paths, &mut step),
-            Input::Tell { text } => self.record(Event::Told { text }, &mut step),
             Input::ChooseModel { model, tuning } => {
                 self.record(Event::ModelChosen { model, tuning }, &mut step);
             }
             Input::ChooseMode { mode } if mode != self.mode => self.choose_mode(mode, &mut step),
-            Input::Spend { cost } => self.record(Event::Spent { cost }, &mut step),
             Input::ChooseSystem { system, instructions } if self.phase == Phase::Idle => {
                 self.record(Event::SystemChosen { system, instructions }, &mut step);
             }
-            Input::Instruct { files } => self.record(Event::Instructed { files }, &mut step),
             Input::Know { path, hash } => self.know(path, hash, &mut step),
-            Input::Note { text } => self.record(Event::Noted { text }, &mut step),
+            it @ (Input::Open { .. }
+            | Input::Revoke { .. }
+            | Input::Tell { .. }
+            | Input::Spend { .. }
+            | Input::Instruct { .. }
+            | Input::Note { .. }
+            | Input::Title { .. }) => self.note_down(it, &mut step),
             Input::Name { of, named } => self.name(&of, named, &mut step),
-            Input::Title { title } => self.record(Event::Titled { title }, &mut step),
             Input::Replied { .. }
             | Input::Failed { .. }
             | Input::Answered { .. }
@@ -178,6 +178,23 @@ impl Session {
             | Input::ChooseSystem { .. } => (),
         }
         step
+    }
+
+    /// Records an input that is a fact as it is.
+    fn note_down(&mut self, input: Input, step: &mut Step) {
+        let event = match input {
+            Input::Open { system, instructions, model, root } => {
+                Event::Opened { system, instructions, model, root }
+            }
+            Input::Revoke { grant } => Event::Revoked { grant },
+            Input::Tell { text } => Event::Told { text },
+            Input::Spend { cost } => Event::Spent { cost },
+            Input::Instruct { files } => Event::Instructed { files },
+            Input::Note { text } => Event::Noted { text },
+            Input::Title { title } => Event::Titled { title },
+            _ => return,
+        };
+        self.record(event, step);
     }
 
     /// Whether the user has said nothing in it yet: not worth a file.
@@ -225,7 +242,7 @@ impl Session {
             match it.state {
                 State::Reviewing { .. } => reviewing = true,
                 State::Done(_) => (),
-                State::Ready if matches!(it.step, PlanStep::Act { .. }) => (),
+                State::Ready if it.access.acts() => (),
                 _ => return false,
             }
         }
@@ -314,17 +331,21 @@ impl Session {
     }
 
     /// A call's change of one file is before the user, perhaps after those of other files.
-    fn entered(&mut self, turn: TurnId, call: CallId, path: PathBuf, hunks: u32, step: &mut Step) {
+    fn entered(
+        &mut self,
+        turn: TurnId,
+        call: CallId,
+        path: PathBuf,
+        what: Awaited,
+        step: &mut Step,
+    ) {
         let before = match self.open().iter().find(|it| it.call.id == call).map(|it| &it.state) {
-            Some(State::Running) => 0,
-            Some(State::Reviewing { hunks, .. }) => *hunks,
+            Some(State::Running) => Awaited::default(),
+            Some(State::Reviewing { what, .. }) => *what,
             _ => return,
         };
         if self.turn() == Some(turn) {
-            self.record(
-                Event::Proposed { turn, call, path, hunks: before.saturating_add(hunks) },
-                step,
-            );
+            self.record(Event::Proposed { turn, call, path, what: before.plus(what) }, step);
         }
     }
 
@@ -339,7 +360,7 @@ impl Session {
         let mut answered = None;
         for answer in answers {
             let reviewing = self.open().iter().any(|it| {
-                let is_running = it.state == State::Running && it.step == PlanStep::Edit;
+                let is_running = it.state == State::Running && it.access == Access::Edit;
                 let is_open = is_running || matches!(it.state, State::Reviewing { .. });
                 it.call.id == answer.id && is_open
             });

@@ -1,7 +1,8 @@
 //! What the machine itself says to the model and to the user.
 
-use crate::event::{End, MODES, Mode, PlanStep};
+use crate::event::{Access, Awaited, End, MODES, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
+use crate::policy::{Question, Reason};
 use std::path::Path;
 
 /// Why a reply that asks for nothing more is not an ordinary end; for the user.
@@ -46,11 +47,12 @@ pub(super) fn is_paused(reply: &Reply) -> bool {
 }
 
 /// A command sees the disk, so its consent covers saving what it should see.
-pub(super) fn with_unsaved(question: String, unsaved: &[String]) -> String {
-    if unsaved.is_empty() {
-        return question;
+pub(super) fn question(question: Question<'_>, unsaved: &[String]) -> Option<String> {
+    let mut text = question.text()?;
+    if matches!(question, Question::Run(_)) && !unsaved.is_empty() {
+        text.push_str(&format!("\n{} will be saved first.", unsaved.join(", ")));
     }
-    format!("{question}\n{} will be saved first.", unsaved.join(", "))
+    Some(text)
 }
 
 /// The question about a command whose start could not be recorded on disk.
@@ -88,13 +90,13 @@ pub(super) fn denied(
     failed(call, text, "denied")
 }
 
-pub(super) fn undecided(call: &CallId, hunks: u32) -> ToolAnswer {
+pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
     ToolAnswer {
         id: call.clone(),
         text: format!(
-            "Not decided yet: {hunks} {} of this edit stand in the user's buffer under review, not on disk. \
+            "Not decided yet: {what} of this edit {} in the user's buffer under review, not on disk. \
              The user wrote a message first; their verdict follows.",
-            plural(hunks, "hunk", "hunks")
+            if what.is_one() { "stands" } else { "stand" }
         ),
         failed: false,
         summary: "under review".into(),
@@ -148,7 +150,14 @@ pub(super) fn narrowed(left: Mode, mode: Mode) -> String {
     )
 }
 
-pub(super) fn planning(call: &ToolCall) -> ToolAnswer {
+pub(super) fn refused(call: &ToolCall, reason: Reason<'_>) -> ToolAnswer {
+    match reason {
+        Reason::Never(why) => failed(&call.id, why.to_owned(), "refused"),
+        Reason::PlanMode => planning(call),
+    }
+}
+
+fn planning(call: &ToolCall) -> ToolAnswer {
     let text = format!(
         "Not run: `{}` changes things, and the user chose plan mode, in which nothing is changed. Go on with \
          what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.",
@@ -211,29 +220,29 @@ pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
     failed(call, format!("Not run: {}.", ended(why)), "not run")
 }
 
-pub(super) fn cut_short(call: &CallId, step: &PlanStep, why: &End) -> ToolAnswer {
+pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer {
     let ended = ended(why);
-    let text = match step {
+    let text = match access {
         // stopped, the editor lets nothing more in; where a program has ended nobody knows
-        PlanStep::Edit if *why == End::Cancelled => {
+        Access::Edit if *why == End::Cancelled => {
             format!("Not applied: {ended} before it was in the user's buffer. Nothing has changed.")
         }
-        PlanStep::Read | PlanStep::AskedRead(_) => format!("Stopped while it ran: {ended}."),
+        Access::Read | Access::Guarded(_) => format!("Stopped while it ran: {ended}."),
         _ => format!(
             "Stopped while it ran: {ended}. It may have had effects; look before you repeat it."
         ),
     };
-    let is_command = matches!(step, PlanStep::Act { .. });
-    let summary = if is_command && *why == End::Interrupted { "may have run" } else { "stopped" };
+    let summary =
+        if access.acts() && *why == End::Interrupted { "may have run" } else { "stopped" };
     failed(call, text, summary)
 }
 
-pub(super) fn left_reviewing(call: &CallId, hunks: u32, why: &End) -> ToolAnswer {
+pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAnswer {
     ToolAnswer {
         id: call.clone(),
         text: format!(
-            "{} still under the user's review: {}. Their verdict follows.",
-            count(hunks, "hunk is", "hunks are"),
+            "{what} {} still under the user's review: {}. Their verdict follows.",
+            if what.is_one() { "is" } else { "are" },
             ended(why)
         ),
         failed: false,
@@ -285,12 +294,4 @@ fn ended(why: &End) -> &'static str {
 
 fn failed(call: &CallId, text: String, summary: &str) -> ToolAnswer {
     ToolAnswer { id: call.clone(), text, failed: true, summary: summary.into(), output: None }
-}
-
-fn count(n: u32, one: &str, many: &str) -> String {
-    format!("{n} {}", plural(n, one, many))
-}
-
-fn plural<'a>(n: u32, one: &'a str, many: &'a str) -> &'a str {
-    if n == 1 { one } else { many }
 }

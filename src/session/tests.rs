@@ -6,7 +6,7 @@ mod limits;
 mod modes;
 
 use super::*;
-use crate::event::Ruling;
+use crate::event::{Awaited, Guarded, Ruling};
 use crate::message::Input as Arguments;
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -42,12 +42,16 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
     let stop = if calls.is_empty() { Stop::EndTurn } else { Stop::ToolUse };
     let plan = |(id, tool): &(&str, &str)| Plan {
         call: CallId((*id).into()),
-        step: match *tool {
-            "read" => PlanStep::Read,
-            "peek" => PlanStep::AskedRead("Read it?".into()),
-            "edit" => PlanStep::Edit,
-            "run" => PlanStep::Act { question: "Run it?".into(), grant: "it".into() },
-            _ => PlanStep::Refused("no such tool".into()),
+        access: match *tool {
+            "read" => Access::Read,
+            "peek" => Access::Guarded(Guarded {
+                tool: "peek".into(),
+                path: "it".into(),
+                ..Guarded::default()
+            }),
+            "edit" => Access::Edit,
+            "run" => Access::Act { command: "it".into() },
+            _ => Access::Never("no such tool".into()),
         },
     };
     let plans = calls.iter().map(plan).collect();
@@ -73,7 +77,7 @@ fn rule(id: &str, ruling: Ruling) -> Input {
 }
 
 fn entered(turn: TurnId, id: &str) -> Input {
-    Input::Entered { turn, call: CallId(id.into()), path: "/p/a".into(), hunks: 2 }
+    Input::Entered { turn, call: CallId(id.into()), path: "/p/a".into(), what: Awaited::hunks(2) }
 }
 
 fn applied(id: &str) -> Input {
@@ -274,6 +278,29 @@ fn refusals_have_words() {
             assistant: frobnicate(x1) run(c1) peek(p1)
             user: x1=[no such tool] c1=[Not run: the user refused, and says: not today
             Agreed text that is not on disk: a.rs.] p1=[answer of p1]
+        "#]],
+    );
+}
+
+#[test]
+fn a_request_is_repeated_while_its_turn_waits_for_it_and_not_later() {
+    let repeat = |told: Option<&str>| Input::Repeat { turn: T1, told: told.map(str::to_owned) };
+    check(
+        vec![
+            send("go"),
+            repeat(Some("It does not take this.")),
+            repeat(None),
+            Input::Cancel { partial: None },
+            repeat(Some("Too late.")),
+        ],
+        expect![[r#"
+            sample 1
+            sample 1
+            sample 1
+            abort
+            user: go
+            note: It does not take this.
+            note: Stopped.
         "#]],
     );
 }

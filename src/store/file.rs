@@ -8,6 +8,7 @@ use crate::session::{Session, title};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -136,30 +137,32 @@ impl SessionFile {
             return Err(newer(schema));
         }
         header.schema = SCHEMA;
-        let messages = std::mem::take(&mut header.messages);
+        let messages = take(&mut header.messages);
         let session = header.session(messages);
         Ok((header, session))
     }
 
-    fn session(&self, messages: Vec<Message>) -> Session {
+    /// Its lists and names go over to the session, which gives them back when it is saved.
+    fn session(&mut self, messages: Vec<Message>) -> Session {
+        let queued = self.queue.iter().map(|it| it.id).max().unwrap_or(0);
         Session {
             messages,
-            queue: self.queue.clone(),
-            notes: self.notes.clone(),
-            instructions: self.instructions.clone(),
-            known: self.known.clone(),
-            reviewing: self.reviewing.clone(),
+            queue: take(&mut self.queue),
+            notes: take(&mut self.notes),
+            instructions: take(&mut self.instructions),
+            known: take(&mut self.known),
+            reviewing: take(&mut self.reviewing),
             title: title(&self.title),
-            model: self.model.clone(),
+            model: take(&mut self.model),
             tuning: self.tuning,
             mode: self.mode,
-            root: self.root.clone(),
+            root: take(&mut self.root),
             usage: self.usage,
             context: self.context,
             spent: self.spent,
             unpriced: self.unpriced,
             turns: self.turns,
-            queued: self.queue.iter().map(|it| it.id).max().unwrap_or(0),
+            queued,
             ..Session::default()
         }
     }
@@ -200,7 +203,7 @@ pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
     let read = messages.as_array().into_iter().flatten();
     let read: Vec<Message> = read.filter_map(|it| Message::deserialize(it).ok()).collect();
     let unread = all - read.len();
-    let header: SessionFile = serde_json::from_value(value).ok()?;
+    let mut header: SessionFile = serde_json::from_value(value).ok()?;
     let session = Session { queue: Vec::new(), reviewing: Vec::new(), ..header.session(read) };
     Some((session, unread))
 }
@@ -224,7 +227,7 @@ pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
         messages.push(message);
     }
     let head = format!("{}}}", head.trim_end().trim_end_matches(','));
-    let header = readable(serde_json::from_str(&head).unwrap_or_default());
+    let mut header = readable(serde_json::from_str(&head).unwrap_or_default());
     let is_spoken = |it: &Message| matches!(it.role, Role::User | Role::Assistant);
     messages.iter().any(is_spoken).then(|| {
         let session = header.session(messages);

@@ -27,6 +27,7 @@ pub use reading::{Holder, Recorded};
 
 use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
+use crate::text::cause;
 use file::SessionFile;
 use journal::{At, Journal, Line, Piece};
 use sha2::{Digest, Sha256};
@@ -57,6 +58,8 @@ pub struct Project {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     root: PathBuf,
+    /// The seconds by which the user's clock is ahead of UTC.
+    utc_offset: i32,
 }
 
 /// An opened session's place on disk. Holds the lock for as long as it lives.
@@ -134,7 +137,9 @@ impl Barred {
             Barred::Newer(version) => format!(
                 "The conversation `{name}` was written by a newer Caliban (format {version}) and was left as it is."
             ),
-            Barred::Io(error) => format!("The conversation `{name}` cannot be opened: {error}."),
+            Barred::Io(error) => {
+                format!("The conversation `{name}` cannot be opened: {}.", cause(error))
+            }
         }
     }
 }
@@ -143,6 +148,12 @@ impl Project {
     /// `data` is the folder of all sessions: `$XDG_DATA_HOME/caliban/sessions`. `root` is canonical.
     pub fn new(data: &Path, root: &Path) -> Project {
         Project::on(Arc::new(RealDisk), data, root)
+    }
+
+    /// Times that the user reads are told by this clock.
+    #[must_use]
+    pub fn at(self, utc_offset: i32) -> Project {
+        Project { utc_offset, ..self }
     }
 
     /// All that is written of its sessions goes through `disk`.
@@ -159,7 +170,7 @@ impl Project {
         let [a, b, c, d] = [digest[0], digest[1], digest[2], digest[3]];
         let slug = slug.trim_matches('-');
         let dir = data.join(format!("{slug}-{a:02x}{b:02x}{c:02x}{d:02x}"));
-        Project { disk, dir, root: root.to_owned() }
+        Project { disk, dir, root: root.to_owned(), utc_offset: 0 }
     }
 
     pub fn dir(&self) -> &Path {
@@ -276,7 +287,7 @@ impl Project {
         match lock.try_lock() {
             Ok(()) => {
                 // For people alone: whether it is held the lock itself says.
-                if let Err(error) = self.disk.write(&path, Holder::us().as_bytes()) {
+                if let Err(error) = self.disk.write(&path, Holder::us(self.utc_offset).as_bytes()) {
                     tracing::warn!("the lock does not tell whose it is: {error}");
                 }
                 Ok(lock)

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Who has a session, as they wrote it into its lock; empty where they did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// The Neovim that started this program, and when it took the lock.
-    pub(super) fn us() -> String {
-        let now = humantime::format_rfc3339_seconds(SystemTime::now());
+    /// The Neovim that started this program, and when it took the lock, by the user's clock.
+    pub(super) fn us(utc_offset: i32) -> String {
+        let now = clock(SystemTime::now(), utc_offset);
         let server = std::env::var("NVIM").unwrap_or_default();
         format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())
     }
@@ -37,6 +37,15 @@ impl Holder {
         };
         Holder { by: plain(by, 80), server: plain(server, 4096) }
     }
+}
+
+/// A time as the user's clock shows it, to the minute: `2026-11-22 14:05`. `utc_offset`: the seconds by which that
+/// clock is ahead of UTC.
+fn clock(time: SystemTime, utc_offset: i32) -> String {
+    let ahead = Duration::from_secs(utc_offset.unsigned_abs().into());
+    let local = if utc_offset < 0 { time.checked_sub(ahead) } else { time.checked_add(ahead) };
+    let text = humantime::format_rfc3339_seconds(local.unwrap_or(time)).to_string();
+    text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
 /// A review that the editor has kept for its next start.
@@ -171,5 +180,19 @@ impl Project {
             Some(Recorded { name, path })
         };
         names.filter(|it| it.starts_with(&prefix)).filter_map(recorded).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_by_the_users_clock() {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_356_309);
+        assert_eq!(clock(time, 0), "2026-11-22 14:05");
+        assert_eq!(clock(time, 3600), "2026-11-22 15:05");
+        assert_eq!(clock(time, -15 * 3600), "2026-11-21 23:05");
+        assert_eq!(clock(time, 19_800), "2026-11-22 19:35");
     }
 }

@@ -9,7 +9,7 @@ mod shelf;
 mod tally;
 
 use super::*;
-use crate::event::{Plan, PlanStep};
+use crate::event::{Access, Plan};
 use crate::message::{
     Block, CallId, Excerpt, ExcerptKind, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall,
     Usage,
@@ -102,7 +102,7 @@ fn replied(session: &Session, blocks: Vec<Block>) -> Input {
     let usage = Usage { input: 100, output: 20, cache_read: 3, cache_write: 4 };
     let reply =
         Reply { blocks, stop: Stop::EndTurn, usage, model: String::new(), by: String::new() };
-    let plan = |it: &ToolCall| Plan { call: it.id.clone(), step: PlanStep::Read };
+    let plan = |it: &ToolCall| Plan { call: it.id.clone(), access: Access::Read };
     let plans = reply.calls().map(plan).collect();
     Input::Replied { turn: session.turn().unwrap_or_default(), reply, plans }
 }
@@ -296,7 +296,7 @@ fn a_folder_that_cannot_be_is_said() {
     fs::write(dir.path().join("sessions"), "a file").unwrap();
     let project = Project::new(&dir.path().join("sessions"), Path::new("/p"));
     let barred = project.open(&main_id()).unwrap_err();
-    expect!["The conversation `main` cannot be opened: Not a directory (os error 20)."]
+    expect!["The conversation `main` cannot be opened: not a directory."]
         .assert_eq(&barred.say("main"));
     assert_eq!(project.free_name("main", |_| false), "main");
 }

@@ -5,14 +5,19 @@ use super::{CallId, Desk, Done, Tool, Work};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "definition",
-    purpose: "Finds where a symbol is defined, by the user's language server. Name a place where the \
-        symbol stands.",
-    schema: lsp::at_symbol,
-    work: Work::Read { paths: lsp::paths, run },
-};
+const PURPOSE: &str = "Finds where a symbol is defined, by the user's language server. Name a place where the \
+    symbol stands.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "definition".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: lsp::at_symbol(),
+        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+    }
+}
 
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {

@@ -5,14 +5,19 @@ use super::{CallId, Desk, Done, Tool, Work};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "diagnostics",
-    purpose: "Lists what the user's language servers find wrong in a file as it stands in the editor; \
-        without a path in every file they have reported on. After an edit its answer tells it anyway.",
-    schema,
-    work: Work::Read { paths: lsp::paths, run },
-};
+const PURPOSE: &str = "Lists what the user's language servers find wrong in a file as it stands in the editor; \
+    without a path in every file they have reported on. After an edit its answer tells it anyway.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "diagnostics".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({ "type": "object", "properties": { "path": { "type": "string" } } })

@@ -6,7 +6,7 @@ use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
 use crate::regular;
-use crate::text::{Text, Undecodable, diff};
+use crate::text::{Text, Undecodable, cause, diff};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::fs::File;
@@ -19,7 +19,7 @@ pub fn load(path: &Path) -> Result<Text, Unreadable> {
     let failed = |fault: io::Error| match fault.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Unreadable::Absent,
         io::ErrorKind::IsADirectory => Unreadable::Folder,
-        _ => Unreadable::Other(fault.to_string()),
+        _ => Unreadable::Other(cause(&fault)),
     };
     let mut file = regular::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
@@ -69,6 +69,27 @@ impl Workspace for Disk {
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(Vec::new()).boxed()
     }
+
+    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
+        std::future::ready(paths.iter().map(|it| stamp(it)).collect()).boxed()
+    }
+
+    fn told(&self, _path: &Path, _text: &Text) {}
+
+    fn halt(&self, _turn: TurnId) {}
+
+    fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
+        let restored = match enter(&self.root, &change) {
+            Arrival::Entered { .. } => Ok(String::new()),
+            Arrival::Refused(Misfit::Refused(why)) => Err(why),
+            _ => Err("it has changed meanwhile".to_owned()),
+        };
+        std::future::ready(restored).boxed()
+    }
+
+    fn refresh(&self, _path: PathBuf) -> BoxFuture<'_, ()> {
+        std::future::ready(()).boxed()
+    }
 }
 
 fn enter(root: &Path, proposal: &Proposal) -> Arrival {
@@ -96,6 +117,6 @@ fn enter(root: &Path, proposal: &Proposal) -> Arrival {
         .and_then(|mut it| it.write_all(&proposal.after.encode()));
     match written {
         Ok(()) => Arrival::Entered { hunks: u32::try_from(hunks).unwrap_or(u32::MAX) },
-        Err(fault) => refused(fault.to_string()),
+        Err(fault) => refused(cause(&fault)),
     }
 }

@@ -5,17 +5,22 @@ use crate::edit::{Change, Edit, Format, Replacement};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "edit",
-    purpose: "Replaces text in existing files. Each `old` must be the file's own text, exactly, \
-        blanks and indentation included, and stand there once (or set `everywhere`); take enough \
-        lines to be unique. Several edits apply in order, each to the result of the one before, all \
-        or none, also over several files. The user reviews every hunk; the answer tells what they \
-        kept.",
-    schema,
-    work: Work::Edit { parse, formats: &[Format::Replace] },
-};
+const PURPOSE: &str = "Replaces text in existing files. Each `old` must be the file's own text, exactly, \
+    blanks and indentation included, and stand there once (or set `everywhere`); take enough \
+    lines to be unique. Several edits apply in order, each to the result of the one before, all \
+    or none, also over several files. The user reviews every hunk; the answer tells what they \
+    kept.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "edit".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Edit { parse: Arc::new(parse), formats: vec![Format::Replace] },
+    }
+}
 
 fn schema() -> Value {
     json!({

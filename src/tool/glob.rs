@@ -8,18 +8,23 @@ use globset::GlobMatcher;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 /// Files shown.
 const CAP: usize = 200;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "glob",
-    purpose: "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}. A pattern without / matches \
-        names in all folders. The newest come first, at most 200; ignored files and .git are left out.",
-    schema,
-    work: Work::Read { paths: list::paths, run },
-};
+const PURPOSE: &str = "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}. A pattern without / matches \
+    names in all folders. The newest come first, at most 200; ignored files and .git are left out.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "glob".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Read { paths: Arc::new(list::paths), run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({

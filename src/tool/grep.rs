@@ -13,15 +13,20 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "grep",
-    purpose: "Searches file contents by a regular expression (Rust syntax, within single lines), as \
-        they stand in the editor. Gives path:line: text, at most 100 matches; binary and ignored \
-        files and .git are left out.",
-    schema,
-    work: Work::Read { paths: list::paths, run },
-};
+const PURPOSE: &str = "Searches file contents by a regular expression (Rust syntax, within single lines), as \
+    they stand in the editor. Gives path:line: text, at most 100 matches; binary and ignored \
+    files and .git are left out.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "grep".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Read { paths: Arc::new(list::paths), run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({

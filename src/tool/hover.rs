@@ -5,13 +5,18 @@ use super::{CallId, Desk, Done, Tool, Work};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "hover",
-    purpose: "Shows a symbol's type and documentation, by the user's language server.",
-    schema: lsp::at_symbol,
-    work: Work::Read { paths: lsp::paths, run },
-};
+const PURPOSE: &str = "Shows a symbol's type and documentation, by the user's language server.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "hover".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: lsp::at_symbol(),
+        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+    }
+}
 
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {

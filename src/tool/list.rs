@@ -6,17 +6,22 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Entries shown.
 const CAP: usize = 500;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "list",
-    purpose: "Lists one folder: folders end in /, files have their size. Ignored files and .git are \
-        left out; at most 500 entries. Use glob to find files by name.",
-    schema,
-    work: Work::Read { paths, run },
-};
+const PURPOSE: &str = "Lists one folder: folders end in /, files have their size. Ignored files and .git are \
+    left out; at most 500 entries. Use glob to find files by name.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "list".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Read { paths: Arc::new(paths), run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({

@@ -1,5 +1,9 @@
 //! What the tools share that ask the user's language servers: the question, what is found, how it reads.
 
+mod difference;
+
+pub use difference::Difference;
+
 use super::{Desk, Done, clip, path};
 use crate::text::{Text, secret};
 use serde::{Deserialize, Serialize};
@@ -145,11 +149,11 @@ pub(super) async fn ask(
 }
 
 /// `path:line: text`, the text being the line itself where nothing is said of it.
-async fn told(
+async fn told<'a>(
     desk: &Desk,
-    found: &Finding,
+    found: &'a Finding,
     asked: Option<&Path>,
-    texts: &mut BTreeMap<PathBuf, Option<Text>>,
+    texts: &mut BTreeMap<&'a Path, Option<Text>>,
 ) -> String {
     let shown = path::show(&desk.root, &found.path);
     let place = format!("{shown}:{}", u64::from(found.line) + 1);
@@ -162,14 +166,14 @@ async fn told(
     if asked != Some(&*found.path) && !path::is_free(desk, &found.path) {
         return format!("{place} (line not shown: `read` the file, which asks the user)");
     }
-    if !texts.contains_key(&found.path) {
+    if !texts.contains_key(&*found.path) {
         let source = desk.workspace.read(&found.path).await.ok();
-        texts.insert(found.path.clone(), source.map(|it| it.text));
+        texts.insert(&found.path, source.map(|it| it.text));
     }
     format!("{place}: {}", line_of(texts, &found.path, found.line))
 }
 
-fn line_of<'a>(texts: &'a BTreeMap<PathBuf, Option<Text>>, path: &Path, line: u32) -> &'a str {
+fn line_of<'a>(texts: &'a BTreeMap<&Path, Option<Text>>, path: &Path, line: u32) -> &'a str {
     let text = texts.get(path).and_then(Option::as_ref);
     text.and_then(|it| it.lines().nth(line as usize)).unwrap_or_default().trim()
 }

@@ -1,5 +1,5 @@
-//! What the model can do: one file a tool, one table of all of them. The system prompt, the help and
-//! the schemas sent to the provider are projections of the table.
+//! What the model can do: one file a tool, and all of them as a set. The system prompt and the schemas sent to the
+//! provider are projections of the set.
 
 pub mod clip;
 pub mod disk;
@@ -34,13 +34,15 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{Resolved, edits_of, is_malformed_edit, plan, question_of, resolved, run, touched};
+pub use plan::{
+    Resolved, access, edits_of, is_malformed_edit, question_of, resolved, run, touched,
+};
 pub use read::shows_all;
-pub use table::{find, specs, table};
+pub use table::{Toolset, own};
 
 use crate::edit::{Edit, Format, Misfit, Proposal};
 use crate::event::TurnId;
-use crate::message::CallId;
+use crate::message::{CallId, ToolSpec};
 use crate::reach::Reach;
 use crate::text::Text;
 use futures::future::BoxFuture;
@@ -52,34 +54,69 @@ use tokio::sync::mpsc;
 /// The largest file that is read, in bytes.
 pub const LIMIT: u64 = 50_000_000;
 
-/// A tool's row in the table.
+/// A tool. Where it comes from makes no difference.
 pub struct Tool {
-    pub name: &'static str,
+    pub name: String,
     /// For the model: what it does, when to use it. The first sentence also stands in the system prompt and the help.
-    pub purpose: &'static str,
+    pub purpose: String,
     /// JSON Schema of the arguments.
-    pub schema: fn() -> Value,
+    pub schema: Value,
     pub work: Work,
 }
 
 /// What a tool does, and so how its calls are treated.
 pub enum Work {
     /// Reads: run at once and together. `paths` are what it will touch, for the check of the workspace's bounds.
-    Read { paths: fn(&Value) -> Vec<String>, run: Run },
+    Read { paths: Paths, run: Run },
     /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written. Offered to the models
     /// that write their edits in one of `formats`.
-    Edit { parse: fn(&Value) -> Result<Vec<Edit>, String>, formats: &'static [Format] },
+    Edit { parse: Parse, formats: Vec<Format> },
     /// Edits too, as a language server makes them: what is asked of it is asked first.
-    Refactor { ask: fn(&Desk, &Value) -> Result<lsp::Question, String> },
+    Refactor { ask: Ask },
     /// Keeps something of Caliban's own: run as reads are, and nothing of the user's is touched.
     Own { run: Run },
-    /// Acts: asks first. `about` gives the question for the user and what a consent for the session would cover.
-    Act { about: fn(&Desk, &Value) -> (String, String), run: Run },
+    /// Acts: `command` gives what it runs, for the question to the user and for what they allow.
+    Act { command: Command, run: Run },
 }
 
 /// Runs with arguments that fit the schema. An `Err` is text for the model: which argument, why, what is
 /// valid, what to try.
-pub type Run = for<'a> fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>>;
+pub type Run = Arc<
+    dyn for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>> + Send + Sync,
+>;
+/// A closure as what a tool runs.
+pub fn runner<F>(run: F) -> Run
+where
+    F: for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>>
+        + Send
+        + Sync
+        + 'static,
+{
+    Arc::new(run)
+}
+
+pub type Paths = Arc<dyn Fn(&Value) -> Vec<String> + Send + Sync>;
+pub type Parse = Arc<dyn Fn(&Value) -> Result<Vec<Edit>, String> + Send + Sync>;
+pub type Ask = Arc<dyn Fn(&Desk, &Value) -> Result<lsp::Question, String> + Send + Sync>;
+pub type Command = Arc<dyn Fn(&Value) -> String + Send + Sync>;
+
+impl Tool {
+    /// As a model sees it.
+    fn spec(&self) -> ToolSpec {
+        let Tool { name, purpose, schema, .. } = self;
+        ToolSpec { name: name.clone(), purpose: purpose.clone(), schema: schema.clone() }
+    }
+
+    /// Whether its calls have effects outside: what was decided before one must survive even a loss of power.
+    pub fn acts(&self) -> bool {
+        matches!(self.work, Work::Act { .. })
+    }
+
+    /// Whether its calls may change files by themselves.
+    pub fn changes(&self) -> bool {
+        matches!(self.work, Work::Act { .. } | Work::Own { .. })
+    }
+}
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Done {
@@ -92,6 +129,8 @@ pub struct Done {
 /// What a tool may touch.
 #[derive(Clone)]
 pub struct Desk {
+    /// What the model can do.
+    pub tools: Toolset,
     /// Canonical.
     pub root: PathBuf,
     pub home: Option<PathBuf>,
@@ -100,6 +139,8 @@ pub struct Desk {
     /// Which files may be read and written.
     pub reach: Reach,
     pub workspace: Arc<dyn Workspace>,
+    /// Where the texts go that are read for the model, if somebody keeps in mind what it has seen.
+    pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
     /// The variables that no command gets, and the secrets that no answer shows.
@@ -111,6 +152,16 @@ pub struct Desk {
 }
 
 impl Desk {
+    /// A text for the model.
+    pub async fn read(&self, path: &Path) -> Result<Source, Unreadable> {
+        let source = self.workspace.read(path).await?;
+        if let Some(seen) = &self.seen {
+            // Who keeps it in mind may have ended.
+            let _ = seen.send((path.to_owned(), source.clone()));
+        }
+        Ok(source)
+    }
+
     /// A path as the user would write it.
     pub fn shown(&self, path: &Path) -> String {
         path::tilde(&self.root, self.home.as_deref(), path)
@@ -211,11 +262,16 @@ pub trait Workspace: Send + Sync {
     /// Saves these files where they are changed and nothing in them is undecided; gives those that still are not on disk.
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
     /// Of each of these files, in their order.
-    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
-        Box::pin(std::future::ready(vec![Stamp::Unknown; paths.len()]))
-    }
-    /// The model knows this text of a file now: of what the user did elsewhere in it a verdict tells what is not in it.
-    fn told(&self, _path: &Path, _text: &Text) {}
+    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
+    /// The model knows this text of a file now. A verdict tells it of the user's own changes against this text.
+    fn told(&self, path: &Path, text: &Text);
+    /// Of a turn's proposals, those that have not entered yet do not enter any more.
+    fn halt(&self, turn: TurnId);
+    /// Makes the change of one file as if the user had made it, and saves the file. Gives why it could not be saved, empty
+    /// where it was; an `Err` says why nothing was done.
+    fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
+    /// A file was written on disk: what shows it reads it anew.
+    fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
     /// Asks the user's language servers. An `Err` is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

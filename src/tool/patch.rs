@@ -4,20 +4,25 @@ use super::{Tool, Work};
 use crate::edit::{Edit, Format, parse_patch};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "apply_patch",
-    purpose: "Changes, creates, deletes and moves files by a patch. It begins with the line `*** Begin Patch` and ends with \
-        `*** End Patch`; between them stand one or more of `*** Add File: path` with every line of the new file behind \
-        `+`, `*** Delete File: path`, and `*** Update File: path` with chunks (before them `*** Move to: path`, with or \
-        without chunks, where it is to have another path). A chunk is a line `@@`, or `@@ ` and a line of the file \
-        (a class, a function) that it stands below, then the lines around the change, about three on each side, \
-        with a blank before them, those that go with `-`, those that come with `+`. Paths are relative. Each \
-        chunk must stand at exactly one place. All changes apply, or none. The user reviews every hunk; the answer \
-        tells what they kept.",
-    schema,
-    work: Work::Edit { parse, formats: &[Format::Patch] },
-};
+const PURPOSE: &str = "Changes, creates, deletes and moves files by a patch. It begins with the line `*** Begin Patch` and ends with \
+    `*** End Patch`; between them stand one or more of `*** Add File: path` with every line of the new file behind \
+    `+`, `*** Delete File: path`, and `*** Update File: path` with chunks (before them `*** Move to: path`, with or \
+    without chunks, where it is to have another path). A chunk is a line `@@`, or `@@ ` and a line of the file \
+    (a class, a function) that it stands below, then the lines around the change, about three on each side, \
+    with a blank before them, those that go with `-`, those that come with `+`. Paths are relative. Each \
+    chunk must stand at exactly one place. All changes apply, or none. The user reviews every hunk; the answer \
+    tells what they kept.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "apply_patch".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Edit { parse: Arc::new(parse), formats: vec![Format::Patch] },
+    }
+}
 
 fn schema() -> Value {
     json!({

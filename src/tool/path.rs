@@ -101,6 +101,14 @@ pub fn show(root: &Path, path: &Path) -> String {
     }
 }
 
+/// As `show`, but no two paths have the same text: backslashes, and bytes that are not UTF-8, are escaped.
+pub fn unmistakable(root: &Path, path: &Path) -> String {
+    match path.to_str() {
+        Some(_) => show(root, path).replace('\\', "\\\\"),
+        None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
+    }
+}
+
 /// As `show`, and what lies below the home folder with a `~`.
 pub fn tilde(root: &Path, home: Option<&Path>, path: &Path) -> String {
     match home.and_then(|it| path.strip_prefix(it).ok()) {

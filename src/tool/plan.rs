@@ -2,69 +2,57 @@
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
-use super::{Desk, Tool, Work, schema, table};
+use super::{Desk, Tool, Work, schema};
 use crate::edit::{Change, Edit, Whole, kept};
-use crate::event::PlanStep;
+use crate::event::{Access, Guarded};
 use crate::message::{Input, ToolAnswer, ToolCall};
 use crate::reach::{Reading, Writing};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// How the call will be treated. Looks at the disk for symlinks, runs nothing.
-pub fn plan(desk: &Desk, call: &ToolCall) -> PlanStep {
-    match planned(desk, call) {
-        Ok(step) => step,
-        Err(said) => PlanStep::Refused(said),
-    }
+/// What the call would do. Looks at the disk for symlinks, runs nothing.
+pub fn access(desk: &Desk, call: &ToolCall) -> Access {
+    found(desk, call).unwrap_or_else(Access::Never)
 }
 
-fn planned(desk: &Desk, call: &ToolCall) -> Result<PlanStep, String> {
-    let (tool, args) = fitted(call)?;
-    match &tool.work {
+fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
+    let (tool, args) = fitted(desk, call)?;
+    Ok(match &tool.work {
         Work::Read { paths, .. } => {
             for written in paths(&args) {
-                if let Some(question) = asked(desk, tool.name, &written)? {
-                    return Ok(PlanStep::AskedRead(question));
+                if let Some(it) = guarded(desk, &tool.name, &written)? {
+                    return Ok(Access::Guarded(it));
                 }
             }
-            Ok(PlanStep::Read)
+            Access::Read
         }
         Work::Edit { parse, .. } => {
             all_resolved(desk, parse(&args)?)?;
-            Ok(PlanStep::Edit)
+            Access::Edit
         }
         Work::Refactor { ask } => {
             let path = ask(desk, &args)?.path.unwrap_or_default();
             editable(desk, &path.to_string_lossy())?;
-            Ok(PlanStep::Edit)
+            Access::Edit
         }
-        Work::Own { .. } => Ok(PlanStep::Read),
-        Work::Act { about, .. } => {
-            let (question, grant) = about(desk, &args);
-            Ok(PlanStep::Act { question, grant })
-        }
-    }
+        Work::Own { .. } => Access::Read,
+        Work::Act { command, .. } => Access::Act { command: command(&args) },
+    })
 }
 
-/// The question to the user before a tool reads a path. A consent for the session is bound to the text of this
-/// question, and so to this tool and this path.
-fn asked(desk: &Desk, tool: &str, written: &str) -> Result<Option<String>, String> {
+/// What a tool would read, if that is not free to read. A consent for the session is bound to this tool and this path.
+fn guarded(desk: &Desk, tool: &str, written: &str) -> Result<Option<Guarded>, String> {
     let Led { path, reading, .. } = path::lead(desk, written)?;
     let is_outside = !path::inside(&desk.root, &path) && !desk.reach.is_open(&path);
-    let (place, why) = match (reading, is_outside) {
-        (Reading::Never(why), _) => return Err(format!("path: `{written}` {why}.")),
-        (Reading::Free, false) => return Ok(None),
-        (Reading::Asked(why), false) => ("", format!(" It {why}.")),
-        (Reading::Asked(why), true) => (", outside the project", format!(" It {why}.")),
-        (Reading::Free, true) => (", outside the project", String::new()),
+    let why = match reading {
+        Reading::Never(why) => return Err(format!("path: `{written}` {why}.")),
+        Reading::Free if !is_outside => return Ok(None),
+        Reading::Free => None,
+        Reading::Asked(why) => Some(why.to_owned()),
     };
-    let shown = match path.to_str() {
-        Some(_) => path::show(&desk.root, &path),
-        // escaped, so that no two paths look alike
-        None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
-    };
-    Ok(Some(format!("Let {tool} look at `{shown}`{place}?{why}")))
+    let path = path::unmistakable(&desk.root, &path);
+    Ok(Some(Guarded { tool: tool.to_owned(), path, is_outside, why }))
 }
 
 fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
@@ -145,7 +133,7 @@ fn free(desk: &Desk, to: &str) -> Result<Led, String> {
 
 /// Runs a call that reads or acts. Whatever goes wrong is in the answer.
 pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
-    let done = match fitted(call) {
+    let done = match fitted(desk, call) {
         Err(said) => Err(said),
         Ok((tool, args)) => match &tool.work {
             Work::Read { run, .. } | Work::Own { run } | Work::Act { run, .. } => {
@@ -164,9 +152,11 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
 }
 
 /// Whether a call of an edit tool cannot be read.
-pub fn is_malformed_edit(call: &ToolCall) -> bool {
-    match table::find(&call.tool).map(|it| &it.work) {
-        Some(Work::Edit { parse, .. }) => fitted(call).and_then(|(_, args)| parse(&args)).is_err(),
+pub fn is_malformed_edit(desk: &Desk, call: &ToolCall) -> bool {
+    match desk.tools.find(&call.tool).map(|it| &it.work) {
+        Some(Work::Edit { parse, .. }) => {
+            fitted(desk, call).and_then(|(_, args)| parse(&args)).is_err()
+        }
         _ => false,
     }
 }
@@ -177,7 +167,7 @@ pub fn edits_of(
     call: &ToolCall,
     kept: &BTreeMap<String, String>,
 ) -> Result<Resolved, String> {
-    let (tool, args) = fitted(call)?;
+    let (tool, args) = fitted(desk, call)?;
     let args = kept::filled(args, kept)?;
     let Work::Edit { parse, .. } = &tool.work else {
         return Err(format!("{} is no edit.", tool.name));
@@ -187,14 +177,14 @@ pub fn edits_of(
 
 /// What a call would have a language server asked before there are edits, if it is of that kind.
 pub fn question_of(desk: &Desk, call: &ToolCall) -> Option<Result<Question, String>> {
-    let (tool, args) = fitted(call).ok()?;
+    let (tool, args) = fitted(desk, call).ok()?;
     let Work::Refactor { ask } = &tool.work else { return None };
     Some(ask(desk, &args))
 }
 
 /// Where the files and folders are that a call names.
 pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
-    let written = match fitted(call).map(|(tool, args)| (&tool.work, args)) {
+    let written = match fitted(desk, call).map(|(tool, args)| (&tool.work, args)) {
         Ok((Work::Read { paths, .. }, args)) => paths(&args),
         Ok((Work::Edit { parse, .. }, args)) => {
             let edits = parse(&args).unwrap_or_default();
@@ -208,14 +198,15 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
 }
 
 /// The call's tool and its arguments as the schema wants them.
-fn fitted(call: &ToolCall) -> Result<(&'static Tool, Value), String> {
-    let tool = table::find(&call.tool).ok_or_else(|| table::unknown(&call.tool))?;
+fn fitted<'a>(desk: &'a Desk, call: &ToolCall) -> Result<(&'a Tool, Value), String> {
+    let tools = &desk.tools;
+    let tool = tools.find(&call.tool).ok_or_else(|| tools.unknown(&call.tool))?;
     let given = match &call.input {
         Input::Json(Value::Null) => Value::Object(Map::new()),
         Input::Json(value) => value.clone(),
-        Input::Broken { text, why } => return Err(broken(tool.name, text, why)),
+        Input::Broken { text, why } => return Err(broken(&tool.name, text, why)),
     };
-    Ok((tool, schema::fit(tool.name, &(tool.schema)(), given)?))
+    Ok((tool, schema::fit(&tool.name, &tool.schema, given)?))
 }
 
 fn broken(name: &str, text: &str, why: &str) -> String {

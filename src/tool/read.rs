@@ -8,20 +8,25 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Lines, bytes, and characters of a line that one call gives.
 const LINES: usize = 2_000;
 const BYTES: usize = 50_000;
 const WIDE: usize = 2_000;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "read",
-    purpose: "Reads a text file as it stands in the editor. Each line comes as its number, a tab and \
-        its text; number and tab are not part of the file. At most 2,000 lines or 50 kB at once: use \
-        `offset` and `limit` for other parts.",
-    schema,
-    work: Work::Read { paths, run },
-};
+const PURPOSE: &str = "Reads a text file as it stands in the editor. Each line comes as its number, a tab and \
+    its text; number and tab are not part of the file. At most 2,000 lines or 50 kB at once: use \
+    `offset` and `limit` for other parts.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "read".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Read { paths: Arc::new(paths), run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({
@@ -53,7 +58,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         let source = if desk.reach.is_open(&found) {
             disk::load(&found).map(|text| Source { text, pending: 0 })
         } else {
-            desk.workspace.read(&found).await
+            desk.read(&found).await
         };
         let source = source.map_err(|why| unreadable(desk, &found, &args.path, why))?;
         shown(&source, &args)

@@ -5,14 +5,19 @@ use super::{CallId, Desk, Done, Tool, Work};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "references",
-    purpose: "Finds all uses of a symbol, its definition too, by the user's language server. Unlike \
-        grep it tells things of one name apart.",
-    schema: lsp::at_symbol,
-    work: Work::Read { paths: lsp::paths, run },
-};
+const PURPOSE: &str = "Finds all uses of a symbol, its definition too, by the user's language server. Unlike \
+    grep it tells things of one name apart.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "references".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: lsp::at_symbol(),
+        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+    }
+}
 
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {

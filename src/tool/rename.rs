@@ -5,14 +5,22 @@ use crate::edit::{Change, Edit, Format, Whole};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "rename",
-    purpose: "Gives a file another path, in a new folder too. What refers to it in other files stays as \
-        it is: edit that yourself. The user decides on it, and the answer tells what they decided.",
-    schema,
-    work: Work::Edit { parse, formats: &[Format::Replace, Format::Patch, Format::Whole] },
-};
+const PURPOSE: &str = "Gives a file another path, in a new folder too. What refers to it in other files stays as \
+    it is: edit that yourself. The user decides on it, and the answer tells what they decided.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "rename".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Edit {
+            parse: Arc::new(parse),
+            formats: vec![Format::Replace, Format::Patch, Format::Whole],
+        },
+    }
+}
 
 fn schema() -> Value {
     json!({

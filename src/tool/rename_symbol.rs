@@ -3,14 +3,19 @@
 use super::lsp::{self, Aspect, Question};
 use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "rename_symbol",
-    purpose: "Renames a symbol wherever it is used, by the user's language server. Name a place where it \
-        stands. The user reviews every hunk; the answer tells what they kept.",
-    schema,
-    work: Work::Refactor { ask },
-};
+const PURPOSE: &str = "Renames a symbol wherever it is used, by the user's language server. Name a place where it \
+    stands. The user reviews every hunk; the answer tells what they kept.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "rename_symbol".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Refactor { ask: Arc::new(ask) },
+    }
+}
 
 fn schema() -> Value {
     let mut schema = lsp::at_symbol();

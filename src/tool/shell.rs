@@ -4,7 +4,7 @@ mod output;
 
 use super::{CallId, Desk, Done, Tool, Work, path};
 use crate::guard::{self, Guarded};
-use crate::text::unseen::exact;
+use crate::text::cause;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use output::Output;
@@ -15,6 +15,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
@@ -29,15 +30,19 @@ const LINGER: Duration = Duration::from_millis(500);
 /// How often new output goes to the chat.
 const TICK: Duration = Duration::from_millis(50);
 
-pub(super) const TOOL: Tool = Tool {
-    name: "shell",
-    purpose: "Runs a command with bash in the project's root and gives its output, stdout and stderr \
-        together. The user is asked first. No input and no terminal; each call starts afresh, and \
-        all that it starts, in the background too, ends with it. Prefer read, list, glob, grep and edit \
-        to cat, ls, find, grep and sed.",
-    schema,
-    work: Work::Act { about, run },
-};
+const PURPOSE: &str = "Runs a command with bash in the project's root and gives its output, stdout and stderr \
+    together. The user is asked first. No input and no terminal; each call starts afresh, and \
+    all that it starts, in the background too, ends with it. Prefer read, list, glob, grep and edit \
+    to cat, ls, find, grep and sed.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "shell".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Act { command: Arc::new(line), run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({
@@ -56,16 +61,8 @@ struct Args {
     timeout_s: Option<u64>,
 }
 
-/// The whole command, with its invisible characters spelt out.
-fn about(_desk: &Desk, args: &Value) -> (String, String) {
-    let command = args["command"].as_str().unwrap_or_default();
-    let visible = exact(command.trim_end());
-    let question = if visible.contains('\n') {
-        format!("Run this?\n{visible}")
-    } else {
-        format!("Run `{visible}`?")
-    };
-    (question, command.to_owned())
+fn line(args: &Value) -> String {
+    args["command"].as_str().unwrap_or_default().to_owned()
 }
 
 fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
@@ -79,7 +76,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
         let mut output = Output::new(desk, call);
         let end = execute(desk, &args.command, Duration::from_secs(time), &mut output)
             .await
-            .map_err(|fault| format!("The command could not be started: {fault}."))?;
+            .map_err(|fault| format!("The command could not be started: {}.", cause(&fault)))?;
         let said = [end.said(time), unsaved].into_iter().flatten();
         Ok(output.done(said, end.summary()))
     }

@@ -4,14 +4,19 @@ use super::{CallId, Desk, Done, Tool, Work, skills, walk};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "skill",
-    purpose: "Loads a skill: how the user or the project wants a particular kind of work done. The skills \
-        there are stand in <skills> blocks. Load the one that fits before you begin.",
-    schema,
-    work: Work::Own { run },
-};
+const PURPOSE: &str = "Loads a skill: how the user or the project wants a particular kind of work done. The skills \
+    there are stand in <skills> blocks. Load the one that fits before you begin.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "skill".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Own { run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({

@@ -5,14 +5,19 @@ use super::{CallId, Desk, Done, Tool, Work};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "symbols",
-    purpose: "Lists a file's symbols, or with `query` those of the whole project, by the user's \
-        language server. A path beside `query` only chooses the server.",
-    schema,
-    work: Work::Read { paths: lsp::paths, run },
-};
+const PURPOSE: &str = "Lists a file's symbols, or with `query` those of the whole project, by the user's \
+    language server. A path beside `query` only chooses the server.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "symbols".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Read { paths: Arc::new(lsp::paths), run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({

@@ -1,4 +1,4 @@
-//! The table of tools. Its order is fixed: it is a part of every request's cached prefix.
+//! The tools that an agent has, as a value: Caliban's own, some of them, or others beside them.
 
 use super::{
     Tool, Work, definition, delete, diagnostics, edit, glob, grep, hover, list, patch, read,
@@ -6,27 +6,36 @@ use super::{
 };
 use crate::edit::Format;
 use crate::message::ToolSpec;
+use std::sync::Arc;
 
-const TABLE: &[Tool] = &[
-    read::TOOL,
-    list::TOOL,
-    glob::TOOL,
-    grep::TOOL,
-    diagnostics::TOOL,
-    definition::TOOL,
-    references::TOOL,
-    hover::TOOL,
-    symbols::TOOL,
-    edit::TOOL,
-    write::TOOL,
-    patch::TOOL,
-    delete::TOOL,
-    rename::TOOL,
-    rename_symbol::TOOL,
-    shell::TOOL,
-    todo::TOOL,
-    skill::TOOL,
-];
+/// Tools in a fixed order, which is a part of every request's cached prefix. No two have the same name.
+#[derive(Clone)]
+pub struct Toolset(Arc<Vec<Arc<Tool>>>);
+
+/// Caliban's own tools.
+pub fn own() -> Toolset {
+    let own = vec![
+        read::tool(),
+        list::tool(),
+        glob::tool(),
+        grep::tool(),
+        diagnostics::tool(),
+        definition::tool(),
+        references::tool(),
+        hover::tool(),
+        symbols::tool(),
+        edit::tool(),
+        write::tool(),
+        patch::tool(),
+        delete::tool(),
+        rename::tool(),
+        rename_symbol::tool(),
+        shell::tool(),
+        todo::tool(),
+        skill::tool(),
+    ];
+    Toolset(Arc::new(own.into_iter().map(Arc::new).collect()))
+}
 
 /// What other harnesses call these tools, and models ask for.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -45,33 +54,45 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("symbols", &["outline"]),
 ];
 
-pub fn table() -> &'static [Tool] {
-    TABLE
-}
+impl Toolset {
+    pub fn find(&self, name: &str) -> Option<&Tool> {
+        self.0.iter().find(|it| it.name == name).map(|it| &**it)
+    }
 
-pub fn find(name: &str) -> Option<&'static Tool> {
-    TABLE.iter().find(|tool| tool.name == name)
-}
+    /// Those that `keep` says.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&Tool) -> bool) -> Toolset {
+        Toolset(Arc::new(self.0.iter().filter(|it| keep(it)).cloned().collect()))
+    }
 
-/// The tools as a model sees them that writes its edits so, in the table's order.
-pub fn specs(format: Format) -> Vec<ToolSpec> {
-    let spec =
-        |tool: &Tool| ToolSpec { name: tool.name, purpose: tool.purpose, schema: (tool.schema)() };
-    let is_offered = |tool: &&Tool| match tool.work {
-        Work::Edit { formats, .. } => formats.contains(&format),
-        _ => true,
-    };
-    TABLE.iter().filter(is_offered).map(spec).collect()
-}
+    /// With another tool behind them, in place of one of the same name.
+    #[must_use]
+    pub fn with(&self, tool: Tool) -> Toolset {
+        let mut all: Vec<Arc<Tool>> =
+            self.0.iter().filter(|it| it.name != tool.name).cloned().collect();
+        all.push(Arc::new(tool));
+        Toolset(Arc::new(all))
+    }
 
-/// For the model: there is no tool `name`, but these.
-pub(super) fn unknown(name: &str) -> String {
-    let names: Vec<&str> = TABLE.iter().map(|tool| tool.name).collect();
-    let asked = name.to_lowercase();
-    let meant = names.iter().copied().find(|name| asked.contains(name)).or_else(|| {
-        let known = |words: &[&str]| words.iter().any(|word| asked.contains(word));
-        ALIASES.iter().find(|(_, words)| known(words)).map(|(name, _)| *name)
-    });
-    let meant = meant.map_or(String::new(), |meant| format!(" Did you mean `{meant}`?"));
-    format!("There is no tool `{name}`.{meant} The tools are: {}.", names.join(", "))
+    /// The tools as a model sees them that writes its edits in this format, in their order.
+    pub fn specs(&self, format: Format) -> Vec<ToolSpec> {
+        let is_offered = |tool: &&Arc<Tool>| match &tool.work {
+            Work::Edit { formats, .. } => formats.contains(&format),
+            _ => true,
+        };
+        self.0.iter().filter(is_offered).map(|it| it.spec()).collect()
+    }
+
+    /// For the model: there is no tool `name`, but these.
+    pub(super) fn unknown(&self, name: &str) -> String {
+        let names: Vec<&str> = self.0.iter().map(|tool| &*tool.name).collect();
+        let asked = name.to_lowercase();
+        let meant = names.iter().copied().find(|name| asked.contains(name)).or_else(|| {
+            let known = |words: &[&str]| words.iter().any(|word| asked.contains(word));
+            let mut meant = ALIASES.iter().filter(|it| names.contains(&it.0));
+            meant.find(|(_, words)| known(words)).map(|(name, _)| *name)
+        });
+        let meant = meant.map_or(String::new(), |meant| format!(" Did you mean `{meant}`?"));
+        format!("There is no tool `{name}`.{meant} The tools are: {}.", names.join(", "))
+    }
 }

@@ -3,11 +3,13 @@ mod own;
 mod skill_files;
 
 use super::*;
-use crate::event::PlanStep;
+use crate::event::{Access, Mode};
 use crate::message::{Input, ToolAnswer, ToolCall};
+use crate::policy::{Decision, decide};
 use crate::reach::{Folders, Reading, Writing};
 use crate::tool::disk::Disk;
 use expect_test::{Expect, expect};
+use futures::FutureExt;
 use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
@@ -36,6 +38,8 @@ fn room() -> Room {
         config: home.join(".config/caliban"),
         home: Some(home),
         output: mpsc::unbounded_channel().0,
+        tools: own(),
+        seen: None,
         secrets: environment::Secrets::default(),
         overflow: base.join("overflow"),
         program: PathBuf::new(),
@@ -74,13 +78,24 @@ impl Room {
     fn planned(&self, all: &[(&str, Value)], expect: &Expect) {
         let mut said = String::new();
         for (tool, args) in all {
-            let step = match plan(&self.desk, &call(tool, args.clone())) {
-                PlanStep::Refused(said) => format!("Refused: {said}"),
-                step => format!("{step:?}"),
+            let planned = match access(&self.desk, &call(tool, args.clone())) {
+                Access::Never(said) => format!("Refused: {said}"),
+                access => match question(&access) {
+                    Some(asked) => format!("{access:?} {asked:?}"),
+                    None => format!("{access:?}"),
+                },
             };
-            said += &[&format!("> {tool} {args}\n"), step.as_str(), "\n"].concat();
+            said += &[&format!("> {tool} {args}\n"), planned.as_str(), "\n"].concat();
         }
         expect.assert_eq(&self.clear(&said));
+    }
+}
+
+/// What the user is asked before such a call begins.
+fn question(access: &Access) -> Option<String> {
+    match decide(Mode::Ask, &[], access) {
+        Decision::Ask(question) => question.text(),
+        Decision::Allow | Decision::Deny(_) => None,
     }
 }
 
@@ -93,8 +108,8 @@ fn the_table_stands_still() {
     let edits =
         [(Format::Replace, "edit write"), (Format::Patch, "apply_patch"), (Format::Whole, "write")];
     for (format, edits) in edits {
-        let specs = specs(format);
-        let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+        let specs = own().specs(format);
+        let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
         let looks = "read list glob grep diagnostics definition references hover symbols";
         assert_eq!(
             names.join(" "),
@@ -104,6 +119,77 @@ fn the_table_stands_still() {
             specs.iter().map(|spec| spec.purpose.len() + spec.schema.to_string().len()).sum();
         assert!(size < 7_900, "{size} bytes go with every request");
     }
+}
+
+/// A tool that is made while the program runs.
+fn shout() -> Tool {
+    Tool {
+        name: "shout".into(),
+        purpose: "Says it louder.".into(),
+        schema: json!({
+            "type": "object",
+            "properties": { "text": { "type": "string" } },
+            "required": ["text"]
+        }),
+        work: Work::Own {
+            run: runner(|_, _, args| {
+                let text = args["text"].as_str().unwrap_or_default().to_uppercase();
+                std::future::ready(Ok(Done { text, summary: "louder".into() })).boxed()
+            }),
+        },
+    }
+}
+
+/// A tool that is made while the program runs, the tools of a mode that only looks and those of a worker are one kind of
+/// thing: they are offered, planned and run by the same code.
+#[tokio::test]
+async fn tools_are_values_wherever_they_come_from() {
+    let mut room = room();
+    room.file("a.txt", "alpha\n");
+    let looks = |it: &Tool| matches!(it.work, Work::Read { .. });
+    let calls = [
+        ("read", json!({ "path": "a.txt" })),
+        ("delete", json!({ "path": "a.txt" })),
+        ("shout", json!({ "text": "hey" })),
+        ("shout", json!({})),
+    ];
+    let mut said = String::new();
+    for (whose, tools) in [
+        ("a conversation", own().with(shout())),
+        ("a mode that looks", own().only(looks)),
+        ("a worker", own().only(|it| it.name == "read")),
+    ] {
+        room.desk.tools = tools;
+        let names: Vec<String> =
+            room.desk.tools.specs(Format::Whole).into_iter().map(|it| it.name).collect();
+        said += &format!("{whose}: {}\n", names.join(" "));
+        for (tool, args) in &calls {
+            let call = call(tool, args.clone());
+            let step = match access(&room.desk, &call) {
+                Access::Never(said) => said.lines().next().unwrap_or_default().to_owned(),
+                Access::Edit => "edits".to_owned(),
+                _ => run(&room.desk, &call).await.text.trim().replace('\t', " "),
+            };
+            said += &format!("  {tool} {args}: {step}\n");
+        }
+    }
+    expect![[r#"
+        a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol shell todo skill shout
+          read {"path":"a.txt"}: 1 alpha
+          delete {"path":"a.txt"}: edits
+          shout {"text":"hey"}: HEY
+          shout {}: The arguments do not fit shout, so nothing was done.
+        a mode that looks: read list glob grep diagnostics definition references hover symbols
+          read {"path":"a.txt"}: 1 alpha
+          delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols.
+          shout {"text":"hey"}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols.
+          shout {}: There is no tool `shout`. The tools are: read, list, glob, grep, diagnostics, definition, references, hover, symbols.
+        a worker: read
+          read {"path":"a.txt"}: 1 alpha
+          delete {"path":"a.txt"}: There is no tool `delete`. The tools are: read.
+          shout {"text":"hey"}: There is no tool `shout`. The tools are: read.
+          shout {}: There is no tool `shout`. The tools are: read.
+    "#]].assert_eq(&room.clear(&said));
 }
 
 /// The rules hold however many links lead to a file, and whatever their names are.
@@ -193,14 +279,14 @@ fn calls_that_fit() {
         > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
         Edit
         > shell {"command":"git status"}
-        Act { question: "Run `git status`?", grant: "git status" }
+        Act { command: "git status" } "Run `git status`?"
         > shell {"command":"echo a\u001b[8m\nrm x\n"}
-        Act { question: "Run this?\necho a[U+001B][8m\nrm x", grant: "echo a\u{1b}[8m\nrm x\n" }
+        Act { command: "echo a\u{1b}[8m\nrm x\n" } "Run this?\necho a[U+001B][8m\nrm x"
     "#]],
     );
     let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));
-    let PlanStep::Act { question, .. } = plan(&room.desk, &hidden) else { panic!("no question") };
-    assert_eq!(question, "Run `ls [U+202E]x[U+200B]`?");
+    let asked = question(&access(&room.desk, &hidden));
+    assert_eq!(asked.unwrap(), "Run `ls [U+202E]x[U+200B]`?");
 }
 
 #[test]
@@ -265,9 +351,9 @@ fn a_broken_call_says_how() {
     let said = |text: &str| {
         let why = serde_json::from_str::<Value>(text).unwrap_err().to_string();
         let input = Input::Broken { text: text.into(), why };
-        match plan(&room.desk, &ToolCall { input, ..call("write", json!({})) }) {
-            PlanStep::Refused(said) => said,
-            step => panic!("{step:?}"),
+        match access(&room.desk, &ToolCall { input, ..call("write", json!({})) }) {
+            Access::Never(said) => said,
+            access => panic!("{access:?}"),
         }
     };
     expect!["Your call of write was cut off after 26 bytes of its arguments, so nothing was done. Send it again in smaller pieces."].assert_eq(&said("{\"path\": \"a\", \"text\": \"abc"));
@@ -343,15 +429,15 @@ fn the_project_has_bounds() {
             > write {"path":"dangling","text":"x"}
             Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
             > write {"path":"dotgit/hooks/x","text":"x"}
-            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.
+            Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
             > write {"path":".GIT/config","text":"x"}
-            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.
+            Refused: path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
             > write {"path":"src","text":"x"}
             Refused: path: `src` is a folder. Name a file.
             > read {"path":"link"}
-            AskedRead("Let read look at `BASE/outside.txt`, outside the project?")
+            Guarded(Guarded { tool: "read", path: "BASE/outside.txt", is_outside: true, why: None }) "Let read look at `BASE/outside.txt`, outside the project?"
             > grep {"pattern":"x","path":".."}
-            AskedRead("Let grep look at `BASE`, outside the project?")
+            Guarded(Guarded { tool: "grep", path: "BASE", is_outside: true, why: None }) "Let grep look at `BASE`, outside the project?"
             > read {"path":"BASE/overflow/kept.txt"}
             Read
         "#]],

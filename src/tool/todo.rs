@@ -2,6 +2,7 @@
 
 use super::{CallId, Desk, Done, Tool, Work};
 use crate::regular;
+use crate::text::cause;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 const FILE: &str = ".todos.json";
 /// Items of a list, and characters of one.
@@ -18,15 +20,19 @@ const CHARS: usize = 500;
 /// Bytes of a file that may be a list of ours.
 const BYTES: u64 = 1_000_000;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "todo",
-    purpose: "Keeps the list of what is to be done, which the user sees. Use it for work of three steps \
-        or more. `write` gives the whole list anew, `update` sets the status of items by their exact text, \
-        `read` gives the list, which may be of an earlier conversation. Have one item in progress, and set it \
-        completed as soon as it is. Once all are completed the list is removed.",
-    schema,
-    work: Work::Own { run },
-};
+const PURPOSE: &str = "Keeps the list of what is to be done, which the user sees. Use it for work of three steps \
+    or more. `write` gives the whole list anew, `update` sets the status of items by their exact text, \
+    `read` gives the list, which may be of an earlier conversation. Have one item in progress, and set it \
+    completed as soon as it is. Once all are completed the list is removed.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "todo".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Own { run: Arc::new(run) },
+    }
+}
 
 fn schema() -> Value {
     json!({
@@ -111,7 +117,8 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         };
         keep(&path, &list).map_err(|fault| {
             format!(
-                "{FILE} cannot be written ({fault}), so the list is not kept. Go on without it."
+                "{FILE} cannot be written ({}), so the list is not kept. Go on without it.",
+                cause(&fault)
             )
         })?;
         Ok(shown(&list))
@@ -177,16 +184,16 @@ fn load(path: &Path) -> Result<List, String> {
     let meta = match path.symlink_metadata() {
         Ok(meta) => meta,
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(List::default()),
-        Err(fault) => return Err(foreign(&fault.to_string())),
+        Err(fault) => return Err(foreign(&cause(&fault))),
     };
     if !meta.is_file() || meta.len() > BYTES {
         return Err(foreign("it is a link, a folder or too large"));
     }
-    let text = regular::read(path).map_err(|fault| foreign(&fault.to_string()))?;
+    let text = regular::read(path).map_err(|fault| foreign(&cause(&fault)))?;
     // a struct would be read from an array too
     let map: Result<Map<String, Value>, _> = serde_json::from_slice(&text);
     map.and_then(|it| serde_json::from_value(Value::Object(it)))
-        .map_err(|fault| foreign(&fault.to_string()))
+        .map_err(|fault| foreign(&cause(&fault)))
 }
 
 /// Replaces the file at once, or removes it where nothing is left to be done.

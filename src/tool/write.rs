@@ -5,14 +5,19 @@ use crate::edit::{Change, Edit, Format};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-pub(super) const TOOL: Tool = Tool {
-    name: "write",
-    purpose: "Creates a file, or replaces the whole text of one you have read. Where there is an \
-        `edit` tool, prefer it for changes to an existing file. The user reviews it; the answer tells what they kept.",
-    schema,
-    work: Work::Edit { parse, formats: &[Format::Replace, Format::Whole] },
-};
+const PURPOSE: &str = "Creates a file, or replaces the whole text of one you have read. Where there is an \
+    `edit` tool, prefer it for changes to an existing file. The user reviews it; the answer tells what they kept.";
+
+pub(super) fn tool() -> Tool {
+    Tool {
+        name: "write".to_owned(),
+        purpose: PURPOSE.to_owned(),
+        schema: schema(),
+        work: Work::Edit { parse: Arc::new(parse), formats: vec![Format::Replace, Format::Whole] },
+    }
+}
 
 fn schema() -> Value {
     json!({

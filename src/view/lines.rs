@@ -1,7 +1,6 @@
 //! The lines of each kind of block.
 
 use super::Tool;
-use crate::event::Failure;
 use crate::message::{Block as Part, Excerpt, ExcerptKind, Input, ToolAnswer, ToolCall};
 use crate::session::MAX_CALLS;
 use crate::text::escape::{Escape, skip};
@@ -14,10 +13,6 @@ const ARGUMENT: usize = 60;
 const PROMPT: usize = 300;
 /// Characters of one painted line of a prompt or a result.
 const LINE: usize = 2000;
-
-pub(super) fn hunks(n: u32) -> &'static str {
-    if n == 1 { "hunk" } else { "hunks" }
-}
 
 /// The blocks of a reply as they were heard: a text goes on behind what a provider keeps between its pieces.
 pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
@@ -126,7 +121,7 @@ fn comment(excerpt: &Excerpt) -> String {
     let counts = counts.iter().filter(|it| it.1 > 0).map(|(sign, n)| format!(" {sign}{n}"));
     let counts: String = counts.collect();
     let gap = if counts.is_empty() { "" } else { " " };
-    format!("comment on {}{gap}{counts}", flat(&(excerpt.path.clone() + &lines)))
+    format!("comment on {}{gap}{counts}", flat(&format!("{}{lines}", excerpt.path)))
 }
 
 /// Lines as a reader writes them: `7`, `10-40`.
@@ -168,11 +163,24 @@ pub(super) fn notice(text: &str) -> Vec<String> {
     lines
 }
 
-pub(super) fn thought(open: bool, took_ms: Option<u64>) -> String {
+/// How far a thought has come, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Thought {
+    Arriving {
+        began: u64,
+    },
+    /// Complete, or never to be. How long it took is not stored.
+    Over {
+        took: Option<u64>,
+    },
+}
+
+pub(super) fn thought(open: bool, far: Thought) -> String {
     let mark = mark(open);
-    match took_ms {
-        Some(ms) => format!("{mark} Thought for {}", time(ms)),
-        None => format!("{mark} Thinking"),
+    match far {
+        Thought::Arriving { .. } => format!("{mark} Thinking"),
+        Thought::Over { took: Some(ms) } => format!("{mark} Thought for {}", time(ms)),
+        Thought::Over { took: None } => format!("{mark} Thought"),
     }
 }
 
@@ -273,7 +281,7 @@ fn brief(text: &str, limit: usize) -> String {
     if end < text.len() && !shown.ends_with('…') { shown + "…" } else { shown }
 }
 
-fn clip(text: &str, limit: usize) -> String {
+pub(super) fn clip(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
@@ -349,12 +357,4 @@ pub(super) fn result(answer: &ToolAnswer, took_ms: Option<u64>) -> String {
         words.push_str(&format!(" · {}", time(ms)));
     }
     words
-}
-
-pub(super) fn passing(failure: &Failure) -> &'static str {
-    match failure {
-        Failure::RateLimited { .. } => "Rate limited by the provider.",
-        Failure::Overloaded { .. } => "The provider is overloaded.",
-        _ => "The connection broke.",
-    }
 }

@@ -7,15 +7,17 @@ mod paint;
 mod question;
 #[cfg(test)]
 mod tests;
+mod yours;
 
 pub use lines::{grouped, sized};
 pub use paint::{BlockUpdate, Shape};
 
-use crate::event::{Delta, End, Event, Failure, Queued};
+use crate::event::{Delta, End, Event, Queued};
 use crate::message::{
     Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
 };
 use crate::session::{MAX_CALLS, Session, is_for_both, is_untaken};
+use lines::Thought;
 use question::Question;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -48,8 +50,7 @@ enum Content {
     Thinking {
         text: String,
         open: bool,
-        began_ms: Option<u64>,
-        took_ms: Option<u64>,
+        time: Thought,
     },
     Tool(Box<Tool>),
     Question(Box<Question>),
@@ -165,15 +166,16 @@ impl View {
             Event::Asked { call, question, .. } => self.asked(call, question),
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Started { call, .. } => self.started(call, now_ms),
-            Event::Proposed { call, hunks, .. } => {
+            Event::Proposed { call, what, .. } => {
                 self.comes_to(call, "under review");
-                self.set_right(call, &format!("{hunks} {} to review", lines::hunks(*hunks)));
+                self.set_right(call, &format!("{what} to review"));
             }
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
             Event::Instructed { files } => self.instructed(files),
-            Event::Noted { text } | Event::Told { text } => self.notice(text),
-            Event::Retried { failure, .. } => self.retried(failure),
-            Event::ThoughtsDropped { .. } => self.take_back(),
+            Event::Noted { text } => self.notice(&yours::worded(text)),
+            Event::Told { text } => self.notice(text),
+            // the editor counts the pause of a retry down by itself, as long as the state says that it lasts
+            Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
             Event::ModelChosen { model, tuning } if tuning.is_empty() => {
                 self.notice(&format!("Model: {model}."));
             }
@@ -190,6 +192,7 @@ impl View {
             }
             Event::Ended { why, .. } => self.ended(why),
             Event::Opened { .. }
+            | Event::Revoked { .. }
             | Event::Titled { .. }
             | Event::Named(_)
             | Event::Spent { .. }
@@ -207,7 +210,7 @@ impl View {
             Delta::Text(text) => self.grow(text, false, now_ms),
             Delta::Thinking(text) => self.grow(text, true, now_ms),
             Delta::CallBegun { id, tool } => {
-                self.close_live(now_ms);
+                self.close_live(Some(now_ms));
                 self.begun += 1;
                 if self.begun <= MAX_CALLS {
                     let at = self.push_tool(id.clone(), tool, None, None);
@@ -272,7 +275,7 @@ impl View {
 
     /// The whole reply is here: what was shown of it while it arrived is completed in place.
     fn replied(&mut self, reply: &Reply, now_ms: u64) {
-        self.close_live(now_ms);
+        self.close_live(Some(now_ms));
         let arriving = self.take_arriving();
         if arriving.is_empty() {
             self.reply(&reply.blocks, MAX_CALLS, Some(now_ms));
@@ -332,8 +335,8 @@ impl View {
                 }
                 Part::Thinking { text, .. } if !text.trim().is_empty() => {
                     let text = lines::clean(text);
-                    let thinking =
-                        Content::Thinking { text, open: false, began_ms: None, took_ms: None };
+                    let time = Thought::Over { took: None };
+                    let thinking = Content::Thinking { text, open: false, time };
                     let at = self.push(Shape::Thinking, thinking);
                     self.blocks[at].done = true;
                 }
@@ -355,16 +358,11 @@ impl View {
         let at = match self.live {
             Some(at) if fits(&self.blocks[at]) => at,
             _ => {
-                self.close_live(now_ms);
+                self.close_live(Some(now_ms));
                 let at = if thinking {
-                    let began_ms = Some(now_ms);
-                    let thinking = Content::Thinking {
-                        text: String::new(),
-                        open: false,
-                        began_ms,
-                        took_ms: None,
-                    };
-                    self.push(Shape::Thinking, thinking)
+                    let time = Thought::Arriving { began: now_ms };
+                    let text = String::new();
+                    self.push(Shape::Thinking, Content::Thinking { text, open: false, time })
                 } else if text.trim().is_empty() {
                     return;
                 } else {
@@ -395,23 +393,19 @@ impl View {
         }
     }
 
-    fn close_live(&mut self, now_ms: u64) {
+    /// Nothing more comes of what arrives, after so many milliseconds where they are known.
+    fn close_live(&mut self, now_ms: Option<u64>) {
         let Some(at) = self.live.take() else { return };
         let block = &mut self.blocks[at];
         block.done = true;
-        if let Content::Thinking { began_ms, took_ms, .. } = &mut block.content {
-            *took_ms = began_ms.map(|began| now_ms.saturating_sub(began));
+        if let Content::Thinking { time, .. } = &mut block.content {
+            if let Thought::Arriving { began } = *time {
+                *time = Thought::Over { took: now_ms.map(|now| now.saturating_sub(began)) };
+            }
             self.changed(at);
         } else {
             self.dirty.insert(at);
         }
-    }
-
-    /// The line stays when the pause is over: how long it is still counted in the winbar.
-    fn retried(&mut self, failure: &Failure) {
-        self.take_back();
-        let why = lines::passing(failure);
-        self.notice(&format!("{why} Trying again after a pause (r now, <C-c> stop)."));
     }
 
     /// Removes what had arrived of a reply that will be asked for again.
@@ -426,10 +420,7 @@ impl View {
         self.forget_question(None);
         let arriving = self.take_arriving();
         self.remove_unfinished(arriving);
-        if let Some(at) = self.live.take() {
-            self.blocks[at].done = true;
-            self.dirty.insert(at);
-        }
+        self.close_live(None);
         for at in std::mem::take(&mut self.unanswered) {
             let block = &mut self.blocks[at];
             let Content::Tool(tool) = &mut block.content else { continue };
@@ -447,7 +438,7 @@ impl View {
     /// What the model was or will be told between turns, and the user was told then.
     fn noted(&mut self, text: &str) {
         if is_for_both(text) {
-            self.notice(text);
+            self.notice(&yours::worded(text));
         }
     }
 

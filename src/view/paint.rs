@@ -7,6 +7,8 @@ use serde::Serialize;
 const PIECE: usize = 8 * 1024;
 /// The same of what stands above all that is painted: whole blocks that are in no window yet cost the editor little.
 const ABOVE: usize = 32 * 1024;
+/// Characters that are shown of one line of an opened thought, which is painted whole each time it grows.
+const THOUGHT: usize = 8 * 1024;
 /// Bytes that a block costs by being one.
 const BLOCK: usize = 64;
 
@@ -215,10 +217,11 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     match content {
         Content::Lines(lines) => whole.extend(lines.iter().cloned()),
         Content::Question(question) => whole.extend(question.lines()),
-        Content::Thinking { text, open, took_ms, .. } => {
-            whole.push(lines::thought(*open, *took_ms));
+        Content::Thinking { text, open, time } => {
+            whole.push(lines::thought(*open, *time));
             if *open {
-                whole.extend(text.trim_end().lines().take(OPEN_LINES).map(|it| format!("  {it}")));
+                let lines = text.trim_end().lines().take(OPEN_LINES);
+                whole.extend(lines.map(|it| format!("  {}", lines::clip(it, THOUGHT))));
             }
         }
         Content::Tool(tool) => {

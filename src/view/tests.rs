@@ -3,7 +3,7 @@
 mod laws;
 
 use super::*;
-use crate::event::{Plan, Ruling, Tuning, TurnId};
+use crate::event::{Awaited, Failure, Plan, Ruling, Tuning, TurnId};
 use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -206,7 +206,7 @@ fn a_turn_with_tools() {
             this?
             ▏selection  src/a.rs:3-4  2 lines  4 tokens
 
-            ▸ Thinking
+            ▸ Thought
 
             I *look*.
 
@@ -248,7 +248,7 @@ fn questions_go_with_their_ruling_and_verdicts_stay() {
                 turn: TurnId(1),
                 call: CallId("c3".into()),
                 path: "p".into(),
-                hunks: 1,
+                what: Awaited::hunks(1),
             },
             Event::Noted { text: "1 hunk kept.".into() },
             Event::Retried { turn: TurnId(1), failure: Failure::Cut, wait_ms: 1500 },
@@ -265,8 +265,6 @@ fn questions_go_with_their_ruling_and_verdicts_stay() {
             ▸ edit  p  ⟩ under review
 
             ! 1 hunk kept.
-
-            ! The connection broke. Trying again after a pause (r now, <C-c> stop).
 
             ! Stopped.
         "#]],
@@ -287,8 +285,6 @@ fn a_failed_reply_is_taken_back_and_comes_again() {
     buffer.drain(&mut view);
     expect![[r#"
         go
-
-        ! The connection broke. Trying again after a pause (r now, <C-c> stop).
 
         a whole
     "#]]
@@ -361,7 +357,7 @@ fn what_is_toggled_opens_and_closes() {
     view.toggle(1, 0);
     view.toggle(99, 0);
     expect![[r#"
-        ▾ Thinking
+        ▾ Thought
           Hm.
           Aha.
 

@@ -49,7 +49,7 @@ fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
     // The pauses are of random lengths: some end by themselves before the key.
     let hurry = |nvim: &Nvim| {
         if nvim.phase() == "retrying" {
-            nvim.go_to_transcript("Trying again after");
+            nvim.go_to_transcript("Trying again in");
             nvim.keys("r");
         }
         server.requests().len() == 6
@@ -210,7 +210,7 @@ fn a_connection_closed_within_the_headers_is_tried_again() {
         server.reply(Reply::said("At the second try."));
         let nvim = Nvim::start(&Setup::new().anthropic(&server));
         nvim.ask("go", "At the second try.");
-        assert!(nvim.transcript().contains("! The connection broke. Trying again after"));
+        assert_eq!(server.requests().len(), 2);
     }
 }
 

@@ -218,9 +218,9 @@ fn what_the_permissions_forbid_is_refused() {
         let told = "a.txt was not changed: it is read-only.";
         refused(|it| it.mode("a.txt", 0o444), keys, "edit", change(), told);
     }
-    let told = "a.txt was not changed: it cannot be read: Permission denied (os error 13).";
+    let told = "a.txt was not changed: it cannot be read: permission denied.";
     refused(|it| it.mode("a.txt", 0o000), "", "edit", change(), told);
-    let told = "path: `a.txt` cannot be read: Permission denied (os error 13).";
+    let told = "path: `a.txt` cannot be read: permission denied.";
     refused(|it| it.mode("a.txt", 0o000), "", "read", json!({"path": "a.txt"}), told);
     refused(
         |it| it.file("dir/x", "").mode("dir", 0o555),
@@ -245,14 +245,14 @@ fn what_is_not_the_projects_is_refused() {
         "",
         "write",
         write(".git/hooks/pre-commit", "x\n"),
-        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.",
+        "path: `.git/hooks/pre-commit` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.",
     );
     refused(
         |it| it,
         "",
         "write",
         write(".GIT/config", "x\n"),
-        "path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.",
+        "path: `.GIT/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.",
     );
 }
 

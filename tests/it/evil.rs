@@ -77,7 +77,7 @@ fn what_was_accepted_in_a_renamed_buffer_is_not_told_as_rejected() {
             "",
             &expect![[r"
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (the user named its buffer other.txt): the disk does not have it yet."]],
+            a.txt is not saved (its buffer has another name, other.txt): the disk does not have it yet."]],
         );
         assert_eq!(scene.on_disk("a.txt"), Some(nine()), "{keys}");
         assert_eq!(scene.on_disk("other.txt"), Some(accepted()), "{keys}");

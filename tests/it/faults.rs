@@ -72,7 +72,7 @@ fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let nvim = asked_on_a_full_disk(server, command);
     nvim.command("Caliban approve");
     nvim.wait_transcript(
-        "? Caliban could not record the start of this command on disk (File too large",
+        "? Caliban could not record the start of this command on disk (file too large",
     );
     assert_eq!(nvim.setup.on_disk("ran.txt"), None);
     nvim.command("redraw");
@@ -117,7 +117,7 @@ fn a_key_pressed_twice_answers_one_question() {
     let nvim = asked_on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.keys("<C-w>kGyyy");
     nvim.wait_transcript(
-        "? Caliban could not record the start of this command on disk (File too large",
+        "? Caliban could not record the start of this command on disk (file too large",
     );
     nvim.command("redraw");
     nvim.wait_question();

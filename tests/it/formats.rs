@@ -119,7 +119,7 @@ fn what_a_patch_would_write_over_is_left_alone() {
         Nothing of the patch was applied. no.txt does not exist.
         Nothing of the patch was applied. none.txt does not exist. Use `*** Add File:` to create it.
         path: `b.txt` is a file, not a folder.
-        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user. Nothing of the call was done."#]]
+        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first. Nothing of the call was done."#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));

@@ -125,7 +125,9 @@ fn the_keyring_is_taken_where_there_is_one_and_no_argument_holds_the_key() {
     let setup = with_ring(setup(&server));
     let ring = setup.dir().join("ring");
     let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR><Esc>:Caliban connect anthropic<CR>");
+    nvim.keys(":Caliban<CR><Esc>");
+    nvim.wait_screen("tour/offline");
+    nvim.keys(":Caliban connect anthropic<CR>");
     nvim.wait_screen("Key for anthropic:");
     nvim.keys(&format!("{KEY}<CR>"));
     nvim.wait_transcript("Model: anthropic/");
@@ -237,7 +239,9 @@ fn a_stored_key_that_was_pasted_is_not_shown_in_the_request() {
         server.reply(Reply::said("Do not show it."));
         let setup = if in_ring { with_ring(setup(&server)) } else { setup(&server) };
         let nvim = Nvim::start(&setup);
-        nvim.keys(":Caliban<CR><Esc>:Caliban connect anthropic<CR>");
+        nvim.keys(":Caliban<CR><Esc>");
+        nvim.wait_screen("tour/offline");
+        nvim.keys(":Caliban connect anthropic<CR>");
         nvim.wait_screen("Key for anthropic:");
         nvim.keys(&format!("{KEY}<CR>"));
         nvim.wait_transcript("Model: anthropic/");

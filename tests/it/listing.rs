@@ -42,7 +42,7 @@ fn models_are_listed_by_their_providers_and_one_that_fails_is_a_line() {
         anthropic/claude-new  200k
         anthropic/claude-opus-5  1M · images · $5/$25
         openai/gpt-6.1-sol  1M · images · $2/$10
-        ! openai: The provider is overloaded. Wait a little, then send again."#]]
+        ! openai: The provider had an internal error (500): “Internal server error”. Wait a little, then send again."#]]
     .assert_eq(&nvim.lua_str("return table.concat(_G.items, '\\n')"));
     assert_eq!(first.requests()[0].method, "GET");
     assert_eq!(first.requests()[0].path, "/v1/models?limit=1000");
@@ -54,7 +54,7 @@ fn models_are_listed_by_their_providers_and_one_that_fails_is_a_line() {
     second.reply(Reply::error(500));
     nvim.command("let g:choice = '! openai'");
     nvim.keys(":Caliban model<CR>");
-    nvim.wait_screen("openai: The provider is overloaded.");
+    nvim.wait_screen("openai: The provider had an internal error (500)");
     assert_eq!(first.take_refusals().len() + second.take_refusals().len(), 0);
 }
 

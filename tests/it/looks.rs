@@ -142,7 +142,8 @@ fn hostile_text_of_a_model_reaches_the_buffer_as_plain_text() {
     nvim.keys(":Caliban<CR>");
     nvim.ask("go", "Over.");
     nvim.wait_transcript("end of it");
-    let transcript = nvim.conversation();
+    // the long line is shown in several
+    let transcript = nvim.conversation().replace("x\nx", "xx");
     assert!(transcript.chars().all(|c| !c.is_control() || c == '\n'), "control characters");
     let lines: Vec<String> = transcript
         .lines()

@@ -91,10 +91,10 @@ fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
         server.reply(Reply::said("All is well."));
         let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
         nvim.keys(":Caliban<CR>ione<C-s>");
-        nvim.wait_transcript("Trying again after");
+        nvim.wait_transcript("Trying again in");
         nvim.wait_phase("retrying");
         nvim.keys("<Esc>");
-        nvim.go_to_transcript("Trying again after");
+        nvim.go_to_transcript("Trying again in");
         nvim.keys("r");
         nvim.wait_transcript("All is well.");
         nvim.wait_phase("idle");
@@ -111,16 +111,12 @@ fn a_passing_failure_is_tried_again_and_counted_down_and_r_does_not_wait() {
         expect![[r#"
         one
 
-        ! Rate limited by the provider. Trying again after a pause (r now, <C-c> stop).
-
         All is well."#]],
     );
     check_retried(
         || Reply::error(529).header("retry-after", "60"),
         expect![[r#"
         one
-
-        ! The provider is overloaded. Trying again after a pause (r now, <C-c> stop).
 
         All is well."#]],
     );
@@ -139,7 +135,6 @@ fn what_broke_off_in_the_stream_is_taken_back_and_asked_for_again() {
             let nvim = Nvim::start(&Setup::new().speaking(dialect, &server));
             nvim.ask("one", "Whole.");
             assert!(!nvim.transcript().contains("Half"), "{}", nvim.transcript());
-            assert!(nvim.transcript().contains("Trying again after"), "{}", nvim.transcript());
             assert_eq!(server.requests().len(), 2);
         }
     }
@@ -153,13 +148,8 @@ fn the_rest_before_a_retry_can_be_stopped() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>ione<C-s>");
     nvim.wait_phase("retrying");
-    nvim.wait_transcript(
-        "! Rate limited by the provider. Trying again after a pause (r now, <C-c> stop).",
-    );
-    let before = nvim.transcript();
     nvim.wait_screen("trying again in 60 s");
     nvim.wait_screen("trying again in 59 s");
-    assert_eq!(nvim.transcript(), before);
     nvim.keys("<Esc>");
     nvim.keys("<C-c>");
     nvim.wait_screen("! Stopped.");
@@ -374,6 +364,9 @@ fn the_debug_log_is_written_only_when_asked_for() {
         let setup = Setup::new().anthropic(&server).without("CALIBAN_DEBUG").config(config);
         let nvim = Nvim::start(&setup);
         nvim.ask("my prompt", "Fine.");
+        if asked {
+            nvim.wait(|it| !it.setup.debug_log().is_empty(), "the log's thread to write");
+        }
         let log = nvim.setup.debug_log();
         assert_eq!(!log.is_empty(), asked, "{log}");
         assert!(!log.contains("my prompt") && !log.contains("Fine."), "{log}");
@@ -414,7 +407,7 @@ fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
           \a accept  \r reject  e reject, because …  \c comment
           ▾ greet.py
                 5  -1 +1  return f"Hello, {name}."
-               10  -1 +2  name = sys.argv[1] if len(sys.argv) > 1 …"#]].assert_eq(&nvim.conversation());
+               10  -1 +2  name = sys.argv[1] if len(sys.argv) > 1…"#]].assert_eq(&nvim.conversation());
     assert_eq!(nvim.lua_str("return #require('caliban').pending()"), "2");
     assert_eq!(nvim.lua_str("return require('caliban').state().waiting_for"), "review");
 }

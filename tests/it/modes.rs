@@ -161,7 +161,7 @@ fn the_mode_is_chosen_by_command_key_list_and_slash() {
     nvim.wait_screen("Mode auto needs permission rules");
     nvim.keys(":Caliban mode plum<CR>");
     nvim.wait_screen("'plum' is none of plan, ask, auto-edit. Did you mean 'plan'?");
-    assert_eq!(nvim.lua_str("return require('caliban').state().mode"), "ask");
+    wait_mode(&nvim, "ask");
     nvim.keys(":Caliban<CR>i/plan find it<Esc><CR>");
     nvim.wait_transcript("A plan.");
     wait_mode(&nvim, "plan");

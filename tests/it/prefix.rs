@@ -77,10 +77,16 @@ fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
     server.reply(Reply::said("Five.").usage(4100, 5).cached(0, 0));
     let setup = Setup::new().file("p.md", "be kind").config("{ system_file = 'p.md' }");
     let nvim = Nvim::start(&setup.anthropic(&server));
+    // The log is written by a thread of its own.
+    let wait_missed = |times| {
+        let missed = |nvim: &Nvim| nvim.setup.debug_log().matches("cache was missed").count();
+        nvim.wait(|nvim| missed(nvim) == times, "a line of the log");
+    };
     nvim.ask("one", "One.");
     nvim.ask("two", "Two.");
     assert!(!nvim.setup.debug_log().contains("cache was missed"));
     nvim.ask("three", "Three.");
+    wait_missed(1);
     let log = nvim.setup.debug_log();
     let line = log.lines().find(|it| it.contains("the cache was missed")).unwrap();
     let said = "the cache was missed: 0 tokens read, 4020 were there; this request goes on from it";
@@ -89,6 +95,7 @@ fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
     std::fs::write(nvim.setup.path("p.md"), "be kinder").unwrap();
     nvim.lua("require('caliban').ask(...)", &["/system new".into()]);
     nvim.ask("five", "Five.");
+    wait_missed(2);
     let log = nvim.setup.debug_log();
     let line = log.lines().rfind(|it| it.contains("the cache was missed")).unwrap();
     assert!(line.contains("9000 were there; system[0] at byte"), "{line}");

@@ -153,23 +153,24 @@ fn an_unknown_slash_word_is_never_sent_and_the_nearest_is_named() {
     nvim.wait_transcript("/clear ");
     expect![[r#"
         Commands:
-        /help     this list
-        /system   shows the system prompt; `/system new` takes the one the settings give now
-        /new      a new conversation, the old one stays: `/new [name]`
-        /sessions lists the conversations of this project, to choose one; `/sessions text` searches them
-        /rename   another name for this conversation; what cannot be a name becomes its title
-        /fork     goes on in a copy of this conversation, which stays as it is
-        /save     keeps a copy of this conversation as it is now: `/save name`
-        /export   writes this conversation to a file, as Markdown or JSON: `/export [file]`
-        /copy     copies the last reply to the clipboard
-        /history  your messages in this project, to take one up again
-        /clear    empties this conversation; the old text goes to the trash folder
-        /models   lists the models there are, to choose one; `/models provider/model` takes it
-        /connect  asks for a provider's key and stores it: `/connect [provider]`
-        /usage    the tokens of this conversation, and what they cost where that is known
-        /plan     plan mode, in which nothing is edited or run: `/plan [message]`
-        /skills   lists the skills there are, and what is wrong with one
-        /skill    sends a message with the text of a skill: `/skill name [message]`
+        /help         this list
+        /system       shows the system prompt; `/system new` takes the one the settings give now
+        /new          a new conversation, the old one stays: `/new [name]`
+        /sessions     lists the conversations of this project, to choose one; `/sessions text` searches them
+        /rename       another name for this conversation; what cannot be a name becomes its title
+        /fork         goes on in a copy of this conversation, which stays as it is
+        /save         keeps a copy of this conversation as it is now: `/save name`
+        /export       writes this conversation to a file, as Markdown or JSON: `/export [file]`
+        /copy         copies the last reply to the clipboard
+        /history      your messages in this project, to take one up again
+        /clear        empties this conversation; the old text goes to the trash folder
+        /models       lists the models there are, to choose one; `/models provider/model` takes it
+        /connect      asks for a provider's key and stores it: `/connect [provider]`
+        /usage        the tokens of this conversation, and what they cost where that is known
+        /plan         plan mode, in which nothing is edited or run: `/plan [message]`
+        /permissions  what you allowed for this session, to be asked about it again
+        /skills       lists the skills there are, and what is wrong with one
+        /skill        sends a message with the text of a skill: `/skill name [message]`
         @path, @path:10-40 and @dir/ bring files along. g? lists the keys."#]]
     .assert_eq(nvim.transcript().split("! ").nth(1).unwrap());
     assert!(server.requests().is_empty());

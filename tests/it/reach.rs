@@ -67,7 +67,7 @@ fn asked(scene: &Scene, tool: &str, input: Value, question: &str, with: &str) ->
 fn in_the_home_folder_calibans_own_is_not_read_and_keys_are_asked_for() {
     let scene = Scene::start(home);
     let said = answer(&scene, "read", json!({ "path": ".local/share/caliban/keys.json" }));
-    expect!["path: `.local/share/caliban/keys.json` is Caliban's own (keys, settings, conversations), which no tool reads or writes. Only the user may look into it."].assert_eq(&said);
+    expect!["path: `.local/share/caliban/keys.json` is Caliban's own (keys, settings, conversations), which no tool reads or writes. It is never sent to a model."].assert_eq(&said);
     let said = answer(&scene, "list", json!({ "path": ".local/share/CALIBAN/sessions" }));
     assert!(said.contains("is Caliban's own"), "{said}");
     let question = "Let read look at `.ssh/id_rsa`? It holds keys (SSH).";
@@ -187,7 +187,7 @@ fn keys_are_asked_for_and_left_out_of_searches() {
 fn gits_own_folder_is_neither_read_nor_written() {
     let scene = Scene::start(|it| it.file(".git/config", SECRET));
     let said = answer(&scene, "read", json!({ "path": ".git/config" }));
-    expect!["path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user."].assert_eq(&said);
+    expect!["path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first."].assert_eq(&said);
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN", "path": ".git" }));
     assert!(said.contains("is in .git"), "{said}");
     let said = answer(&scene, "write", write(".git/hooks/pre-commit", "x\n"));
@@ -255,7 +255,9 @@ fn a_mention_of_what_is_never_read_sends_nothing_of_it() {
         Scene::start(|it| it.file(".git/config", SECRET).file(".git/x/y", "").file("a.txt", ""));
     scene.nvim.keys(":Caliban<CR>i");
     scene.nvim.keys("look at @.git/config and @./<C-s><Esc>");
-    scene.nvim.wait_screen("Nothing was sent");
+    scene.nvim.wait_screen("asks first");
+    let shown = scene.nvim.screen();
+    assert!(!shown.contains("the user"), "{shown}");
     scene.server.reply(Reply::said("Seen."));
     scene.nvim.keys("i<C-s><Esc>");
     scene.wait_idle("Seen.");

@@ -1,5 +1,6 @@
 //! `:Caliban rewind`: what turns have changed is taken back, whatever became of it since.
 
+mod back;
 mod commands;
 mod kept;
 
@@ -16,7 +17,7 @@ const MODE: &str = "{ mode = 'auto-edit' }";
 fn two_accepted() -> Scene {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys(":Caliban accept all<CR>");
-    scene.wait_chat("The user accepted 2 changes in a.txt.");
+    scene.wait_chat("You accepted 2 changes in a.txt.");
     scene
 }
 
@@ -35,10 +36,10 @@ fn preview(scene: &Scene, turn: &str) {
 /// Takes back all of it, and waits for what is said of it.
 fn rewind(scene: &Scene, turn: &str) {
     preview(scene, turn);
-    let said = scene.nvim.transcript().matches("The user took back").count();
+    let said = scene.nvim.transcript().matches("You took back").count();
     scene.nvim.keys("a");
     let more =
-        |it: &crate::kit::nvim::Nvim| it.transcript().matches("The user took back").count() > said;
+        |it: &crate::kit::nvim::Nvim| it.transcript().matches("You took back").count() > said;
     scene.nvim.wait(more, "the end of the rewind");
 }
 
@@ -64,7 +65,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
          l9"#]]
     .assert_eq(&shown);
     scene.nvim.keys("a");
-    scene.wait_chat("The user took back the changes of “please”:");
+    scene.wait_chat("You took back the changes of “please”:");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
     assert_eq!(scene.pending(), 0);
@@ -225,7 +226,7 @@ fn a_cleared_conversations_turns_are_not_mixed_with_the_new_ones() {
         scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[(old, new)])));
         scene.ask_until(Reply::said("I see."), "I see.");
         scene.nvim.keys(":Caliban accept all<CR>");
-        scene.wait_chat("The user accepted");
+        scene.wait_chat("You accepted");
     }
     scene.nvim.keys(":Caliban rewind<CR>");
     scene.nvim.wait_screen("3: please  (a.txt");

@@ -1,11 +1,16 @@
 //! Sessions on disk, and the lives and deaths of the two processes.
 
+mod apart;
+mod clock;
 mod crash;
 mod drafts;
+mod exported;
 mod large;
+mod long;
 mod many;
 mod moves;
 mod names;
+mod old;
 mod out;
 mod second;
 mod titles;

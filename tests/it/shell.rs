@@ -30,6 +30,8 @@ fn room() -> Room {
         home: None,
         config: std::path::PathBuf::new(),
         output,
+        tools: tool::own(),
+        seen: None,
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: env!("CARGO_BIN_EXE_caliban").into(),
@@ -356,8 +358,5 @@ async fn a_folder_that_is_gone_is_said() {
     let room = room();
     fs::remove_dir_all(&room.desk.root).unwrap();
     let done = shell(&room.desk, json!({ "command": "true" })).await;
-    assert_eq!(
-        done.text,
-        "The command could not be started: No such file or directory (os error 2)."
-    );
+    assert_eq!(done.text, "The command could not be started: no such file or directory.");
 }

@@ -1,6 +1,7 @@
 //! Stops at every point of a turn: the connection closes before anything else is asked, nothing runs that the
 //! model had not ended with, and the next request is one that no provider refuses.
 
+mod child;
 mod everywhere;
 mod polls;
 
@@ -134,7 +135,9 @@ fn a_stop_that_comes_while_the_editor_draws_is_one_and_one_that_takes_a_command_
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("Half");
+    nvim.lua("KitKeys = 0 vim.on_key(function() KitKeys = KitKeys + 1 end)", &[]);
     nvim.keys("f<C-c>");
+    nvim.wait(|it| it.lua_json("return KitKeys") == 2, "both keys to be taken");
     nvim.command("split");
     nvim.command("enew");
     nvim.lua(INTERRUPT, &[]);

@@ -217,6 +217,14 @@ fn no_name_is_expanded_or_run() {
 }
 
 #[test]
+fn errors_are_told_in_words() {
+    let rule = rules::raw_errors;
+    check(rule, "a", "format!(\"no: {error}\")", &["a:1: an error without `cause`"]);
+    check(rule, "a", "tracing::warn!(\"no: {error}\");\nformat!(\"no: {}\", cause(&error))", &[]);
+    holds(&shipped(), rule);
+}
+
+#[test]
 fn no_registry_is_named() {
     let host = ["pypi", "org"].join(".");
     check(rules::registries, "a", &format!("https://{host}/x"), &[&format!("a: names {host}")]);

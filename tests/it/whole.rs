@@ -323,7 +323,7 @@ fn what_cannot_be_deleted_is_refused_in_a_sentence() {
         none.txt does not exist.
         path: `dir` is a folder. Name a file.
         path: `../setup.lua` is outside the project (/DIR/project), where nothing is edited.
-        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.
+        path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
         a.txt was not changed: its buffer has unsaved changes of the user.
         a.txt was not changed: it is read-only.
         a.txt was not changed: its buffer is not a file (nofile)."#]]
@@ -346,7 +346,7 @@ fn where_a_file_cannot_be_renamed_to_is_refused_in_a_sentence() {
         to: there is a `dir/x.txt` already. Name a path where nothing is.
         to: `dir` is a folder. Name a file.
         to: `../b.txt` is outside the project (/DIR/project), where nothing is edited.
-        to: `.git/b` is in .git, which no tool reads or writes. Run git with `shell`, which asks the user.
+        to: `.git/b` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
         to: `a.txt` is a file, not a folder.
         to: there is a `a.txt` already. Name a path where nothing is.
         a.txt was not changed: a buffer is called b.txt."#]]

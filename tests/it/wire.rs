@@ -124,14 +124,13 @@ fn in_lua(kind: &str, rust: &BTreeMap<String, Fields>) -> String {
     match kind {
         "String" | "PathBuf" | "SessionId" | "Secret" | "&'static str" => "string".into(),
         "bool" => "boolean".into(),
-        "u32" | "u64" => "integer".into(),
+        "i32" | "u32" | "u64" => "integer".into(),
         "f64" => "number".into(),
         "Format" => "'replace'|'patch'|'whole'".into(),
         "Effort" => "'off'|'low'|'medium'|'high'|'max'".into(),
         "Mode" => "'plan'|'ask'|'auto-edit'".into(),
         "Resume" => "boolean|'open'".into(),
         "(u32, u32)" => "[integer, integer]".into(),
-        "WireQueued" => "caliban.QueuedMessage".into(),
         "BTreeMap<&'static str, String>" => "table".into(),
         "BTreeMap<String, String>" => "table<string, string>".into(),
         "BTreeMap<String, ProviderConfig>" => "table<string, caliban.ProviderConfig>".into(),
@@ -224,10 +223,9 @@ fn differences(rust_texts: &[&str], lua_text: &str) -> Vec<String> {
         }
         check.wrong.extend(kinds.keys().map(|kind| format!("kind '{kind}' is in Lua alone")));
         for (class, lua) in &classes {
-            let name = if class == "QueuedMessage" { "WireQueued" } else { class };
             let reads = reads || ["BufferText", "Restored"].contains(&class.as_str());
             let writes = !reads || class == "Excerpt";
-            match types.get(name) {
+            match types.get(class) {
                 Some(rust) => check.fields(class, rust, lua, reads, writes),
                 None => check.wrong.push(format!("class {class} is in Lua alone")),
             }
@@ -241,13 +239,15 @@ fn read(path: &str) -> String {
 }
 
 /// Where the Rust side is written down.
-const TYPES: [&str; 9] = [
+const TYPES: [&str; 11] = [
     "src/nvim/wire.rs",
     "src/nvim/wire/chats.rs",
     "src/nvim/wire/config.rs",
     "src/nvim/wire/files.rs",
+    "src/nvim/wire/permissions.rs",
     "src/nvim/wire/servers.rs",
     "src/nvim/wire/verdict.rs",
+    "src/conversation/report.rs",
     "src/message.rs",
     "src/view/paint.rs",
     "src/tool/lsp.rs",
@@ -255,7 +255,7 @@ const TYPES: [&str; 9] = [
 
 /// And the other: what is said to the program, then what is said to the editor.
 fn lua_side() -> String {
-    let texts = ["wire", "wire/config", "wire/files", "wire/held"]
+    let texts = ["wire", "wire/config", "wire/files", "wire/held", "wire/permissions"]
         .map(|it| read(&format!("lua/caliban/{it}.lua")));
     let halves = texts.each_ref().map(|it| it.split_once("- to the editor\n").unwrap());
     let [to_program, to_editor] = [halves.map(|it| it.0).concat(), halves.map(|it| it.1).concat()];

@@ -28,7 +28,7 @@ local SETUP = [[
     end
     local p = { id = 1, group = 1, path = path, create = false, eol = true, hunks = hunks }
     p.sha = vim.fn.sha256(table.concat(before, '\n'))
-    B.propose({ kind = 'propose', session = 's', turn = 1, proposals = { p } })
+    B.propose({ kind = 'propose', session = 's', owner = 's', turn = 1, proposals = { p } })
   end
   Text = function()
     return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr(path), 0, -1, false), ' ')

@@ -134,6 +134,7 @@ function M.propose(proposals, session, turn)
   buffers.propose({
     kind = 'propose',
     session = session or 's',
+    owner = session or 's',
     turn = turn or 1,
     proposals = proposals,
   })

@@ -162,7 +162,7 @@ function T.laws()
           local gone = vim.list_slice(now, next_ + 1, next_ + math.random(0, 2))
           edits[2] = { start = next_, old = gone, new = rnd(2) }
         end
-        hunks = R.stacked(hunks, edits, function(a, b)
+        hunks = require('caliban.stack').stacked(hunks, edits, function(a, b)
           return vim.list_slice(now, a + 1, b)
         end)
         for k = #edits, 1, -1 do

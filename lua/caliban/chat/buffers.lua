@@ -3,6 +3,10 @@ local M = {}
 
 local api = vim.api
 
+--- What begins a line whose next rows are indented: the mark of a tool or thought, of a question, a notice or a quotation,
+--- of an item of a list, or a word in a column of its own, as in the list of commands.
+local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\a\+\s\s\+\)]]
+
 ---@param full string
 ---@param but integer
 local function wipe(full, but)
@@ -38,11 +42,12 @@ local function name(chat, buf, filetype, suffix)
   end
 end
 
---- The chat's session has another name.
+--- Names the two after the chat's session.
 ---@param chat caliban.Chat
 function M.rename(chat)
-  entitle(chat, chat.transcript, '')
-  entitle(chat, chat.composer, '/prompt')
+  for buf, suffix in pairs({ [chat.transcript] = '', [chat.composer] = '/prompt' }) do
+    local _ = api.nvim_buf_is_valid(buf) and entitle(chat, buf, suffix)
+  end
 end
 
 ---@param chat caliban.Chat
@@ -66,10 +71,19 @@ local function transcript(chat)
   chat.transcript = make(chat)
   chat.blocks, chat.total = {}, 0
   vim.bo[chat.transcript].undolevels = -1
+  vim.bo[chat.transcript].formatlistpat = LISTS
   vim.bo[chat.transcript].modifiable = false
   require('caliban.chat.keys').attach(chat, chat.transcript, 'transcript')
   require('caliban.chat.above').attach(chat, chat.transcript)
+  require('caliban.chat.long').attach(chat.transcript)
+  api.nvim_create_autocmd('WinScrolled', {
+    buffer = chat.transcript,
+    callback = function()
+      require('caliban.chat.beside').refit(chat)
+    end,
+  })
   require('caliban.chat.redraw').watch()
+  require('caliban.chat.breaks').watch()
 end
 
 ---@param chat caliban.Chat
@@ -82,6 +96,27 @@ local function composer(chat)
   require('caliban.chat.composer').attach(chat)
 end
 
+--- Has an empty transcript painted.
+---@param chat caliban.Chat
+local function present(chat)
+  chat.blocks, chat.total = {}, 0
+  if chat.session then
+    require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+  end
+end
+
+--- `:edit` has emptied one of the two: it gets its text again.
+---@param chat caliban.Chat
+---@param buf integer
+function M.refill(chat, buf)
+  if buf == chat.transcript then
+    vim.bo[buf].modifiable = false
+    present(chat)
+  else
+    api.nvim_buf_set_lines(buf, 0, -1, false, chat.text)
+  end
+end
+
 --- Makes what is missing.
 ---@param chat caliban.Chat
 function M.ensure(chat)
@@ -89,8 +124,8 @@ function M.ensure(chat)
   if not usable(chat.transcript) then
     local again = chat.transcript > 0
     transcript(chat)
-    if again and chat.session then
-      require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+    if again then
+      present(chat)
     end
   end
   if not usable(chat.composer) then

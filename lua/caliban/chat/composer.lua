@@ -72,21 +72,23 @@ local function make_room(chat, rows)
 end
 
 ---@param chat caliban.Chat
----@return [string, string][][] # virtual lines: what went wrong, and the chips
+---@return integer cells that a line over the text may have
+local function room(chat)
+  local win = vim.fn.win_findbuf(chat.composer)[1]
+  return math.max(20, (win and api.nvim_win_get_width(win) or 60) - 2)
+end
+
+---@param chat caliban.Chat
+---@return [string, string][][] # virtual lines: the state, what went wrong, and the chips
 local function above(chat)
   local rows = {}
-  local win = vim.fn.win_findbuf(chat.composer)[1]
-  local width = math.max(20, (win and api.nvim_win_get_width(win) or 60) - 2)
-  local line = ''
-  for word in (chat.warning and '! ' .. chat.warning.text or ''):gmatch('%S+') do
-    if line ~= '' and api.nvim_strwidth(line .. ' ' .. word) > width then
-      table.insert(rows, { { line, 'CalibanError' } })
-      line = ' '
-    end
-    line = line == '' and word or line .. ' ' .. word
+  local width = room(chat)
+  if chat.state then
+    table.insert(rows, { { chat.state, 'CalibanDim' } })
   end
-  if line ~= '' then
-    table.insert(rows, { { line, 'CalibanError' } })
+  local warning = chat.warning and '! ' .. chat.warning.text or ''
+  for _, row in ipairs(require('caliban.chat.beside').rows(warning, width, '  ')) do
+    table.insert(rows, { { row, 'CalibanError' } })
   end
   for _, excerpt in ipairs(chat.context) do
     table.insert(rows, { { '▏' .. M.label(excerpt), 'CalibanChip' } })
@@ -112,12 +114,39 @@ local function show_chips(chat)
   make_room(chat, #virtual)
 end
 
+--- Shows the state of the chat over the text, or shows it no more.
+---@param chat caliban.Chat
+---@param wanted boolean
+function M.show_state(chat, wanted)
+  local width = room(chat)
+  local left, right = require('caliban.status').line(chat, width - 1)
+  local gap = math.max(2, width - api.nvim_strwidth(left .. right))
+  local state = wanted and left .. (' '):rep(gap) .. right or nil
+  if state ~= chat.state then
+    chat.state = state
+    show_chips(chat)
+  end
+end
+
 --- Says what went wrong, where the user looks; it goes when the text changes.
 ---@param chat caliban.Chat
 ---@param why string
 function M.warn(chat, why)
   chat.warning = { text = why, tick = api.nvim_buf_get_changedtick(chat.composer) }
   show_chips(chat)
+end
+
+--- Has the windows that cannot show all of the text show its beginning, and what stands above that.
+---@param chat caliban.Chat
+function M.to_top(chat)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
+    if api.nvim_win_text_height(win, {}).all > api.nvim_win_get_height(win) then
+      api.nvim_win_set_cursor(win, { 1, 0 })
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #above(chat) })
+      end)
+    end
+  end
 end
 
 --- Takes back what went wrong: it is mended.

@@ -14,6 +14,7 @@ local api = vim.api
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
 ---@field above? boolean what stands above the first of them is on its way
+---@field narrowest? caliban.Narrowest the window that words beside a line were last fitted into
 ---@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
 ---@field toggled? integer the block the user has just opened or closed
 ---@field status? caliban.Status
@@ -21,6 +22,7 @@ local api = vim.api
 ---@field repainted? caliban.Question its open question before it was painted anew
 ---@field listing? caliban.Listing what of it is under review
 ---@field context caliban.Excerpt[] chips of the composer
+---@field state? string the line about its state that is shown over the composer's text
 ---@field warning? { text: string, tick: integer } shown over the composer's text until that changes
 ---@field text string[] the composer's text as last seen
 ---@field sent_here string[] messages of a chat that is never saved, newest last
@@ -60,6 +62,7 @@ local function new()
   if #M.all == 1 then
     require('caliban.status').watch()
     require('caliban.chat.layout').watch()
+    require('caliban.chat.windows').watch()
   end
   return chat
 end
@@ -105,6 +108,10 @@ end
 ---@param message table without `session`
 ---@return boolean taken
 function M.send(chat, message)
+  if message.kind == 'send' then
+    -- a verdict that waits goes first
+    require('caliban.rest').over()
+  end
   if not chat.session then
     table.insert(chat.outbox, message)
     return true
@@ -145,11 +152,39 @@ function M.switch(message)
   M.show(true)
 end
 
+--- The chat of a conversation that is on disk, made the one in use. Its text comes once the program has opened it.
+---@param session string
+---@return caliban.Chat? # nil where the program cannot run, which the user is told
+function M.revive(session)
+  local chat = M.find(session) or M.waiting(session)
+  if not chat then
+    if not require('caliban.rpc').ask({ kind = 'open', session = session }) then
+      return nil
+    end
+    chat = new()
+    chat.asked = session
+  end
+  M.current = chat
+  require('caliban.chat.buffers').ensure(chat)
+  return chat
+end
+
+--- The chat that waits for a session it has asked for.
+---@param session string
+---@return caliban.Chat?
+function M.waiting(session)
+  for _, chat in ipairs(M.all) do
+    if not chat.session and chat.asked == session then
+      return chat
+    end
+  end
+end
+
 --- The chat that a session is opened for.
 ---@param session string
 ---@return caliban.Chat
 local function chat_for(session)
-  local waiting = M.find(nil)
+  local waiting = M.waiting(session) or M.find(nil)
   local is_other = M.looked[session] and waiting and (waiting.asked or session) ~= session
   M.looked[session] = nil
   return M.find(session) or not is_other and waiting or new()
@@ -264,6 +299,7 @@ local function count(chat)
   vim.defer_fn(function()
     chat.counting = nil
     if chat.retry_at or chat.silent_since then
+      require('caliban.chat.countdown').tick(chat)
       require('caliban.chat.windows').decorate(chat)
       count(chat)
     end
@@ -289,9 +325,12 @@ function M.status(message)
   if chat.retry_at or chat.silent_since then
     count(chat)
   end
+  if retries or (before and before.phase == 'retrying') then
+    require('caliban.chat.countdown').show(chat)
+  end
   if not vim.deep_equal(before and before.queue or {}, message.queue) then
     local paint = require('caliban.chat.paint')
-    paint.paint(chat, { paint.queue(message.queue) })
+    paint.paint(chat, { require('caliban.chat.queue').block(message.queue) })
   end
   if chat.listing and (not before or before.phase ~= message.phase) then
     require('caliban.chat.review').refresh(chat)
@@ -311,6 +350,7 @@ function M.bounce(message)
       return
     elseif require('caliban.chat.windows').visible(chat) then
       composer.warn(chat, message.why)
+      composer.to_top(chat)
     else
       require('caliban.notify').say(message.why)
     end
@@ -331,6 +371,7 @@ function M.ended(why, unsent)
     if chat.status then
       chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
       chat.retry_at, chat.silent_since = nil, nil
+      require('caliban.chat.countdown').show(chat)
     end
     require('caliban.chat.paint').ended(chat, why)
     require('caliban.chat.windows').decorate(chat)
@@ -361,6 +402,7 @@ function M.reopen()
     end
     require('caliban.rpc').notify(message)
     chat.sent = nil
+    require('caliban.chat.composer').unwarn(chat)
     require('caliban.chat.composer').save(chat)
   end
 end

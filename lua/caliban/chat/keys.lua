@@ -9,6 +9,7 @@ local api = vim.api
 ---@field desc string
 ---@field run fun(chat: caliban.Chat): boolean|string? false: the key keeps its ordinary meaning; or keys to run
 ---@field own? boolean the key has an ordinary meaning that must stay
+---@field remap? boolean the keys that `run` gives may be mapped
 
 ---@return integer # row of the cursor, from 0
 local function row()
@@ -214,7 +215,11 @@ end
 local function yank_code(chat)
   local block, top = require('caliban.chat.paint').at(chat, row())
   local lines = block and api.nvim_buf_get_lines(0, top, top + block.n, false)
-  local code = lines and require('caliban.chat.markdown').code_at(lines, row() - top + 1)
+  local code ---@type string[]?
+  if lines then
+    local whole, index = require('caliban.chat.long').join(0, top, lines)
+    code = require('caliban.chat.markdown').code_at(whole, index[row() - top + 1])
+  end
   if not code then
     require('caliban.notify').show('No code block here.')
     return
@@ -235,6 +240,17 @@ local function submit(steer)
   return function(chat)
     require('caliban.chat.composer').send(chat, steer)
   end
+end
+
+--- Steers, or does what `<Esc>` and then `<CR>` do if those may be what was typed.
+---@param chat caliban.Chat
+---@return string keys
+local function meta_enter(chat)
+  return require('caliban.chat.steer').key() == '<M-CR>'
+      and at_once(function()
+        submit(true)(chat)
+      end)
+    or '<Esc><CR>'
 end
 
 ---@param step -1|1
@@ -306,11 +322,31 @@ local keys = {
     { mode = 'n', lhs = '<C-c>', desc = 'stop the turn', run = stop },
   },
   composer = {
-    { mode = 'n', lhs = '<CR>', desc = 'send (while a turn runs: queue)', run = submit(false) },
+    {
+      mode = 'n',
+      lhs = '<CR>',
+      desc = 'send (while a turn runs: queue; while a review waits: end the wait)',
+      run = submit(false),
+    },
     { mode = 'n', lhs = '<C-s>', desc = 'send', run = submit(false) },
     { mode = 'i', lhs = '<C-s>', desc = 'send', run = submit(false) },
-    { mode = 'n', lhs = '<M-CR>', desc = 'send into the running turn', run = submit(true) },
-    { mode = 'i', lhs = '<M-CR>', desc = 'send into the running turn', run = submit(true) },
+    { mode = 'n', lhs = 'g<CR>', desc = 'send into the running turn', run = submit(true) },
+    {
+      mode = 'n',
+      lhs = '<M-CR>',
+      desc = 'the same, unless the terminal sends <Esc><CR> for it',
+      run = meta_enter,
+      own = true,
+      remap = true,
+    },
+    {
+      mode = 'i',
+      lhs = '<M-CR>',
+      desc = 'the same, unless the terminal sends <Esc><CR> for it',
+      run = meta_enter,
+      own = true,
+      remap = true,
+    },
     { mode = 'n', lhs = '<C-c>', desc = 'stop the turn', run = stop },
     {
       mode = 'n',
@@ -383,12 +419,17 @@ local function help(part)
     relative = 'cursor',
     row = 1,
     col = 0,
-    width = width,
+    width = math.min(width, vim.o.columns - 2),
     height = #lines,
     style = 'minimal',
     border = 'single',
     title = ' Keys ',
   })
+  -- a line that is wider goes on below, where what the key does begins
+  vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
+  vim.wo[win][0].breakindent, vim.wo[win][0].breakindentopt = true, 'shift:8'
+  local rows = api.nvim_win_text_height(win, {}).all
+  api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 4)))
   local function close()
     if api.nvim_win_is_valid(win) then
       api.nvim_win_close(win, true)
@@ -415,7 +456,7 @@ local function map(chat, buf, key)
     return
   end
   -- an expression, so that count, register and operator stay with a key that is not for us
-  opts.expr = true
+  opts.expr, opts.remap = true, key.remap
   vim.keymap.set(key.mode, key.lhs, function()
     local done = key.run(chat)
     return type(done) == 'string' and done or done and '' or key.lhs

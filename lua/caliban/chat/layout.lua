@@ -119,13 +119,16 @@ local function share_of(win)
   return vim.w[win].caliban_share
 end
 
---- The user has resized windows: the present size of each chat becomes its share.
+--- Windows have another size: where the user has resized them, the present size of each chat becomes its share.
 local function resized()
   for _, win in ipairs(vim.v.event.windows or {}) do
     local share = api.nvim_win_is_valid(win) and share_of(win)
     if share and share.screen == vim.o[share.side] and size(win, share.side) ~= share.size then
       note(win, share.side)
     end
+  end
+  for _, chat in ipairs(require('caliban.chat').all) do
+    require('caliban.chat.beside').refit(chat)
   end
 end
 

@@ -219,15 +219,16 @@ end
 --- One finished line.
 ---@param buf integer
 ---@param block caliban.Block
+---@param row integer the block's
 ---@param i integer its index
 ---@param s string
 ---@return integer? # index of the first line that is to be drawn anew
-local function finish(buf, block, i, s)
+local function finish(buf, block, row, i, s)
   local mark, info = s:match('^%s*(```+)([^`]*)$')
   if not (mark and info) then
     mark, info = s:match('^%s*(~~~+)(.*)$')
   end
-  if not (mark and info) then
+  if not (mark and info) or require('caliban.chat.long').further(buf, row + i) then
     return nil
   end
   local fence = block.fences[#block.fences]
@@ -256,7 +257,7 @@ function M.advance(buf, block, row)
       local first = s:byte()
       -- a backtick, a tilde, or blank space that may stand before them
       if first == 96 or first == 126 or first == 32 or first == 9 then
-        anew = math.min(anew, finish(buf, block, block.done + i - 1, s) or anew)
+        anew = math.min(anew, finish(buf, block, row, block.done + i - 1, s) or anew)
       end
     end
     block.done = upto

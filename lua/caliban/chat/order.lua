@@ -1,8 +1,9 @@
 --- Where a block of the transcript stands among the others.
 local M = {}
 
---- Blocks made here: the messages that wait, that the program has ended, and what is under review.
-M.QUEUE, M.ENDED, M.REVIEW = -1, -2, -3
+--- Blocks made here: the messages that wait, that the program has ended, what is under review, and the countdown to a
+--- retry.
+M.QUEUE, M.ENDED, M.REVIEW, M.RETRY = -1, -2, -3, -4
 
 --- What waits for the user stands below what is said meanwhile; a question most of all.
 ---@param block caliban.Block
@@ -11,6 +12,8 @@ M.QUEUE, M.ENDED, M.REVIEW = -1, -2, -3
 local function stays_below(block, new)
   if block.shape == 'ask' then
     return new.id == M.REVIEW
+  elseif block.id == M.RETRY then
+    return new.id >= 0
   end
   return block.id == M.QUEUE or block.shape == 'review' and new.shape ~= 'ask'
 end

@@ -16,6 +16,8 @@ M.ns = ns
 ---@field done integer lines that are finished
 ---@field call? string
 ---@field right? string
+---@field need? integer cells that its first line and `right` take in one row
+---@field room? integer cells of the row that they were fitted into
 ---@field below? string[]
 ---@field marks table<string, integer>
 ---@field fences caliban.Fence[]
@@ -35,8 +37,10 @@ local spans = {
 }
 local heads = { tool = 'CalibanTool', ask = 'CalibanAsk', review = 'CalibanAsk' }
 
+local long = require('caliban.chat.long')
+local beside = require('caliban.chat.beside')
 local order = require('caliban.chat.order')
-local QUEUE, ENDED, REVIEW = order.QUEUE, order.ENDED, order.REVIEW
+local ENDED, REVIEW = order.ENDED, order.REVIEW
 
 --- The block that holds a row of the transcript.
 ---@param chat caliban.Chat
@@ -107,6 +111,7 @@ local function replace(chat, block, row, at, lines, till)
   at, till = math.min(at, block.n), till or block.n
   if chat.total > 0 and at < till then
     api.nvim_buf_clear_namespace(chat.transcript, ns, row + at, row + till)
+    long.clear(chat.transcript, row + at, row + till)
   end
   put(chat, row + at, row + till, lines)
   chat.total = chat.total + at + #lines - till
@@ -132,12 +137,14 @@ end
 ---@param row integer
 ---@param text string
 local function append(chat, block, row, text)
-  local lines = vim.split(text, '\n', { plain = true })
+  local lines, further = long.cut(vim.split(text, '\n', { plain = true }), block.col)
   if block.n == 0 then
-    return replace(chat, block, row, 0, lines)
+    replace(chat, block, row, 0, lines)
+    return long.mark(chat.transcript, row, further)
   end
   local last = row + block.n - 1
   api.nvim_buf_set_text(chat.transcript, last, block.col, last, block.col, lines)
+  long.mark(chat.transcript, last, further)
   block.col = #lines == 1 and block.col + #text or #lines[#lines]
   block.n = block.n + #lines - 1
   chat.total = chat.total + #lines - 1
@@ -199,12 +206,7 @@ local function dress(chat, block, row)
     local width = #api.nvim_buf_get_lines(chat.transcript, top, top + 1, false)[1]
     mark(chat, block, 'head', top, 0, { end_col = width, hl_group = head, priority = 110 })
   end
-  if block.right and block.right ~= '' then
-    mark(chat, block, 'right', top, 0, {
-      virt_text = { { block.right, 'CalibanDim' } },
-      virt_text_pos = 'eol_right_align',
-    })
-  end
+  beside.show(chat, block, top)
   if block.below then
     local virtual = vim.tbl_map(function(line)
       return { { '┃ ', 'CalibanUser' }, { line, 'CalibanChip' } }
@@ -272,7 +274,9 @@ local function apply(chat, update)
     local lines = require('caliban.chat.consent').take(chat, update)
     replace(chat, block, row, 0, lines)
   elseif update.lines then
-    replace(chat, block, row, update.at, update.lines)
+    local lines, further = long.cut(update.lines, 0)
+    replace(chat, block, row, update.at, lines)
+    long.mark(chat.transcript, row + update.at, further)
   end
   if update.append and update.append ~= '' then
     append(chat, block, row, update.append)
@@ -356,11 +360,14 @@ function M.paint(chat, updates, reset)
   write(chat, follows, function()
     if reset then
       api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
+      long.clear(chat.transcript, 0, -1)
       api.nvim_buf_set_lines(chat.transcript, 0, -1, false, {})
       chat.blocks, chat.total = {}, 0
       require('caliban.chat.consent').repaint(chat)
       if chat.status then
-        updates = vim.list_extend({ M.queue(chat.status.queue) }, updates)
+        local queue = require('caliban.chat.queue').block(chat.status.queue)
+        local own = { queue, require('caliban.chat.countdown').block(chat) }
+        updates = vim.list_extend(own, updates)
       end
     end
     for _, update in ipairs(updates) do
@@ -377,16 +384,6 @@ function M.paint(chat, updates, reset)
   if reset then
     require('caliban.chat.review').restore(chat)
   end
-end
-
---- The messages that wait, as the block below all others: one line each, after an empty one.
----@param queue caliban.QueuedMessage[]
----@return caliban.BlockUpdate
-function M.queue(queue)
-  local lines = require('caliban.chat.queue').lines(queue)
-  local update = { id = QUEUE, shape = 'queue', at = 0, final = true, remove = #queue == 0 }
-  update.lines, update.right = lines, require('caliban.chat.queue').keys(queue)
-  return update ---@as caliban.BlockUpdate
 end
 
 --- Puts the changed ones of a block's lines in.
@@ -407,6 +404,14 @@ local function update_lines(chat, block, row, lines)
     local new = vim.list_slice(lines, head + 1, #lines - tail)
     replace(chat, block, row, head, new, #old - tail)
   end
+end
+
+--- Whether the transcript is there, and each row where it was painted.
+---@param chat caliban.Chat
+---@return boolean
+local function is_intact(chat)
+  return require('caliban.chat').usable(chat.transcript)
+    and api.nvim_buf_line_count(chat.transcript) == math.max(1, chat.total)
 end
 
 --- The list of what is under review: below all else while something `waits`, then where it stands.
@@ -443,15 +448,28 @@ function M.review(chat, lines, waits, follow)
   return top
 end
 
+--- The countdown as it is a second later. No window moves for it.
+---@param chat caliban.Chat
+---@param lines string[]
+function M.recount(chat, lines)
+  if not is_intact(chat) then
+    return
+  end
+  local block, _, row = order.find(chat, order.RETRY)
+  if block then
+    write(chat, false, function()
+      update_lines(chat, block, row, lines)
+      dress(chat, block, row)
+    end)
+  end
+end
+
 --- Replaces the last line of the block that asks about a call.
 ---@param chat caliban.Chat
 ---@param call string
 ---@param line string
 function M.last_line(chat, call, line)
-  if
-    not require('caliban.chat').usable(chat.transcript)
-    or api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total)
-  then
+  if not is_intact(chat) then
     return
   end
   local block, row = M.last(chat, function(b)

@@ -74,4 +74,20 @@ function M.ready(queue)
   return some(queue, false)
 end
 
+--- The messages that wait, as the block below all others: one line each, after an empty one.
+---@param queue caliban.QueuedMessage[]
+---@return caliban.BlockUpdate
+function M.block(queue)
+  local lines = M.lines(queue)
+  local update = {
+    id = require('caliban.chat.order').QUEUE,
+    shape = 'queue',
+    at = 0,
+    final = true,
+    remove = #queue == 0,
+  }
+  update.lines, update.right = lines, M.keys(queue)
+  return update ---@as caliban.BlockUpdate
+end
+
 return M

@@ -3,23 +3,25 @@
 local M = {}
 
 local api = vim.api
+local beside = require('caliban.chat.beside')
 local pending = require('caliban.pending')
 local track = require('caliban.track')
 
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
 
---- Hunks in all that are listed unasked; of one file that are listed at all; cells of a hunk's line.
-local FEW, MOST, WIDE = 30, 2000, 40
+--- Hunks in all that are listed unasked; of one file that are listed at all; cells of a hunk's row, which is to fit
+--- into the narrowest chat at the bottom of a screen.
+local FEW, MOST, WIDE = 30, 2000, 57
+--- How the list says what became of changes.
+local WORDS =
+  { accepted = 'kept', reworked = 'reworked', part = 'kept in part', rejected = 'undone' }
 --- Milliseconds without a change until typing is followed.
 local CALM = 100
 
 ---@class caliban.Listed a file of the list
 ---@field r caliban.Review
 ---@field of caliban.Entered[] the proposals it is about
----@field known integer how many of them were looked at
----@field proposed table<string, true> the hunks as they came
----@field reworked integer accepted that were typed in
 ---@field state integer undo state that the first of them made; 0 where that is not all it did
 ---@field open? boolean as the user wants it
 ---@field outcome? string once it is settled
@@ -42,12 +44,6 @@ local CALM = 100
 ---@return string
 local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
-end
-
----@param hunk caliban.Hunk
----@return string
-local function key(hunk)
-  return table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
 end
 
 ---@param listing? caliban.Listing
@@ -114,22 +110,21 @@ end
 ---@param first string|false|nil
 ---@return string[] first and what was decided
 local function decided(it, first)
-  local r, parts = it.r, first and { first } or {}
-  local kept = r.accepted - it.reworked - (r.was and 1 or 0)
-  for _, part in ipairs({ { kept, 'kept' }, { it.reworked, 'reworked' }, { r.rejected, 'undone' } }) do
-    if part[1] > 0 then
-      parts[#parts + 1] = ('%d %s'):format(part[1], part[2])
-    end
-  end
-  return parts
+  local parts = first and { first } or {}
+  return vim.list_extend(
+    parts,
+    it.r.decided and require('caliban.verdict').words(it.r, WORDS) or {}
+  )
 end
 
 --- What stands at the right of a file's line.
 ---@param it caliban.Listed
 ---@return string
 local function state(it)
-  local r = it.r
-  if waiting(it) == 0 then
+  local r, rest = it.r, require('caliban.rest')
+  if rest.holds(r) then
+    return rest.words
+  elseif waiting(it) == 0 then
     return it.outcome and (undone(it) and 'undone' or it.outcome) or ''
   end
   local hunks = track.count(r) - (r.whole and 1 or 0)
@@ -157,16 +152,21 @@ end
 ---@return string
 local function line(hunk)
   local text = (hunk.new[1] or hunk.old[1] or ''):gsub('^%s+', '')
-  if #text > WIDE then
-    local short = text:sub(1, WIDE)
-    if text:find('[\128-\255]') then
-      short = vim.fn.strcharpart(text:sub(1, 8 * WIDE), 0, WIDE)
-      -- a character of two cells is the widest
-      short = api.nvim_strwidth(short) > WIDE and vim.fn.strcharpart(short, 0, WIDE / 2) or short
+  local counts = ('    %5d  -%d +%d  '):format(hunk.start + 1, #hunk.old, #hunk.new)
+  local short = beside.first(text, WIDE - #counts)
+  return counts .. clean(short == text and text or short .. '…')
+end
+
+--- The first line where nothing is pending. A file is not reviewed while a redo can still take its undo back.
+---@param listing caliban.Listing
+---@return string
+local function settled(listing)
+  for _, it in ipairs(listing.files) do
+    if require('caliban.rest').holds(it.r) then
+      return '  no change left to review'
     end
-    text = short == text and text or short .. '…'
   end
-  return ('    %5d  -%d +%d  %s'):format(hunk.start + 1, #hunk.old, #hunk.new, clean(text))
+  return ('  %s reviewed'):format(count(#listing.files, 'file'))
 end
 
 --- Whether more than the first line is to be shown: while the model is at work, what it says is to be seen. Nothing
@@ -205,10 +205,9 @@ local function list_hunks(it, add)
     add(line(hunks[i]), { acts = true, r = it.r, hunk = hunks[i] })
   end
   if #hunks > MOST then
-    add(
-      ('           … %d more, ]h in the file goes to them'):format(#hunks - MOST),
-      { acts = false }
-    )
+    local key = require('caliban.overlay').key(it.r.buf, 'next hunk')
+    local more = ('           … %d more, %s in the file goes to them'):format(#hunks - MOST, key)
+    add(more, { acts = false })
   end
 end
 
@@ -227,7 +226,7 @@ local function compose(chat, listing)
   local changes, files = total(listing)
   local waits = changes > 0
   if not waits then
-    add(('  %s reviewed'):format(count(#listing.files, 'file')), { acts = false })
+    add(settled(listing), { acts = false })
   else
     local all = { acts = true, session = listing.files[1].r.session }
     local head = ('? %s in %s to review'):format(count(changes, 'change'), count(files, 'file'))
@@ -267,9 +266,10 @@ local function dress(chat, top, lines, items)
         end_col = #lines[i],
         hl_group = 'CalibanTool',
         priority = 110,
-        virt_text = { { state(item.listed), 'CalibanDim' } },
-        virt_text_pos = 'eol_right_align',
       })
+      local words = state(item.listed)
+      local opts = beside.mark(words, chat.narrowest, top + i - 1, lines[i])
+      local _ = words ~= '' and api.nvim_buf_set_extmark(chat.transcript, ns, top + i - 1, 0, opts)
     end
   end
 end
@@ -405,7 +405,7 @@ local function list(chat, r)
     listing = { files = {}, items = {} }
     listen(chat)
   end
-  local it = { r = r, of = r.proposals, known = 0, proposed = {}, reworked = 0 }
+  local it = { r = r, of = r.proposals }
   it.state = r.whole and 0 or track.seq(r)
   table.insert(listing.files, it)
   chat.listing = listing
@@ -425,12 +425,6 @@ function M.touch(r, now)
     if not it or it.of ~= r.proposals then
       it = list(chat, r)
     end
-    if it.known < #r.proposals then
-      it.known = #r.proposals
-      for _, hunk in ipairs(pending.list(r)) do
-        it.proposed[key(hunk)] = true
-      end
-    end
   end
   soon(chat, now or false)
 end
@@ -447,18 +441,7 @@ local function with(r, fn)
   end
 end
 
---- Hunks were accepted, perhaps not as they came.
----@param r caliban.Review
----@param hunks caliban.Hunk[]
-function M.accepted(r, hunks)
-  with(r, function(it)
-    for _, hunk in ipairs(hunks) do
-      it.reworked = it.reworked + (it.proposed[key(hunk)] and 0 or 1)
-    end
-  end)
-end
-
---- Nothing of a review is pending any more; its counts still stand.
+--- Nothing of a review is pending any more; what was decided still stands.
 ---@param r caliban.Review
 ---@param unsaved string why its text is not on disk; '' where it is
 function M.settled(r, unsaved)
@@ -466,7 +449,7 @@ function M.settled(r, unsaved)
     local parts = decided(it, r.deleted and 'deleted' or r.was and 'renamed')
     parts[1] = parts[1] or 'undone'
     parts[#parts + 1] = unsaved ~= '' and 'not saved' or nil
-    it.outcome, it.reworked = table.concat(parts, ' · '), 0
+    it.outcome = table.concat(parts, ' · ')
   end)
 end
 

@@ -78,28 +78,58 @@ end
 
 ---@param chat caliban.Chat
 ---@param win integer
+---@return boolean # whether it is shown
 local function bar(chat, win)
   local left, right = require('caliban.status').line(chat, api.nvim_win_get_width(win) - 3)
-  require('caliban.name').winbar(win, '%%< %s%%=  %s ', left, right)
+  return require('caliban.name').winbar(win, '%%< %s%%=  %s ', left, right)
 end
+
+--- What the composer's keys do in a phase; in the others a turn runs.
+local hints = {
+  idle = '<CR> send',
+  offline = ':Caliban restart',
+  reviewing = '<CR> send, review later · <C-c> stop',
+}
+local RUNNING = '<CR> queue · %s steer · <C-c> stop'
 
 ---@param chat caliban.Chat
 ---@param win integer
 local function hint(chat, win)
   local phase = chat.status and chat.status.phase or 'idle'
-  local running = phase ~= 'idle' and phase ~= 'offline'
-  local keys = running and '<CR> queue · <M-CR> steer · <C-c> stop' or '<CR> send'
+  local steer = require('caliban.chat.steer').key()
+  local keys = hints[phase] or RUNNING:format(steer)
   require('caliban.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
 end
 
---- Sets the lines above the windows of a chat, where they have changed.
+--- Sets the lines above the windows of a chat, where they have changed. If another plugin has its own line above the
+--- transcript, the state is shown in the composer.
 ---@param chat caliban.Chat
 function M.decorate(chat)
-  for buf, show in pairs({ [chat.transcript] = bar, [chat.composer] = hint }) do
-    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-      show(chat, win)
-    end
+  local stands = true
+  for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
+    stands = bar(chat, win) and stands
   end
+  for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
+    hint(chat, win)
+  end
+  require('caliban.chat.composer').show_state(chat, not stands)
+end
+
+--- Begins to watch what other plugins put above the windows of chats.
+function M.watch()
+  local group = api.nvim_create_augroup('caliban_winbar', {})
+  local due = false
+  -- once for many events: a plugin may answer each of our lines with one of its own
+  local function look()
+    local _ = due
+      or vim.schedule(function()
+        due = false
+        vim.tbl_map(M.decorate, require('caliban.chat').all)
+      end)
+    due = true
+  end
+  api.nvim_create_autocmd('OptionSet', { group = group, pattern = 'winbar', callback = look })
+  api.nvim_create_autocmd('WinEnter', { group = group, callback = look })
 end
 
 --- A window has begun to show a buffer of a chat.
@@ -114,11 +144,16 @@ function M.entered(chat, buf)
       local chars = vim.o.fillchars
       set(win, {
         signcolumn = buf == chat.transcript and 'yes:1' or 'no',
+        -- what 'formatlistpat' finds at a line's beginning is how far its next rows are indented
+        breakindentopt = buf == chat.transcript and 'list:-1' or '',
         fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ',
       })
     end
   end
   M.decorate(chat)
+  if buf == chat.transcript then
+    require('caliban.chat.beside').refit(chat)
+  end
 end
 
 --- Opens or closes windows without 'equalalways' resizing all others. Setting it again would do that too,
@@ -231,6 +266,24 @@ local function open(chat)
   return lower
 end
 
+--- Shows a part of a chat in a window that was opened for something else.
+---@param win integer
+---@param chat caliban.Chat
+---@param part 'transcript'|'composer'
+function M.adopt(win, chat, part)
+  api.nvim_win_call(win, function()
+    vim.cmd(('keepalt keepjumps buffer! %d'):format(chat[part]))
+    api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), 0 })
+  end)
+  if part == 'composer' then
+    set(win, { winfixheight = true })
+  elseif api.nvim_win_get_config(win).relative == '' then
+    local layout = require('caliban.chat.layout')
+    layout.opened(win, layout.now())
+  end
+  M.fit(chat)
+end
+
 --- Shows a chat in this tab.
 ---@param chat caliban.Chat
 ---@param focus boolean
@@ -252,7 +305,7 @@ end
 
 --- Closes a window; the last one shows what it showed before, else an empty buffer.
 ---@param win integer
-local function shut(win)
+function M.shut(win)
   if pcall(api.nvim_win_close, win, true) then
     return
   end
@@ -270,7 +323,7 @@ function M.close()
     for _, part in ipairs({ 'composer', 'transcript' }) do
       local win = showing(part)
       while win do
-        shut(win)
+        M.shut(win)
         win = showing(part)
       end
     end

@@ -5,6 +5,7 @@ use crate::edit;
 use crate::reach::Writing;
 use crate::regular;
 use crate::store::checkpoints::{Blobs, Cause, Change, Content, FileMode};
+use crate::text::cause;
 use crate::tool::{self, Desk, Unreadable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -129,7 +130,7 @@ async fn look(desk: &Desk, path: &Path) -> File {
         Err(Unreadable::Absent) => (),
         Err(Unreadable::Binary | Unreadable::NotUtf8) => match regular::read_apart(path).await {
             Ok(bytes) => file.was = Content::of(bytes),
-            Err(error) => file.left = Some(error.to_string()),
+            Err(error) => file.left = Some(cause(&error)),
         },
         Err(why) => file.left = Some(format!("it {}", why.say())),
     }

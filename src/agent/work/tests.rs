@@ -2,10 +2,13 @@
 
 use super::*;
 use crate::edit::Proposal;
-use crate::message::Input as Arguments;
+use crate::message::{Input as Arguments, Stop, Usage};
 use crate::reach::{Folders, Reach};
+use crate::text::Text;
 use crate::tool::disk::Disk;
 use crate::tool::lsp;
+use crate::tool::{Arrival, Stamp, Unreadable, Workspace};
+use futures::future::BoxFuture;
 use serde_json::json;
 
 /// Nothing can be read here.
@@ -27,6 +30,21 @@ impl Workspace for Trap {
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>> {
         self.0.consult(question)
     }
+    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
+        self.0.stamps(paths)
+    }
+    fn told(&self, path: &Path, text: &Text) {
+        self.0.told(path, text);
+    }
+    fn halt(&self, turn: TurnId) {
+        self.0.halt(turn);
+    }
+    fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
+        self.0.restore(change)
+    }
+    fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
+        self.0.refresh(path)
+    }
 }
 
 #[tokio::test]
@@ -41,6 +59,8 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
         home: None,
         config: root.join("config"),
         output: mpsc::unbounded_channel().0,
+        tools: tool::own(),
+        seen: None,
         secrets: tool::environment::Secrets::default(),
         overflow: root.join("overflow"),
         program: PathBuf::new(),

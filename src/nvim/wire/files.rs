@@ -1,5 +1,7 @@
 //! What is said of the user's files: their text, the turns that changed them, and taking one of those back.
 
+use crate::agent::Rewind;
+use crate::conversation::report::{RewindFile, TurnRow};
 use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -11,18 +13,20 @@ pub struct RewindWanted {
     pub paths: Option<Vec<PathBuf>>,
 }
 
+impl From<RewindWanted> for Rewind {
+    fn from(it: RewindWanted) -> Rewind {
+        match (it.entry, it.paths) {
+            (None, _) => Rewind::List,
+            (Some(entry), None) => Rewind::Preview { entry },
+            (Some(entry), Some(paths)) => Rewind::Do { entry, paths },
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Turns {
     pub session: SessionId,
     pub turns: Vec<TurnRow>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TurnRow {
-    pub entry: u32,
-    pub title: String,
-    pub age: u64,
-    pub files: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,15 +35,6 @@ pub struct Preview {
     pub entry: u32,
     pub title: String,
     pub files: Vec<RewindFile>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RewindFile {
-    pub path: PathBuf,
-    pub name: String,
-    pub about: String,
-    pub diff: String,
-    pub todo: bool,
 }
 
 /// The answer to `ToNvim::Restore`.

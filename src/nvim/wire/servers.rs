@@ -1,7 +1,8 @@
 //! What the editor says of its language servers.
 
+use crate::agent::{Check, Looked};
 use crate::event::SessionId;
-use crate::tool::lsp::{Finding, Rewrite};
+use crate::tool::lsp::{Difference, Finding, Rewrite};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -42,4 +43,28 @@ pub enum CheckState {
     Awaited,
     Told,
     Dropped,
+}
+
+impl From<Checked> for Check {
+    fn from(it: Checked) -> Check {
+        let Checked { id, path, state, added, remaining, elsewhere, notes, .. } = it;
+        let Checked { new, fixed, remain, known, fresh, .. } = it;
+        let looked = match state {
+            CheckState::Awaited => Looked::Begun,
+            CheckState::Dropped => Looked::Dropped,
+            CheckState::Told => Looked::Found(Difference {
+                path,
+                added,
+                remaining,
+                elsewhere,
+                notes,
+                new,
+                fixed,
+                remain,
+                known,
+                fresh,
+            }),
+        };
+        Check { id, looked }
+    }
 }

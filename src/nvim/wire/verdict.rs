@@ -1,6 +1,7 @@
 //! How a review ended.
 
 use super::WireWhole;
+use crate::edit::Decision;
 use crate::event::SessionId;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -10,6 +11,8 @@ use std::path::PathBuf;
 pub struct Reviewed {
     pub session: SessionId,
     pub proposals: Vec<u32>,
+    #[serde(default)]
+    pub decisions: Vec<Vec<Decision>>,
     #[serde(default)]
     pub texts: Vec<ProposedText>,
     pub path: PathBuf,
@@ -24,6 +27,15 @@ pub struct Reviewed {
     pub unsaved: String,
     #[serde(default)]
     pub reasons: Vec<Reason>,
+    #[serde(default)]
+    pub formattings: Vec<WireFormatting>,
+}
+
+/// What a formatter made of the text, lines joined by `\n`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WireFormatting {
+    pub before: String,
+    pub after: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -5,6 +5,7 @@ use crate::message::{Block, CallId, Input, Reply, Stop, ToolCall, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
+use crate::text::cause;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -73,7 +74,11 @@ impl dialect::Decoder for Decoder {
                     !KNOWN.contains(&value["type"].as_str().unwrap_or_default())
                 });
                 if !strange {
-                    out.push(protocol(&format!("{error}: {}", fault::snippet(frame.data))));
+                    out.push(protocol(&format!(
+                        "{}: {}",
+                        cause(&error),
+                        fault::snippet(frame.data)
+                    )));
                 }
             }
         }

@@ -4,7 +4,14 @@ mod vendors;
 use super::*;
 
 fn failure(status: u16, body: &str) -> Failure {
-    from_status(&Refusal { status, body, after_ms: None, provider: "them", model: "m-1" })
+    from_status(&Refusal {
+        status,
+        body,
+        after_ms: None,
+        provider: "them",
+        model: "m-1",
+        sent: &Sent::default(),
+    })
 }
 
 #[track_caller]
@@ -40,7 +47,7 @@ fn of_anthropic() {
         r#"UnknownModel { model: "m-1", said: "model: claude-9" }"#,
     );
     check(529, &anthropic("overloaded_error", "Overloaded"), "Overloaded { after_ms: None }");
-    check(500, &anthropic("api_error", "Internal server error"), "Overloaded");
+    check(500, &anthropic("api_error", "Internal server error"), "ServerError { status: 500,");
     check(
         400,
         &anthropic("invalid_request_error", "messages.1: `tool_use` ids were found"),
@@ -108,8 +115,12 @@ fn of_chat_completions_and_of_none() {
         r#"{"detail":"Extra inputs are not permitted"}"#,
         r#"Rejected { status: 422, said: "Extra inputs are not permitted" }"#,
     );
-    check(408, "", "Overloaded");
-    check(502, "<html><head><title>502 Bad Gateway</title></head>", "Overloaded");
+    check(408, "", r#"ServerError { status: 408, after_ms: None, said: "" }"#);
+    check(
+        502,
+        "<html><head><title>502 Bad Gateway</title></head>",
+        r#"ServerError { status: 502, after_ms: None, said: "502 Bad Gateway" }"#,
+    );
     check(418, "", r#"Rejected { status: 418, said: "no details given" }"#);
     check(403, "<html><title>Just a moment...</title>", r#"Protocol { said: "Just a moment..." }"#);
 }

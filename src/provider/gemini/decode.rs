@@ -7,6 +7,7 @@ use crate::message::{Block, Reply, Stop, ToolCall, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
+use crate::text::cause;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -89,7 +90,7 @@ impl dialect::Decoder for Decoder {
         };
         out.push(match failed {
             Ok(error) => Sampled::Failed(fault::in_stream(&error, &self.asked)),
-            Err(error) => protocol(&format!("{error}: {}", fault::snippet(frame.data))),
+            Err(error) => protocol(&format!("{}: {}", cause(&error), fault::snippet(frame.data))),
         });
     }
 

@@ -50,7 +50,7 @@ streams! {
         EndTurn, 12 in, 20 out, 400 read, 0 written, by "gemini-2.5-pro"
     "#]];
     error_internal: expect![[r#"
-        Overloaded { after_ms: None }
+        ServerError { status: 500, after_ms: None, said: "An internal error has occurred." }
     "#]];
     error_key: expect![[r#"
         Unauthorized { provider: "them", said: "API key not valid. Please pass a valid API key." }

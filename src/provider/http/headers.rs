@@ -2,7 +2,7 @@
 
 use super::Http;
 use crate::event::Failure;
-use crate::message::{Request, Thinking};
+use crate::message::{Parameter, Request, Thinking};
 use crate::provider::dialect::Dialect;
 use crate::provider::key::{Key, Secret};
 use reqwest::header::{
@@ -63,7 +63,8 @@ impl Http {
         if dialect == Dialect::Anthropic {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
             // Models with a budget think between their calls only when this is said.
-            if matches!(request.thinking, Some(Thinking::Budget(_))) {
+            let is_taken = !request.without.contains(&Parameter::InterleavedThinking);
+            if is_taken && matches!(request.thinking, Some(Thinking::Budget(_))) {
                 let interleaved = HeaderValue::from_static("interleaved-thinking-2025-05-14");
                 headers.append("anthropic-beta", interleaved);
             }

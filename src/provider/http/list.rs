@@ -1,9 +1,9 @@
 //! The models a provider says it has.
 
-use super::{Http, without_secrets};
+use super::{Http, refusal, without_secrets};
 use crate::event::Failure;
 use crate::message::Request;
-use crate::provider::dialect::Dialect;
+use crate::provider::dialect::{Asked, Dialect};
 use crate::provider::fault;
 use crate::provider::key::Secret;
 use reqwest::Response;
@@ -63,7 +63,8 @@ impl Http {
         let status = response.status();
         let body = whole(response).await;
         if !status.is_success() {
-            return Err(self.refusal(status, &String::from_utf8_lossy(&body), None, ""));
+            let asked = Asked::new(&self.endpoint.name, &Request::default(), 0);
+            return Err(refusal(status, &String::from_utf8_lossy(&body), None, &asked));
         }
         let said = || fault::snippet(&String::from_utf8_lossy(&body));
         let answer = serde_json::from_slice(&body).ok().and_then(|it: Value| names(&it));

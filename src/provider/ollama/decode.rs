@@ -5,6 +5,7 @@ use crate::message::{Block, Reply, Stop, ToolCall, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
+use crate::text::cause;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -61,7 +62,9 @@ impl dialect::Decoder for Decoder {
                 out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
             }
             Ok(line) => self.line(line, frame, out),
-            Err(error) => out.push(protocol(&format!("{error}: {}", fault::snippet(frame.data)))),
+            Err(error) => {
+                out.push(protocol(&format!("{}: {}", cause(&error), fault::snippet(frame.data))));
+            }
         }
     }
 

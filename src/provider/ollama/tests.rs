@@ -59,7 +59,7 @@ streams! {
     "#]];
     error_midway: expect![[r#"
         ~ text "So"
-        Overloaded { after_ms: None }
+        ServerError { status: 500, after_ms: None, said: "an error was encountered while running the model: unexpected EOF" }
     "#]];
     interleaved: expect![[r#"
         ~ thinking "Hm."

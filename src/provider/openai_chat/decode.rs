@@ -7,6 +7,7 @@ use crate::message::{Block, Reply, Stop, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
+use crate::text::cause;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -64,7 +65,9 @@ impl dialect::Decoder for Decoder {
         }
         match json::<Chunk>(frame.data) {
             Ok(chunk) => self.chunk(chunk, frame, out),
-            Err(error) => out.push(protocol(&format!("{error}: {}", fault::snippet(frame.data)))),
+            Err(error) => {
+                out.push(protocol(&format!("{}: {}", cause(&error), fault::snippet(frame.data))));
+            }
         }
     }
 

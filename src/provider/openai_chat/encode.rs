@@ -1,7 +1,7 @@
 //! A request in Chat Completions.
 
 use super::{NAME, marks, reasoning};
-use crate::message::{Block, CallId, Message, Request, Role, ToolCall, ToolSpec};
+use crate::message::{Block, CallId, Message, Parameter, Request, Role, ToolCall, ToolSpec};
 use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id, replayed};
 use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
@@ -29,8 +29,9 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
         marks::mark(request, &tools, &mut messages);
     }
     let mut body = json!({ "model": request.model, "messages": messages, "stream": true });
-    let limit = if quirks.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
-    body[limit] = request.max_tokens.into();
+    if let Some(limit) = limit(request, quirks) {
+        body[limit] = request.max_tokens.into();
+    }
     if !quirks.no_stream_options {
         body["stream_options"] = json!({ "include_usage": true });
     }
@@ -42,6 +43,36 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
     }
     reasoning::ask(request, quirks, &mut body);
     body
+}
+
+/// The name that the limit of the reply goes by; `None` where the server has refused both.
+fn limit(request: &Request, quirks: Quirks) -> Option<&'static str> {
+    let old = (Parameter::MaxTokens, "max_tokens");
+    let new = (Parameter::MaxCompletionTokens, "max_completion_tokens");
+    // OpenRouter documents the old name for all models, and translates it.
+    let wants_new = !quirks.reasoning_object && refuses_max_tokens(&request.model);
+    let order = if quirks.completion_tokens || wants_new { [new, old] } else { [old, new] };
+    order.into_iter().find(|(it, _)| !request.without.contains(it)).map(|(_, name)| name)
+}
+
+/// Whether this is a model of `OpenAI`'s that reasons, whoever serves it: those refuse `max_tokens`.
+fn refuses_max_tokens(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+    let number = |rest: &str| -> Option<u32> {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest.get(..end)?.parse().ok()
+    };
+    match (name.strip_prefix("gpt-"), name.strip_prefix('o')) {
+        (Some(rest), _) => number(rest).is_some_and(|it| it >= 5),
+        (None, Some(rest)) => {
+            let is_series = |it: u32| {
+                let behind = rest.get(it.to_string().len()..).unwrap_or_default();
+                behind.is_empty() || behind.starts_with('-')
+            };
+            number(rest).is_some_and(is_series)
+        }
+        (None, None) => false,
+    }
 }
 
 /// Joins messages of the user that follow one another into one.

@@ -1,4 +1,3 @@
-#![expect(clippy::needless_raw_string_hashes, reason = "the form in which expect-test writes them")]
 #![expect(clippy::needless_pass_by_value, reason = "an expectation is written in the call")]
 
 mod reasoning;
@@ -37,7 +36,7 @@ streams! {
     "#]];
     error_midway: expect![[r#"
         ~ text "So"
-        Overloaded { after_ms: None }
+        ServerError { status: 502, after_ms: None, said: "Provider disconnected" }
     "#]];
     legacy_finish: expect![[r#"
         ~ call call_a read
@@ -103,14 +102,14 @@ streams! {
         MaxTokens, 36 in, 20 out, 64 read, 0 written, by "gpt-5"
     "#]];
     error_bare: expect![[r#"
-        Overloaded { after_ms: None }
+        ServerError { status: 500, after_ms: None, said: "engine died" }
     "#]];
     error_length: expect![[r#"
         TooLong { said: "too long" }
     "#]];
     error_openrouter: expect![[r#"
         ~ text "So"
-        Overloaded { after_ms: None }
+        ServerError { status: 502, after_ms: None, said: "Provider disconnected" }
     "#]];
     error_quota: expect![[r#"
         Quota { said: "You exceeded your current quota" }

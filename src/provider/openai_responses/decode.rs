@@ -6,6 +6,7 @@ use crate::message::{Reply, Stop, Usage};
 use crate::provider::dialect::{self, Asked, json, protocol};
 use crate::provider::sse::Frame;
 use crate::provider::{Sampled, fault};
+use crate::text::cause;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -44,7 +45,11 @@ impl dialect::Decoder for Decoder {
                 let strange = json::<Value>(frame.data)
                     .is_ok_and(|value| !is_known(value["type"].as_str().unwrap_or_default()));
                 if !strange {
-                    out.push(protocol(&format!("{error}: {}", fault::snippet(frame.data))));
+                    out.push(protocol(&format!(
+                        "{}: {}",
+                        cause(&error),
+                        fault::snippet(frame.data)
+                    )));
                 }
             }
         }

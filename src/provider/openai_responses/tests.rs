@@ -82,7 +82,7 @@ streams! {
         Quota { said: "You exceeded your current quota" }
     "#]];
     failed: expect![[r#"
-        Overloaded { after_ms: None }
+        ServerError { status: 500, after_ms: None, said: "The server had an error." }
     "#]];
     failed_bare: expect![[r#"
         Protocol { said: "the provider broke off with an error" }

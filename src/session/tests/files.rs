@@ -3,7 +3,12 @@
 use super::*;
 
 fn in_file(path: &str) -> Input {
-    Input::Entered { turn: T1, call: CallId("e1".into()), path: path.into(), hunks: 2 }
+    Input::Entered {
+        turn: T1,
+        call: CallId("e1".into()),
+        path: path.into(),
+        what: Awaited::hunks(2),
+    }
 }
 
 fn verdict(path: &str, answers: Vec<ToolAnswer>) -> Input {
@@ -18,7 +23,7 @@ fn a_call_over_two_files_waits_for_its_answer() {
     for input in begun.iter().chain([&verdict("/p/a", vec![])]) {
         session.step(input.clone());
     }
-    let state = State::Reviewing { path: "/p/b".into(), hunks: 4 };
+    let state = State::Reviewing { path: "/p/b".into(), what: Awaited::hunks(4) };
     assert_eq!(session.open()[0].state, state);
     assert_eq!(session.reviewing, [PathBuf::from("/p/b")]);
     let rest = [verdict("/p/a", vec![]), verdict("/p/b", vec![answer("e1")])];

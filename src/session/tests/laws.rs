@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::context::request;
+use crate::policy::{self, Decision, Question};
 use crate::provider::dialect::{Dialect, Quirks};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -163,6 +164,26 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
     }
 }
 
+/// Whether the policy, or the user's word, let all calls of an effect begin.
+fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
+    let begun = match effect {
+        Effect::Run { call, .. } => std::slice::from_ref(call),
+        Effect::Propose { calls, .. } => calls,
+        _ => &[],
+    };
+    let is_ruled = |id: &CallId| {
+        events.iter().any(|it| matches!(it, Event::Ruled { call, ruling: Ruling::Once | Ruling::Session, .. } if call == id))
+    };
+    begun.iter().all(|call| {
+        let open = session.open().iter().find(|it| it.call.id == call.id).unwrap();
+        match policy::decide(session.mode, &session.granted, &open.access) {
+            Decision::Allow => true,
+            Decision::Ask(question) => question == Question::Review || is_ruled(&call.id),
+            Decision::Deny(_) => false,
+        }
+    })
+}
+
 /// The next request in each dialect, cache marks left out.
 fn bodies(session: &Session) -> Vec<Value> {
     let base = crate::message::Request { max_tokens: 9, ..Default::default() };
@@ -206,7 +227,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     /// With any script, and a stop at any point of it: the next request is valid, no call is answered
-    /// twice, nothing changes in plan mode, a replay of the events gives the same session, and requests only grow,
+    /// twice, nothing begins that the policy or the user did not allow, nothing changes in plan mode, a replay of the events gives the same session, and requests only grow,
     /// but for one without the thoughts that were refused.
     #[test]
     fn the_laws_hold(acts in prop::collection::vec(act(), 0..60)) {
@@ -243,6 +264,7 @@ proptest! {
                 assert_valid(&session);
             }
             events.extend(step.events);
+            prop_assert!(step.effects.iter().all(|it| may_begin(&session, it, &events)));
             let mut stopped = session.clone();
             stopped.step(Input::Cancel { partial: None });
             stopped.step(send("after"));

@@ -1,7 +1,7 @@
 //! Contents of files, each under the hash of its bytes.
 
 use super::{BlobName, Disk, Kept};
-use crate::text::Text;
+use crate::text::{Text, cause};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ impl Blobs {
     /// The same, where a failing disk stops nothing.
     pub fn keep_if_possible(&self, content: &Content) -> Kept {
         self.keep(content)
-            .unwrap_or_else(|error| Kept::Lost(format!("could not be kept ({error})")))
+            .unwrap_or_else(|error| Kept::Lost(format!("could not be kept ({})", cause(&error))))
     }
 
     /// A content as it was kept. An `Err` says why not, to follow “it”.
@@ -78,7 +78,7 @@ impl Blobs {
         match self.disk.read(&self.dir.join(name)) {
             Ok(bytes) if BlobName::of(&bytes) == *name => Ok(Content::of(bytes)),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(format!("cannot be read where it was kept ({error})"))
+                Err(format!("cannot be read where it was kept ({})", cause(&error)))
             }
             Err(_) => Err("is not where it was kept".to_owned()),
             Ok(_) => Err("is damaged where it was kept".to_owned()),

@@ -1,7 +1,7 @@
 //! The journal, torn, old, full and lost.
 
 use super::*;
-use crate::event::Failure;
+use crate::event::{Failure, Grant};
 use crate::message::Role;
 use crate::session::Phase;
 
@@ -226,12 +226,12 @@ fn rights_do_not_come_back_from_a_journal() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let mut events = live.step(send("on")).events;
-    let step = PlanStep::Act { question: "run?".into(), grant: "make".into() };
+    let access = Access::Act { command: "make".into() };
     let Input::Replied { turn, reply, mut plans } = replied(&live, vec![Block::Call(call("c1"))])
     else {
         panic!()
     };
-    plans[0].step = step;
+    plans[0].access = access;
     events.extend(live.step(Input::Replied { turn, reply, plans }).events);
     let ruling = crate::event::Ruling::Session;
     events.extend(live.step(Input::Rule { call: CallId("c1".into()), ruling }).events);
@@ -239,4 +239,47 @@ fn rights_do_not_come_back_from_a_journal() {
     opened.store.append(&events, false).unwrap();
     drop(opened);
     assert!(place.open().session.unwrap().granted.is_empty());
+}
+
+/// The plans of one reply as each version so far has written them.
+const OLD_PLANS: &str = r#"[
+{"call":"c1","step":"read"},
+{"call":"c2","step":{"asked_read":"Let read look at `/etc/hosts`, outside the project?"}},
+{"call":"c3","step":{"asked_read":{"question":"Let read look at `/a`?","tool":"read","path":"/a"}}},
+{"call":"c4","step":"edit"},
+{"call":"c5","step":{"act":{"question":"Run `make`?","grant":"make"}}},
+{"call":"c6","step":{"refused":"There is no tool `x`."}}]"#;
+
+#[test]
+fn a_journal_with_plans_of_older_versions_is_read_to_its_end() {
+    let place = place();
+    let mut live = opened();
+    let mut store = place.open().store;
+    store.save(&live).unwrap();
+    let ids = ["c1", "c2", "c3", "c4", "c5", "c6"];
+    let mut events = live.step(send("one")).events;
+    let blocks = ids.iter().map(|id| Block::Call(call(id))).collect();
+    let reply = replied(&live, blocks);
+    events.extend(live.step(reply).events);
+    store.append(&events, true).unwrap();
+    drop(store);
+    let lines = place.read("main.journal");
+    let lines = lines.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line.get("plans").is_some() {
+            line["plans"] = serde_json::from_str(OLD_PLANS).unwrap();
+        }
+        format!("{line}\n")
+    });
+    place.write("main.journal", lines.collect::<String>());
+    let opened = place.open();
+    assert_eq!(opened.warnings, [""; 0]);
+    let mut session = opened.session.unwrap();
+    let open = session.open();
+    let grants: Vec<_> = open.iter().filter_map(|it| it.access.grant()).skip(1).collect();
+    assert_eq!(open.len(), ids.len());
+    let (tool, path) = ("read".to_owned(), "/a".to_owned());
+    assert_eq!(grants, [Grant::Read { tool, path }, Grant::Act("make".into())]);
+    session.step(Input::Leave { partial: None });
+    assert_eq!(session.phase, Phase::Idle);
 }

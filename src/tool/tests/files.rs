@@ -223,6 +223,22 @@ impl Workspace for Buffers {
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         std::future::ready(self.changed.keys().cloned().collect()).boxed()
     }
+
+    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
+        self.disk.stamps(paths)
+    }
+    fn told(&self, path: &Path, text: &Text) {
+        self.disk.told(path, text);
+    }
+    fn halt(&self, turn: TurnId) {
+        self.disk.halt(turn);
+    }
+    fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
+        self.disk.restore(change)
+    }
+    fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
+        self.disk.refresh(path)
+    }
 }
 
 fn with_buffers(room: &mut Room, buffers: &[(&str, &str, u32)]) {

@@ -8,14 +8,14 @@ impl Room {
         let mut told = String::new();
         for args in all {
             let call = call("todo", args.clone());
-            let said = match plan(&self.desk, &call) {
-                PlanStep::Refused(said) => said,
-                PlanStep::Read => {
+            let said = match access(&self.desk, &call) {
+                Access::Never(said) => said,
+                Access::Read => {
                     let answer = run(&self.desk, &call).await;
                     let failed = if answer.failed { "! " } else { "" };
                     format!("{failed}({})\n{}", answer.summary, answer.text)
                 }
-                step => format!("{step:?}"),
+                access => format!("{access:?}"),
             };
             told.push_str(&format!("{said}\n-- {}\n", self.kept()));
         }

@@ -201,5 +201,5 @@ async fn a_skill_is_loaded_with_what_is_beside_it() {
     )
     .await;
     let rest = json!({ "path": room.desk.config.join("skills/u/SKILL.md") });
-    assert_eq!(plan(&room.desk, &call("read", rest)), PlanStep::Read);
+    assert_eq!(access(&room.desk, &call("read", rest)), Access::Read);
 }

@@ -1,7 +1,7 @@
 //! However the updates are painted, the transcript is the same.
 
 use super::*;
-use crate::event::PlanStep;
+use crate::event::{Access, Failure};
 use crate::session;
 use proptest::prelude::*;
 
@@ -105,8 +105,8 @@ impl Driven {
         let blocks = std::mem::take(&mut self.partial);
         let (stop, usage) = (Stop::EndTurn, Usage::default());
         let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
-        let act = PlanStep::Act { question: "Run it?".into(), grant: String::new() };
-        let plan = |it: &ToolCall| Plan { call: it.id.clone(), step: act.clone() };
+        let act = Access::Act { command: String::new() };
+        let plan = |it: &ToolCall| Plan { call: it.id.clone(), access: act.clone() };
         let plans = reply.calls().map(plan).collect();
         let turn = self.session.turn().unwrap_or_default();
         self.step(session::Input::Replied { turn, reply, plans });

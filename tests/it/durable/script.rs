@@ -2,7 +2,7 @@
 
 use super::machine::{FakeDisk, Fault, Machine};
 use crate::kit::rules::anthropic::signature;
-use caliban::event::{Event, Plan, PlanStep, Ruling, SessionId};
+use caliban::event::{Access, Awaited, Event, Plan, Ruling, SessionId};
 use caliban::message::{
     Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
 };
@@ -126,7 +126,7 @@ impl Live {
         self.take(Input::Send { text: text.into(), context: Vec::new(), steer: false }, false);
     }
 
-    fn reply(&mut self, text: &str, calls: &[(&str, PlanStep)]) {
+    fn reply(&mut self, text: &str, calls: &[(&str, Access)]) {
         let thought = "Let me see.".to_owned();
         let signature = Some(signature(&thought));
         let mut blocks = vec![Block::Thinking { text: thought, signature }];
@@ -136,8 +136,10 @@ impl Live {
             Block::Call(ToolCall { id: CallId(id.into()), tool: "read".into(), input })
         };
         blocks.extend(calls.iter().map(|(id, _)| call(id)));
-        let plan =
-            |(id, step): &(&str, PlanStep)| Plan { call: CallId((*id).into()), step: step.clone() };
+        let plan = |(id, access): &(&str, Access)| Plan {
+            call: CallId((*id).into()),
+            access: access.clone(),
+        };
         let reply = Reply {
             blocks,
             stop: if calls.is_empty() { Stop::EndTurn } else { Stop::ToolUse },
@@ -167,7 +169,7 @@ impl Live {
 /// Two turns with all that is kept of one: pieces, calls of each kind, consent, what was queued, a draft, a stop.
 pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     let mut live = Live::new(dir, fault);
-    let act = |question: &str| PlanStep::Act { question: question.into(), grant: "it".into() };
+    let act = |command: &str| Access::Act { command: command.into() };
     live.take(
         Input::Open {
             system: "You are Caliban.".into(),
@@ -182,14 +184,16 @@ pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     live.draft("");
     live.piece("I ");
     live.piece("look \"here\"\n");
-    live.reply(
-        "I look.",
-        &[("c1", PlanStep::Read), ("c2", act("run it?")), ("c3", PlanStep::Edit)],
-    );
+    live.reply("I look.", &[("c1", Access::Read), ("c2", act("it")), ("c3", Access::Edit)]);
     live.answer("c1");
     live.send("and the tests?");
     let turn = live.now.session.turn().unwrap();
-    let entered = Input::Entered { turn, call: CallId("c3".into()), path: "/p/a".into(), hunks: 2 };
+    let entered = Input::Entered {
+        turn,
+        call: CallId("c3".into()),
+        path: "/p/a".into(),
+        what: Awaited::hunks(2),
+    };
     live.take(entered, false);
     live.answer("c3");
     live.take(Input::Reviewed { path: "/p/a".into(), answers: Vec::new() }, false);

@@ -93,7 +93,7 @@ fn a_rewind_writes_nothing_that_is_not_the_projects() {
     nvim.keys("1<CR>");
     nvim.wait_screen("take back all");
     nvim.keys("a");
-    nvim.wait_transcript("The user took back");
+    nvim.wait_transcript("You took back");
     assert_eq!(setup.on_disk("plain.txt").as_deref(), Some(TEXT));
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
     assert_eq!(fs::read_dir(setup.path(".git/hooks")).unwrap().count(), 0);

@@ -64,6 +64,14 @@ fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
     put(&setup, 8, &record(&inside, &nine(), |it| it["hunks"][0]["start"] = json!(1e9)));
     put(&setup, 9, &record(&inside, &nine(), |it| it["reasons"] = json!("all")));
     put(&setup, 10, &record(&inside, &nine(), |it| it["proposals"] = json!([{"id": 1}])));
+    let many =
+        json!([{"id": 1, "eol": [true, true], "edits": [], "text": 1, "key": 0, "count": 2e9}]);
+    put(&setup, 14, &record(&inside, &nine(), |it| it["proposals"] = many));
+    put(
+        &setup,
+        15,
+        &record(&inside, &nine(), |it| it["decided"] = json!([{"fate": "part", "of": []}])),
+    );
     symlink(&outside, folder(&setup).join("main.review-00000000000b")).unwrap();
     let fifo = folder(&setup).join("main.review-00000000000c");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
@@ -92,11 +100,13 @@ fn accepted_hunks_of_a_record_are_pending_again() {
         Setup::new().size(120, 40).file("a.txt", nine()).file("b.txt", nine()).file("c.txt", "");
     let setup = one_turn(&server, setup.anthropic(&server));
     let evil = nine().replace("l5", "evil");
+    let decided = |fate: &str| json!([{"fate": fate, "of": [1, -2, 0]}]);
     put(
         &setup,
         1,
         &record(&setup.path("a.txt"), &evil, |it| {
             (it["origin"], it["accepted"], it["hunks"]) = (json!(nine()), json!(3), json!([]));
+            it["decided"] = decided("accepted");
         }),
     );
     put(
@@ -104,6 +114,7 @@ fn accepted_hunks_of_a_record_are_pending_again() {
         2,
         &record(&setup.path("b.txt"), &evil, |it| {
             (it["origin"], it["accepted"], it["auto"]) = (json!(nine()), json!(3), json!(true));
+            it["decided"] = decided("reworked");
         }),
     );
     put(
@@ -111,7 +122,7 @@ fn accepted_hunks_of_a_record_are_pending_again() {
         3,
         &record(&setup.path("c.txt"), "", |it| {
             (it["create"], it["auto"], it["rejected"]) = (json!(true), json!(true), json!(1));
-            it["hunks"] = json!([]);
+            (it["hunks"], it["decided"]) = (json!([]), decided("rejected"));
         }),
     );
     let nvim = opened(&setup);

@@ -37,8 +37,17 @@ struct State {
     refusals: Vec<String>,
     unexpected: Vec<String>,
     stopping: bool,
+    /// What this server refuses beside what the provider would.
+    strict: Vec<Strict>,
     /// As a server on one's own machine, it wants no key.
     keyless: bool,
+}
+
+/// Refuses each request that passes a test, with a status and a body.
+struct Strict {
+    is_refused: Box<dyn Fn(&Request) -> bool + Send>,
+    status: u16,
+    body: String,
 }
 
 /// Lets a gated reply go on.
@@ -127,6 +136,17 @@ impl Server {
         state.gates.push(Some(0));
         state.queue.push_back((reply, index));
         Gate { shared: self.shared.clone(), index }
+    }
+
+    /// From now on refuses all requests that pass the test, as a server that does not know a parameter.
+    pub fn refuse(
+        &self,
+        status: u16,
+        body: &str,
+        is_refused: impl Fn(&Request) -> bool + Send + 'static,
+    ) {
+        let strict = Strict { is_refused: Box::new(is_refused), status, body: body.to_owned() };
+        self.shared.lock().strict.push(strict);
     }
 
     /// What is replied as often as nothing is queued.
@@ -248,6 +268,14 @@ fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
     if let Some((status, message)) = refused {
         state.refusals.push(message.clone());
         return (number, 0, fail(status, &message));
+    }
+    if let Some(it) = state.strict.iter().find(|it| (it.is_refused)(&asked)) {
+        let headers = [("content-type".to_owned(), "application/json".to_owned())];
+        return (
+            number,
+            0,
+            vec![Step::Bytes(http::whole(it.status, &headers, it.body.as_bytes()))],
+        );
     }
     let next = state.queue.pop_front();
     let Some((reply, gate)) = next.or_else(|| state.otherwise.clone()) else {

@@ -325,7 +325,7 @@ fn take_back(scene: &Scene) {
     scene.nvim.keys("1<CR>");
     scene.nvim.wait_screen("take back all");
     scene.nvim.keys("a");
-    scene.wait_chat("The user took back");
+    scene.wait_chat("You took back");
 }
 
 fn run(round: &Round, again: bool, accept: bool) {

@@ -96,6 +96,35 @@ fn another_conversations_proposal_waits_until_the_file_is_settled() {
     assert_eq!(scene.on_disk("a.txt"), Some(want));
 }
 
+/// What a worker's program part sends: its own turn, reviewed in its parent's conversation.
+const WORKER: &str = "
+    local owner, turn = ...
+    local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, false)
+    local hunk = { start = 4, count = 1, text = 'five', n = 1 }
+    local path = vim.api.nvim_buf_get_name(vim.fn.bufnr('a.txt'))
+    local sha = vim.fn.sha256(table.concat(lines, '\\n'))
+    local p = { id = 1, group = 1, path = path, create = false, sha = sha, hunks = { hunk }, eol = true }
+    p.at_once, p.binary = false, false
+    require('caliban.rpc').receive({
+      kind = 'propose', session = 'worker', owner = owner, turn = turn, proposals = { p },
+    })";
+
+#[test]
+fn a_workers_proposal_joins_the_review_in_its_parents_conversation() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.lua(WORKER, &["stranger".into(), 1.into()]);
+    let waits = "return require('caliban.arrive').waiting()[1].waits";
+    assert_eq!((scene.nvim.lua_str(waits).as_str(), scene.pending()), ("review", 2));
+    scene.nvim.lua("require('caliban.buffers').stopped('worker', 1)", &[]);
+    scene.nvim.lua(WORKER, &["main".into(), 2.into()]);
+    scene.wait_pending(3);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').accept({ scope = 'all', session = 'main' })", &[]);
+    scene.wait_idle("I see.");
+    let want = nine().replace("l2", "L2").replace("l8", "L8\nL8b").replace("l5", "five");
+    assert_eq!(scene.on_disk("a.txt"), Some(want));
+}
+
 #[test]
 fn a_file_has_one_review_under_whatever_name() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("sub/b.txt", "b\n"));

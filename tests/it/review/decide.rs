@@ -92,10 +92,10 @@ fn a_selection_decides_the_lines_in_it() {
     );
     scene.nvim.keys("VG\\r");
     expect![[r#"
-        Of 2 changes in a.txt: 1 rejected and undone, 1 reworked by the user.
+        Of 2 changes in a.txt: 1 rejected and undone, 1 accepted in part.
         line 2, rejected, reads as before:
         l2
-        line 8, reworked, now reads:
+        line 8, accepted in part, now reads:
         L8"#]]
     .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
@@ -294,10 +294,10 @@ fn a_formatter_runs_once_and_the_model_hears_its_text() {
     let want = nine().to_uppercase().replace("L8", "L8\nL8B");
     assert_eq!(scene.on_disk("a.txt"), Some(want));
     expect![[r#"
-        Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
+        Of 2 changes in a.txt: 1 accepted, 1 accepted and formatted.
         line 2, accepted:
         L2
-        line 8, reworked, now reads:
+        line 8, accepted and formatted, now reads:
         L3
         L4
         L5

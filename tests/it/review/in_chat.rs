@@ -469,7 +469,7 @@ fn whatever_a_hunk_holds_its_line_is_one_line() {
         .collect();
     expect![[r#"
         |        2  -1 +1   [31mred  \end
-        |        5  -1 +1  日本語日本語日本語日本語日本語日本語日本…
-        |        8  -2 +2  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"#]]
+        |        5  -1 +1  日本語日本語日本語日本語日本語日本語日…
+        |        8  -2 +2  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"#]]
     .assert_eq(&rows.join("\n"));
 }

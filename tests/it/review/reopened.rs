@@ -8,7 +8,7 @@ use serde_json::json;
 use std::fs;
 
 /// What is left of the records of reviews.
-fn records(scene: &Scene) -> usize {
+pub(super) fn records(scene: &Scene) -> usize {
     let all = scene.nvim.setup.dir().join("data/caliban/sessions");
     let projects = fs::read_dir(all).unwrap().flatten();
     let files = projects.flat_map(|it| fs::read_dir(it.path()).unwrap().flatten());
@@ -23,7 +23,7 @@ fn start_again(scene: Scene) -> Scene {
     Scene { server, nvim: Nvim::start(&setup) }
 }
 
-fn quit(scene: Scene) -> Scene {
+pub fn quit(scene: Scene) -> Scene {
     assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
     start_again(scene)
 }

@@ -114,7 +114,7 @@ fn a_text_that_the_files_encoding_cannot_hold() {
         "",
         ":set fileencoding=latin1<CR>5GA über<Esc>:w!<CR>2GA 日本<Esc>",
         expect![[r#"
-            a.txt: 2 accepted, not saved: its encoding (latin1) cannot hold the text
+            a.txt: 1 accepted, 1 reworked, not saved: its encoding (latin1) cannot hold the text
             ---
             Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
             line 2, reworked, now reads:
@@ -134,7 +134,7 @@ fn a_text_that_the_files_encoding_cannot_hold() {
         "",
         ":set fileencoding=latin1<CR>2GA 日本<Esc>",
         expect![[r#"
-            a.txt: 2 accepted, not saved: its encoding (latin1) cannot hold the text
+            a.txt: 1 accepted, 1 reworked, not saved: its encoding (latin1) cannot hold the text
             ---
             Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
             line 2, reworked, now reads:

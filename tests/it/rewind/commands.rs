@@ -65,7 +65,7 @@ fn what_a_command_changed_made_and_deleted() {
         diff run.sh is there again (changed by a command)"#]]
     .assert_eq(&heads.join("\n"));
     scene.nvim.keys("a");
-    scene.wait_chat("The user took back");
+    scene.wait_chat("You took back");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l1", "mine")));
     assert_eq!(scene.on_disk("gone.txt").as_deref(), Some("one\r\ntwo\r\n"));
@@ -159,6 +159,6 @@ fn what_a_repository_would_have_git_run_is_not_run() {
     assert!(!pwn.exists(), "the repository has run a command");
     preview(&scene, "1");
     scene.nvim.keys("a");
-    scene.wait_chat("The user took back");
+    scene.wait_chat("You took back");
     assert_eq!(scene.on_disk("b.txt"), Some(nine()));
 }

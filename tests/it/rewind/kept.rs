@@ -41,7 +41,7 @@ fn what_was_taken_back_is_in_a_chat_that_is_opened_again() {
     };
     for _ in 0..2 {
         let before = said(&scene.nvim);
-        assert!(before.iter().any(|it| it.contains("The user took back")), "{before:?}");
+        assert!(before.iter().any(|it| it.contains("You took back")), "{before:?}");
         kill_program(&scene.nvim);
         scene.wait_chat("The program ended");
         scene.nvim.keys(":Caliban restart<CR>");
@@ -81,7 +81,7 @@ fn hunks_that_were_decided_while_no_program_ran() {
     preview(&scene, "1");
     assert!(!scene.nvim.buffer("/rewind").contains("l2\n"), "{}", scene.nvim.buffer("/rewind"));
     scene.nvim.keys("a");
-    scene.wait_chat("The user took back");
+    scene.wait_chat("You took back");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
@@ -93,7 +93,7 @@ fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
     scene.server.reply(two_hunks());
     scene.ask_until(Reply::said("I see."), "I see.");
     scene.nvim.keys(":Caliban accept all<CR>");
-    scene.wait_chat("The user accepted 2 changes in a.txt.");
+    scene.wait_chat("You accepted 2 changes in a.txt.");
     scene.nvim.keys(":Caliban rename parser<CR>");
     scene.nvim.wait_screen("`main` is `parser` now.");
     rewind(&scene, "1");
@@ -151,7 +151,7 @@ fn calibans_own_folders_are_left() {
         it.env("XDG_CONFIG_HOME", &own).file("own/caliban/x.txt", changed())
     });
     scene.nvim.keys(":Caliban accept all<CR>");
-    scene.wait_chat("The user accepted 2 changes in a.txt.");
+    scene.wait_chat("You accepted 2 changes in a.txt.");
     let setup = &scene.nvim.setup;
     let log = folder(setup).join("main.checkpoints/changes");
     let root = setup.path("").canonicalize().unwrap().display().to_string();

@@ -193,7 +193,7 @@ fn a_disk_that_takes_nothing_does_not_end_the_turn() {
     say(&nvim, &server, "one", "The first.");
     say(&nvim, &server, "two", "The second.");
     let told = nvim.lua_str("return vim.fn.execute('messages')");
-    assert_eq!(told.matches("main.json (Is a directory").count(), 1, "{told}");
+    assert_eq!(told.matches("main.json (is a directory").count(), 1, "{told}");
     nvim.wait_screen("· not saved ·");
     fs::remove_dir_all(folder(&setup).join("main.json")).unwrap();
     say(&nvim, &server, "three", "The third.");
@@ -290,7 +290,7 @@ fn a_folder_that_cannot_be_made_does_not_either() {
     fs::write(setup.dir().join("data/caliban"), "in the way").unwrap();
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("! The conversation `main` cannot be opened: Not a directory");
+    nvim.wait_screen("! The conversation `main` cannot be opened: not a directory");
     nvim.wait_screen("memory only.");
     say(&nvim, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");

@@ -70,7 +70,7 @@ fn an_export_is_readable_and_holds_no_key() {
         "A question:\nIs [secret] or [secret] a key?"
     );
     nvim.lua("require('caliban').ask('/export no/such/folder.md')", &[]);
-    nvim.wait_screen("no/such/folder.md could not be written: No such file or directory");
+    nvim.wait_screen("no/such/folder.md could not be written: no such file or directory");
 }
 
 #[test]

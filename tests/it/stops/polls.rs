@@ -6,20 +6,20 @@ use crate::kit::http::Request;
 use crate::kit::reply::Reply;
 use crate::review::scene::edit;
 use caliban::agent::models::Models;
-use caliban::agent::{self, Command};
+use caliban::agent::{self, Command, Decided};
 use caliban::context::prompt::Choice;
+use caliban::conversation::report::Show;
 use caliban::edit::Proposal;
 use caliban::event::{Delta, Event, Failure, Mode, Ruling, SessionId, Tuning, TurnId};
 use caliban::message::{self, ToolAnswer};
-use caliban::nvim::link::Editor;
-use caliban::nvim::screen::Show;
 use caliban::provider::dialect::{self, Asked, Quirks, Reading};
 use caliban::provider::endpoint::UserProvider;
 use caliban::provider::{Provider, Sampled};
 use caliban::reach::{Folders, Reach};
-use caliban::store::{Draft, Project};
+use caliban::session::Session;
+use caliban::store::{Barred, Draft, Opened, Project};
 use caliban::text::Text;
-use caliban::tool::{Arrival, Desk, Source, Unreadable, Workspace, lsp};
+use caliban::tool::{self, Arrival, Desk, Source, Stamp, Toolset, Unreadable, Workspace, lsp};
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::json;
@@ -33,7 +33,7 @@ use tokio::task::yield_now;
 use tokio::time::timeout;
 
 /// How each dialect is had: its name in the settings, the model, the way to its server.
-const MODELS: [(&str, &str, &str); 5] = [
+pub(super) const MODELS: [(&str, &str, &str); 5] = [
     ("anthropic", "anthropic/claude-sonnet-4-5", ""),
     ("openai-chat", "openai/gpt-5", "/v1"),
     ("openai-responses", "openai/gpt-5", "/v1"),
@@ -43,7 +43,7 @@ const MODELS: [(&str, &str, &str); 5] = [
 
 /// What comes at a poll.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Blow {
+pub(super) enum Blow {
     /// The user stops the turn.
     Stop,
     /// Nothing is polled any more, as when the program is killed.
@@ -52,20 +52,20 @@ enum Blow {
 
 /// What all that is polled shares with who asks and looks on.
 #[derive(Default)]
-struct World {
-    polls: usize,
+pub(super) struct World {
+    pub(super) polls: usize,
     /// The poll that it comes at.
-    blow: Option<(usize, Blow)>,
-    is_dead: bool,
-    inbox: Option<mpsc::UnboundedSender<Command>>,
-    script: VecDeque<Result<Reply, Failure>>,
-    requests: Vec<Request>,
-    refused: Vec<String>,
+    pub(super) blow: Option<(usize, Blow)>,
+    pub(super) is_dead: bool,
+    pub(super) inbox: Option<mpsc::UnboundedSender<Command>>,
+    pub(super) script: VecDeque<Result<Reply, Failure>>,
+    pub(super) requests: Vec<Request>,
+    pub(super) refused: Vec<String>,
     /// Proposals that came to the workspace.
-    proposed: usize,
+    pub(super) proposed: usize,
 }
 
-type Shared = Arc<Mutex<World>>;
+pub(super) type Shared = Arc<Mutex<World>>;
 
 /// Counts one poll; false: it must not be.
 fn count(world: &Shared) -> bool {
@@ -83,7 +83,10 @@ fn count(world: &Shared) -> bool {
 }
 
 /// The future with its polls counted.
-fn counted<'a, T>(world: &Shared, future: impl Future<Output = T> + Send + 'a) -> BoxFuture<'a, T> {
+pub(super) fn counted<'a, T>(
+    world: &Shared,
+    future: impl Future<Output = T> + Send + 'a,
+) -> BoxFuture<'a, T> {
     let (world, mut future) = (world.clone(), Box::pin(future));
     std::future::poll_fn(
         move |context| {
@@ -170,51 +173,127 @@ impl Workspace for Files {
         counted(&self.0, async { Vec::new() })
     }
 
+    fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
+        counted(&self.0, async move { vec![Stamp::Unknown; paths.len()] })
+    }
+
+    fn told(&self, _: &Path, _: &Text) {}
+
+    fn halt(&self, _: TurnId) {}
+
+    fn restore(&self, _: Proposal) -> BoxFuture<'_, Result<String, String>> {
+        counted(&self.0, async { Ok(String::new()) })
+    }
+
+    fn refresh(&self, _: PathBuf) -> BoxFuture<'_, ()> {
+        counted(&self.0, async {})
+    }
+
     fn consult(&self, _: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>> {
         counted(&self.0, async { Err(String::new()) })
     }
 }
 
+/// The model of a dialect, and all there are.
+pub(super) fn models(world: &Shared, at: usize) -> (&'static str, Models) {
+    let (name, model, base) = MODELS[at];
+    let (endpoint, _) = model.split_once('/').unwrap();
+    let user = UserProvider { dialect: Some(name.into()), ..UserProvider::default() };
+    let users = BTreeMap::from([(endpoint.to_owned(), user)]);
+    let mut models = Models::new(users, BTreeMap::new(), Tuning::default());
+    let ours = dialect::Dialect::named(name).unwrap();
+    let (world, theirs) = (world.clone(), DIALECTS[at]);
+    models.answer_by(endpoint, Arc::new(Model { world, theirs, ours, base }));
+    (model, models)
+}
+
+/// What the tools of an agent work with.
+pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
+    let root = root.to_owned();
+    let folders = Folders { root: root.clone(), ..Folders::default() };
+    Desk {
+        reach: Reach::new(&folders),
+        root: root.clone(),
+        home: None,
+        config: root.join("config"),
+        workspace: Arc::new(Files(world.clone())),
+        output: mpsc::unbounded_channel().0,
+        tools,
+        seen: None,
+        secrets: caliban::tool::environment::Secrets::default(),
+        overflow: root.clone(),
+        program: root,
+    }
+}
+
+/// A session whose lock is free: a process that another test is starting may hold what it inherited for a moment.
+fn opened(project: &Project, id: &SessionId) -> Opened {
+    loop {
+        match project.open(id) {
+            Err(Barred::Held(_)) => std::thread::yield_now(),
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
+/// An agent of which nothing is kept.
+pub(super) fn setup(
+    id: SessionId,
+    desk: Desk,
+    models: Models,
+    screen: mpsc::UnboundedSender<Show>,
+) -> agent::Setup {
+    agent::Setup {
+        id,
+        desk,
+        screen,
+        store: None,
+        session: Session::default(),
+        replayed: false,
+        partial: String::new(),
+        draft: Draft::default(),
+        models,
+        tally: None,
+        mode: Mode::Ask,
+        titles: false,
+        choice: Choice::default(),
+        places: None,
+        instead: None,
+        reads: None,
+        live: Vec::new(),
+        recorded: Vec::new(),
+        shown: false,
+        outputs: mpsc::unbounded_channel().1,
+        wishes: mpsc::unbounded_channel().0,
+        intro: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
 /// A conversation in one dialect; `project`: where it is kept.
-struct Talk {
-    world: Shared,
-    at: usize,
-    project: Option<Project>,
-    root: PathBuf,
+pub(super) struct Talk {
+    pub(super) world: Shared,
+    pub(super) at: usize,
+    pub(super) project: Option<Project>,
+    pub(super) root: PathBuf,
+    pub(super) tools: Toolset,
     /// Polls until the first turn ended.
-    turn: usize,
+    pub(super) turn: usize,
     /// Text of the model's that was seen.
-    seen: Vec<String>,
+    pub(super) seen: Vec<String>,
     /// Turns that ended.
-    ended: usize,
+    pub(super) ended: usize,
 }
 
 impl Talk {
+    fn desk(&self) -> Desk {
+        desk(&self.world, &self.root, self.tools.clone())
+    }
+
     fn setup(&self) -> (agent::Setup, mpsc::UnboundedReceiver<Show>) {
-        let (name, model, base) = MODELS[self.at];
-        let (endpoint, _) = model.split_once('/').unwrap();
-        let user = UserProvider { dialect: Some(name.into()), ..UserProvider::default() };
-        let users = BTreeMap::from([(endpoint.to_owned(), user)]);
-        let mut models = Models::new(users, BTreeMap::new(), Tuning::default());
-        let ours = dialect::Dialect::named(name).unwrap();
-        let world = self.world.clone();
-        models
-            .answer_by(endpoint, Arc::new(Model { world, theirs: DIALECTS[self.at], ours, base }));
-        let root = self.root.clone();
-        let folders = Folders { root: root.clone(), ..Folders::default() };
-        let desk = Desk {
-            reach: Reach::new(&folders),
-            root: root.clone(),
-            home: None,
-            config: root.join("config"),
-            workspace: Arc::new(Files(self.world.clone())),
-            output: mpsc::unbounded_channel().0,
-            secrets: caliban::tool::environment::Secrets::default(),
-            overflow: root.clone(),
-            program: root,
-        };
+        let (model, models) = models(&self.world, self.at);
         let id = SessionId("main".into());
-        let opened = self.project.as_ref().map(|it| it.open(&id).unwrap());
+        let opened = self.project.as_ref().map(|it| opened(it, &id));
         let (store, session, replayed, partial) = match opened {
             Some(it) => (Some(it.store), it.session, it.replayed, it.partial),
             None => (None, None, false, String::new()),
@@ -223,36 +302,17 @@ impl Talk {
         model.clone_into(&mut session.model);
         let (screen, shown) = mpsc::unbounded_channel();
         let setup = agent::Setup {
-            id,
-            editor: Editor::absent(),
-            desk,
-            screen,
             store,
             session,
             replayed,
             partial,
-            draft: Draft::default(),
-            models,
-            tally: None,
-            mode: Mode::Ask,
-            titles: false,
-            choice: Choice::default(),
-            places: None,
-            instead: None,
-            reads: None,
-            live: Vec::new(),
-            recorded: Vec::new(),
-            shown: false,
-            outputs: mpsc::unbounded_channel().1,
-            wishes: mpsc::unbounded_channel().0,
-            intro: Vec::new(),
-            warnings: Vec::new(),
+            ..setup(id, self.desk(), models, screen)
         };
         (setup, shown)
     }
 
     /// Sends prompts, one after the end of the other.
-    fn run(&mut self, prompts: &[&str]) {
+    pub(super) fn run(&mut self, prompts: &[&str]) {
         let runtime = &mut tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
@@ -294,8 +354,12 @@ impl Talk {
                         output: None,
                     };
                     let answers = vec![answer];
-                    let _ =
-                        inbox.send(Command::Reviewed { answers, path, saved: true, text: None });
+                    let _ = inbox.send(Command::Reviewed(Decided {
+                        answers,
+                        path,
+                        saved: true,
+                        text: None,
+                    }));
                 }
                 Show::Event(Event::Asked { call, .. }) => {
                     assert_eq!(self.ended, 0, "asked after the end");
@@ -342,7 +406,8 @@ fn survives(at: usize, poll: usize, blow: Blow) -> bool {
     let world = World { blow: Some((poll, blow)), script: script(), ..World::default() };
     let world = Arc::new(Mutex::new(world));
     let seen = Vec::new();
-    let mut talk = Talk { world: world.clone(), at, project, root, turn: 0, seen, ended: 0 };
+    let tools = tool::own();
+    let mut talk = Talk { world: world.clone(), at, project, root, tools, turn: 0, seen, ended: 0 };
     match blow {
         Blow::Stop => talk.run(&["go @a.txt", "and now?", "and then?"]),
         Blow::Kill => {

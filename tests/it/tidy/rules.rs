@@ -151,6 +151,17 @@ pub(super) fn blocking_requests(path: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Places where an error's own text reaches users or models: `text::cause` leaves out the operating system's numbers.
+pub(super) fn raw_errors(path: &str, text: &str) -> Vec<String> {
+    let is_raw = |line: &str| {
+        line.contains("{error}")
+            && !line.contains("tracing::")
+            && !line.trim_start().starts_with("//")
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| is_raw(line));
+    lines.map(|(number, _)| format!("{path}:{}: an error without `cause`", number + 1)).collect()
+}
+
 /// Hosts of package registries; spelt so that this file does not hold them.
 pub(super) fn registries(path: &str, text: &str) -> Vec<String> {
     let hosts = [

@@ -1,7 +1,7 @@
 //! Error bodies as the vendors send them, and what becomes of each.
 
 use super::thoughts;
-use super::{Refusal, from_status};
+use super::{Refusal, Sent, from_status};
 use crate::provider::dialect::Asked;
 use crate::provider::fault::in_stream;
 
@@ -300,9 +300,21 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         r#"{"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}"#,
         "Overloaded",
     ),
-    ("them", 502, "<html><head><title>502 Bad Gateway</title></head></html>", "Overloaded"),
-    ("them", 524, "error code: 524", "Overloaded"),
-    ("them", 408, "", "Overloaded"),
+    (
+        "them",
+        502,
+        "<html><head><title>502 Bad Gateway</title></head></html>",
+        "ServerError { status: 502,",
+    ),
+    (
+        "them",
+        503,
+        r#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#,
+        "ServerError { status: 503,",
+    ),
+    ("them", 504, "<html><title>504 Gateway Time-out</title></html>", "ServerError { status: 504,"),
+    ("them", 524, "error code: 524", "ServerError { status: 524,"),
+    ("them", 408, "", "ServerError { status: 408,"),
     // keys and rights
     (
         "anthropic",
@@ -408,7 +420,14 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
 #[test]
 fn every_vendors_errors_are_told_apart() {
     for &(provider, status, body, expected) in ERRORS.iter().chain(thoughts::ERRORS) {
-        let refusal = Refusal { status, body, after_ms: None, provider, model: "m-1" };
+        let refusal = Refusal {
+            status,
+            body,
+            after_ms: None,
+            provider,
+            model: "m-1",
+            sent: &Sent::default(),
+        };
         let shown = format!("{:?}", from_status(&refusal));
         assert!(shown.starts_with(expected), "{provider} {status} {body}: {shown}");
     }
@@ -419,12 +438,15 @@ fn every_vendors_errors_are_told_apart() {
 fn in_a_stream_the_kind_stands_for_the_status() {
     for (error, expected) in [
         (r#"{"type":"overloaded_error","message":"Overloaded"}"#, "Overloaded"),
-        (r#"{"type":"api_error","message":"Internal server error"}"#, "Overloaded"),
-        (r#"{"code":502,"message":"Provider disconnected"}"#, "Overloaded"),
+        (r#"{"type":"api_error","message":"Internal server error"}"#, "ServerError { status: 500,"),
+        (r#"{"code":502,"message":"Provider disconnected"}"#, "ServerError { status: 502,"),
         (r#"{"code":429,"message":"Rate limit exceeded"}"#, "RateLimited"),
         (r#"{"code":402,"message":"Insufficient credits"}"#, "Quota"),
-        (r#"{"code":500,"type":"InternalServerError","message":"boom"}"#, "Overloaded"),
-        (r#"{"type":"InternalServerError","message":"boom"}"#, "Overloaded"),
+        (
+            r#"{"code":500,"type":"InternalServerError","message":"boom"}"#,
+            "ServerError { status: 500,",
+        ),
+        (r#"{"type":"InternalServerError","message":"boom"}"#, "ServerError { status: 500,"),
         (r#"{"code":"server_is_overloaded","message":"later"}"#, "Overloaded"),
         (
             r#"{"code":"rate_limit_exceeded","message":"Please try again in 3s"}"#,
@@ -433,6 +455,7 @@ fn in_a_stream_the_kind_stands_for_the_status() {
         (r#"{"code":"insufficient_quota","message":"You exceeded your current quota"}"#, "Quota"),
         (r#"{"code":"context_length_exceeded","message":"no"}"#, "TooLong"),
         (r#"{"status":"UNAVAILABLE","message":"overloaded"}"#, "Overloaded"),
+        (r#"{"status":"UNAVAILABLE","message":"down"}"#, "ServerError { status: 503,"),
         (r#"{"message":"the request exceeds the available context size"}"#, "TooLong"),
         (
             r#"{"type":"invalid_request_error","message":"Invalid `signature` in `thinking` block"}"#,

@@ -50,6 +50,7 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
             positive(body, limit)?;
         }
     }
+    reasoning(body)?;
     tools(body)?;
     let messages = array(body.get("messages"), "messages")?;
     if messages.is_empty() {
@@ -76,6 +77,22 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
         }
     }
     unanswered(&open)
+}
+
+/// What the models that reason refuse.
+fn reasoning(body: &Object) -> Checked {
+    let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
+    let reasons = ["gpt-5", "gpt-6", "o1", "o3", "o4"].iter().any(|it| model.starts_with(it));
+    if !reasons || model.contains("-chat") {
+        return Ok(());
+    }
+    if body.contains_key("max_tokens") {
+        return Err("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.".into());
+    }
+    if body.contains_key("temperature") {
+        return Err("Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.".into());
+    }
+    Ok(())
 }
 
 fn unanswered(open: &[String]) -> Checked {

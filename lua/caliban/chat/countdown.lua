@@ -1,0 +1,45 @@
+--- The countdown to the next try of a request that failed: one line of the transcript, which stands there exactly as
+--- long as the program waits.
+local M = {}
+
+--- How many seconds are left.
+---@param chat caliban.Chat
+---@return integer
+function M.left(chat)
+  local left = math.max(0, (chat.retry_at or 0) - vim.uv.hrtime() / 1e6)
+  return math.ceil(left / 1000)
+end
+
+---@param chat caliban.Chat
+---@return string[]
+local function lines(chat)
+  local why = chat.status and chat.status.retry_why or 'The request failed'
+  local text = '! %s. Trying again in %d s (r now, <C-c> stop).'
+  return { '', text:format(why, M.left(chat)) }
+end
+
+--- The block as it is to be now: gone, where nothing is tried again.
+---@param chat caliban.Chat
+---@return caliban.BlockUpdate
+function M.block(chat)
+  local update =
+    { id = require('caliban.chat.order').RETRY, shape = 'notice', at = 0, final = true }
+  update.remove, update.lines = not chat.retry_at, lines(chat)
+  return update ---@as caliban.BlockUpdate
+end
+
+--- Puts the block there, or takes it away.
+---@param chat caliban.Chat
+function M.show(chat)
+  require('caliban.chat.paint').paint(chat, { M.block(chat) })
+end
+
+--- A second has passed.
+---@param chat caliban.Chat
+function M.tick(chat)
+  if chat.retry_at then
+    require('caliban.chat.paint').recount(chat, lines(chat))
+  end
+end
+
+return M

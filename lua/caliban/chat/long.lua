@@ -1,0 +1,139 @@
+--- Lines of the transcript that are too long for one line of a buffer: Neovim would lay all of it out with every change.
+--- Such a line is put into several lines, and each but the first has a mark beside it. What is yanked is whole.
+local M = {}
+
+local api = vim.api
+local ns = api.nvim_create_namespace('caliban_chat_long')
+
+--- Bytes of a line of the buffer.
+local MOST = 8192
+
+--- Cuts what is too long.
+---@param lines string[]
+---@param col integer bytes that stand in the buffer before the first line
+---@return string[] pieces
+---@return integer[] further the indexes of those that go on with the one before
+function M.cut(lines, col)
+  local pieces, further = {}, {} ---@type string[], integer[]
+  for _, line in ipairs(lines) do
+    local from, room = 1, MOST - col
+    while #line - from + 1 > room do
+      local till = from + math.max(room, 0)
+      till = till + vim.str_utf_start(line, till)
+      pieces[#pieces + 1] = line:sub(from, till - 1)
+      further[#further + 1] = #pieces + 1
+      from, room = till, MOST
+    end
+    pieces[#pieces + 1] = from == 1 and line or line:sub(from)
+    col = 0
+  end
+  return pieces, further
+end
+
+--- Marks lines that go on with the one before.
+---@param buf integer
+---@param row integer of the first of the pieces
+---@param further integer[] which of them
+function M.mark(buf, row, further)
+  for _, i in ipairs(further) do
+    local sign = { sign_text = '↪', sign_hl_group = 'CalibanDim', right_gravity = false }
+    api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, sign)
+  end
+end
+
+--- Forgets the marks of lines that are about to be replaced.
+---@param buf integer
+---@param first integer row
+---@param last integer row behind them; -1: to the end
+function M.clear(buf, first, last)
+  api.nvim_buf_clear_namespace(buf, ns, first, last)
+end
+
+--- Whether a line goes on with the one before.
+---@param buf integer
+---@param row integer
+---@return boolean
+function M.further(buf, row)
+  return #api.nvim_buf_get_extmarks(buf, ns, { row, 0 }, { row, -1 }, { limit = 1 }) > 0
+end
+
+--- Lines of the buffer as they are meant.
+---@param buf integer
+---@param first integer row of the first
+---@param lines string[]
+---@return string[] whole
+---@return integer[] index of each in what is whole
+function M.join(buf, first, lines)
+  local further = {} ---@type table<integer, true>
+  local last = { first + #lines - 1, -1 }
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, ns, { first, 0 }, last, {})) do
+    further[mark[2] - first + 1] = true
+  end
+  local whole, index, pieces = {}, {}, {} ---@type string[], integer[], string[]
+  for i, line in ipairs(lines) do
+    pieces[#pieces + 1] = line
+    index[i] = #whole + 1
+    if not further[i + 1] then
+      whole[#whole + 1] = table.concat(pieces)
+      pieces = {}
+    end
+  end
+  return whole, index
+end
+
+--- The registers that a yank has set.
+---@param name string
+---@return string[]
+local function registers(name)
+  if name ~= '' then
+    return { name }
+  end
+  local names, clipboard = { '"' }, vim.opt.clipboard:get() ---@type string[], string[]
+  for option, register in pairs({ unnamed = '*', unnamedplus = '+' }) do
+    if vim.tbl_contains(clipboard, option) then
+      names[#names + 1] = register
+    end
+  end
+  return names
+end
+
+--- Makes whole what was just yanked: of whole lines all pieces, else what is between the ends.
+---@param buf integer
+local function yanked(buf)
+  local event = vim.v.event
+  local kind = event.regtype or ''
+  if kind ~= 'v' and kind ~= 'V' or (event.regname or ''):find('%u') then
+    return
+  end
+  local first = api.nvim_buf_get_mark(buf, '[')[1] - 1
+  local last = api.nvim_buf_get_mark(buf, ']')[1] - 1
+  local lines = event.regcontents ---@as string[]
+  if kind == 'V' then
+    while M.further(buf, first) do
+      first = first - 1
+    end
+    while M.further(buf, last + 1) do
+      last = last + 1
+    end
+    lines = api.nvim_buf_get_lines(buf, first, last + 1, false)
+  end
+  local whole = M.join(buf, first, lines)
+  if #whole < #lines then
+    for _, name in ipairs(registers(event.regname or '')) do
+      vim.fn.setreg(name, whole, kind)
+    end
+  end
+end
+
+--- Has what is yanked from a transcript be whole.
+---@param buf integer
+function M.attach(buf)
+  api.nvim_create_autocmd('TextYankPost', {
+    buffer = buf,
+    callback = function()
+      yanked(buf)
+    end,
+  })
+end
+
+return M

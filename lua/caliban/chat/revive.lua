@@ -1,0 +1,154 @@
+--- Buffers named `caliban://…` that a session file or `:edit` has made. Once Neovim is at rest their windows show the
+--- conversation of that name. If there is none, they are closed.
+local M = {}
+
+local api = vim.api
+
+--- These buffers, with the names that they were given.
+---@type table<integer, string?>
+local found = {}
+
+--- The end of a session file is waited for.
+local waits = false
+
+--- The most characters of a name that are shown.
+local MOST = 60
+
+local suffixes = { [''] = 'transcript', ['/prompt'] = 'composer' } ---@type table<string, 'transcript'|'composer'?>
+
+---@param name string of a buffer
+---@return string? session
+---@return 'transcript'|'composer'|nil part
+local function parse(name)
+  local session, suffix = name:match('^caliban://([%w_-]+)(.*)$')
+  if session and #session <= 64 and suffixes[suffix] then
+    return session, suffixes[suffix]
+  end
+end
+
+--- The chat of a buffer of this name, and which of its buffers that is.
+---@param name string
+---@return caliban.Chat?
+---@return 'transcript'|'composer'|nil part
+---@return string? why there is none; absent also if the user was told already
+local function chat_of(name)
+  local session, part = parse(name)
+  if not session then
+    local shown = vim.fn.strcharpart(require('caliban.name').shown(name), 0, MOST)
+    return nil, nil, ('`%s` cannot be opened again; its window was closed.'):format(shown)
+  end
+  local chats = require('caliban.chat')
+  if not chats.find(session) and not require('caliban.project').has(session) then
+    local say = 'There is no conversation `%s` in this project any more; its windows were closed.'
+    return nil, nil, say:format(session)
+  end
+  return chats.revive(session), part
+end
+
+--- The windows that show these buffers, those of this tab last: their conversation is then the one in use.
+---@return integer[]
+local function windows()
+  local here = api.nvim_get_current_tabpage()
+  local all, last = {}, {} ---@type integer[], integer[]
+  for _, win in ipairs(api.nvim_list_wins()) do
+    if found[api.nvim_win_get_buf(win)] then
+      table.insert(api.nvim_win_get_tabpage(win) == here and last or all, win)
+    end
+  end
+  return vim.list_extend(all, last)
+end
+
+local function run()
+  local told, shown = {}, {} ---@type table<string, true>, table<integer, true>
+  for _, win in ipairs(windows()) do
+    local buf = api.nvim_win_get_buf(win)
+    shown[buf] = true
+    local chat, part, why = chat_of(found[buf] or '')
+    if chat and part then
+      require('caliban.chat.windows').adopt(win, chat, part)
+    else
+      require('caliban.chat.windows').shut(win)
+    end
+    if why and not told[why] then
+      told[why] = true
+      require('caliban.notify').say(why)
+    end
+  end
+  for buf in pairs(shown) do
+    if api.nvim_buf_is_valid(buf) then
+      api.nvim_buf_delete(buf, { force = true })
+    end
+  end
+  found, waits = {}, false
+  -- their names may have been taken away
+  for _, chat in ipairs(require('caliban.chat').all) do
+    local _ = chat.session and require('caliban.chat.buffers').rename(chat)
+  end
+end
+
+--- A session file splits windows and counts them: none may come or go before its end.
+local function at_rest()
+  vim.schedule(function()
+    if vim.g.SessionLoad == 1 then
+      api.nvim_create_autocmd('SessionLoadPost', { once = true, callback = at_rest })
+    else
+      run()
+    end
+  end)
+end
+
+local function soon()
+  if not waits then
+    waits = true
+    at_rest()
+  end
+end
+
+--- Takes a name away from a buffer.
+---@param buf integer
+local function unname(buf)
+  local name = api.nvim_buf_get_name(buf)
+  api.nvim_buf_set_name(buf, '')
+  -- Neovim keeps it, as the name of another buffer
+  local other = require('caliban.name').buffer(name)
+  if other and name ~= '' then
+    api.nvim_buf_delete(other, { force = true })
+  end
+end
+
+--- A session file is about to name a buffer. It cannot give it the name of a chat that is open: until its end those of
+--- the chats are free.
+function M.naming()
+  if waits then
+    return
+  end
+  soon()
+  for _, chat in ipairs(require('caliban.chat').all) do
+    for _, buf in ipairs({ chat.transcript, chat.composer }) do
+      local _ = api.nvim_buf_is_valid(buf) and unname(buf)
+    end
+  end
+end
+
+--- A buffer was read or named. If it was named by `:file`, as session files do, its name is taken away again: the next
+--- window of the session may show a buffer of the same name.
+---@param buf integer
+---@param was_read boolean
+function M.found(buf, was_read)
+  local chat = require('caliban.chat').of(buf)
+  if chat and was_read then
+    return require('caliban.chat.buffers').refill(chat, buf)
+  elseif vim.bo[buf].buftype ~= '' or found[buf] or not (was_read or vim.g.SessionLoad == 1) then
+    return
+  end
+  soon()
+  local name = api.nvim_buf_get_name(buf)
+  found[buf] = name
+  if not was_read then
+    -- `:file` would tell of each buffer and wait for <Enter>; the session file sets the option back
+    vim.opt.shortmess:append('F')
+    unname(buf)
+  end
+end
+
+return M

@@ -1,0 +1,83 @@
+//! A question to a model beside the conversation. It has no tools and no history, and its failure stops nothing.
+
+use super::asking::Asking;
+use super::work;
+use crate::event::{SessionId, Tuning};
+use crate::message::{Block, Effort, Message, Reply, Request, Role};
+use crate::provider::key::Key;
+use crate::provider::{Provider, Sampled};
+use futures::StreamExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(super) struct Question {
+    /// Keeps the caches of such questions apart from those of conversations.
+    pub(super) about: &'static str,
+    pub(super) system: &'static str,
+    pub(super) text: String,
+    pub(super) max_tokens: u32,
+}
+
+pub(super) struct Aside {
+    pub(super) reply: Reply,
+    /// In USD; `None` where the price is not known.
+    pub(super) cost: Option<f64>,
+}
+
+impl Asking {
+    /// Asks a model; `None` where none is to be asked. A server on this machine keeps one conversation in mind, and
+    /// would have to read that one anew.
+    pub(super) fn ask_aside(
+        &mut self,
+        model: &str,
+        root: &Path,
+        question: Question,
+    ) -> Option<impl Future<Output = Option<Aside>> + use<>> {
+        if self.models.is_tour(model) {
+            return None;
+        }
+        let (provider, chosen) = self.models.provider(model).ok()?;
+        if chosen.endpoint.key == Key::None || chosen.endpoint.is_local() {
+            return None;
+        }
+        let Question { about, system, text, max_tokens } = question;
+        let tuning = Tuning {
+            thinking: Some(Effort::Off),
+            max_output: Some(max_tokens),
+            ..Tuning::default()
+        };
+        let request = Arc::new(Request {
+            system: system.to_owned(),
+            messages: vec![Message::new(Role::User, vec![Block::Text { text }])],
+            thread: work::thread(root, &SessionId(about.to_owned())),
+            ..self.models.request(&chosen, tuning)
+        });
+        let price = chosen.facts.price;
+        Some(async move {
+            let answered = tokio::time::timeout(PATIENCE, answer(provider, request, about));
+            let reply = answered.await.ok()??;
+            let usage = reply.usage;
+            let cost = if usage.total() == 0 { Some(0.0) } else { price.map(|it| it.of(usage)) };
+            Some(Aside { reply, cost })
+        })
+    }
+}
+
+async fn answer(provider: Arc<dyn Provider>, request: Arc<Request>, about: &str) -> Option<Reply> {
+    let mut stream = provider.sample(request);
+    while let Some(sampled) = stream.next().await {
+        match sampled {
+            Sampled::Delta(_) => (),
+            Sampled::Done(reply) => return Some(reply),
+            Sampled::Failed(failure) => {
+                tracing::info!("no {about}: {failure}");
+                return None;
+            }
+        }
+    }
+    None
+}

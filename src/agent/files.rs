@@ -1,0 +1,128 @@
+//! What is known of the user's files: their texts as the model knows them, what they were before turns changed them, the
+//! diagnostics that are being looked into, and which are not on disk.
+
+use super::checkpoints::{Keeping, Record};
+use super::checks::Checks;
+use super::known::{Knowing, Known, News};
+use super::setup::Decided;
+use super::turn::Turn;
+use super::{edits, work};
+use crate::conversation::Conversation;
+use crate::message::ToolCall;
+use crate::session::Input;
+use crate::store::tally::Tally;
+use crate::tool::{self, Desk, Tool};
+use std::path::{Path, PathBuf};
+use tokio::sync::mpsc;
+
+pub(super) struct Files {
+    pub(super) known: Known,
+    pub(super) record: Record,
+    pub(super) checks: Checks,
+    /// Files whose agreed text is in their buffers alone.
+    unsaved: Vec<PathBuf>,
+}
+
+/// What comes of files.
+pub(super) struct Changes {
+    pub(super) news: mpsc::UnboundedReceiver<News>,
+    pub(super) keeping: mpsc::UnboundedReceiver<Keeping>,
+}
+
+impl Files {
+    pub(super) fn new() -> (Files, Changes) {
+        let (known, news) = Known::new();
+        let (record, keeping) = Record::new();
+        let files = Files { known, record, checks: Checks::default(), unsaved: Vec::new() };
+        (files, Changes { news, keeping })
+    }
+
+    pub(super) fn knowing<'a>(
+        &'a mut self,
+        to: &'a mut Conversation,
+        desk: &'a Desk,
+    ) -> Knowing<'a> {
+        Knowing { known: &mut self.known, to, desk }
+    }
+
+    /// The user has decided on the changes of a file. Of one that is not read without a question the model hears only
+    /// that, unless it knows the file: a review that was kept on the disk may be anybody's.
+    pub(super) fn decided(&mut self, to: &mut Conversation, desk: &Desk, decided: Decided) {
+        let Decided { mut answers, path, saved, text } = decided;
+        self.note_saved(to, &desk.root, &path, saved);
+        if text.is_some() || !answers.is_empty() {
+            self.record.settle(to, &path, text.as_ref());
+        }
+        if self.known.may_be_told(desk, &path) {
+            self.knowing(to, desk).settled(&path, text);
+        } else {
+            let shown = desk.shown(&path);
+            for it in &mut answers {
+                it.text = format!(
+                    "The user decided on your changes of {shown} ({}). What stands there now is not told: `read` asks \
+                     the user.",
+                    it.summary
+                );
+            }
+        }
+        self.checks.judged(to, Input::Reviewed { path, answers });
+    }
+
+    /// Whether the agreed text of a file is on disk.
+    pub(super) fn note_saved(
+        &mut self,
+        to: &mut Conversation,
+        root: &Path,
+        path: &Path,
+        saved: bool,
+    ) {
+        self.unsaved.retain(|it| *it != path);
+        if !saved {
+            self.unsaved.push(path.to_owned());
+        }
+        let paths = self.unsaved.iter().map(|it| tool::path::show(root, it)).collect();
+        to.take(Input::Unsaved { paths });
+    }
+
+    /// All that a read or a command needs.
+    pub(super) fn run(
+        &mut self,
+        of: &Conversation,
+        desk: &Desk,
+        turn: &Turn,
+        call: &ToolCall,
+    ) -> work::Job {
+        let tool = desk.tools.find(&call.tool);
+        let changes = tool.is_some_and(Tool::changes);
+        let keeper = if tool.is_some_and(Tool::acts) { self.record.keeper(of) } else { None };
+        work::Job {
+            desk: desk.clone(),
+            results: turn.results(),
+            knowing: self.known.news(),
+            watched: if changes { self.known.watched(&of.session, desk) } else { Vec::new() },
+            unsaved: self.unsaved.clone(),
+            keeper: keeper.map(|it| (it, self.record.touched_files(of))),
+        }
+    }
+
+    /// All that these edits need, which are written at once or wait for the review.
+    pub(super) fn propose(
+        &mut self,
+        of: &Conversation,
+        desk: &Desk,
+        turn: &Turn,
+        (calls, at_once): (&[ToolCall], bool),
+        tally: Option<Tally>,
+    ) -> edits::Job {
+        edits::Job {
+            desk: desk.clone(),
+            results: turn.results(),
+            knowing: self.known.news(),
+            known: of.session.known.clone(),
+            at_once,
+            kept: edits::kept(&of.session, calls),
+            tally,
+            keeper: self.record.keeper(of),
+        }
+    }
+}

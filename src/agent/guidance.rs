@@ -1,0 +1,190 @@
+//! What a model is guided by: the system prompt, `AGENTS.md` and its like, and skills. What a conversation begins with,
+//! what joins it once a folder is touched, and what the disk has that the conversation has not.
+
+use crate::context::instructions::{self, Found, Places};
+use crate::context::prompt;
+use crate::conversation::Conversation;
+use crate::conversation::report::Level;
+use crate::edit::Format;
+use crate::message::{Block, Excerpt, ExcerptKind, Role};
+use crate::session::{Input, Phase};
+use crate::tool::Desk;
+use crate::tool::skills::{self, Skills};
+use crate::view;
+use std::path::PathBuf;
+
+/// What the model hears where skills went and none is left.
+const NONE: &str = "There are no skills any more.";
+
+pub(super) struct Guidance {
+    choice: prompt::Choice,
+    /// Where instructions are; `None`: the user wants none.
+    places: Option<Places>,
+    /// What was said last of instructions that have changed.
+    outdated: Option<String>,
+}
+
+impl Guidance {
+    pub(super) fn new(choice: prompt::Choice, places: Option<Places>) -> Guidance {
+        Guidance { choice, places, outdated: None }
+    }
+
+    /// The system prompt for the settings, the folder and a model that writes its edits in this format.
+    pub(super) fn system(&self, desk: &Desk, format: Format) -> Result<String, String> {
+        prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format))
+    }
+
+    /// The instructions that a new conversation would begin with.
+    pub(super) fn gathered(&self) -> Found {
+        self.places.as_ref().map(instructions::gather).unwrap_or_default()
+    }
+
+    /// A conversation is opened with these instructions on the disk. Gives a sentence where it has others.
+    pub(super) fn begin(
+        &mut self,
+        of: &Conversation,
+        now: &[Excerpt],
+        is_fresh: bool,
+    ) -> Option<String> {
+        self.outdated = if is_fresh { None } else { outdated(of, now) };
+        self.outdated.clone()
+    }
+
+    /// Takes the system prompt and the instructions there are now.
+    pub(super) fn renew(&mut self, to: &mut Conversation, desk: &Desk, format: Format) {
+        match self.system(desk, format) {
+            Ok(_) if to.session.phase != Phase::Idle => to.refuse_while_running(),
+            Ok(system) => {
+                let Found { files: instructions, problems } = with_skills(desk, self.gathered());
+                to.take(Input::ChooseSystem { system, instructions });
+                self.outdated = None;
+                to.tell_once(problems);
+            }
+            Err(why) => to.notice(Level::Error, why),
+        }
+    }
+
+    /// What a message is to go with: news of instructions and skills, and the instructions of the folders it touches.
+    pub(super) fn watch(&mut self, to: &mut Conversation, desk: &Desk, context: &[Excerpt]) {
+        self.watch_instructions(to);
+        watch_skills(to, desk);
+        let touched: Vec<PathBuf> = context.iter().map(|it| desk.root.join(&it.path)).collect();
+        self.touch(to, &touched);
+    }
+
+    /// Says once when a file changes whose old text the conversation has.
+    fn watch_instructions(&mut self, to: &mut Conversation) {
+        let outdated = outdated(to, &self.gathered().files);
+        if outdated != self.outdated {
+            self.outdated.clone_from(&outdated);
+            to.tell_once(outdated);
+        }
+    }
+
+    /// Takes along the instructions of folders that are touched first, or whose file has changed since.
+    pub(super) fn touch(&self, to: &mut Conversation, touched: &[PathBuf]) {
+        let Some(places) = &self.places else { return };
+        let Found { mut files, problems } = instructions::nested(places, touched);
+        files.retain(|it| {
+            let given = to.session.given(ExcerptKind::Instructions);
+            let had = given.filter(|had| had.path == it.path).last();
+            had.is_none_or(|had| had.text != it.text)
+        });
+        to.tell_once(problems);
+        if !files.is_empty() {
+            to.take(Input::Instruct { files });
+        }
+    }
+}
+
+/// How the instructions that a conversation began with differ from these, in a sentence.
+fn outdated(of: &Conversation, now: &[Excerpt]) -> Option<String> {
+    let first = of.session.messages.first().filter(|it| it.role == Role::System);
+    let blocks = first.into_iter().flat_map(|it| &it.blocks);
+    let had: Vec<&Excerpt> = blocks
+        .filter_map(|it| match it {
+            Block::Excerpt(it) if it.kind == ExcerptKind::Instructions => Some(it),
+            _ => None,
+        })
+        .collect();
+    instructions::changed(&had, now)
+}
+
+/// The system prompt and the instructions that the model has, for the user.
+pub(super) fn shown(of: &Conversation) -> String {
+    let system = match of.system() {
+        "" => "There is no system prompt.".to_owned(),
+        system => format!("The system prompt:\n{system}"),
+    };
+    let given = of.session.given(ExcerptKind::Instructions);
+    let lines: Vec<String> = given.map(|it| format!("\n  {}", view::sized(it))).collect();
+    if lines.is_empty() {
+        return system;
+    }
+    let lines = lines.concat();
+    format!("{system}\nInstructions, in the order in which the model reads them:{lines}")
+}
+
+/// What a conversation begins with, the names of the skills among it.
+pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
+    let skills = skills::find(desk);
+    if !skills.found.is_empty() {
+        found.files.push(named(&skills));
+    }
+    found.problems.extend(skills.problems);
+    found
+}
+
+/// Tells the model of skills that came or went, behind what it has.
+fn watch_skills(to: &mut Conversation, desk: &Desk) {
+    let skills = skills::find(desk);
+    let named = named(&skills);
+    let heard = to.session.given(ExcerptKind::Skills).last();
+    let is_news = named.text != heard.map_or(NONE, |it| &it.text);
+    to.tell_once(skills.problems);
+    if is_news {
+        to.take(Input::Instruct { files: vec![named] });
+    }
+}
+
+/// The message that has a skill used, and the skill's text. `rest`: its name, and the message if there is one.
+pub(super) fn skill(desk: &Desk, rest: &str) -> Result<(String, Excerpt), String> {
+    let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let skills = skills::find(desk);
+    let skill = skills.get(name)?;
+    let text = match words.trim() {
+        "" => format!("Use the skill `{name}`."),
+        words => words.to_owned(),
+    };
+    Ok((text, excerpt(&desk.shown(&skill.path), ExcerptKind::Skill, skill.text(desk))))
+}
+
+/// The skills and what is wrong with some, for the user.
+pub(super) fn list_of_skills(desk: &Desk) -> String {
+    let Skills { found, problems } = skills::find(desk);
+    let mut lines = Vec::new();
+    for it in found {
+        lines.push(format!("  {}: {}", it.name, it.description));
+        lines.push(format!("      {}", desk.shown(&it.path)));
+    }
+    lines.extend(problems);
+    let folders = format!("`.caliban/skills` and `{}`", desk.shown(&skills::users(desk)));
+    if lines.is_empty() {
+        return format!("There are no skills: they are folders with a `SKILL.md` in {folders}.");
+    }
+    format!("Skills, from {folders}:\n{}", lines.join("\n"))
+}
+
+/// What the model is told of the skills there are.
+fn named(skills: &Skills) -> Excerpt {
+    let text = match skills.list() {
+        (list, _) if list.is_empty() => NONE.to_owned(),
+        (list, 0) => list,
+        (list, more) => format!("{list}({more} more have no place here.)\n"),
+    };
+    excerpt("skills", ExcerptKind::Skills, text)
+}
+
+fn excerpt(path: &str, kind: ExcerptKind, text: String) -> Excerpt {
+    Excerpt { path: path.to_owned(), lines: None, filetype: String::new(), kind, text }
+}

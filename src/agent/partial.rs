@@ -1,0 +1,54 @@
+//! The text of a reply that may never end: what the user has seen of it outlives the program.
+
+use crate::conversation::Conversation;
+use crate::event::Delta;
+use crate::message::{Block, Reply, Stop, Usage};
+
+#[derive(Default)]
+pub(super) struct Partial {
+    /// The model that was asked, as `provider/model`.
+    pub(super) by: String,
+    text: String,
+    /// Bytes of it that the journal has.
+    saved: usize,
+}
+
+impl Partial {
+    /// With the text that the journal has.
+    pub(super) fn of(by: String, text: String) -> Partial {
+        Partial { by, saved: text.len(), text }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(super) fn gather(&mut self, delta: &Delta) {
+        if let Delta::Text(text) = delta {
+            self.text.push_str(text);
+        }
+    }
+
+    /// Gives the journal what it does not have.
+    pub(super) fn save(&mut self, of: &mut Conversation) {
+        let Some(store) = &mut of.store else { return };
+        if self.saved < self.text.len() {
+            let saved = std::mem::replace(&mut self.saved, self.text.len());
+            if let Err(error) = store.append_piece(&self.text[saved..]) {
+                of.warn_of_disk(&error);
+            }
+        }
+    }
+
+    /// What came, as a reply that was stopped; from here on there is nothing.
+    pub(super) fn take(&mut self) -> Option<Reply> {
+        let Partial { by, text, .. } = std::mem::take(self);
+        (!text.is_empty()).then(|| Reply {
+            blocks: vec![Block::Text { text }],
+            stop: Stop::Cancelled,
+            usage: Usage::default(),
+            model: String::new(),
+            by,
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! `/permissions`: what the user has allowed for the session, and taking it back.
+
+use super::files::Files;
+use crate::conversation::Conversation;
+use crate::conversation::report::{Level, Report, Show};
+use crate::event::Grant;
+use crate::session::Input;
+use crate::tool::{self, Desk};
+
+pub(super) fn list(of: &Conversation) {
+    let grants = of.session.granted.clone();
+    if grants.is_empty() {
+        let text = "Nothing is allowed for this session: every question is asked.";
+        return of.notice(Level::Info, text.into());
+    }
+    of.show(Show::Tell(Report::Permissions(grants)));
+}
+
+impl Files {
+    /// The next call that needs it asks again. The model is not told any more what becomes of a file that it may not
+    /// read any more.
+    pub(super) fn revoke(&mut self, of: &mut Conversation, desk: &Desk, grant: Grant) {
+        if !of.session.granted.contains(&grant) {
+            return of.notice(Level::Info, "This permission was taken back already.".into());
+        }
+        let text = format!("You are asked again before: {}", grant.label());
+        if let Grant::Read { path, .. } = &grant {
+            let is_meant = |it: &_| tool::path::unmistakable(&desk.root, it) == *path;
+            self.known.distrust(desk, is_meant);
+        }
+        of.take(Input::Revoke { grant });
+        of.notice(Level::Info, text);
+    }
+}

@@ -1,0 +1,139 @@
+//! The user's messages until they are sent: what they mention is read first, one message after the other.
+
+use super::known::{self, Cause, News, Watched};
+use crate::context::mention;
+use crate::conversation::Conversation;
+use crate::message::Excerpt;
+use crate::store::Draft;
+use crate::text::Text;
+use crate::tool::{self, Desk};
+use std::path::PathBuf;
+use tokio::sync::mpsc;
+
+/// Sentences that the user is told of one message.
+const PROBLEMS: usize = 5;
+
+pub(super) struct Prompt {
+    pub(super) text: String,
+    pub(super) context: Vec<Excerpt>,
+    pub(super) steer: bool,
+    /// What the model knows of when it is sent.
+    pub(super) watched: Vec<Watched>,
+}
+
+pub(super) struct Prepared {
+    prompt: Prompt,
+    found: Vec<Excerpt>,
+    problems: Vec<String>,
+    /// What the model learns with it: of files that are mentioned, and of those that have changed.
+    news: Vec<News>,
+}
+
+pub(super) struct Prompts {
+    /// Messages whose mentions are to be read, in the order in which they were sent.
+    queue: mpsc::UnboundedSender<Prompt>,
+    /// How many of them there are, and of how many the user has thought better.
+    preparing: u32,
+    withdrawn: u32,
+    /// A message that was given back for its mentions: sent again unchanged, it goes.
+    bounced: Option<String>,
+    /// What stands in the composer.
+    pub(super) draft: Draft,
+}
+
+impl Prompts {
+    pub(super) fn new(desk: &Desk, draft: Draft) -> (Prompts, mpsc::UnboundedReceiver<Prepared>) {
+        let (queue, prompts) = mpsc::unbounded_channel();
+        let (prepared, prepared_end) = mpsc::unbounded_channel();
+        tokio::spawn(read(desk.clone(), prompts, prepared));
+        let prompts = Prompts { queue, preparing: 0, withdrawn: 0, bounced: None, draft };
+        (prompts, prepared_end)
+    }
+
+    /// Has a message's mentions read.
+    pub(super) fn prepare(&mut self, prompt: Prompt) {
+        self.preparing += 1;
+        let _ = self.queue.send(prompt);
+    }
+
+    /// The user stops: messages that have not been sent yet are given back.
+    pub(super) fn withdraw(&mut self) {
+        self.withdrawn = self.preparing;
+    }
+
+    /// A message that may be sent, with all that it mentions, and what the model learns with it. `None`: it was given
+    /// back, because a file could not be read or the user stopped meanwhile.
+    pub(super) fn prepared(
+        &mut self,
+        to: &Conversation,
+        prepared: Prepared,
+    ) -> Option<(Prompt, Vec<News>)> {
+        let Prepared { mut prompt, found, problems, news } = prepared;
+        self.preparing -= 1;
+        if self.withdrawn > 0 {
+            self.withdrawn -= 1;
+            let why = "Stopped before it was sent.".to_owned();
+            to.bounce(prompt.text, prompt.context, why);
+            return None;
+        }
+        let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
+        if !problems.is_empty() && !insists {
+            self.bounced = Some(prompt.text.clone());
+            let more = problems.len().saturating_sub(PROBLEMS);
+            let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
+            let why = format!(
+                "{}{more} Nothing was sent; send it again to send it as it is.",
+                problems[..problems.len().min(PROBLEMS)].join(" ")
+            );
+            to.bounce(prompt.text, prompt.context, why);
+            return None;
+        }
+        prompt.context.extend(found);
+        Some((prompt, news))
+    }
+
+    pub(super) fn keep_draft(&mut self, of: &mut Conversation, draft: Draft) {
+        if draft == self.draft {
+            return;
+        }
+        self.draft = draft;
+        if let Some(store) = &mut of.store
+            && let Err(error) = store.save_draft(self.draft.clone())
+        {
+            of.warn_of_disk(&error);
+        }
+    }
+}
+
+/// Looks after what the model knows and reads what prompts mention, one prompt after the other, so that they keep
+/// their order.
+async fn read(
+    desk: Desk,
+    mut prompts: mpsc::UnboundedReceiver<Prompt>,
+    prepared: mpsc::UnboundedSender<Prepared>,
+) {
+    while let Some(prompt) = prompts.recv().await {
+        let looks = known::look(&*desk.workspace, &prompt.watched).await;
+        let (seen, mut texts) = mpsc::unbounded_channel();
+        let reading = Desk { seen: Some(seen), ..desk.clone() };
+        let (found, problems) = mention::resolve(&reading, &prompt.text).await;
+        drop(reading);
+        let mut news = Vec::new();
+        while let Some((path, source)) = texts.recv().await {
+            news.push(in_excerpts(&desk, &found, path, source.text));
+        }
+        // what is mentioned whole is told by that
+        news.sort_by_key(|it| matches!(it, News::Learnt { stood: Some(_), .. }));
+        news.push(News::Looked(Cause::User, looks));
+        if prepared.send(Prepared { prompt, found, problems, news }).is_err() {
+            return;
+        }
+    }
+}
+
+/// A text that was read for a mention, as far as the model is shown it.
+fn in_excerpts(desk: &Desk, found: &[Excerpt], path: PathBuf, text: Text) -> News {
+    let shown = tool::path::show(&desk.root, &path);
+    let is_whole = found.iter().any(|it| it.path == shown && it.lines.is_none());
+    News::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
+}

@@ -1,0 +1,309 @@
+//! One conversation: its session, where it is kept and where it is shown. What comes in is saved, then shown; what is
+//! to be done about it outside is left for the agent.
+
+mod announce;
+mod redact;
+pub mod report;
+
+use crate::event::{End, Event, SessionId, TurnId};
+use crate::message::{Block, CallId, Excerpt, Reply, Role};
+use crate::session::{Effect, Input, Phase, Session};
+use crate::store::Store;
+use crate::text::cause;
+use crate::tool::environment::Secrets;
+use report::{Level, Report, Show, Status, Wish};
+use std::collections::VecDeque;
+use std::io;
+use tokio::sync::mpsc;
+
+/// What the agent has to do about an input.
+pub enum Due {
+    Effect(Effect),
+    /// The first turn has ended: the conversation may have a title by now.
+    Title,
+}
+
+/// A pause before a request is tried again.
+pub struct Retry {
+    pub ms: u64,
+    pub why: String,
+}
+
+/// What a conversation speaks by.
+pub struct Ways {
+    pub screen: mpsc::UnboundedSender<Show>,
+    pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    /// No text from outside comes into the conversation with one of these.
+    pub secrets: Secrets,
+}
+
+pub struct Conversation {
+    pub id: SessionId,
+    pub session: Session,
+    /// `None`: the conversation is never saved, or it can only be read.
+    pub store: Option<Store>,
+    /// The conversation can only be read here: why, and what the user can do.
+    pub reads: Option<String>,
+    screen: mpsc::UnboundedSender<Show>,
+    wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    secrets: Secrets,
+    /// What the agent has not dealt with.
+    due: VecDeque<Due>,
+    /// The status that was shown last.
+    status: Option<Status>,
+    /// The user was told that the disk fails.
+    disk_warned: bool,
+    /// The command whose start could not be recorded on disk. The user was asked whether to run it without the record.
+    unrecorded: Option<CallId>,
+    /// The last pause before a request was tried again.
+    pub retry: Option<Retry>,
+}
+
+impl Conversation {
+    pub fn new(
+        id: SessionId,
+        session: Session,
+        store: Option<Store>,
+        reads: Option<String>,
+        ways: Ways,
+    ) -> Conversation {
+        Conversation {
+            id,
+            session,
+            store,
+            reads,
+            screen: ways.screen,
+            wishes: ways.wishes,
+            secrets: ways.secrets,
+            due: VecDeque::new(),
+            status: None,
+            disk_warned: false,
+            unrecorded: None,
+            retry: None,
+        }
+    }
+
+    /// One input to its end: saved, shown, and its effects kept for `due`.
+    pub fn take(&mut self, mut input: Input) {
+        redact::without_keys(&mut input, &self.secrets.known());
+        if let (Input::Answered { answer, .. }, Some(store)) = (&mut input, &mut self.store) {
+            store.keep_output(answer);
+        }
+        let step = self.session.step(input);
+        let reaches_out = step.effects.iter().any(|it| self.reaches_out(it));
+        let saved = self.save(&step.events, reaches_out);
+        let is_first = |it: &Event| matches!(it, Event::Ended { turn: TurnId(1), why: End::Done });
+        let has_begun = step.events.iter().any(is_first);
+        for event in step.events {
+            if let Event::Retried { wait_ms, failure, .. } = &event {
+                self.retry = Some(Retry { ms: *wait_ms, why: failure.brief() });
+            }
+            let announced = self.announcement(&event);
+            self.show(Show::Event(event));
+            if let Some(report) = announced {
+                self.show(Show::Tell(report));
+            }
+        }
+        self.keep_due(step.effects, saved.as_ref().err());
+        if has_begun {
+            self.due.push_back(Due::Title);
+        }
+    }
+
+    /// An input while the session is being opened: nothing is shown yet, and no effect depends on its record.
+    pub fn recall(&mut self, input: Input) {
+        let step = self.session.step(input);
+        // The user is told of a disk that fails, and goes on in memory.
+        let _ = self.save(&step.events, false);
+    }
+
+    /// The surroundings are going: all is on disk when this returns. `partial`: what came of a reply. An interrupted turn
+    /// stays in the journal, where the next start finds it.
+    pub fn leave(&mut self, partial: Option<Reply>) {
+        let was_at_rest = self.session.phase == Phase::Idle;
+        let step = self.session.step(Input::Leave { partial });
+        let Some(store) = &mut self.store else { return };
+        let saved = if self.session.is_blank() {
+            store.discard()
+        } else if was_at_rest {
+            store.settle(&self.session)
+        } else {
+            store.append(&step.events, true)
+        };
+        if let Err(error) = saved {
+            tracing::error!("the session could not be saved: {error}");
+        }
+    }
+
+    /// What is to be dealt with next.
+    pub fn due(&mut self) -> Option<Due> {
+        self.due.pop_front()
+    }
+
+    /// A command whose start could not be recorded on disk waits for the user's answer. All else goes on in memory.
+    fn keep_due(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
+        let mut waiting = None;
+        for effect in effects {
+            match (effect, unsaved) {
+                (Effect::Run { turn, call }, Some(why))
+                    if self.acts(&call.id) && self.unrecorded.as_ref() != Some(&call.id) =>
+                {
+                    self.unrecorded = Some(call.id.clone());
+                    waiting = Some(Input::Unrecorded { turn, call: call.id, why: cause(why) });
+                }
+                (effect, _) => self.due.push_back(Due::Effect(effect)),
+            }
+        }
+        if let Some(input) = waiting {
+            self.take(input);
+        }
+    }
+
+    /// Whether what was decided before an effect has to survive even a loss of power.
+    fn reaches_out(&self, effect: &Effect) -> bool {
+        match effect {
+            Effect::Run { call, .. } => self.acts(&call.id),
+            Effect::Propose { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether an open call is a command.
+    fn acts(&self, call: &CallId) -> bool {
+        self.session.open().iter().any(|it| it.call.id == *call && it.access.acts())
+    }
+
+    /// While a turn runs the events go to the journal; at rest the whole session is written. An error means that
+    /// not all of them are on disk; the user was told of it.
+    fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
+        let Some(store) = &mut self.store else { return Ok(()) };
+        if events.is_empty() {
+            return Ok(());
+        }
+        let saved = store.record(&self.session, events, sync);
+        match &saved {
+            Ok(()) => self.disk_warned &= self.session.phase != Phase::Idle,
+            Err(error) => self.warn_of_disk(error),
+        }
+        self.tell_of_edit();
+        saved
+    }
+
+    pub fn save_whole(&mut self) {
+        if let Some(store) = &mut self.store
+            && let Err(error) = store.save(&self.session)
+        {
+            self.warn_of_disk(&error);
+        }
+        self.tell_of_edit();
+    }
+
+    /// Somebody has written the session's file while it was open here.
+    fn tell_of_edit(&mut self) {
+        if let Some(path) = self.store.as_mut().and_then(Store::edited) {
+            let text = format!(
+                "The file of this conversation was changed while it is open here: that text is kept as {}.",
+                path.display()
+            );
+            self.notice(Level::Warn, text);
+        }
+    }
+
+    /// The conversation goes on in memory; the user is told once, and as long as it lasts the winbar says so.
+    pub fn warn_of_disk(&mut self, error: &io::Error) {
+        if !std::mem::replace(&mut self.disk_warned, true) {
+            let path = self.store.as_ref().map(Store::path).unwrap_or_default();
+            let text = format!(
+                "The conversation cannot be saved to {} ({}). It goes on in memory only.",
+                path.display(),
+                cause(error)
+            );
+            self.notice(Level::Error, text);
+        }
+    }
+
+    /// The conversation is in memory only: it is never saved, or the disk fails.
+    pub fn is_unsaved(&self) -> bool {
+        self.store.is_none() && self.reads.is_none() || self.disk_warned
+    }
+
+    pub fn show(&self, show: Show) {
+        // The screen lives as long as the agent; a failed send means that the editor is gone.
+        let _ = self.screen.send(show);
+    }
+
+    /// Shows a status where it is another than before.
+    pub fn show_status(&mut self, status: Status) {
+        if self.status.as_ref() != Some(&status) {
+            self.status = Some(status.clone());
+            self.show(Show::Tell(Report::Status(status)));
+        }
+    }
+
+    /// Has the next status shown in any case.
+    pub fn forget_status(&mut self) {
+        self.status = None;
+    }
+
+    pub fn wish(&self, wish: Wish) {
+        // The program outlives its agents, or is ending.
+        let _ = self.wishes.send((self.id.clone(), wish));
+    }
+
+    /// Where all goes that is said, for tasks that outlive a message.
+    pub fn screen(&self) -> mpsc::UnboundedSender<Show> {
+        self.screen.clone()
+    }
+
+    pub fn notice(&self, level: Level, text: String) {
+        self.show(Show::Now(Report::Notice { level, text }));
+    }
+
+    /// Gives a message back to the user.
+    pub fn bounce(&self, text: String, context: Vec<Excerpt>, why: String) {
+        self.show(Show::Now(Report::Bounce { text, context, why }));
+    }
+
+    pub fn refuse_while_running(&self) {
+        self.notice(Level::Warn, "A turn is running. Stop it first (<C-c>).".into());
+    }
+
+    /// Sentences for the user, but for those that the conversation has already.
+    pub fn tell_once(&mut self, texts: impl IntoIterator<Item = String>) {
+        for text in texts {
+            let mut said = self.session.messages.iter().flat_map(|it| &it.blocks);
+            if !said.any(|it| matches!(it, Block::Text { text: told } if *told == text)) {
+                self.take(Input::Tell { text });
+            }
+        }
+    }
+
+    /// Whether this was the last thing the chat said: reopening does not repeat it.
+    pub fn was_told(&self, text: &str) -> bool {
+        self.session.messages.iter().rev().take(3).any(|it| {
+            it.blocks.iter().any(|it| matches!(it, Block::Text { text: told } if told == text))
+        })
+    }
+
+    /// The system prompt; empty where there is none.
+    pub fn system(&self) -> &str {
+        let first = self.session.messages.first();
+        match first.filter(|it| it.role == Role::System).map(|it| &it.blocks[..]) {
+            Some([Block::Text { text }, ..]) => text,
+            _ => "",
+        }
+    }
+
+    /// Reads the long outputs that have not been needed till now.
+    pub fn read_outputs(&mut self) {
+        let Some(store) = &self.store else { return };
+        let text = match store.read_outputs(&mut self.session) {
+            0 => return,
+            1 => "One long output of this conversation is missing; the model is told so.".into(),
+            n => {
+                format!("{n} long outputs of this conversation are missing; the model is told so.")
+            }
+        };
+        self.take(Input::Tell { text });
+    }
+}

@@ -1,0 +1,86 @@
+//! What the user decided of each change, as the editor tells it. The settled text says where a change stands and how
+//! it reads; of what was decided the editor's word holds.
+
+use super::outcome::Sides;
+use super::{Decided, Fate, Outcome, Part};
+use crate::text::{Hunk, Text, diff};
+use serde::Deserialize;
+
+/// What became of one change that was proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    Accepted,
+    /// Accepted as the user has changed it.
+    Reworked,
+    /// Some of its lines were accepted.
+    Part,
+    Rejected,
+}
+
+/// The decision of each hunk of the part at `at` of a proposal, from the decisions of the proposal's own hunks; none
+/// where they say nothing of it.
+pub fn decisions(parts: &[Part], at: usize, of_proposal: &[Decision]) -> Vec<Option<Decision>> {
+    let ([first, ..], [.., last]) = (parts, parts) else { return Vec::new() };
+    let whole = diff(&first.before, &last.after);
+    let part = &parts[at];
+    let own = diff(&part.before, &part.after);
+    match of_proposal {
+        // the last newline is a change of no line
+        [one] if whole.is_empty() && own.is_empty() => return vec![Some(*one)],
+        all if all.len() != whole.len() => return Vec::new(),
+        _ => {}
+    }
+    let sides = Sides::new(part, &last.after);
+    let of_hunk = |hunk: &Hunk| {
+        let now = sides.widened(hunk.new.clone()).1;
+        let meets =
+            |it: &Hunk| it.new.start as usize <= now.end && now.start <= it.new.end as usize;
+        let met = whole.iter().zip(of_proposal).filter(|it| meets(it.0));
+        met.map(|it| *it.1).reduce(joined)
+    };
+    own.iter().map(of_hunk).collect()
+}
+
+fn joined(one: Decision, other: Decision) -> Decision {
+    use Decision::{Accepted, Reworked};
+    match (one, other) {
+        _ if one == other => one,
+        (Accepted | Reworked, Accepted | Reworked) => Reworked,
+        _ => Decision::Part,
+    }
+}
+
+/// Makes an outcome that was read from the settled text what was decided.
+pub fn follow(outcome: &mut Outcome, part: &Part, settled: &Text, decisions: &[Option<Decision>]) {
+    let hunks = diff(&part.before, &part.after);
+    let sides = Sides::new(part, settled);
+    for (at, (decided, decision)) in outcome.hunks.iter_mut().zip(decisions).enumerate() {
+        let Some(decision) = decision else { continue };
+        let (fate, is_edited) = match (decision, decided.fate) {
+            (Decision::Accepted, Fate::Kept | Fate::Formatted)
+            | (Decision::Rejected, Fate::Undone)
+            | (Decision::Accepted | Decision::Reworked | Decision::Part, Fate::Superseded) => {
+                continue;
+            }
+            (Decision::Accepted, _) => (Fate::Kept, true),
+            (Decision::Rejected, _) => (Fate::Undone, true),
+            (Decision::Reworked, _) => (Fate::Reworked, false),
+            (Decision::Part, _) => (Fate::Part, false),
+        };
+        (decided.fate, decided.is_edited) = (fate, is_edited);
+        if let Some(hunk) = hunks.get(at) {
+            sides.read(hunk, decided);
+        }
+    }
+}
+
+impl Sides<'_> {
+    /// What stands in a hunk's place now.
+    fn read(&self, hunk: &Hunk, decided: &mut Decided) {
+        let now = self.widened(hunk.new.clone()).1;
+        decided.from = now.start;
+        decided.line = u32::try_from(now.start + 1).unwrap_or(u32::MAX);
+        decided.lines = self.settled[now].iter().copied().map(str::to_owned).collect();
+    }
+}

@@ -1,0 +1,63 @@
+//! Which of the hunks that do not read as proposed were only formatted: a formatter was seen at work, or nothing but
+//! blanks differs.
+
+use super::outcome::{Sides, span};
+use super::{Fate, Outcome, Part, merge};
+use crate::text::{Text, diff};
+
+/// What a formatter made of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Formatting {
+    pub before: Text,
+    pub after: Text,
+}
+
+/// Tells the hunks of `part` that a formatter changed from those that the user reworked. `formattings` were seen in
+/// this order.
+pub(super) fn tell_apart(
+    outcome: &mut Outcome,
+    part: &Part,
+    settled: &Text,
+    formattings: &[Formatting],
+) {
+    if outcome.count(Fate::Reworked) == 0 {
+        return;
+    }
+    let formatted = formattings
+        .iter()
+        .fold(part.after.clone(), |text, it| merge(&it.before, &it.after, &text).text);
+    let (by_user, by_formatter) = (Sides::new(part, settled), Sides::new(part, &formatted));
+    for (hunk, decided) in diff(&part.before, &part.after).iter().zip(&mut outcome.hunks) {
+        if decided.fate != Fate::Reworked {
+            continue;
+        }
+        let lines = common(hunk.new.clone(), &by_user, &by_formatter);
+        let (now, expected) = (by_user.now_of(&lines), by_formatter.now_of(&lines));
+        let proposed = without_blanks(&by_user.after[span(&hunk.new)]);
+        // where blanks are all that was proposed, other blanks are other work
+        let is_of_blanks = proposed == without_blanks(&by_user.before[span(&hunk.old)]);
+        let only_blanks = !is_of_blanks && without_blanks(now) == without_blanks(expected);
+        if now == expected || only_blanks {
+            decided.fate = Fate::Formatted;
+        }
+    }
+}
+
+/// The lines of the proposal around these whose ends both texts have.
+fn common(
+    mut lines: std::ops::Range<u32>,
+    one: &Sides<'_>,
+    other: &Sides<'_>,
+) -> std::ops::Range<u32> {
+    loop {
+        let wider = other.reach(one.reach(lines.clone()));
+        if wider == lines {
+            return lines;
+        }
+        lines = wider;
+    }
+}
+
+fn without_blanks(lines: &[&str]) -> String {
+    lines.iter().flat_map(|it| it.chars()).filter(|it| !it.is_whitespace()).collect()
+}

@@ -1,0 +1,63 @@
+//! What the editor says was decided, given to the calls whose changes it is about.
+
+use super::*;
+use Decision::{Accepted, Part as InPart, Rejected, Reworked};
+
+#[test]
+fn each_call_of_a_proposal_gets_the_decisions_of_its_own_changes() {
+    let lines = "a\nb\nc\nd\ne\n";
+    let apart = [part(lines, "A\nb\nc\nd\ne\n"), part("A\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n")];
+    let said = [Accepted, Rejected, InPart];
+    assert_eq!(decisions(&apart, 0, &said), [Some(Accepted)]);
+    assert_eq!(decisions(&apart, 1, &said), [Some(Rejected), Some(InPart)]);
+    let stacked = [part(lines, "A\nb\nc\nd\ne\n"), part("A\nb\nc\nd\ne\n", "AA\nb\nc\nd\ne\n")];
+    for at in [0, 1] {
+        assert_eq!(decisions(&stacked, at, &[Reworked]), [Some(Reworked)]);
+    }
+    let joined = [part(lines, "A\nb\nC\nd\ne\n"), part("A\nb\nC\nd\ne\n", "A\nB\nC\nd\ne\n")];
+    assert_eq!(decisions(&joined, 0, &[InPart]), [Some(InPart), Some(InPart)]);
+    let reverted = [part(lines, "A\nb\nc\nd\ne\n"), part("A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n")];
+    assert_eq!(decisions(&reverted, 0, &[Accepted]), [None]);
+    // of another number of changes nothing is known
+    assert_eq!(decisions(&apart, 0, &[Accepted]), []);
+    assert_eq!(decisions(&apart, 0, &[]), []);
+    // the last newline is one change
+    assert_eq!(decisions(&[part("a\nb", "a\nb\n")], 0, &[Rejected]), [Some(Rejected)]);
+}
+
+#[test]
+fn what_was_decided_holds_whatever_the_text_reads() {
+    let part = part("a\nb\nc\n", "a\nB\nB2\nc\n");
+    let told = |decision, settled: &str| {
+        let settled = Text::new(settled);
+        let mut outcome = outcome(&part, Some(&settled));
+        follow(&mut outcome, &part, &settled, &[Some(decision)]);
+        outcome.say("f", &[], &mut Told::default())
+    };
+    let cases = [
+        told(Accepted, "a\nB\nB2\nc\n"),
+        told(Accepted, "a\nB mine\nB2\nc\n"),
+        told(Reworked, "a\nB mine\nB2\nc\n"),
+        told(InPart, "a\nB\nc\n"),
+        told(Rejected, "a\nb\nc\n"),
+        told(Rejected, "a\nmine\nc\n"),
+    ];
+    expect![[r#"
+        The user accepted the change in f.
+        Of the change in f: 1 accepted.
+        line 2, accepted, then edited, now reads:
+        B mine
+        B2
+        Of the change in f: 1 reworked by the user.
+        line 2, reworked, now reads:
+        B mine
+        B2
+        Of the change in f: 1 accepted in part.
+        line 2, accepted in part, now reads:
+        B
+        The user rejected the change in f: it is undone.
+        Of the change in f: 1 rejected and undone.
+        line 2, rejected, then edited, now reads:
+        mine"#]]
+    .assert_eq(&cases.join("\n"));
+}

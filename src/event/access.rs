@@ -1,0 +1,126 @@
+//! What a call would do, as facts.
+
+use super::Grant;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What a call would do if it began. `policy` decides whether it may, and words the question to the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Reads what is free to read, or keeps something of Caliban's own.
+    Read,
+    /// Reads a file or folder that is not free to read.
+    #[serde(alias = "asked_read", deserialize_with = "guarded")]
+    Guarded(Guarded),
+    /// Changes files of the project.
+    Edit,
+    /// Runs this command.
+    Act {
+        #[serde(alias = "grant")]
+        command: String,
+    },
+    /// Does nothing: there is no such tool, its arguments do not fit, or no tool may touch what it names. The text
+    /// tells the model why.
+    #[serde(alias = "refused")]
+    Never(String),
+}
+
+/// A read of something that is not free to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guarded {
+    pub tool: String,
+    /// As the user sees it. Two paths never have the same text here.
+    pub path: String,
+    #[serde(default)]
+    pub is_outside: bool,
+    /// Why a rule protects it, to follow the file's name in a sentence. `None` if no rule does.
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
+impl Access {
+    /// Whether the call has effects outside.
+    pub fn acts(&self) -> bool {
+        matches!(self, Access::Act { .. })
+    }
+
+    pub fn reads(&self) -> bool {
+        matches!(self, Access::Read | Access::Guarded(_))
+    }
+
+    /// What a consent for the session would allow.
+    pub fn grant(&self) -> Option<Grant> {
+        match self {
+            Access::Guarded(Guarded { tool, path, .. }) => {
+                Some(Grant::Read { tool: tool.clone(), path: path.clone() })
+            }
+            Access::Act { command } => Some(Grant::Act(command.clone())),
+            Access::Read | Access::Edit | Access::Never(_) => None,
+        }
+    }
+}
+
+/// Old journals have the question alone. A turn from a journal does not go on, so its facts are not needed.
+fn guarded<'de, D: Deserializer<'de>>(from: D) -> Result<Guarded, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Facts(Guarded),
+        Question(#[expect(dead_code, reason = "only its shape is read")] String),
+    }
+    Ok(match Written::deserialize(from)? {
+        Written::Facts(it) => it,
+        Written::Question(_) => Guarded::default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Plan;
+
+    fn guarded(is_outside: bool, why: Option<&str>) -> Access {
+        let (tool, path) = ("read".to_owned(), "/etc/hosts".to_owned());
+        Access::Guarded(Guarded { tool, path, is_outside, why: why.map(str::to_owned) })
+    }
+
+    #[test]
+    fn every_access_is_read_back_as_it_was_written() {
+        let all = [
+            Access::Read,
+            guarded(false, Some("holds keys")),
+            guarded(true, None),
+            Access::Edit,
+            Access::Act { command: "make".into() },
+            Access::Never("no such tool".into()),
+        ];
+        for access in all {
+            let plan = Plan { call: crate::message::CallId("c1".into()), access };
+            let text = serde_json::to_string(&plan).unwrap();
+            assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan, "{text}");
+        }
+    }
+
+    #[test]
+    fn plans_are_read_as_older_versions_wrote_them() {
+        let check = |step: &str, access: Access| {
+            let text = format!(r#"{{"call":"c1","step":{step}}}"#);
+            assert_eq!(serde_json::from_str::<Plan>(&text).unwrap().access, access, "{text}");
+        };
+        check(r#""read""#, Access::Read);
+        check(
+            r#"{"asked_read":"Let read look at `/etc/hosts`?"}"#,
+            Access::Guarded(Guarded::default()),
+        );
+        check(
+            r#"{"asked_read":{"question":"Let read look?","tool":"read","path":"/etc/hosts"}}"#,
+            guarded(false, None),
+        );
+        check(r#""edit""#, Access::Edit);
+        check(
+            r#"{"act":{"question":"Run `make`?","grant":"make"}}"#,
+            Access::Act { command: "make".into() },
+        );
+        check(r#"{"refused":"no such tool"}"#, Access::Never("no such tool".into()));
+    }
+}

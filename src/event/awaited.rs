@@ -1,0 +1,88 @@
+//! How many changes of a call wait for the user, by kind.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Changes that the user has yet to decide on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Awaited {
+    pub hunks: u32,
+    /// Files that are to be deleted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deletions: u32,
+    /// Files that are to have another path.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub renamings: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives the field by reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+impl Awaited {
+    pub const DELETION: Awaited = Awaited { hunks: 0, deletions: 1, renamings: 0 };
+    pub const RENAMING: Awaited = Awaited { hunks: 0, deletions: 0, renamings: 1 };
+
+    pub fn hunks(hunks: u32) -> Awaited {
+        Awaited { hunks, ..Awaited::default() }
+    }
+
+    #[must_use]
+    pub fn plus(self, other: Awaited) -> Awaited {
+        Awaited {
+            hunks: self.hunks.saturating_add(other.hunks),
+            deletions: self.deletions.saturating_add(other.deletions),
+            renamings: self.renamings.saturating_add(other.renamings),
+        }
+    }
+
+    pub fn is_one(self) -> bool {
+        let total: u64 =
+            [self.hunks, self.deletions, self.renamings].into_iter().map(u64::from).sum();
+        total == 1
+    }
+}
+
+/// `2 hunks, 1 deletion`.
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds =
+            [(self.hunks, "hunk"), (self.deletions, "deletion"), (self.renamings, "renaming")];
+        let said: Vec<String> = kinds
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{n} {what}{}", if *n == 1 { "" } else { "s" }))
+            .collect();
+        f.write_str(if said.is_empty() { "no change" } else { "" })?;
+        f.write_str(&said.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_counted_by_their_kind() {
+        let check = |what: Awaited, said: &str| assert_eq!(what.to_string(), said);
+        check(Awaited::hunks(1), "1 hunk");
+        check(Awaited::hunks(2), "2 hunks");
+        check(Awaited::DELETION, "1 deletion");
+        check(Awaited::RENAMING.plus(Awaited::RENAMING), "2 renamings");
+        check(Awaited::hunks(2).plus(Awaited::DELETION), "2 hunks, 1 deletion");
+        check(Awaited::default(), "no change");
+        assert!(Awaited::DELETION.is_one() && !Awaited::DELETION.plus(Awaited::hunks(1)).is_one());
+    }
+
+    /// A journal of before has hunks alone.
+    #[test]
+    fn what_is_stored_is_read_again() {
+        let check = |what: Awaited, json: &str| {
+            assert_eq!(serde_json::to_string(&what).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Awaited>(json).unwrap(), what);
+        };
+        check(Awaited::hunks(2), r#"{"hunks":2}"#);
+        check(Awaited::hunks(1).plus(Awaited::RENAMING), r#"{"hunks":1,"renamings":1}"#);
+    }
+}

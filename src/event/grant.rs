@@ -1,0 +1,59 @@
+//! What the user has allowed for the rest of a session.
+
+use crate::text::unseen;
+use serde::{Deserialize, Serialize};
+
+/// The most characters of a grant that are shown whole; of a longer one, those at its beginning and at its end.
+const WHOLE: usize = 160;
+const HEAD: usize = 100;
+const TAIL: usize = 40;
+
+/// One thing that the user has allowed for a session. A grant is never saved with its session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grant {
+    /// This tool may read this path without a question. Two paths never have the same text here.
+    Read { tool: String, path: String },
+    /// This very command may run without a question.
+    Act(String),
+}
+
+impl Grant {
+    /// One line for the user. Each character that a reader cannot see is spelt out.
+    pub fn label(&self) -> String {
+        match self {
+            Grant::Read { tool, path } => {
+                format!("{} may look at {}", in_one_line(tool), in_one_line(path))
+            }
+            Grant::Act(command) => format!("run {}", in_one_line(command)),
+        }
+    }
+}
+
+fn in_one_line(text: &str) -> String {
+    let spelt = unseen::exact(text.trim_end()).replace('\n', "[U+000A]").replace('\t', "[U+0009]");
+    let count = spelt.chars().count();
+    if count <= WHOLE {
+        return spelt;
+    }
+    let head: String = spelt.chars().take(HEAD).collect();
+    let tail: String = spelt.chars().skip(count - TAIL).collect();
+    format!("{head} … [{} more characters] … {tail}", count - HEAD - TAIL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_one_line_in_which_every_character_can_be_seen() {
+        let act = |it: &str| Grant::Act(it.to_owned()).label();
+        assert_eq!(act("git status\n"), "run git status");
+        assert_eq!(act("a\nb\u{202e}c\td"), "run a[U+000A]b[U+202E]c[U+0009]d");
+        let read = Grant::Read { tool: "read".into(), path: "/tmp/a\u{200b}".into() };
+        assert_eq!(read.label(), "read may look at /tmp/a[U+200B]");
+        let long = act(&format!("echo {} end", "x".repeat(500)));
+        assert!(long.starts_with("run echo xxx") && long.ends_with("xx end"), "{long}");
+        assert!(long.contains("… [369 more characters] …"), "{long}");
+    }
+}

@@ -1,0 +1,159 @@
+//! A log file of bounded size. A full one is renamed to `NAME.1`, in place of the one before, and a new one begins. All
+//! programs of the user write to the same file.
+
+use crate::regular;
+use std::fs::{self, DirBuilder, File, Metadata, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+pub(super) struct Rolling {
+    path: PathBuf,
+    /// The name of a full file.
+    full: PathBuf,
+    file: File,
+    /// How many bytes each of the two files may have.
+    most: u64,
+}
+
+impl Rolling {
+    pub(super) fn open(path: PathBuf, most: u64) -> io::Result<Rolling> {
+        let mut full = path.clone().into_os_string();
+        full.push(".1");
+        Ok(Rolling { file: open(&path)?, path, full: full.into(), most })
+    }
+
+    /// Adds a record. What a full disk took of it is cut off again.
+    fn add(&mut self, record: &[u8]) -> io::Result<()> {
+        let had = self.ready(record.len() as u64)?;
+        self.file.write_all(record).inspect_err(|_| drop(self.file.set_len(had)))
+    }
+
+    /// Waits until no other program writes, and sees to it that `file` has room for so many bytes and is the one that
+    /// `path` names: another program may have renamed it, the user may have deleted it. Returns its size.
+    fn ready(&mut self, more: u64) -> io::Result<u64> {
+        loop {
+            // Without locks on this disk, programs that write at the same moment may lose or exceed by a record.
+            let _ = self.file.lock();
+            let own = self.file.metadata()?;
+            if is_named(&own, &self.path) {
+                if own.len() + more <= self.most {
+                    return Ok(own.len());
+                }
+                // A file that an earlier version let grow, or that cannot be renamed, is emptied.
+                if own.len() > self.most || fs::rename(&self.path, &self.full).is_err() {
+                    self.file.set_len(0)?;
+                    return Ok(0);
+                }
+            }
+            self.file = open(&self.path)?;
+        }
+    }
+}
+
+impl Write for Rolling {
+    /// A record that is larger than a file may be is written in parts.
+    fn write(&mut self, record: &[u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.most).unwrap_or(usize::MAX);
+        let part = &record[..record.len().min(most)];
+        let added = self.add(part);
+        let _ = self.file.unlock();
+        added.map(|()| part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// If others can read the file, takes this permission away.
+fn open(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    let file = regular::open_with(File::options().create(true).append(true).mode(0o600), path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+fn is_named(file: &Metadata, path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| (it.dev(), it.ino()) == (file.dev(), file.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn text(path: &Path) -> String {
+        fs::read_to_string(path).unwrap_or_default()
+    }
+
+    proptest! {
+        /// Three programs write by turns. What is kept is the end of what they wrote, in order.
+        #[test]
+        fn what_is_kept_is_the_end_and_never_too_much(
+            records in prop::collection::vec((0..3_usize, 1..30_usize), 1..80)
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("log");
+            let open = || Rolling::open(path.clone(), 50).unwrap();
+            let mut programs = [open(), open(), open()];
+            let mut all = String::new();
+            for (n, (program, size)) in records.into_iter().enumerate() {
+                let record = format!("{n:>size$}\n");
+                programs[program].write_all(record.as_bytes()).unwrap();
+                all += &record;
+                let (old, new) = (text(&folder.path().join("log.1")), text(&path));
+                prop_assert!(old.len() <= 50 && new.len() <= 50);
+                prop_assert!(all.ends_with(&(old.clone() + &new)), "{all:?}: {old:?} {new:?}");
+                prop_assert!(new.ends_with(&record));
+                prop_assert_eq!(all.len() > 50, !old.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_too_large_is_written_in_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let mut file = Rolling::open(path.clone(), 10).unwrap();
+        file.write_all(b"0123456789abcdefghijklmno\n").unwrap();
+        assert_eq!(text(&path), "klmno\n");
+        assert_eq!(text(&folder.path().join("log.1")), "abcdefghij");
+    }
+
+    #[test]
+    fn a_file_that_was_too_long_already_or_cannot_be_renamed_is_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, "x".repeat(100)).unwrap();
+        let mut file = Rolling::open(path.clone(), 10).unwrap();
+        file.write_all(b"one\n").unwrap();
+        assert_eq!(text(&path), "one\n");
+        fs::create_dir(folder.path().join("log.1")).unwrap();
+        file.write_all(b"another\n").unwrap();
+        assert_eq!(text(&path), "another\n");
+    }
+
+    #[test]
+    fn a_log_that_was_deleted_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("caliban/log");
+        let mut file = Rolling::open(path.clone(), 100).unwrap();
+        file.write_all(b"one\n").unwrap();
+        fs::remove_dir_all(folder.path().join("caliban")).unwrap();
+        file.write_all(b"two\n").unwrap();
+        assert_eq!(text(&path), "two\n");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(path.parent().unwrap()), mode(&path)), (0o700, 0o600));
+    }
+
+    #[test]
+    fn nothing_but_a_regular_file_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(Rolling::open(path, 100).is_err());
+    }
+}

@@ -1,0 +1,248 @@
+//! What a settled review means: for each call of it, what the model hears.
+
+use super::super::wire::{Reviewed, WireFormatting, WireWhole};
+use super::{Entry, Verdict};
+use crate::edit::{self, Decision, Fate, Formatting, Outcome, Part, Told, Whole};
+use crate::event::SessionId;
+use crate::message::{CallId, ToolAnswer};
+use crate::regular;
+use crate::text::Text;
+use crate::tool;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A proposal that is judged, as far as this program knows it.
+struct Judged<'a> {
+    session: &'a SessionId,
+    parts: Cow<'a, [Part]>,
+    /// What was asked of the file as a whole, and the path it had then.
+    whole: Option<(Cow<'a, Whole>, &'a Path)>,
+    /// What the user decided of each of its changes, as far as the editor knows.
+    decisions: &'a [Decision],
+}
+
+/// What a settled review is judged by.
+struct Judge<'a> {
+    reviewed: &'a Reviewed,
+    /// The file's name.
+    shown: String,
+    /// The text that the user settled on.
+    settled: Option<Text>,
+    formattings: Vec<Formatting>,
+    /// What its calls have been told.
+    told: Told,
+}
+
+impl Judge<'_> {
+    /// What one call hears of its part, the one at `at`.
+    fn answer(&mut self, parts: &[&Part], at: usize, decisions: &[Option<Decision>]) -> ToolAnswer {
+        let part = parts[at];
+        let mut outcome = edit::outcome_among(parts, at, self.settled.as_ref(), &self.formattings);
+        if let Some(settled) = &self.settled {
+            edit::follow(&mut outcome, part, settled, decisions);
+        }
+        let given = self.reviewed.reasons.iter().map(|it| (&it.lines[..], &it.reason[..]));
+        let reasons = edit::reasons(part, given);
+        let mut text = outcome.say(&self.shown, &reasons, &mut self.told);
+        text.push_str(&unsaved(self.reviewed, &self.shown));
+        if !part.note.is_empty() {
+            text.push('\n');
+            text.push_str(&part.note);
+        }
+        let failed = outcome.count(Fate::Undone) == outcome.hunks.len();
+        ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome), output: None }
+    }
+}
+
+pub(super) fn judge(
+    entries: &mut BTreeMap<u32, Entry>,
+    reviewed: &Reviewed,
+    disk: Option<Text>,
+    root: &Path,
+) -> Vec<Verdict> {
+    let shown = tool::path::show(root, &reviewed.path);
+    let (settled, text) = match settled(reviewed) {
+        _ if reviewed.gone => (None, disk),
+        Some(text) => (Some(text.clone()), Some(text)),
+        None => (disk.clone(), disk),
+    };
+    let (formattings, told) = (formattings(reviewed), Told::default());
+    let mut judge = Judge { reviewed, shown, settled, formattings, told };
+    let (mut at, mut verdicts): (usize, Vec<Verdict>) = (0, Vec::new());
+    let proposals: Vec<Judged<'_>> =
+        (0..reviewed.proposals.len()).filter_map(|at| find(entries, reviewed, at)).collect();
+    let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.parts.iter()).collect();
+    for judged in &proposals {
+        let Judged { session, parts: own, whole, decisions } = judged;
+        let from = at;
+        at += own.len();
+        let answers = match whole {
+            Some((whole, path)) => vec![decided(&own[0].call, whole, path, reviewed, root)],
+            None => (0..own.len())
+                .map(|n| judge.answer(&parts, from + n, &edit::decisions(own, n, decisions)))
+                .collect(),
+        };
+        let Some(verdict) = verdicts.iter_mut().find(|it| it.session == **session) else {
+            verdicts.push(Verdict {
+                session: (*session).clone(),
+                answers,
+                path: reviewed.path.clone(),
+                was: was(entries, reviewed),
+                saved: reviewed.saved || reviewed.gone,
+                text: text.clone().filter(|_| !reviewed.deleted),
+            });
+            continue;
+        };
+        verdict.answers.extend(answers);
+    }
+    let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_deref());
+    let last = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back();
+    if let (Some(answer), Some(settled), false) = (last, &judge.settled, reviewed.deleted) {
+        tell_elsewhere(answer, &parts, settled, known);
+    }
+    for id in &reviewed.proposals {
+        if let Some(entry) = entries.get_mut(id) {
+            entry.is_settled = true;
+            entry.proposal.parts.iter_mut().for_each(|part| part.note.clear());
+        }
+    }
+    verdicts
+}
+
+/// The user's own changes are told once, with the last answer. `known`: the text that the model has seen since.
+fn tell_elsewhere(answer: &mut ToolAnswer, parts: &[&Part], settled: &Text, known: Option<&Text>) {
+    let ([first, .., last] | [first @ last]) = parts else { return };
+    let whole = Part { after: last.after.clone(), ..(*first).clone() };
+    let told = edit::elsewhere(&whole, settled, known);
+    if !told.is_empty() {
+        answer.text.push('\n');
+        answer.text.push_str(&told);
+    }
+}
+
+/// A path at which the file is no more, or never came to be.
+fn was(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<PathBuf> {
+    let untaken = |id| match &entries.get(id)?.proposal.whole {
+        Some(Whole::Rename { to }) if *to != reviewed.path => Some(to.clone()),
+        _ => None,
+    };
+    reviewed.was.clone().or_else(|| reviewed.proposals.iter().find_map(untaken))
+}
+
+/// A proposal's parts; of one whose program has ended what the editor kept of it, as one part of no call.
+fn find<'a>(
+    entries: &'a BTreeMap<u32, Entry>,
+    reviewed: &'a Reviewed,
+    at: usize,
+) -> Option<Judged<'a>> {
+    let id = reviewed.proposals[at];
+    let decisions = reviewed.decisions.get(at).map_or(&[][..], |it| it);
+    if let Some(entry) = entries.get(&id) {
+        let proposal = &*entry.proposal;
+        let whole = proposal.whole.as_ref().map(|it| (Cow::Borrowed(it), &*proposal.path));
+        let parts = Cow::Borrowed(&proposal.parts[..]);
+        return Some(Judged { session: &entry.session, parts, whole, decisions });
+    }
+    let it = reviewed.texts.iter().find(|it| it.id == id)?;
+    let part = Part {
+        call: CallId(String::new()),
+        before: Text::from_lines_joined(&it.before, it.before_eol, false, false),
+        after: Text::from_lines_joined(&it.after, it.after_eol, false, false),
+        note: String::new(),
+    };
+    let path = reviewed.was.as_ref().unwrap_or(&reviewed.path);
+    let whole = it.whole.map(|whole| match whole {
+        WireWhole::Delete => Whole::Delete,
+        WireWhole::Rename => Whole::Rename { to: it.to.clone().unwrap_or_default() },
+    });
+    let whole = whole.map(|it| (Cow::Owned(it), &**path));
+    Some(Judged { session: &reviewed.session, parts: Cow::Owned(vec![part]), whole, decisions })
+}
+
+/// What formatters made of the text while it was under review, and as it was saved.
+fn formattings(reviewed: &Reviewed) -> Vec<Formatting> {
+    let text = |lines: &str| Text::from_lines_joined(lines, reviewed.eol, false, false);
+    let one = |it: &WireFormatting| Formatting { before: text(&it.before), after: text(&it.after) };
+    reviewed.formattings.iter().map(one).collect()
+}
+
+/// What the call hears that asked for a file's deletion or renaming.
+fn decided(
+    call: &CallId,
+    whole: &Whole,
+    path: &Path,
+    reviewed: &Reviewed,
+    root: &Path,
+) -> ToolAnswer {
+    let path = tool::path::show(root, path);
+    let (accepted, done, kept) = match whole {
+        Whole::Delete => (reviewed.deleted, "is deleted".to_owned(), "is not deleted"),
+        Whole::Rename { to } => (
+            reviewed.path == *to,
+            format!("is now {}", tool::path::show(root, to)),
+            "is not renamed",
+        ),
+    };
+    let (verb, fate) = if accepted { ("accepted", &*done) } else { ("rejected", kept) };
+    let mut text = format!("The user {verb} it: {path} {fate}.");
+    for it in reviewed.reasons.iter().filter(|it| it.lines.is_empty()) {
+        text.push_str(&format!("\nThe user's reason: {}", it.reason));
+    }
+    if accepted && reviewed.deleted && reviewed.text.is_some() {
+        text.push_str("\nIts buffer holds unsaved text of their own.");
+    }
+    let id = call.clone();
+    ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned(), output: None }
+}
+
+/// The text the user settled on, if it came along.
+fn settled(reviewed: &Reviewed) -> Option<Text> {
+    if reviewed.deleted {
+        return Some(Text::default());
+    }
+    let text = reviewed.text.as_ref()?;
+    Some(Text::from_lines_joined(text, reviewed.eol, false, false))
+}
+
+/// Whether only the disk has the text that a review came to.
+pub(super) fn is_on_disk(reviewed: &Reviewed) -> bool {
+    reviewed.gone || (reviewed.text.is_none() && !reviewed.deleted)
+}
+
+pub(super) async fn on_disk(path: PathBuf) -> Option<Text> {
+    let read = move || Text::decode(&regular::read(&path).ok()?).ok();
+    tokio::task::spawn_blocking(read).await.ok().flatten()
+}
+
+fn unsaved(reviewed: &Reviewed, shown: &str) -> String {
+    if reviewed.deleted {
+        String::new()
+    } else if reviewed.gone {
+        format!("\nThe user closed {shown} without keeping anything.")
+    } else if reviewed.saved {
+        String::new()
+    } else if reviewed.unsaved.is_empty() {
+        format!("\n{shown} is not saved: the disk does not have it yet.")
+    } else {
+        format!("\n{shown} is not saved ({}): the disk does not have it yet.", reviewed.unsaved)
+    }
+}
+
+fn summary(outcome: &Outcome) -> String {
+    let each = [
+        (Fate::Kept, "accepted"),
+        (Fate::Undone, "rejected"),
+        (Fate::Part, "accepted in part"),
+        (Fate::Formatted, "formatted"),
+        (Fate::Reworked, "reworked"),
+        (Fate::Superseded, "changed again"),
+    ];
+    let words: Vec<String> = each
+        .iter()
+        .map(|(fate, word)| (outcome.count(*fate), word))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    words.join(" · ")
+}

@@ -1,0 +1,43 @@
+//! What an agent reports, as a message to the editor.
+
+use super::{Copied, History, Permissions, Preview, Renamed, ToNvim, Turns};
+use crate::conversation::report::{Opened, Report};
+use crate::event::SessionId;
+
+impl ToNvim {
+    /// `session`: the one whose agent reports.
+    pub fn of(session: &SessionId, report: Report) -> ToNvim {
+        let session = session.clone();
+        match report {
+            Report::Opened(Opened { instead, root, ephemeral, reading, reviews, show, draft }) => {
+                ToNvim::Session {
+                    session,
+                    instead,
+                    root,
+                    ephemeral,
+                    reading,
+                    reviews,
+                    show,
+                    draft: draft.text,
+                    draft_context: draft.context,
+                }
+            }
+            Report::Status(status) => ToNvim::Status(status),
+            Report::Event { name, data } => ToNvim::Event { name, data },
+            Report::Notice { level, text } => ToNvim::Notice { level, text },
+            Report::Bounce { text, context, why } => ToNvim::Bounce { session, text, context, why },
+            Report::Renamed(to) => ToNvim::Renamed(Renamed { session, to }),
+            Report::Copied(text) => ToNvim::Copied(Copied { text }),
+            Report::History => ToNvim::History(History { session }),
+            Report::Turns(turns) => ToNvim::Turns(Turns { session, turns }),
+            Report::Preview { entry, title, files } => {
+                ToNvim::Preview(Preview { session, entry, title, files })
+            }
+            Report::Permissions(grants) => {
+                let grants = grants.iter().map(Into::into).collect();
+                ToNvim::Permissions(Permissions { session, grants })
+            }
+            Report::Request { about, body } => ToNvim::Request { session, about, body },
+        }
+    }
+}

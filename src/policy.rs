@@ -1,0 +1,66 @@
+//! Whether a call may begin: the one place that judges a call by the mode and by what the user has allowed.
+
+use crate::event::{Access, Grant, Guarded, Mode};
+use crate::text::unseen::exact;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision<'a> {
+    Allow,
+    /// The user decides.
+    Ask(Question<'a>),
+    Deny(Reason<'a>),
+}
+
+/// What the user is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question<'a> {
+    /// Before something is read that is not free to read.
+    Read(&'a Guarded),
+    /// Before a command runs.
+    Run(&'a str),
+    /// After an edit is in the buffer: the review is the question.
+    Review,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason<'a> {
+    /// In no mode; the text tells the model why.
+    Never(&'a str),
+    PlanMode,
+}
+
+pub fn decide<'a>(mode: Mode, grants: &[Grant], access: &'a Access) -> Decision<'a> {
+    let is_granted = || access.grant().is_some_and(|it| grants.contains(&it));
+    match access {
+        Access::Never(why) => Decision::Deny(Reason::Never(why)),
+        Access::Edit | Access::Act { .. } if mode == Mode::Plan => Decision::Deny(Reason::PlanMode),
+        Access::Read => Decision::Allow,
+        Access::Edit if mode == Mode::AutoEdit => Decision::Allow,
+        Access::Edit => Decision::Ask(Question::Review),
+        Access::Guarded(_) | Access::Act { .. } if is_granted() => Decision::Allow,
+        Access::Guarded(it) => Decision::Ask(Question::Read(it)),
+        Access::Act { command } => Decision::Ask(Question::Run(command)),
+    }
+}
+
+impl Question<'_> {
+    /// The sentence for the chat. `None` if the review asks.
+    pub fn text(self) -> Option<String> {
+        Some(match self {
+            Question::Read(Guarded { tool, path, is_outside, why }) => {
+                let place = if *is_outside { ", outside the project" } else { "" };
+                let why = why.as_ref().map(|it| format!(" It {it}.")).unwrap_or_default();
+                format!("Let {tool} look at `{path}`{place}?{why}")
+            }
+            // the whole command; characters that cannot be seen are spelt out
+            Question::Run(command) => match exact(command.trim_end()) {
+                lines if lines.contains('\n') => format!("Run this?\n{lines}"),
+                line => format!("Run `{line}`?"),
+            },
+            Question::Review => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

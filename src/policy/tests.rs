@@ -1,0 +1,124 @@
+//! Each access in each mode.
+
+use super::*;
+use crate::event::MODES;
+use expect_test::{Expect, expect};
+
+fn guarded(tool: &str, path: &str, is_outside: bool, why: Option<&str>) -> Access {
+    let (tool, path) = (tool.to_owned(), path.to_owned());
+    Access::Guarded(Guarded { tool, path, is_outside, why: why.map(str::to_owned) })
+}
+
+fn act(command: &str) -> Access {
+    Access::Act { command: command.into() }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
+fn check(mode: Mode, grants: &[Grant], access: &Access, expect: Expect) {
+    expect.assert_eq(&format!("{:?}", decide(mode, grants, access)));
+}
+
+#[test]
+fn a_read_is_judged_alike_in_each_mode() {
+    let keys = guarded("read", ".env", false, Some("holds keys"));
+    for mode in MODES {
+        check(mode, &[], &Access::Read, expect!["Allow"]);
+        check(
+            mode,
+            &[],
+            &keys,
+            expect![[
+                r#"Ask(Read(Guarded { tool: "read", path: ".env", is_outside: false, why: Some("holds keys") }))"#
+            ]],
+        );
+        check(mode, &keys.grant().into_iter().collect::<Vec<_>>(), &keys, expect!["Allow"]);
+        check(mode, &[], &Access::Never("no".into()), expect![[r#"Deny(Never("no"))"#]]);
+    }
+}
+
+#[test]
+fn an_edit_is_denied_reviewed_or_made_at_once() {
+    check(Mode::Plan, &[], &Access::Edit, expect!["Deny(PlanMode)"]);
+    check(Mode::Ask, &[], &Access::Edit, expect!["Ask(Review)"]);
+    check(Mode::AutoEdit, &[], &Access::Edit, expect!["Allow"]);
+}
+
+#[test]
+fn a_command_asks_but_in_plan_mode() {
+    let granted = [Grant::Act("make".into())];
+    check(Mode::Plan, &[], &act("make"), expect!["Deny(PlanMode)"]);
+    check(Mode::Plan, &granted, &act("make"), expect!["Deny(PlanMode)"]);
+    for mode in [Mode::Ask, Mode::AutoEdit] {
+        check(mode, &[], &act("make"), expect![[r#"Ask(Run("make"))"#]]);
+        check(mode, &granted, &act("make"), expect!["Allow"]);
+    }
+}
+
+#[test]
+fn a_grant_allows_what_it_names_and_nothing_else() {
+    let read = guarded("read", "make", true, None);
+    let grants: Vec<Grant> = [&read, &act("make")].into_iter().filter_map(Access::grant).collect();
+    let asked = [
+        guarded("grep", "make", true, None),
+        guarded("read", "make2", true, None),
+        act("make "),
+        act("make all"),
+        act(""),
+    ];
+    for access in asked {
+        let decision = decide(Mode::Ask, &grants, &access);
+        assert!(matches!(decision, Decision::Ask(_)), "{access:?}: {decision:?}");
+        let crossed: Vec<Grant> = match access {
+            Access::Act { .. } => grants[..1].to_vec(),
+            _ => grants[1..].to_vec(),
+        };
+        assert_eq!(decide(Mode::Ask, &crossed, &access), decision);
+    }
+    for mode in MODES {
+        let never = Access::Never("make".into());
+        assert_eq!(decide(mode, &grants, &never), decide(mode, &[], &never));
+        assert_eq!(decide(mode, &grants, &Access::Edit), decide(mode, &[], &Access::Edit));
+    }
+}
+
+/// No mode denies what the one before it allows, or asks where that one does not.
+#[test]
+fn each_mode_allows_all_that_the_one_before_it_allows() {
+    let rank = |mode, grants: &[Grant], access| match decide(mode, grants, access) {
+        Decision::Deny(_) => 0,
+        Decision::Ask(_) => 1,
+        Decision::Allow => 2,
+    };
+    let all = [
+        Access::Read,
+        guarded("read", "a", true, None),
+        Access::Edit,
+        act("a"),
+        Access::Never(String::new()),
+    ];
+    for access in &all {
+        let own: Vec<Grant> = access.grant().into_iter().collect();
+        for grants in [&[][..], &own] {
+            let ranks = MODES.map(|mode| rank(mode, grants, access));
+            assert!(ranks.is_sorted(), "{access:?} with {grants:?}: {ranks:?}");
+        }
+    }
+}
+
+#[test]
+fn a_question_names_all_that_it_is_about() {
+    let check = |access: &Access, wanted: &str| {
+        let Decision::Ask(question) = decide(Mode::Ask, &[], access) else { panic!("{access:?}") };
+        assert_eq!(question.text().unwrap_or_default(), wanted);
+    };
+    let keys = Some("holds keys");
+    check(&guarded("read", ".env", false, keys), "Let read look at `.env`? It holds keys.");
+    check(&guarded("grep", "/etc", true, None), "Let grep look at `/etc`, outside the project?");
+    check(
+        &guarded("read", "/b/.env", true, keys),
+        "Let read look at `/b/.env`, outside the project? It holds keys.",
+    );
+    check(&act("make\n"), "Run `make`?");
+    check(&act("make\nrm \u{202e}x"), "Run this?\nmake\nrm [U+202E]x");
+    check(&Access::Edit, "");
+}

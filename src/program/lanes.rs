@@ -1,0 +1,137 @@
+//! While the program opens, renames or closes a session, what is said to that session waits in its lane, in order. All
+//! other sessions go on.
+
+use crate::event::SessionId;
+use std::collections::{HashMap, VecDeque};
+
+/// What a task of the program is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Lane {
+    Session(SessionId),
+    /// A session whose name is not known yet.
+    Unnamed,
+}
+
+/// The lanes that a task has now, and what waits for the end of it.
+#[derive(Debug)]
+pub(super) struct Lanes<T> {
+    busy: HashMap<Lane, VecDeque<T>>,
+}
+
+impl<T> Default for Lanes<T> {
+    fn default() -> Self {
+        Lanes { busy: HashMap::new() }
+    }
+}
+
+impl<T> Lanes<T> {
+    /// A task begins that has these lanes, which are free.
+    pub(super) fn begin(&mut self, lanes: &[Lane]) {
+        for lane in lanes {
+            self.busy.entry(lane.clone()).or_default();
+        }
+    }
+
+    /// Gives the item back if all its lanes are free. If not, it waits.
+    pub(super) fn admit(&mut self, lanes: &[Lane], item: T) -> Option<T> {
+        let busy = lanes.iter().find(|it| self.busy.contains_key(it));
+        let Some(waiting) = busy.and_then(|it| self.busy.get_mut(it)) else { return Some(item) };
+        waiting.push_back(item);
+        None
+    }
+
+    /// The task has ended: gives what has waited for it.
+    pub(super) fn end(&mut self, lanes: &[Lane]) -> Vec<T> {
+        lanes.iter().filter_map(|it| self.busy.remove(it)).flatten().collect()
+    }
+
+    pub(super) fn is_busy(&self, session: &SessionId) -> bool {
+        self.busy.contains_key(&Lane::Session(session.clone()))
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.busy.is_empty()
+    }
+
+    /// The names of the sessions that a task has.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.busy.keys().filter_map(|it| match it {
+            Lane::Session(id) => Some(id.0.clone()),
+            Lane::Unnamed => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lane(n: usize) -> Lane {
+        match n {
+            0 => Lane::Unnamed,
+            n => Lane::Session(SessionId(n.to_string())),
+        }
+    }
+
+    #[derive(Debug, Clone)]
+    enum Act {
+        /// Something is said to a session; it may begin a task.
+        Say(usize, bool),
+        End(usize),
+    }
+
+    fn acts() -> impl Strategy<Value = Vec<Act>> {
+        let say = (0..4usize, any::<bool>()).prop_map(|(at, begins)| Act::Say(at, begins));
+        prop::collection::vec(prop_oneof![say, (0..4usize).prop_map(Act::End)], 0..80)
+    }
+
+    /// Takes an item to its session, unless a task has it.
+    fn step(
+        lanes: &mut Lanes<(usize, bool, usize)>,
+        item: (usize, bool, usize),
+        heard: &mut [Vec<usize>],
+    ) {
+        let at = lane(item.0);
+        let Some((to, begins, number)) = lanes.admit(std::slice::from_ref(&at), item) else {
+            return;
+        };
+        heard[to].push(number);
+        if begins {
+            lanes.begin(&[at]);
+        }
+    }
+
+    proptest! {
+        /// Nothing is lost, and nothing overtakes what was said to the same session before.
+        #[test]
+        fn each_session_hears_all_in_order(acts in acts()) {
+            let mut lanes = Lanes::default();
+            let (mut said, mut heard) = (vec![Vec::new(); 4], vec![Vec::new(); 4]);
+            for (number, act) in acts.into_iter().enumerate() {
+                match act {
+                    Act::Say(at, begins) => {
+                        let is_free = !lanes.busy.contains_key(&lane(at));
+                        said[at].push(number);
+                        step(&mut lanes, (at, begins, number), &mut heard);
+                        // a task of another session holds nothing up
+                        prop_assert_eq!(heard[at].last() == Some(&number), is_free);
+                    }
+                    Act::End(at) => {
+                        for item in lanes.end(&[lane(at)]) {
+                            step(&mut lanes, item, &mut heard);
+                        }
+                    }
+                }
+            }
+            while !lanes.is_idle() {
+                for at in 0..4 {
+                    for item in lanes.end(&[lane(at)]) {
+                        step(&mut lanes, item, &mut heard);
+                    }
+                }
+            }
+            prop_assert_eq!(said, heard);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! While the program waits for something of one session, another session's messages are handed on at once.
+
+use super::*;
+use crate::agent::Act;
+use crate::nvim::reviews::Order;
+use crate::nvim::wire::{DeleteSession, RenameSession};
+use std::path::Path;
+
+type Inbox = mpsc::UnboundedReceiver<Command>;
+
+/// A program whose editor is gone, and what its tasks are asked for.
+fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
+    let root = dir.to_owned();
+    let reach = places::reach(&root);
+    let project = Project::new(&dir.join("sessions"), &root);
+    let archive = Archive { project, reach: reach.clone() };
+    let (reviews, orders) = mpsc::unbounded_channel();
+    let (done, done_end) = mpsc::unbounded_channel();
+    let (notes, notes_end) = mpsc::unbounded_channel();
+    let (wishes, wishes_end) = mpsc::unbounded_channel();
+    let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
+    let program = Program {
+        editor: Editor::gone(),
+        archive,
+        places: Places {
+            root: root.clone(),
+            cwd: root.clone(),
+            config: root.clone(),
+            home: None,
+            reach,
+        },
+        root,
+        config: WireConfig::default(),
+        models: Models::default(),
+        model: None,
+        agents: HashMap::new(),
+        readers: HashSet::new(),
+        renamed: HashMap::new(),
+        live: Vec::new(),
+        current: None,
+        reviews,
+        questions: mpsc::unbounded_channel().0,
+        wishes,
+        lanes: Lanes::default(),
+        done,
+        notes,
+        keys: dir.join("keys.json"),
+    };
+    (program, Ends { wishes: wishes_end, done: done_end, noted }, orders)
+}
+
+fn id(name: &str) -> SessionId {
+    SessionId(name.to_owned())
+}
+
+fn open(program: &mut Program, name: &str) -> Inbox {
+    let (agent, inbox) = mpsc::unbounded_channel();
+    program.agents.insert(id(name), agent);
+    inbox
+}
+
+fn heard(inbox: &mut Inbox) -> Vec<&'static str> {
+    let mut heard = Vec::new();
+    while let Ok(command) = inbox.try_recv() {
+        heard.push(match command {
+            Command::Retry => "retry",
+            Command::Stop => "stop",
+            Command::Quit(_) => "quit",
+            Command::Reviewed(_) => "reviewed",
+            Command::Present => "present",
+            _ => "another command",
+        });
+    }
+    heard
+}
+
+fn retry(program: &mut Program, name: &str) {
+    program.step(News::said(FromNvim::Retry { session: id(name) }));
+}
+
+async fn end_one(program: &mut Program, ends: &mut Ends) {
+    let done = ends.done.recv().await.unwrap();
+    program.step(News::Done(done));
+}
+
+fn reviewed() -> Reviewed {
+    Reviewed {
+        session: id("a"),
+        decisions: Vec::new(),
+        proposals: vec![1],
+        texts: Vec::new(),
+        path: "a.txt".into(),
+        was: None,
+        deleted: false,
+        gone: false,
+        text: None,
+        eol: true,
+        saved: true,
+        unsaved: String::new(),
+        reasons: Vec::new(),
+        formattings: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, mut ends, mut orders) = program(dir.path());
+    let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
+    program.step(News::said(FromNvim::Reviewed(reviewed())));
+    retry(&mut program, "a");
+    retry(&mut program, "b");
+    assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
+    let Some(Order::Reviewed(of, verdicts)) = orders.recv().await else { panic!("no review") };
+    let verdict = Verdict {
+        session: of.session,
+        answers: Vec::new(),
+        path: of.path,
+        was: None,
+        saved: true,
+        text: None,
+    };
+    assert!(verdicts.send(vec![verdict]).is_ok());
+    end_one(&mut program, &mut ends).await;
+    assert_eq!((heard(&mut a), heard(&mut b)), (vec!["reviewed", "retry"], vec![]));
+    assert!(program.lanes.is_idle());
+}
+
+#[tokio::test]
+async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, mut ends, _orders) = program(dir.path());
+    let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
+    let rename = RenameSession { session: id("a"), name: "new".to_owned() };
+    program.step(News::said(FromNvim::RenameSession(rename)));
+    retry(&mut program, "a");
+    // the editor may know the new name before the program does
+    program.step(News::said(FromNvim::Stop { session: id("new") }));
+    retry(&mut program, "b");
+    let Some(Command::Act(Act::Rename { done, .. })) = a.recv().await else { panic!("no rename") };
+    assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
+    assert!(done.send(Ok(())).is_ok());
+    end_one(&mut program, &mut ends).await;
+    assert_eq!(heard(&mut a), ["retry", "stop"]);
+    assert!(program.runs(&id("new")) && program.runs(&id("a")));
+}
+
+#[tokio::test]
+async fn a_session_that_closes_holds_up_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, mut ends, _orders) = program(dir.path());
+    let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
+    let delete = DeleteSession { session: id("a") };
+    program.step(News::said(FromNvim::DeleteSession(delete)));
+    program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
+    retry(&mut program, "b");
+    assert_eq!((heard(&mut a), heard(&mut b)), (vec!["stop", "quit"], vec!["retry"]));
+    assert!(ends.done.try_recv().is_err());
+    drop(a);
+    // it is deleted, and then it is opened anew
+    end_one(&mut program, &mut ends).await;
+    assert!(!program.runs(&id("a")) && program.lanes.is_busy(&id("a")));
+    end_one(&mut program, &mut ends).await;
+    assert!(program.runs(&id("a")) && program.lanes.is_idle());
+}
+
+#[tokio::test]
+async fn a_new_session_hears_what_is_said_to_its_name_and_not_the_one_that_had_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, mut ends, _orders) = program(dir.path());
+    let mut had_it = open(&mut program, "new");
+    program.renamed.insert(id("a"), id("new"));
+    program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
+    retry(&mut program, "a");
+    end_one(&mut program, &mut ends).await;
+    assert_eq!(heard(&mut had_it), Vec::<&str>::new());
+    assert!(program.agents.contains_key(&id("a")) && program.lanes.is_idle());
+    retry(&mut program, "new");
+    assert_eq!(heard(&mut had_it), ["retry"]);
+}
+
+#[tokio::test]
+async fn what_waits_at_the_end_is_done_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, ends, mut orders) = program(dir.path());
+    let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
+    program.step(News::said(FromNvim::Reviewed(reviewed())));
+    retry(&mut program, "a");
+    let ending = tokio::spawn(program.quit(ends));
+    // a session that waits for nothing ends at once
+    assert!(matches!(b.recv().await, Some(Command::Quit(_))));
+    assert_eq!(heard(&mut a), Vec::<&str>::new());
+    let Some(Order::Reviewed(_, verdicts)) = orders.recv().await else { panic!("no review") };
+    assert!(verdicts.send(Vec::new()).is_ok());
+    assert!(matches!(a.recv().await, Some(Command::Retry)));
+    assert!(matches!(a.recv().await, Some(Command::Quit(_))));
+    drop((a, b));
+    ending.await.unwrap();
+}

@@ -1,0 +1,332 @@
+//! Which parameters a request can do without, how servers say that they refuse one, and the request without it.
+//! Nothing here touches what a request means: its model, its messages, its tools.
+
+use super::dialect::Dialect;
+use crate::message::Parameter;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Where a parameter stands in a body.
+#[derive(Debug)]
+enum Place {
+    /// A JSON pointer.
+    At(&'static str),
+    /// At any block of the system prompt, the tools and the messages.
+    Marks,
+    /// In a header, which goes along where this pointer leads to something.
+    Header(&'static str),
+}
+
+#[derive(Debug)]
+struct Row {
+    dialect: Dialect,
+    parameter: Parameter,
+    place: Place,
+    /// Its name in the request, for the user.
+    name: &'static str,
+    /// In lower case, how refusals name it beside that.
+    also: &'static [&'static str],
+}
+
+const fn row(
+    dialect: Dialect,
+    parameter: Parameter,
+    pointer: &'static str,
+    name: &'static str,
+    also: &'static [&'static str],
+) -> Row {
+    Row { dialect, parameter, place: Place::At(pointer), name, also }
+}
+
+use Dialect::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
+
+const TABLE: [Row; 24] = [
+    row(OpenAiChat, Parameter::MaxTokens, "/max_tokens", "max_tokens", &[]),
+    row(
+        OpenAiChat,
+        Parameter::MaxCompletionTokens,
+        "/max_completion_tokens",
+        "max_completion_tokens",
+        &[],
+    ),
+    row(OpenAiChat, Parameter::Temperature, "/temperature", "temperature", &[]),
+    row(
+        OpenAiChat,
+        Parameter::Effort,
+        "/reasoning_effort",
+        "reasoning_effort",
+        &["reasoningeffort", "reasoning.effort"],
+    ),
+    row(OpenAiChat, Parameter::Reasoning, "/reasoning", "reasoning", &["reasoning.effort"]),
+    row(OpenAiChat, Parameter::Thinking, "/thinking", "thinking", &["thinking.type"]),
+    row(
+        OpenAiChat,
+        Parameter::StreamOptions,
+        "/stream_options",
+        "stream_options",
+        &["stream_options.include_usage", "include_usage"],
+    ),
+    Row {
+        place: Place::Marks,
+        ..row(OpenAiChat, Parameter::CacheControl, "", "cache_control", &[])
+    },
+    row(
+        OpenAiResponses,
+        Parameter::MaxOutputTokens,
+        "/max_output_tokens",
+        "max_output_tokens",
+        &[],
+    ),
+    row(OpenAiResponses, Parameter::Temperature, "/temperature", "temperature", &[]),
+    row(
+        OpenAiResponses,
+        Parameter::Effort,
+        "/reasoning/effort",
+        "reasoning.effort",
+        &["reasoning_effort"],
+    ),
+    row(
+        OpenAiResponses,
+        Parameter::ReasoningSummary,
+        "/reasoning/summary",
+        "reasoning.summary",
+        &["reasoning summaries"],
+    ),
+    row(OpenAiResponses, Parameter::Reasoning, "/reasoning", "reasoning", &[]),
+    row(
+        OpenAiResponses,
+        Parameter::Include,
+        "/include",
+        "include",
+        &["reasoning.encrypted_content", "encrypted content"],
+    ),
+    row(OpenAiResponses, Parameter::Store, "/store", "store", &[]),
+    row(OpenAiResponses, Parameter::PromptCacheKey, "/prompt_cache_key", "prompt_cache_key", &[]),
+    row(Anthropic, Parameter::Temperature, "/temperature", "temperature", &[]),
+    row(Anthropic, Parameter::Thinking, "/thinking", "thinking", &["thinking.type"]),
+    row(
+        Anthropic,
+        Parameter::ThinkingDisplay,
+        "/thinking/display",
+        "thinking.display",
+        &["thinking.adaptive.display"],
+    ),
+    Row {
+        place: Place::Header("/thinking/budget_tokens"),
+        ..row(
+            Anthropic,
+            Parameter::InterleavedThinking,
+            "",
+            "anthropic-beta",
+            &["interleaved-thinking-2025-05-14"],
+        )
+    },
+    row(
+        Anthropic,
+        Parameter::Effort,
+        "/output_config",
+        "output_config",
+        &["output_config.effort", "effort"],
+    ),
+    Row {
+        place: Place::Marks,
+        ..row(Anthropic, Parameter::CacheControl, "", "cache_control", &[])
+    },
+    row(
+        Gemini,
+        Parameter::Thinking,
+        "/generationConfig/thinkingConfig",
+        "thinkingConfig",
+        &[
+            "thinking_config",
+            "thinkinglevel",
+            "thinking_level",
+            "thinking level",
+            "thinkingbudget",
+            "thinking_budget",
+            "thinking budget",
+            "thinking",
+        ],
+    ),
+    row(Ollama, Parameter::Thinking, "/think", "think", &["thinking", "think value"]),
+];
+
+/// What stands before the name of a refused parameter. In lower case.
+const BEFORE: [&str; 21] = [
+    "unsupported parameter",
+    "unsupported param",
+    "unsupported argument",
+    "unsupported value",
+    "unsupported_parameter",
+    "unsupported_value",
+    "unknown parameter",
+    "unknown_parameter",
+    "unknown argument",
+    "unknown field",
+    "unknown name",
+    "unrecognized request argument",
+    "unrecognized field",
+    "unexpected keyword argument",
+    "unexpected value(s)",
+    "extra inputs are not permitted",
+    "does not support",
+    "doesn't support",
+    "don't support",
+    "not supported on this model:",
+    "must be verified to generate",
+];
+
+/// What stands behind it.
+const BEHIND: [&str; 16] = [
+    "not supported",
+    "unsupported",
+    "does not support",
+    "extra inputs are not permitted",
+    "extra fields not permitted",
+    "extra_forbidden",
+    "not permitted",
+    "not allowed",
+    "was unexpected",
+    "is deprecated",
+    "is not enabled",
+    "may only be set",
+    "cannot find field",
+    "unknown_parameter",
+    "unrecognized",
+    "'adaptive' found using 'type' does not match",
+];
+
+/// The most bytes between a parameter's name and the words that refuse it.
+const GAP: usize = 40;
+/// Bytes of a refusal that are looked at, and those around a name.
+const LONGEST: usize = 64 << 10;
+const AROUND: usize = 128;
+
+/// From here on a refusal lists what the server does take.
+const TAKEN: [&str; 2] = ["expected one of", "supported parameters are"];
+
+/// Where the paths begin of what is said and offered to the model, which no request can do without.
+const CONTENT: [&str; 4] = ["messages", "contents", "input", "tools"];
+
+/// Which of the parameters a request has: a refusal can be about no other.
+#[derive(Debug, Clone, Default)]
+pub struct Sent(Vec<&'static Row>);
+
+impl Sent {
+    pub fn of(dialect: Dialect, body: &Value) -> Sent {
+        Sent(TABLE.iter().filter(|row| row.dialect == dialect && row.is_in(body)).collect())
+    }
+
+    /// The parameter that a refusal names as one that the server does not take.
+    pub fn refused(&self, refusal: &str) -> Option<Parameter> {
+        let text = before_or_at(refusal, LONGEST).to_lowercase();
+        let end = TAKEN.iter().filter_map(|it| text.find(it)).min().unwrap_or(text.len());
+        let text = &text[..end];
+        let named = self.0.iter().flat_map(|row| {
+            let own = row.name.to_lowercase();
+            let names = row.also.iter().map(|it| (*it).to_owned()).chain([own]);
+            names.filter_map(|name| {
+                let gap = least_gap(text, &name, row.parameter == Parameter::CacheControl)?;
+                // of two names in one place the longer is meant
+                Some((gap, usize::MAX - name.len(), row.parameter))
+            })
+        });
+        named.min().map(|(_, _, parameter)| parameter)
+    }
+}
+
+/// The fewest bytes between this name, wherever it stands in the text, and words that refuse it.
+fn least_gap(text: &str, name: &str, in_content: bool) -> Option<usize> {
+    let gap = |at: usize| {
+        let end = at + name.len();
+        let far = before_or_at(text, at.saturating_sub(AROUND)).len();
+        let (before, behind) = (&text[far..at], before_or_at(&text[end..], AROUND));
+        if !is_name(before, behind) || !in_content && is_of_content(before) {
+            return None;
+        }
+        let ahead =
+            BEFORE.iter().filter_map(|it| Some(before.len() - (before.rfind(it)? + it.len())));
+        let after = BEHIND.iter().filter_map(|it| behind.find(it));
+        ahead.chain(after).min().filter(|gap| *gap <= GAP)
+    };
+    text.match_indices(name).filter_map(|(at, _)| gap(at)).min()
+}
+
+/// The beginning of a text: so many bytes, or a few less where a character would be cut.
+fn before_or_at(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Whether what stands between the two is a whole name.
+fn is_name(before: &str, behind: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    !before.ends_with(is_part) && !behind.starts_with(is_part)
+}
+
+/// Whether the name that follows is the end of a path into messages or tools.
+fn is_of_content(before: &str) -> bool {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
+    let start = before.rfind(|c| !is_path(c)).map_or(0, |at| at + 1);
+    let path = before.get(start..).unwrap_or_default();
+    path.ends_with('.') && CONTENT.iter().any(|it| path.starts_with(it))
+}
+
+impl Row {
+    fn is_in(&self, body: &Value) -> bool {
+        match self.place {
+            Place::At(pointer) | Place::Header(pointer) => body.pointer(pointer).is_some(),
+            Place::Marks => is_marked(body),
+        }
+    }
+}
+
+/// Where blocks stand that may bear a mark for the cache.
+const BLOCKS: [&str; 4] = ["system", "tools", "messages", "content"];
+
+fn is_marked(value: &Value) -> bool {
+    value.get("cache_control").is_some()
+        || BLOCKS.iter().any(|it| value[*it].as_array().is_some_and(|it| it.iter().any(is_marked)))
+}
+
+fn unmark(value: &mut Value) {
+    value.as_object_mut().map(|it| it.shift_remove("cache_control"));
+    for name in BLOCKS {
+        let blocks = value.get_mut(name).and_then(Value::as_array_mut);
+        blocks.into_iter().flatten().for_each(unmark);
+    }
+}
+
+/// The body without these.
+pub(super) fn leave_out(dialect: Dialect, without: &BTreeSet<Parameter>, body: &mut Value) {
+    for row in TABLE.iter().filter(|row| row.dialect == dialect && without.contains(&row.parameter))
+    {
+        match row.place {
+            Place::At(pointer) => remove(body, pointer),
+            Place::Header(_) => (),
+            Place::Marks => unmark(body),
+        }
+    }
+}
+
+/// Removes what a pointer leads to, and what is empty without it.
+fn remove(body: &mut Value, pointer: &str) {
+    let Some((parent, name)) = pointer.rsplit_once('/') else { return };
+    let Some(object) = body.pointer_mut(parent).and_then(Value::as_object_mut) else { return };
+    object.shift_remove(name);
+    if object.is_empty() {
+        remove(body, parent);
+    }
+}
+
+/// How a parameter is called in a dialect's requests.
+pub fn name(dialect: Dialect, parameter: Parameter) -> &'static str {
+    let row = TABLE.iter().find(|row| row.dialect == dialect && row.parameter == parameter);
+    row.map_or("", |row| row.name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! The line difference of long texts, made piece by piece. The histogram is counted anew behind each hunk, so that for
+//! the whole of a text it would take as long as its hunks times its lines.
+
+use super::Hunk;
+use imara_diff::{Algorithm, Diff, InternedInput};
+use std::ops::Range;
+
+/// Texts of fewer lines are compared in one piece.
+const LONG: usize = 2_000;
+/// Lines that a piece has at least.
+const PIECE: usize = 256;
+
+/// The hunks that make `new` of `old`, ascending, never adjacent.
+pub(super) fn hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
+    if old == new {
+        return Vec::new();
+    }
+    if old.len().max(new.len()) <= LONG {
+        return of_piece(old, new);
+    }
+    hunks_between(old, new, &cuts(old, new, PIECE))
+}
+
+/// The hunks of each piece between these places, at which both texts have the same line before and behind.
+fn hunks_between(old: &[&str], new: &[&str], cuts: &[(usize, usize)]) -> Vec<Hunk> {
+    let mut hunks = Vec::new();
+    let mut from = (0, 0);
+    for &to in cuts.iter().chain([&(old.len(), new.len())]) {
+        let moved = |span: Range<u32>, by: usize| {
+            let by = u32::try_from(by).unwrap_or(u32::MAX);
+            span.start.saturating_add(by)..span.end.saturating_add(by)
+        };
+        let (own, other) = (&old[from.0..to.0], &new[from.1..to.1]);
+        if own != other {
+            let found = of_piece(own, other).into_iter();
+            hunks.extend(
+                found.map(|it| Hunk { old: moved(it.old, from.0), new: moved(it.new, from.1) }),
+            );
+        }
+        from = to;
+    }
+    hunks
+}
+
+fn of_piece(old: &[&str], new: &[&str]) -> Vec<Hunk> {
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    diff.hunks().map(|hunk| Hunk { old: hunk.before, new: hunk.after }).collect()
+}
+
+/// Places at which both texts may be cut, at least `piece` lines apart: between two lines that follow each other in both
+/// texts, each of which stands in either text once. No hunk reaches over such a place.
+fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
+    let mut cuts = Vec::new();
+    let mut last = (0, 0);
+    for pair in in_order(&single(old, new)).windows(2) {
+        let [(old, new), next] = [pair[0], pair[1]];
+        let at = (old + 1, new + 1);
+        if next == at && at.0 - last.0 >= piece && at.1 - last.1 >= piece {
+            cuts.push(at);
+            last = at;
+        }
+    }
+    cuts
+}
+
+/// Where the lines stand that are in either text once, in the order of the old one.
+fn single(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    let mut input = InternedInput::default();
+    input.update_before(old.iter().copied());
+    input.update_after(new.iter().copied());
+    let count = input.interner.num_tokens() as usize;
+    // how often a line is there, and where it was last
+    let mut places = [vec![(0_u32, 0); count], vec![(0_u32, 0); count]];
+    for (side, tokens) in places.iter_mut().zip([&input.before, &input.after]) {
+        for (at, token) in tokens.iter().enumerate() {
+            let place = &mut side[token.0 as usize];
+            *place = (place.0 + 1, at);
+        }
+    }
+    let pair = |(at, token): (usize, &imara_diff::Token)| {
+        let [old, new] = [0, 1].map(|side: usize| places[side][token.0 as usize]);
+        (old.0 == 1 && new.0 == 1).then_some((at, new.1))
+    };
+    input.before.iter().enumerate().filter_map(pair).collect()
+}
+
+/// The longest run of pairs that ascend on both sides.
+fn in_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // of each length the run that ends lowest, and of each pair the one before it
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (at, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| pairs[*end].1 < pair.1);
+        before.push(length.checked_sub(1).map(|it| ends[it]));
+        if length == ends.len() {
+            ends.push(at);
+        } else {
+            ends[length] = at;
+        }
+    }
+    let mut run = Vec::with_capacity(ends.len());
+    let mut at = ends.last().copied();
+    while let Some(pair) = at {
+        run.push(pairs[pair]);
+        at = before[pair];
+    }
+    run.reverse();
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lines() -> impl Strategy<Value = Vec<String>> {
+        proptest::collection::vec("[a-z]{1,2}", 0..60)
+    }
+
+    /// A text and what becomes of it by some edits.
+    fn edited() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
+        let edits = proptest::collection::vec((0_usize..60, 0_usize..3, lines()), 0..6);
+        (lines(), edits).prop_map(|(old, edits)| {
+            let mut new = old.clone();
+            for (at, gone, come) in edits {
+                let at = at.min(new.len());
+                let end = (at + gone).min(new.len());
+                new.splice(at..end, come.into_iter().take(3));
+            }
+            (old, new)
+        })
+    }
+
+    fn strs(lines: &[String]) -> Vec<&str> {
+        lines.iter().map(String::as_str).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_the_new_text((old, new) in edited(), piece in 1_usize..8) {
+            let (old, new) = (strs(&old), strs(&new));
+            let hunks = hunks_between(&old, &new, &cuts(&old, &new, piece));
+            let (mut made, mut at): (Vec<&str>, _) = (Vec::new(), 0);
+            for it in &hunks {
+                made.extend(&old[at..it.old.start as usize]);
+                made.extend(&new[it.new.start as usize..it.new.end as usize]);
+                at = it.old.end as usize;
+            }
+            made.extend(&old[at..]);
+            prop_assert_eq!(made, new);
+            for pair in hunks.windows(2) {
+                prop_assert!(pair[0].old.end < pair[1].old.start);
+                prop_assert!(pair[0].new.end < pair[1].new.start);
+            }
+        }
+
+        #[test]
+        fn a_run_in_order_ascends_on_both_sides(
+            news in Just((0..30).collect::<Vec<usize>>()).prop_shuffle()
+        ) {
+            let pairs: Vec<_> = news.into_iter().enumerate().collect();
+            let run = in_order(&pairs);
+            prop_assert!(run.windows(2).all(|it| it[0].0 < it[1].0 && it[0].1 < it[1].1));
+        }
+    }
+
+    #[test]
+    fn a_text_without_moved_lines_is_cut_where_it_is_as_it_was() {
+        let old: Vec<String> = (0..100).map(|it| format!("line {it}")).collect();
+        let mut new = old.clone();
+        new[10] = "other".to_owned();
+        new.insert(50, "more".to_owned());
+        let cuts = cuts(&strs(&old), &strs(&new), 30);
+        assert_eq!(cuts, [(30, 30), (60, 61), (90, 91)]);
+    }
+}

@@ -1,0 +1,73 @@
+//! What an edit did to the diagnostics of a file, in words.
+
+use super::Finding;
+use crate::tool::{clip, path};
+use std::path::{Path, PathBuf};
+
+/// Findings that are told one by one: new ones, and new ones in other files.
+const NEW: usize = 50;
+/// Characters of one.
+const WIDE: usize = 400;
+
+/// What an edit did to the diagnostics of a file. The lists hold the first of what the numbers count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Absolute.
+    pub path: PathBuf,
+    pub added: Vec<Finding>,
+    pub remaining: Vec<Finding>,
+    /// New ones in other files.
+    pub elsewhere: Vec<Finding>,
+    /// Sentences on the servers.
+    pub notes: Vec<String>,
+    pub new: u32,
+    pub fixed: u32,
+    pub remain: u32,
+    /// What was there before is known. Where it is not, `added` is what stands on the lines that changed.
+    pub known: bool,
+    /// Some server has reported on the new text.
+    pub fresh: bool,
+}
+
+impl Difference {
+    /// For the model.
+    pub fn say(&self, root: &Path) -> String {
+        let it = self;
+        let shown = path::show(root, &it.path);
+        if !it.fresh {
+            return format!("Diagnostics of {shown}: {}.", it.notes.join("; "));
+        }
+        let mut lines = vec![format!("Diagnostics of {shown}: {}.", counts(it))];
+        let list = |lines: &mut Vec<String>, what: &str, found: &[Finding], total: usize| {
+            let one = |it: &Finding| {
+                let place = format!("{}:{}", path::show(root, &it.path), u64::from(it.line) + 1);
+                format!("{what} {place}: {}", clip::line(&clip::clean(&it.text), WIDE))
+            };
+            lines.extend(found.iter().take(NEW).map(one));
+            let more = total.saturating_sub(found.len().min(NEW));
+            if more > 0 {
+                lines.push(format!("… {more} more of these"));
+            }
+        };
+        let (first, then) = if it.known { ("new", "remaining") } else { ("here", "elsewhere") };
+        list(&mut lines, first, &it.added, it.new as usize);
+        list(&mut lines, then, &it.remaining, it.remain as usize);
+        if !it.elsewhere.is_empty() {
+            lines.push("Other files are worse now:".to_owned());
+            list(&mut lines, "new", &it.elsewhere, it.elsewhere.len());
+        }
+        lines.extend(it.notes.iter().map(|note| format!("[{note}]")));
+        lines.join("\n")
+    }
+}
+
+fn counts(it: &Difference) -> String {
+    let Difference { new, fixed, remain, .. } = it;
+    match (it.known, new.saturating_add(*fixed).saturating_add(*remain)) {
+        (_, 0) => "none".to_owned(),
+        (true, _) => format!("{new} new, {fixed} fixed, {remain} remaining"),
+        (false, _) => format!(
+            "{new} on the lines you changed, {remain} elsewhere; which of them are new is not known"
+        ),
+    }
+}

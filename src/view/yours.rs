@@ -1,0 +1,98 @@
+//! Notes to the model, in the words for the user who reads along: to the model they are "the user", here they are "you".
+
+/// How lines of such notes begin, and how they begin here.
+const BEGINNINGS: [(&str, &str); 9] = [
+    ("The user accepted ", "You accepted "),
+    ("The user rejected ", "You rejected "),
+    ("The user closed ", "You closed "),
+    ("The user took back ", "You took back "),
+    ("The user decided on your changes of ", "You decided on the changes of "),
+    ("The user's reason: ", "Your reason: "),
+    (
+        "The file changed elsewhere too, by the user or ",
+        "The file changed elsewhere too, by you or ",
+    ),
+    ("A formatter or the like of the user's ", "A formatter or the like of yours "),
+    ("Its buffer holds unsaved text of their own", "Its buffer holds unsaved text of your own"),
+];
+
+/// How they end.
+const ENDS: [(&str, &str); 2] = [
+    ("; the user may still review it.", "; you may still review it."),
+    ("; the user may still take it back.", "; you may still take it back."),
+];
+
+/// A note with "you" in the sentences that are Caliban's; lines of files that it quotes stay.
+pub(super) fn worded(note: &str) -> String {
+    let lines = note.split('\n').enumerate().map(|(n, line)| {
+        let known = BEGINNINGS.iter().find_map(|(from, to)| Some((line.strip_prefix(from)?, to)));
+        let end = ENDS.iter().find_map(|(from, to)| Some((line.strip_suffix(from)?, to)));
+        match (known, end) {
+            (Some((rest, to)), _) => format!("{to}{rest}"),
+            (None, Some((rest, to))) => format!("{rest}{to}"),
+            // the counts of a verdict, which are its first line
+            (None, None) if n == 0 && line.starts_with("Of ") => {
+                line.replace(" reworked by the user", " reworked by you")
+            }
+            (None, None) => line.to_owned(),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{Part, Told, outcome, reasons};
+    use crate::message::CallId;
+    use crate::text::Text;
+
+    /// What the model hears of one verdict, as the user reads it.
+    fn verdict(settled: &str, why: &str) -> String {
+        let text = |it: &str| Text::from_lines_joined(it, true, false, false);
+        let part = Part {
+            call: CallId("c".into()),
+            before: text("a\nb\nc\nd"),
+            after: text("A\nb\nc\nThe user accepted"),
+            note: String::new(),
+        };
+        let given = ["A".to_owned()];
+        let reasons = reasons(&part, [(&given[..], why)].into_iter().filter(|it| !it.1.is_empty()));
+        worded(&outcome(&part, Some(&text(settled))).say("a.rs", &reasons, &mut Told::default()))
+    }
+
+    #[test]
+    fn a_verdict_speaks_to_the_user() {
+        expect_test::expect![[r"
+            You accepted 2 changes in a.rs.
+            --
+            You rejected 2 changes in a.rs: they are undone.
+            Your reason: no
+            --
+            Of 2 changes in a.rs: 1 accepted, 1 reworked by you.
+            line 1, reworked, now reads:
+            AA
+            line 4, accepted:
+            The user accepted"]]
+        .assert_eq(
+            &[
+                verdict("A\nb\nc\nThe user accepted", ""),
+                verdict("a\nb\nc\nd", "no"),
+                verdict("AA\nb\nc\nThe user accepted", ""),
+            ]
+            .join("\n--\n"),
+        );
+    }
+
+    #[test]
+    fn every_sentence_about_the_user_is_turned_round() {
+        for (from, to) in BEGINNINGS {
+            assert_eq!(worded(&format!("x\n{from}y")), format!("x\n{to}y"));
+            assert!(!to.contains("user"));
+        }
+        for (from, to) in ENDS {
+            assert_eq!(worded(&format!("x{from}\ny")), format!("x{to}\ny"));
+        }
+        assert_eq!(worded("+ The user accepted it"), "+ The user accepted it");
+    }
+}

@@ -1,0 +1,155 @@
+//! What is shown on a narrow screen is shown whole: hints, keys, lists and the line above a file.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use crate::review::scene::{Scene, edit, nine};
+use serde_json::json;
+
+/// A path that is wider than a window of 60 cells.
+const FAR: &str = "src/components/deeply/nested/folder/with/a/long/name/renamed_at_last.txt";
+
+/// The words of the windows at the left, one behind the other.
+fn joined(nvim: &Nvim) -> String {
+    let screen = nvim.screen();
+    let rows = screen.lines().filter_map(|it| it.split('│').next());
+    rows.flat_map(str::split_whitespace).collect()
+}
+
+#[test]
+fn the_line_above_a_renamed_file_shows_its_path_and_both_keys() {
+    for (columns, rows) in [(60, 30), (80, 30), (120, 40), (200, 50)] {
+        let scene = Scene::start(|it| it.file("a.txt", nine()).size(columns, rows));
+        scene.nvim.keys(":edit a.txt<CR>");
+        scene.ask(Reply::new().call("r1", "rename", json!({ "path": "a.txt", "to": FAR })));
+        scene.wait_pending(1);
+        let whole = format!(r"Calibanrenamesthisfileto{FAR}·\Aacceptfile·\Rrejectfile");
+        scene.nvim.wait(|nvim| joined(nvim).contains(&whole), &format!("{whole} at {columns}"));
+        let at = columns / 2;
+        scene.nvim.keys(&format!(":vsplit<CR>:vertical resize {}<CR>", at.min(40)));
+        let last = |nvim: &Nvim| joined(nvim).contains(r"\Rreject");
+        scene.nvim.wait(last, &format!("both keys in a narrower window at {columns}"));
+    }
+}
+
+/// Of the hint on a hunk that which has room behind its line is shown, and never a part of a key.
+#[test]
+fn the_hint_on_a_hunk_is_as_long_as_its_line_has_room_for() {
+    for width in [5, 15, 21, 22, 28, 29, 34, 48, 52, 55, 58, 63, 90] {
+        let line = "x".repeat(width);
+        let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 30));
+        scene.nvim.keys(":edit a.txt<CR>");
+        scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l3", &line)])));
+        scene.wait_pending(1);
+        scene.nvim.keys("ggG:Caliban next<CR>");
+        scene.nvim.wait(|nvim| nvim.lua_str("return vim.fn.line('.')") == "3", "the hunk");
+        let room = 58_usize.saturating_sub((width - 1) % 58 + 2);
+        let hints = [r"[1/1] \a accept  \r reject  ]h next", r"[1/1] \a accept  \r reject"];
+        let hints = hints.into_iter().chain([r"\a accept  \r reject", r"\a  \r", ""]);
+        let fits = hints.into_iter().find(|it| it.is_empty() || it.len() + 2 <= room).unwrap();
+        let shown = |nvim: &Nvim| behind(nvim).is_some_and(|it| it == fits);
+        scene.nvim.wait(shown, &format!("{fits:?} behind {width} cells"));
+    }
+}
+
+/// What stands behind a line of `x`, in the last of its rows on the screen.
+fn behind(nvim: &Nvim) -> Option<String> {
+    let screen = nvim.screen();
+    let row = screen.lines().rfind(|it| it.starts_with("▎ x") || it.starts_with("  xx"))?;
+    Some(row.trim_start_matches(['▎', ' ']).trim_start_matches('x').trim().to_owned())
+}
+
+#[test]
+fn the_window_of_keys_shows_all_of_them_and_breaks_no_word() {
+    let server = Server::start();
+    for (columns, rows) in [(60, 30), (80, 30), (120, 40), (200, 50)] {
+        let nvim = Nvim::start(&Setup::new().anthropic(&server).size(columns, rows));
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_screen("Project");
+        nvim.keys("g?");
+        nvim.wait_screen("later prompts");
+        let screen = nvim.screen();
+        let words = "queue; while a review waits: end the wait)";
+        let rows: Vec<&str> = screen.lines().filter_map(|it| it.rsplit('│').nth(1)).collect();
+        let text = rows.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{text}\n{screen}");
+    }
+}
+
+#[test]
+fn the_rows_of_the_list_of_commands_stand_in_two_columns() {
+    let server = Server::start();
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).size(60, 60));
+    nvim.keys(":Caliban<CR>i/help<C-s><Esc>");
+    nvim.wait_screen("/skill        sends a message");
+    let text = nvim.transcript();
+    let rows: Vec<&str> = text.lines().filter(|it| it.starts_with('/')).collect();
+    assert!(rows.len() > 10, "{text}");
+    for row in rows {
+        let (name, said) = row.split_once("  ").unwrap();
+        assert_eq!(row.len() - said.trim_start().len(), "/permissions  ".len(), "{name}: {row}");
+    }
+    nvim.wait_screen(&format!("{}`/skill name [message]`", " ".repeat(16)));
+}
+
+#[test]
+fn what_the_tour_says_first_goes_on_below_where_it_begins() {
+    let nvim = Nvim::start(&Setup::new().size(60, 40));
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Tour     any message begins it");
+    nvim.wait_screen(&format!("{}`<CR>`", " ".repeat(11)));
+}
+
+#[test]
+fn while_an_undo_can_be_taken_back_the_list_does_not_say_reviewed() {
+    for (columns, rows) in [(60, 40), (80, 40), (120, 40), (200, 50)] {
+        let scene = Scene::two_hunks(|it| it.size(columns, rows));
+        scene.nvim.lua("require('caliban.rest').delay = 1000000000", &[]);
+        scene.nvim.keys("u");
+        scene.nvim.wait_screen("no change left to review");
+        assert!(!scene.nvim.screen().contains("file reviewed"), "{}", scene.nvim.screen());
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys("5GA mine<Esc>");
+        scene.wait_idle("I see.");
+        scene.nvim.wait_screen("1 file reviewed");
+    }
+}
+
+#[test]
+fn a_change_in_the_list_takes_one_row() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 40));
+    scene.nvim.keys(":edit a.txt<CR>");
+    let line = "word ".repeat(20);
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l3", &line)])));
+    scene.wait_pending(1);
+    let row = |nvim: &Nvim| {
+        let screen = nvim.screen();
+        screen.lines().any(|it| it.contains("-1 +1") && it.contains('…'))
+    };
+    scene.nvim.wait(row, "the change and the mark of the cut in one row");
+}
+
+#[test]
+fn of_many_conversations_each_row_says_how_old_it_is() {
+    let server = Server::start();
+    let setup = Setup::new().anthropic(&server).size(60, 30);
+    let nvim = Nvim::start(&setup);
+    server.reply(Reply::said("Hello."));
+    nvim.ask(&"a title that is rather long ".repeat(3), "Hello.");
+    nvim.wait_phase("idle");
+    for n in 0..20 {
+        nvim.lua("require('caliban').ask(...)", &[format!("/save copy-{n}").into()]);
+    }
+    nvim.wait_screen("A copy is kept as `copy-19`.");
+    nvim.keys(":Caliban sessions<CR>");
+    nvim.wait_screen("Type number and <Enter>");
+    let screen = nvim.screen();
+    assert!(!screen.contains("-- More --"), "{screen}");
+    let rows: Vec<&str> = screen.lines().filter(|it| it.contains(": copy-")).collect();
+    assert!(rows.len() > 10, "{screen}");
+    for row in rows {
+        assert!(row.contains("(now · 1 turn · ") || row.contains("min ago"), "{row}");
+    }
+    nvim.keys("q<CR>");
+}

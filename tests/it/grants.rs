@@ -1,0 +1,139 @@
+//! What the user allows for a session: how far it goes, how it is listed, and how it is taken back.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::review::scene::Scene;
+use serde_json::{Value, json};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+const SESSION: &str = ":Caliban approve session<CR>";
+const ONCE: &str = ":Caliban approve<CR>";
+
+/// A folder beside the project, with two files.
+fn outside(scene: &Scene) -> PathBuf {
+    let folder = scene.nvim.setup.dir().join("outside");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.txt"), "first\n").unwrap();
+    fs::write(folder.join("b.txt"), "second\n").unwrap();
+    folder
+}
+
+/// Has the model make this call. If there is a question, it is answered with these keys. Gives the tool's answer, and
+/// whether there was a question.
+fn call(scene: &Scene, tool: &str, input: Value, keys: &str) -> (String, bool) {
+    let n = scene.server.requests().len();
+    let (last, id) = (format!("Seen {n}."), format!("c{n}"));
+    scene.server.reply(Reply::new().call(&id, tool, input));
+    scene.server.reply(Reply::said(&last));
+    scene.nvim.lua("require('caliban').ask('go on')", &[]);
+    let is_over = |nvim: &Nvim| nvim.transcript().contains(&last);
+    scene.nvim.wait(|nvim| nvim.phase() == "asking" || is_over(nvim), "a question or an answer");
+    let is_asked = !is_over(&scene.nvim);
+    if is_asked {
+        scene.nvim.wait_question();
+        scene.nvim.keys(keys);
+    }
+    scene.wait_idle(&last);
+    (scene.answer(n + 2, &id), is_asked)
+}
+
+fn is_asked(scene: &Scene, tool: &str, input: Value) -> bool {
+    call(scene, tool, input, ONCE).1
+}
+
+fn path(of: &std::path::Path) -> Value {
+    json!({ "path": of })
+}
+
+#[test]
+fn a_read_that_is_allowed_for_the_session_covers_this_tool_and_this_path_alone() {
+    let scene = Scene::start(|it| it);
+    let folder = outside(&scene);
+    let link = scene.nvim.setup.path("link");
+    symlink(folder.join("a.txt"), &link).unwrap();
+    let (said, was_asked) = call(&scene, "read", path(&folder.join("a.txt")), SESSION);
+    assert!(said.contains("first") && was_asked, "{said}");
+    let free = [
+        json!({ "path": folder.join("a.txt"), "limit": 1 }),
+        json!({ "path": "../outside/./a.txt" }),
+        json!({ "path": "link" }),
+    ];
+    for input in free {
+        assert!(!is_asked(&scene, "read", input.clone()), "{input}");
+    }
+    assert!(is_asked(&scene, "read", path(&folder.join("b.txt"))));
+    assert!(is_asked(&scene, "list", path(&folder)));
+    assert!(is_asked(&scene, "grep", json!({ "pattern": "f", "path": folder.join("a.txt") })));
+    // what was allowed is the path, not the link's name
+    fs::remove_file(&link).unwrap();
+    symlink(folder.join("b.txt"), &link).unwrap();
+    assert!(is_asked(&scene, "read", json!({ "path": "link" })));
+}
+
+/// One has a byte that is not UTF-8; the name of the other is how that byte is shown.
+#[test]
+fn two_paths_that_could_be_shown_alike_are_allowed_one_by_one() {
+    let scene = Scene::start(|it| it);
+    let folder = outside(&scene);
+    for (name, link) in [(&b"x\xff"[..], "bytes"), (&br"x\xff"[..], "letters")] {
+        let file = folder.join(OsStr::from_bytes(name));
+        fs::write(&file, "text\n").unwrap();
+        symlink(&file, scene.nvim.setup.path(link)).unwrap();
+    }
+    assert!(call(&scene, "read", json!({ "path": "bytes" }), SESSION).1);
+    assert!(!is_asked(&scene, "read", json!({ "path": "bytes" })));
+    assert!(is_asked(&scene, "read", json!({ "path": "letters" })));
+}
+
+#[test]
+fn what_is_allowed_is_listed_and_what_is_revoked_is_asked_for_again() {
+    let scene = Scene::start(|it| it.size(160, 30));
+    let folder = outside(&scene);
+    let file = folder.join("a.txt");
+    scene.nvim.keys(":Caliban<CR>");
+    scene.nvim.wait_screen("Project");
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("Nothing is allowed for this session: every question is asked.");
+    call(&scene, "read", path(&file), SESSION);
+    let command = json!({ "command": "echo a\u{202e}b > out\necho two" });
+    call(&scene, "shell", command.clone(), SESSION);
+    call(&scene, "shell", json!({ "command": "echo once" }), ONCE);
+    scene.nvim.lua("require('caliban').ask('/permissions')", &[]);
+    scene.nvim.wait_screen("Allowed for this session. Choose one to take it back:");
+    scene.nvim.wait_screen(&format!("1: read may look at {}", file.display()));
+    scene.nvim.wait_screen("2: run echo a[U+202E]b > out[U+000A]echo two");
+    assert!(!scene.nvim.screen().contains("3: "), "{}", scene.nvim.screen());
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("You are asked again before: read may look at");
+    // no request tells what becomes of the file: it may not be read any more
+    fs::write(&file, "changed\n").unwrap();
+    assert!(!scene.told_next().contains("changed"));
+    assert!(!is_asked(&scene, "shell", command.clone()));
+    assert!(is_asked(&scene, "read", path(&file)));
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("1: run echo a");
+    scene.nvim.keys("1<CR>");
+    scene.nvim.wait_screen("You are asked again before: run echo a[U+202E]b");
+    assert!(is_asked(&scene, "shell", command));
+}
+
+#[test]
+fn nothing_is_allowed_any_more_after_a_restart() {
+    let scene = Scene::start(|it| it);
+    let command = json!({ "command": "echo a" });
+    call(&scene, "shell", command.clone(), SESSION);
+    assert!(!is_asked(&scene, "shell", command.clone()));
+    let Scene { server, nvim } = scene;
+    let setup = nvim.setup.clone();
+    nvim.quit_with(":qa<CR>");
+    let scene = Scene { server, nvim: Nvim::start(&setup) };
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_chat("Seen ");
+    scene.nvim.keys(":Caliban permissions<CR>");
+    scene.nvim.wait_screen("Nothing is allowed for this session");
+    assert!(is_asked(&scene, "shell", command));
+}

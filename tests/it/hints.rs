@@ -1,0 +1,308 @@
+//! What the screen says is so: hints name what a key does now, names and words stand whole at every width.
+
+use crate::kit::chat::DIALECTS;
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::{Setup, kill};
+use crate::review::scene::{Scene, edit, nine};
+use serde_json::json;
+
+const SIZES: [(u16, u16); 4] = [(60, 30), (80, 30), (120, 40), (200, 50)];
+
+#[test]
+fn while_a_review_waits_the_hint_says_that_a_message_goes_now() {
+    let scene = Scene::two_hunks(|it| it);
+    let nvim = &scene.nvim;
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("<CR> send, review later · <C-c> stop");
+    assert!(!nvim.screen().contains("queue"));
+    let gated = Reply::new().text("Go").gate().text(" on.");
+    let gate = scene.server.reply(gated);
+    nvim.keys("iand then?<Esc><CR>");
+    assert_eq!(scene.request(2).last_user_text(), "and then?");
+    nvim.wait_screen("<CR> queue · <M-CR> steer · <C-c> stop");
+    gate.finish();
+    scene.wait_idle("Go on.");
+    nvim.wait_screen("<CR> send · g? keys");
+}
+
+#[test]
+fn a_restart_takes_back_that_the_program_has_ended() {
+    let server = Server::start();
+    server.reply(Reply::said("Hello."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.ask("hi", "Hello.");
+    nvim.keys(":Caliban<CR>imine");
+    let ends = |it: &&(u32, String)| it.1.contains("caliban") && !it.1.contains("--embed");
+    kill(nvim.setup.processes().iter().find(ends).unwrap().0);
+    nvim.wait_phase("offline");
+    nvim.wait_screen(":Caliban restart · g? keys");
+    nvim.keys("<C-s>");
+    let twice = |nvim: &Nvim| nvim.screen().matches("! The program ended").count() == 2;
+    nvim.wait(twice, "the sentence in the transcript and above the composer");
+    nvim.keys("<Esc>:Caliban restart<CR>");
+    nvim.wait_phase("idle");
+    nvim.wait_gone("! The program ended");
+    assert_eq!(nvim.composer(), "mine");
+}
+
+#[test]
+fn a_thought_that_is_over_says_so_when_it_is_opened_again() {
+    for dialect in DIALECTS {
+        let server = Server::start();
+        server.reply(Reply::new().thinking("Hm.\nSo.").text("Therefore."));
+        let setup = Setup::new().speaking(dialect, &server);
+        let nvim = Nvim::start(&setup);
+        nvim.ask("why", "Therefore.");
+        nvim.wait_phase("idle");
+        nvim.quit_with(":qall!<CR>");
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>");
+        nvim.wait_transcript("Therefore.");
+        assert!(nvim.transcript().contains("▸ Thought\n"), "{}", nvim.transcript());
+    }
+}
+
+#[test]
+fn a_thought_that_was_stopped_is_over() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().thinking("Hm.\nSo.").gate().text("Therefore."));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.keys(":Caliban<CR>iwhy<C-s><Esc>");
+    nvim.wait_screen("▸ Thinking");
+    nvim.keys("<C-c>");
+    nvim.wait_phase("idle");
+    nvim.wait_gone("Thinking");
+    nvim.wait_screen("▸ Thought");
+    gate.finish();
+}
+
+const FROM: &str = "src/deep/folder/name.txt";
+const TO: &str = "src/other/folder/of-many/words.txt";
+
+/// A renaming and a deletion wait, and the chat is in front.
+fn whole_files(columns: u16, rows: u16) -> Scene {
+    let scene = Scene::start(|it| it.file(FROM, nine()).file("b.txt", nine()).size(columns, rows));
+    scene.ask(
+        Reply::new()
+            .text("It is done.")
+            .call("r1", "rename", json!({ "path": FROM, "to": TO }))
+            .call("d1", "delete", json!({ "path": "b.txt" })),
+    );
+    scene.wait_pending(2);
+    scene.nvim.keys(":Caliban<CR><C-w>k<C-w>_");
+    scene
+}
+
+#[test]
+fn a_renaming_and_a_deletion_are_called_so_at_every_width() {
+    let scene = whole_files(200, 50);
+    let nvim = &scene.nvim;
+    for (columns, rows) in SIZES.into_iter().rev().chain(SIZES) {
+        nvim.resize(columns, rows);
+        nvim.wait_screen("1 renaming to review");
+        nvim.wait_screen("1 deletion to review");
+        assert!(!nvim.screen().contains("hunk"), "{columns}:\n{}", nvim.screen());
+    }
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.said().lines().last(), Some("2 files: 1 deletion, 1 renaming accepted"));
+}
+
+#[test]
+fn a_tool_line_is_indented_where_it_goes_on() {
+    for (columns, rows) in SIZES {
+        let scene = whole_files(columns, rows);
+        scene.nvim.wait_screen("▸ rename");
+        let screen = scene.nvim.screen();
+        let mut lines = screen.lines().skip_while(|it| !it.contains("▸ rename"));
+        let mark = lines.next().unwrap().chars().position(|it| it == '▸').unwrap();
+        let next: String = lines.next().unwrap().chars().skip(mark).take(2).collect();
+        assert_eq!(next, "  ", "{columns}:\n{screen}");
+    }
+}
+
+#[test]
+fn a_message_that_ends_the_wait_tells_the_model_of_a_renaming() {
+    let scene = whole_files(120, 40);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.lua("require('caliban').ask('and?')", &[]);
+    scene.wait_idle("I see.");
+    let told = scene.answer(2, "r1");
+    assert!(told.starts_with("Not decided yet: 1 renaming of this edit stands in"), "{told}");
+    let told = scene.answer(2, "d1");
+    assert!(told.starts_with("Not decided yet: 1 deletion of this edit stands in"), "{told}");
+}
+
+const WORDS: [&str; 4] = [
+    "`src/deep/folder/of-many/words.txt`",
+    "`alpha.beta(gamma-delta)`",
+    "https://example.com/a/long/path/that/goes/on.",
+    "src/view/mod.rs:120",
+];
+
+fn wordy(setup: impl FnOnce(Setup) -> Setup) -> Scene {
+    let scene = Scene::start(setup);
+    let text = format!(
+        "{} because the function {} is at {} and in {} and",
+        WORDS[0], WORDS[1], WORDS[2], WORDS[3]
+    );
+    let text = format!("I look at the file {text} wherever {text} then it is so.");
+    scene.ask_until(Reply::said(&text), "then it is so.");
+    scene.nvim.keys(":Caliban<CR><C-w>k<C-w>_");
+    scene
+}
+
+fn breakat(nvim: &Nvim) -> String {
+    nvim.lua_str("return vim.o.breakat")
+}
+
+const DEFAULT: &str = " \t!@*-+;:,./?";
+
+#[test]
+fn a_path_and_a_code_span_stand_whole_in_a_row() {
+    for (columns, rows) in SIZES {
+        let scene = wordy(|it| it.size(columns, rows));
+        for word in WORDS {
+            let whole = |nvim: &Nvim| nvim.screen().matches(word).count() == 2;
+            scene.nvim.wait(whole, &format!("{word} twice at {columns} columns"));
+        }
+    }
+}
+
+#[test]
+fn how_rows_are_broken_is_put_back_where_no_chat_is_seen() {
+    let nvim = &wordy(|it| it).nvim;
+    nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");
+    nvim.keys(":Caliban toggle<CR>");
+    nvim.wait(|nvim| breakat(nvim) == DEFAULT, "the option as it was");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");
+    nvim.keys(":tabnew<CR>");
+    nvim.wait(|nvim| breakat(nvim) == DEFAULT, "the option as it was, in another tab");
+}
+
+#[test]
+fn rows_of_a_users_window_are_broken_where_they_were() {
+    let nvim = &wordy(|it| it).nvim;
+    nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");
+    nvim.keys("<C-w>h:setlocal linebreak<CR>");
+    nvim.wait(|nvim| breakat(nvim) == DEFAULT, "the option as it was");
+    nvim.keys(":setlocal nowrap<CR>");
+    nvim.wait(
+        |nvim| breakat(nvim) == "\t ",
+        "rows that break between words, where nothing else wraps",
+    );
+    nvim.keys(":set breakat=\\ ;<CR>:split<CR>:Caliban toggle<CR>");
+    nvim.keys(":Caliban<CR>:vsplit<CR>");
+    assert_eq!(breakat(nvim), " ;");
+}
+
+/// The name of the present file as the statusline has it.
+fn name(nvim: &Nvim) -> String {
+    nvim.lua_str("return vim.api.nvim_eval_statusline('%f', {}).str")
+}
+
+#[test]
+fn a_file_has_the_name_that_it_would_have_by_edit() {
+    let scene =
+        Scene::start(|it| it.file(FROM, nine()).file("src/b.txt", nine()).file("~x", nine()));
+    let nvim = &scene.nvim;
+    scene.ask(
+        Reply::new()
+            .text("See src/b.txt:3 for it.")
+            .call("e1", "edit", edit(FROM, &[("l5", "L5")]))
+            .call("e2", "edit", edit("./~x", &[("l5", "L5")])),
+    );
+    scene.wait_pending(2);
+    nvim.keys("]h:Caliban next<CR>");
+    assert_eq!(name(nvim), FROM);
+    assert_eq!(nvim.lua_str("return vim.fn.bufname()"), FROM);
+    nvim.go_to_transcript("for it.");
+    nvim.keys("4wgf");
+    nvim.wait(|nvim| name(nvim) == "src/b.txt", "the file by its name");
+    assert_eq!(nvim.lua_str("return vim.fn.line('.')"), "3");
+    scene.server.reply(Reply::new().call("r1", "rename", json!({ "path": "src/b.txt", "to": TO })));
+    nvim.keys(":Caliban accept all<CR>");
+    scene.wait_pending(1);
+    assert_eq!(scene.on_disk("~x"), Some(nine().replace("l5", "L5")));
+    scene.server.reply(Reply::said("I see."));
+    nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(name(nvim), TO);
+    assert_eq!(scene.on_disk(TO), Some(nine()));
+}
+
+#[test]
+fn the_line_above_a_file_is_seen_after_a_jump_to_its_first_change() {
+    let lines = (1..=200).fold(String::new(), |text, n| text + &format!("line{n}\n"));
+    for (columns, rows) in [(60, 24), (80, 24), (120, 20), (200, 50)] {
+        for first in ["line1\n", "line2\n", "line9\n"] {
+            let scene = Scene::start(|it| {
+                it.file("a.txt", &lines).file("b.txt", nine()).size(columns, rows)
+            });
+            let nvim = &scene.nvim;
+            nvim.keys(":edit b.txt<CR>");
+            let edits = [(first, &*first.to_uppercase()), ("line150\n", "LINE150\n")];
+            scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &edits)));
+            scene.wait_pending(2);
+            let banner = "2 changes by Caliban · \\A accept file";
+            for keys in [":Caliban next<CR>", "G]h", "160Gzt]h"] {
+                nvim.keys(keys);
+                nvim.wait_screen(banner);
+                let line = nvim.lua_str("return vim.api.nvim_get_current_line()");
+                assert_eq!(line, first.trim().to_uppercase(), "{keys}");
+            }
+            nvim.keys(":only<CR>G:edit b.txt<CR>:Caliban<CR>");
+            nvim.go_to_transcript("a.txt");
+            let list = "return vim.fn.search('▾ a.txt')";
+            assert_ne!(nvim.lua_str(list), "0");
+            nvim.keys("<CR>");
+            nvim.wait_screen(banner);
+        }
+    }
+}
+
+#[test]
+fn a_jump_to_a_file_that_is_to_be_deleted_shows_it_from_its_top() {
+    let lines = (1..=200).fold(String::new(), |text, n| text + &format!("line{n}\n"));
+    let scene = Scene::start(|it| it.file("a.txt", &lines).size(80, 30));
+    scene.nvim.keys(":edit a.txt<CR>G");
+    scene.ask(Reply::new().call("d1", "delete", json!({ "path": "a.txt" })));
+    scene.wait_pending(1);
+    scene.nvim.go_to_transcript("a.txt  delete");
+    scene.nvim.keys("<CR>");
+    scene.nvim.wait_screen("Caliban deletes this file");
+}
+
+/// What was fitted into wide rows is fitted into narrow ones when it comes to the screen.
+#[test]
+fn the_words_beside_a_tool_line_stand_whole_wherever_the_chat_is_scrolled_to() {
+    let path = |n: usize| format!("src/some/folder/{}/name{n}.txt", "deep".repeat(n % 4));
+    let scene = Scene::start(|it| (0..60).fold(it.size(200, 40), |it, n| it.file(&path(n), "a\n")));
+    let calls = (0..60)
+        .fold(Reply::new(), |it, n| it.call(&format!("r{n}"), "read", json!({ "path": path(n) })));
+    scene.server.reply(calls);
+    scene.ask_until(Reply::said("All read."), "All read.");
+    let nvim = &scene.nvim;
+    nvim.keys(":Caliban<CR><C-w>k<C-w>T");
+    for columns in [60, 48, 200, 50] {
+        nvim.resize(columns, 40);
+        for keys in ["G", "<C-u>", "<C-u>", "gg", "L<C-f>"] {
+            nvim.keys(keys);
+            let whole = |nvim: &Nvim| {
+                let screen = nvim.screen();
+                let rows = screen.lines().filter(|it| !it.contains("[-]"));
+                let text = rows.collect::<Vec<_>>().join(" ");
+                let calls = text.split("▸ read").skip(1).collect::<Vec<_>>();
+                // the last call may go on below the screen, and words above it belong to a call that is not seen
+                let shown = &calls[..calls.len().saturating_sub(1)];
+                !shown.is_empty()
+                    && shown.iter().all(|it| it.contains(" line · ") && it.contains(" ms"))
+            };
+            nvim.wait(whole, &format!("whole words at {columns} columns after {keys}"));
+        }
+    }
+}

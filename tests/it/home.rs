@@ -1,0 +1,74 @@
+//! The home folder, where `HOME` is not what it should be.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use serde_json::json;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// A setup whose program is started by this script.
+fn started_by(setup: Setup, script: &str) -> Setup {
+    let path = setup.dir().join("start");
+    fs::write(&path, format!("#!/usr/bin/env bash\n{script}\n")).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    let config = format!("{{ bin = '{}' }}", path.display());
+    setup.config(&config)
+}
+
+/// The question about a file in the user's home folder: it names the file.
+fn asked_of_a_file_at_home(script: &str) -> String {
+    let server = Server::start();
+    server.reply(Reply::new().call("c1", "read", json!({ "path": "~/.ssh/no-such-key" })));
+    let nvim = Nvim::start(&started_by(Setup::new().anthropic(&server), script));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_transcript("? Let read look at");
+    nvim.wait_question();
+    let text = nvim.transcript();
+    text[text.find("? Let").unwrap()..].to_owned()
+}
+
+#[test]
+fn without_a_home_the_users_entry_of_the_system_counts() {
+    let entry = "HOME=$(getent passwd \"$(id -u)\" | cut -d: -f6) || HOME=~\nexport HOME\n";
+    let expected = asked_of_a_file_at_home(&format!("{entry} exec \"$KIT_BIN\""));
+    assert!(expected.contains("outside the project"), "{expected}");
+    for script in ["exec env -u HOME \"$KIT_BIN\"", "HOME= exec \"$KIT_BIN\""] {
+        assert_eq!(asked_of_a_file_at_home(script), expected, "{script}");
+    }
+}
+
+/// Other file systems take no name that is not UTF-8.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_odd_home_holds_what_calibans_folders_are_in() {
+    // the value of HOME as the script writes it, and the folder that it means
+    let cases: [(&str, &[u8]); 2] = [
+        (r#""$PWD/.."$'/h\xff\xfe $(x)'"#, b"h\xff\xfe $(x)"),
+        // relative: from the folder that Neovim is in
+        ("../elsewhere", b"elsewhere"),
+    ];
+    for (home, folder) in cases {
+        let server = Server::start();
+        let setup = Setup::new().anthropic(&server);
+        let folder: PathBuf = setup.dir().join(std::ffi::OsStr::from_bytes(folder));
+        let script = format!(
+            "unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME\n\
+             export HOME={home}\nexec \"$KIT_BIN\""
+        );
+        let config = folder.join(".config/caliban");
+        fs::create_dir_all(&config).unwrap();
+        fs::write(config.join("AGENTS.md"), "Be kind to whales.").unwrap();
+        let nvim = Nvim::start(&started_by(setup, &script));
+        server.reply(Reply::said("Fine."));
+        nvim.ask("go", "Fine.");
+        assert!(server.requests()[0].json.to_string().contains("Be kind to whales."), "{home}");
+        assert!(nvim.quit_with(":qa!<CR>").success());
+        assert!(folder.join(".local/share/caliban/sessions").is_dir(), "{home}");
+        let log = fs::read_to_string(folder.join(".cache/caliban/debug.log")).unwrap();
+        assert!(log.contains(" hello "), "{home}");
+    }
+}

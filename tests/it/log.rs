@@ -1,0 +1,98 @@
+//! The debug log: bounded, private, and whole when the program ends.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+
+const LAST: &str = "the program ends\n";
+
+fn log(setup: &Setup, name: &str) -> PathBuf {
+    setup.dir().join("cache/caliban").join(name)
+}
+
+/// A log of so many bytes, which an earlier program has written.
+fn filled(setup: Setup, size: usize) -> Setup {
+    fs::create_dir_all(setup.dir().join("cache/caliban")).unwrap();
+    let lines = "x".repeat(99) + "\n";
+    fs::write(log(&setup, "debug.log"), lines.repeat(size / 100)).unwrap();
+    setup
+}
+
+#[test]
+fn a_full_log_rolls_and_stays_within_ten_megabytes() {
+    let server = Server::start();
+    let setup = filled(Setup::new().anthropic(&server), 5_000_000);
+    fs::write(log(&setup, "debug.log.1"), "an older one").unwrap();
+    let open = Permissions::from_mode(0o644);
+    fs::set_permissions(log(&setup, "debug.log"), open).unwrap();
+    server.reply(Reply::said("Fine."));
+    let nvim = Nvim::start(&setup);
+    nvim.ask("my prompt", "Fine.");
+    assert!(nvim.quit_with(":qa!<CR>").success());
+    let mut all = 0;
+    for name in ["debug.log", "debug.log.1"] {
+        let file = fs::metadata(log(&setup, name)).unwrap();
+        assert_eq!(file.mode() & 0o777, 0o600, "{name}");
+        all += file.size();
+    }
+    assert!((5_000_000..=10_000_000).contains(&all), "{all}");
+    let text = setup.debug_log();
+    assert!(text.contains(" hello ") && text.ends_with(LAST), "{text}");
+    assert!(!text.contains("my prompt") && !text.contains("key-of-the-test"), "{text}");
+    assert_eq!(fs::metadata(log(&setup, "debug.log.1")).unwrap().size(), 5_000_000);
+}
+
+#[test]
+fn two_neovims_write_one_log_and_each_sees_it_roll() {
+    let server = Server::start();
+    let setup = filled(Setup::new().anthropic(&server), 4_999_800);
+    let first = Nvim::start(&setup);
+    first.command("Caliban");
+    first.wait_phase("idle");
+    let second = Nvim::start(&setup);
+    second.command("Caliban new");
+    second.wait_phase("idle");
+    let hellos = |nvim: &Nvim| {
+        let old = fs::read_to_string(log(&nvim.setup, "debug.log.1")).unwrap_or_default();
+        (old + &nvim.setup.debug_log()).matches(" hello ").count()
+    };
+    second.wait(|nvim| hellos(nvim) == 2, "both programs have begun");
+    assert!(second.quit_with(":qa!<CR>").success());
+    assert!(first.quit_with(":qa!<CR>").success());
+    let old = fs::read_to_string(log(&setup, "debug.log.1")).unwrap();
+    assert!(old.len() <= 5_000_000, "{}", old.len());
+    let all = old + &setup.debug_log();
+    assert_eq!((all.matches(" hello ").count(), all.matches(LAST).count()), (2, 2));
+    assert!(setup.debug_log().ends_with(LAST));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_lines_of_the_log_and_nothing_else() {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let server = Server::start();
+    let setup = filled(Setup::new().anthropic(&server), 1_000);
+    // The program's files may have 1024 bytes: 24 are left for the log.
+    let start = setup.dir().join("start");
+    let script = "#!/usr/bin/env bash\ntrap '' XFSZ\nulimit -S -f 1\nexec \"$KIT_BIN\"\n";
+    fs::write(&start, script).unwrap();
+    fs::set_permissions(&start, Permissions::from_mode(0o755)).unwrap();
+    let nvim = Nvim::start(&setup.config(&format!("{{ bin = '{}' }}", start.display())));
+    server.reply(Reply::said("Fine."));
+    nvim.ask("one", "Fine.");
+    assert_eq!(nvim.setup.debug_log().len(), 1_000, "no part of a line is left");
+    // There is room again.
+    let program = |(_, line): &(u32, String)| line.ends_with("/caliban");
+    let (pid, _) = nvim.setup.processes().into_iter().find(program).unwrap();
+    let pid = Pid::from_raw(pid.cast_signed());
+    prlimit(pid, Resource::Fsize, Rlimit { current: None, maximum: None }).unwrap();
+    assert!(nvim.quit_with(":qa!<CR>").success());
+    let text = nvim.setup.debug_log();
+    assert!(text[1_000..].lines().count() > 0 && text.ends_with(LAST), "{text}");
+    assert!(!text.contains(" hello "), "{text}");
+    assert!(text[1_000..].lines().all(|it| it.contains(" caliban::")), "{text}");
+}

@@ -1,0 +1,77 @@
+//! Words behind an `@` that name no file: a warning before sending, unless they are something else.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+fn start() -> (Server, Nvim) {
+    let server = Server::start();
+    server.reply(Reply::said("Seen."));
+    let setup = Setup::new().file("Makefile", "all:\n").file("b.rs", "b\n").anthropic(&server);
+    let nvim = Nvim::start(&setup.size(220, 30));
+    nvim.keys(":Caliban<CR>");
+    (server, nvim)
+}
+
+/// The message comes back with this warning, and goes when it is sent again.
+#[track_caller]
+fn check_given_back(prompt: &str, warning: &str) {
+    let (server, nvim) = start();
+    nvim.keys(&format!("i{prompt}<C-s>"));
+    nvim.wait_screen(warning);
+    assert_eq!(nvim.composer(), prompt);
+    assert!(server.requests().is_empty());
+    nvim.keys("<C-s>");
+    nvim.wait_transcript("Seen.");
+    assert_eq!(server.requests()[0].last_user_text(), prompt);
+}
+
+#[test]
+fn an_unknown_word_is_a_warning_before_sending_and_nothing_is_lost() {
+    check_given_back(
+        "what is wrong in @buffer here",
+        "! `@buffer` names no file. Nothing was sent",
+    );
+    check_given_back("@diff", "! `@diff` names no file. Nothing was sent");
+    check_given_back("make @Makefiel:3, please", "! `@Makefiel` names no file. Nothing was sent");
+    check_given_back(
+        "ask @someone about @diff",
+        "! `@someone` names no file. `@diff` names no file. Nothing was sent",
+    );
+}
+
+#[test]
+fn of_many_unknown_words_the_first_are_told_above_the_beginning_of_the_message() {
+    let words: Vec<String> = (0..1000).map(|n| format!("@w{n}")).collect();
+    check_given_back(&words.join("\n"), "And 995 more.");
+}
+
+/// The message goes at once, with nothing beside it.
+#[track_caller]
+fn check_sent(prompt: &str) {
+    let (server, nvim) = start();
+    let lines = "vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(..., '\\n'))";
+    nvim.lua(lines, &[prompt.into()]);
+    nvim.keys("<CR>");
+    nvim.wait_transcript("Seen.");
+    assert_eq!(server.requests()[0].last_user_text(), prompt);
+}
+
+#[test]
+fn an_address_a_decorator_and_code_are_no_mentions() {
+    check_sent("write to <me@example.com> or @me@example.social");
+    check_sent("is @Override missing, or @property?");
+    check_sent("@app.route(\"/\")\ndef index():\n    pass");
+    check_sent("@retry\n@slow\ndef index():\n    pass");
+    check_sent("the variable `x = @count + 1`");
+    check_sent("why is this wrong?\n```python\n@buffer\n@b.rs\n```");
+}
+
+#[test]
+fn a_word_that_names_a_file_brings_it_along() {
+    let (server, nvim) = start();
+    nvim.ask("see @Makefile", "Seen.");
+    let said = server.requests()[0].last_user_text();
+    assert_eq!(said, "<context kind=\"file\" path=\"Makefile\">\nall:\n</context>\nsee @Makefile");
+}

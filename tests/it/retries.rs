@@ -1,0 +1,211 @@
+//! A request that is tried again: what went wrong by its right name, one countdown while it lasts, and nothing of it
+//! afterwards.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+const COUNTDOWN: &str = "! Rate limited by the provider. Trying again in ";
+
+fn limited() -> Reply {
+    Reply::error(429).header("retry-after", "60")
+}
+
+/// A chat that waits for its second try, on a screen that is wide enough for the line.
+fn waiting(server: &Server) -> Nvim {
+    server.reply(limited());
+    let nvim = Nvim::start(&Setup::new().anthropic(server).size(200, 40));
+    nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+    nvim.wait_screen(COUNTDOWN);
+    nvim
+}
+
+/// The seconds that are left, as the chat and its winbar show them.
+fn shown(nvim: &Nvim) -> [Option<u32>; 2] {
+    let screen = nvim.screen();
+    ["Trying again in ", "trying again in "].map(|mark| {
+        let rest = screen.split_once(mark)?.1;
+        rest.split_once(' ')?.0.parse().ok()
+    })
+}
+
+/// Waits until both show the same, and less than `before`.
+fn wait_below(nvim: &Nvim, before: u32) -> u32 {
+    let both = |nvim: &Nvim| match shown(nvim) {
+        [Some(chat), Some(winbar)] if chat == winbar && chat < before => Some(chat),
+        _ => None,
+    };
+    nvim.wait(|nvim| both(nvim).is_some(), &format!("fewer seconds than {before} at both places"));
+    shown(nvim)[0].unwrap()
+}
+
+fn is_gone(nvim: &Nvim) {
+    nvim.wait_gone("rying again in");
+    nvim.wait_gone("r now");
+    assert!(!nvim.transcript().contains("Trying again"), "{}", nvim.transcript());
+}
+
+#[test]
+fn the_chat_counts_down_with_the_winbar_and_names_the_keys() {
+    let server = Server::start();
+    let nvim = waiting(&server);
+    nvim.wait_screen(" s (r now, <C-c> stop).");
+    let first = wait_below(&nvim, 61);
+    let second = wait_below(&nvim, first);
+    wait_below(&nvim, second);
+    assert_eq!(nvim.transcript().matches("Trying again").count(), 1);
+    assert_eq!(nvim.hl_of("! Rate limited").first().map(String::as_str), Some("CalibanNotice"));
+    nvim.keys("<C-c>");
+    nvim.wait_screen("! Stopped.");
+}
+
+#[test]
+fn it_is_gone_once_the_request_is_out_again() {
+    let server = Server::start();
+    let nvim = waiting(&server);
+    let gate = server.reply(Reply::said("All is well.").held());
+    nvim.go_to_transcript("Trying again");
+    nvim.keys("r");
+    server.wait_requests(2);
+    is_gone(&nvim);
+    gate.finish();
+    nvim.wait_transcript("All is well.");
+    nvim.wait_phase("idle");
+    is_gone(&nvim);
+    assert_eq!(nvim.conversation(), "go\n\nAll is well.");
+}
+
+#[test]
+fn it_is_gone_after_a_stop() {
+    let server = Server::start();
+    let nvim = waiting(&server);
+    nvim.keys("<C-c>");
+    nvim.wait_screen("! Stopped.");
+    is_gone(&nvim);
+    assert_eq!(nvim.conversation(), "go\n\n! Stopped.");
+}
+
+#[test]
+fn it_is_gone_after_a_failure() {
+    let server = Server::start();
+    let nvim = waiting(&server);
+    server.reply(Reply::error(401));
+    nvim.go_to_transcript("Trying again");
+    nvim.keys("r");
+    nvim.wait_screen("refused the key");
+    is_gone(&nvim);
+}
+
+#[test]
+fn it_is_gone_when_the_program_ends() {
+    let server = Server::start();
+    let nvim = waiting(&server);
+    let own = env!("CARGO_BIN_EXE_caliban");
+    let program = nvim.setup.processes().into_iter().find(|(_, line)| line == own);
+    nvim.lua("vim.uv.kill(..., 'sigkill')", &[program.unwrap().0.into()]);
+    nvim.wait_screen("The program ended");
+    is_gone(&nvim);
+}
+
+/// The second failure is another: there is still one line, and it says what went wrong last.
+#[test]
+fn a_second_pause_takes_the_place_of_the_first() {
+    let server = Server::start();
+    let nvim = waiting(&server);
+    server.reply(Reply::error(502).header("retry-after", "60"));
+    nvim.go_to_transcript("Trying again");
+    nvim.keys("r");
+    nvim.wait_screen(
+        "! A gateway got no valid answer from the provider (502). Trying again in 60 s",
+    );
+    assert_eq!(nvim.transcript().matches("Trying again").count(), 1);
+    // what is said meanwhile stands above it, and a transcript that is painted anew has it still
+    nvim.keys(":Caliban mode plan<CR>");
+    nvim.wait_transcript("Mode: plan");
+    let text = nvim.transcript();
+    assert!(text.find("Mode: plan") < text.find("Trying again"), "{text}");
+    nvim.lua("require('caliban.rpc').notify({ kind = 'open' })", &[]);
+    nvim.wait(|nvim| nvim.transcript().matches("Trying again").count() == 1, "one countdown");
+    nvim.keys("<C-c>");
+    nvim.wait_screen("! Stopped.");
+    is_gone(&nvim);
+}
+
+/// The cursor of a reader stays where it is, on the line that counts too.
+#[test]
+fn counting_moves_no_cursor() {
+    let server = Server::start();
+    let nvim = waiting(&server);
+    nvim.go_to_transcript("Trying again");
+    nvim.keys("0ll");
+    let cursor = "return vim.inspect(vim.api.nvim_win_get_cursor(0))";
+    let before = nvim.lua_str(cursor);
+    let now = wait_below(&nvim, 61);
+    wait_below(&nvim, now);
+    assert_eq!(nvim.lua_str(cursor), before);
+    nvim.keys("<C-c>");
+    nvim.wait_screen("! Stopped.");
+}
+
+#[test]
+fn each_status_is_called_what_it_is() {
+    for (status, said) in [
+        (408, "The provider waited too long for the request (408)"),
+        (500, "The provider had an internal error (500)"),
+        (502, "A gateway got no valid answer from the provider (502)"),
+        (503, "The provider is not available at the moment (503)"),
+        (504, "A gateway waited too long for the provider's answer (504)"),
+        (524, "The provider's server failed (524)"),
+        (529, "The provider is overloaded"),
+    ] {
+        let server = Server::start();
+        server.reply(Reply::error(status).header("retry-after", "60"));
+        server.reply(Reply::error(status).header("retry-after", "3600"));
+        let nvim = Nvim::start(&Setup::new().anthropic(&server).size(320, 30));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_screen(&format!("! {said}. Trying again in "));
+        nvim.wait_screen(" s (r now, <C-c> stop).");
+        nvim.go_to_transcript("Trying again");
+        nvim.keys("r");
+        nvim.wait_transcript(&format!("! {said}: it asks to wait 60 min"));
+        is_gone(&nvim);
+    }
+}
+
+/// Where the line is wrapped it can still be read whole, and its key works.
+#[test]
+fn it_is_seen_whole_in_every_width() {
+    for (columns, rows) in [(50, 18), (60, 20), (80, 24), (120, 40)] {
+        let server = Server::start();
+        server.reply(limited());
+        server.reply(Reply::said("All is well."));
+        let nvim = Nvim::start(&Setup::new().anthropic(&server).size(columns, rows));
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        for part in ["! Rate limited by the provider.", "(r", "stop)."] {
+            nvim.wait_screen(part);
+        }
+        nvim.go_to_transcript("Trying again");
+        nvim.keys("r");
+        nvim.wait_screen("All is well.");
+        is_gone(&nvim);
+    }
+}
+
+/// A gateway answers with a page, and never with anything else.
+#[test]
+fn a_gateway_that_never_answers_is_told_in_its_own_words_at_the_end() {
+    let server = Server::start();
+    let page = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>";
+    let headers = [("content-type", "text/html"), ("retry-after-ms", "1")];
+    for _ in 0..6 {
+        server.reply(Reply::raw(502, &headers, page));
+    }
+    let nvim = Nvim::start(&Setup::new().anthropic(&server));
+    nvim.ask(
+        "go",
+        "! A gateway got no valid answer from the provider (502): “502 Bad Gateway”. Wait a little, then send again.",
+    );
+    is_gone(&nvim);
+    assert_eq!(server.requests().len(), 6);
+}

@@ -1,0 +1,206 @@
+//! What a formatter changes while a file is under review is told as formatting, and not as the user's work.
+
+use super::scene::{Scene, edit, nine};
+use crate::kit::reply::Reply;
+use expect_test::expect;
+
+/// Does what conform.nvim does: a program is given the text, and what it changed is applied as text edits. The program
+/// is no mere matter of blanks.
+const CONFORM: &str = "
+  local function applied(buf, old, out)
+    local new = vim.split(vim.trim(out.stdout), '\\n')
+    local edits = {}
+    for i, line in ipairs(new) do
+      if line ~= old[i] then
+        local place = { line = i - 1, character = 0 }
+        local stop = { line = i - 1, character = #old[i] }
+        edits[#edits + 1] = { range = { start = place, ['end'] = stop }, newText = line }
+      end
+    end
+    vim.lsp.util.apply_text_edits(edits, buf, 'utf-8')
+  end
+  local function format(buf, wait)
+    local old = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+    local opts = { stdin = table.concat(old, '\\n'), text = true }
+    local cmd = { 'sed', 's/^L\\\\(.*\\\\)$/L(\"\\\\1\")/' }
+    if wait then
+      return applied(buf, old, vim.system(cmd, opts):wait())
+    end
+    vim.system(cmd, opts, vim.schedule_wrap(function(out) applied(buf, old, out) end))
+  end
+  vim.api.nvim_create_user_command('Format', function() format(vim.fn.bufnr(), true) end, {})
+  vim.api.nvim_create_user_command('FormatLater', function() format(vim.fn.bufnr(), false) end, {})
+  _G.format = format";
+
+/// A language server within Neovim that formats the second line, and renames it.
+const SERVER: &str = "
+  local function edit(text)
+    local range = { start = { line = 1, character = 0 }, ['end'] = { line = 1, character = 2 } }
+    return { range = range, newText = text }
+  end
+  local answers = {
+    initialize = function()
+      return { capabilities = { documentFormattingProvider = true, renameProvider = true } }
+    end,
+    ['textDocument/formatting'] = function() return { edit('\"L2\";') } end,
+    ['textDocument/rename'] = function(params)
+      return { changes = { [params.textDocument.uri] = { edit('named') } } }
+    end,
+  }
+  vim.lsp.start({ name = 'in', cmd = function()
+    local id = 0
+    return {
+      request = function(method, params, callback)
+        id = id + 1
+        local answer = answers[method]
+        callback(nil, answer and answer(params) or vim.NIL)
+        return true, id
+      end,
+      notify = function() return true end,
+      is_closing = function() return false end,
+      terminate = function() end,
+    }
+  end })";
+
+/// Two hunks; keys are typed, and then all is accepted: what the model hears.
+fn told(before: &str, keys: &str, shown: &str) -> String {
+    let scene = Scene::two_hunks(|it| it.before(before));
+    scene.nvim.keys(keys);
+    scene.nvim.wait_screen(shown);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    scene.answer(2, "e1")
+}
+
+fn without_diagnostics(told: &str) -> &str {
+    told.split("\nDiagnostics").next().unwrap()
+}
+
+#[test]
+fn a_formatters_command_is_told_as_formatting() {
+    for command in [":Format<CR>", ":FormatLater<CR>"] {
+        expect![[r#"
+            Of 2 changes in a.txt: 2 accepted and formatted.
+            line 2, accepted and formatted, now reads:
+            L("2")
+            line 8, accepted and formatted, now reads:
+            L("8")
+            L("8b")"#]]
+        .assert_eq(&told(CONFORM, command, "L(\"8b\")"));
+    }
+}
+
+#[test]
+fn what_the_user_types_behind_a_formatter_is_the_users() {
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted and formatted, 1 reworked by the user.
+        line 2, reworked, now reads:
+        L("2") mine
+        line 8, accepted and formatted, now reads:
+        L("8")
+        L("8b")"#]]
+    .assert_eq(&told(CONFORM, ":Format<CR>2GA mine<Esc>", "L(\"2\") mine"));
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted and formatted, 1 reworked by the user.
+        line 2, reworked, now reads:
+        L("22")
+        line 8, accepted and formatted, now reads:
+        L("8")
+        L("8b")"#]]
+    .assert_eq(&told(CONFORM, "2GA2<Esc>:Format<CR>", "L(\"22\")"));
+}
+
+#[test]
+fn a_formatting_that_was_undone_is_not_told() {
+    assert_eq!(told(CONFORM, ":Format<CR>u", "L8b"), "The user accepted 2 changes in a.txt.");
+}
+
+#[test]
+fn what_a_language_server_formats_is_told_as_formatting_and_what_it_renames_is_the_users() {
+    let start = format!("vim.api.nvim_create_user_command('Serve', function() {SERVER} end, {{}})");
+    for call in ["vim.lsp.buf.format()", "vim.lsp.buf.format({ async = true })"] {
+        let keys = format!(":Serve<CR>:lua {call}<CR>");
+        expect![[r#"
+            Of 2 changes in a.txt: 1 accepted, 1 accepted and formatted.
+            line 2, accepted and formatted, now reads:
+            "L2";
+            line 8, accepted:
+            L8
+            L8b"#]]
+        .assert_eq(without_diagnostics(&told(&start, &keys, "\"L2\";")));
+    }
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 reworked by the user.
+        line 2, reworked, now reads:
+        named
+        line 8, accepted:
+        L8
+        L8b"#]]
+    .assert_eq(without_diagnostics(&told(
+        &start,
+        ":Serve<CR>2G:lua vim.lsp.buf.rename('named')<CR>",
+        "named",
+    )));
+}
+
+#[test]
+fn blanks_alone_are_formatting_whoever_changed_them() {
+    expect![[r#"
+        Of 2 changes in a.txt: 1 accepted, 1 accepted and formatted.
+        line 2, accepted and formatted, now reads:
+            L2
+        line 8, accepted:
+        L8
+        L8b"#]]
+    .assert_eq(&told("vim.o.shiftwidth = 4", "2G>>", "    L2"));
+}
+
+#[test]
+fn what_formats_as_the_file_is_saved_is_told_as_formatting() {
+    let on_save = "vim.api.nvim_create_autocmd('BufWritePre', { callback = function(event)
+        format(event.buf, true)
+      end })";
+    expect![[r#"
+        Of 2 changes in a.txt: 2 accepted and formatted.
+        line 2, accepted and formatted, now reads:
+        L("2")
+        line 8, accepted and formatted, now reads:
+        L("8")
+        L("8b")"#]]
+    .assert_eq(&told(&format!("{CONFORM}\n{on_save}"), "", "L8b"));
+}
+
+/// What is told once, a second verdict begins without.
+#[test]
+fn a_formatting_is_of_the_review_it_was_made_in() {
+    let scene = Scene::two_hunks(|it| it.before(CONFORM));
+    scene.nvim.keys(":Format<CR>");
+    scene.nvim.wait_screen("L(\"8b\")");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\R");
+    scene.wait_idle("I see.");
+    assert!(scene.answer(2, "e1").starts_with("The user rejected 2 changes in a.txt"));
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()));
+    scene.ask(Reply::new().call("e2", "edit", edit("a.txt", &[("l2", "L2")])));
+    scene.wait_pending(1);
+    scene.server.reply(Reply::said("So it is."));
+    scene.nvim.keys("2GcwL(\"2\")<Esc>:Caliban accept all<CR>");
+    scene.wait_idle("So it is.");
+    let said = scene.answer(scene.server.count(), "e2");
+    assert!(said.contains("1 reworked by the user"), "{said}");
+}
+
+#[test]
+fn the_list_in_the_chat_counts_a_formatted_hunk_as_kept() {
+    let scene = Scene::two_hunks(|it| it.before(CONFORM).size(200, 40));
+    scene.nvim.keys(":Format<CR>");
+    scene.nvim.wait_screen("L(\"8b\")");
+    scene.nvim.keys("2G\\a");
+    scene.nvim.wait_screen("1 hunk · 1 kept");
+    scene.nvim.keys("8GA mine<Esc>");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("8G\\a");
+    scene.nvim.wait_screen("1 kept · 1 reworked");
+    scene.wait_idle("I see.");
+}

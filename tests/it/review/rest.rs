@@ -1,0 +1,159 @@
+//! An undo that takes the last hunk away: the verdict waits, and a redo takes it back.
+
+use super::reopened::{quit, records};
+use super::scene::{Scene, edit, nine};
+use crate::kit::reply::Reply;
+use expect_test::expect;
+
+const WORDS: &str = "undone; <C-r> brings it back";
+
+/// How many milliseconds a verdict waits.
+fn delay(scene: &Scene, milliseconds: u32) {
+    scene.nvim.lua("require('caliban.rest').delay = ...", &[milliseconds.into()]);
+}
+
+/// Two hunks under review, and a verdict by undo that waits for an act of the user alone.
+fn patient() -> Scene {
+    let scene = Scene::two_hunks(|it| it.file("b.txt", "b\n"));
+    delay(&scene, 1_000_000_000);
+    scene
+}
+
+/// The same, undone.
+fn undone() -> Scene {
+    let scene = patient();
+    scene.nvim.keys("u");
+    scene.nvim.wait_screen(WORDS);
+    assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
+    scene
+}
+
+#[test]
+fn a_redo_takes_an_undo_of_everything_back_and_the_review_goes_on() {
+    let scene = undone();
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(2);
+    scene.nvim.wait_gone(WORDS);
+    assert_eq!(scene.server.count(), 1, "no request has gone out");
+    scene.nvim.keys(":w<CR>");
+    assert_eq!(scene.on_disk("a.txt"), Some(nine()), "it is guarded as before");
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("\\A");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.answer(2, "e1"), "The user accepted 2 changes in a.txt.");
+    assert_eq!(scene.server.count(), 2);
+}
+
+#[test]
+fn while_the_verdict_waits_the_file_may_be_written_and_moved_about_in() {
+    let scene = undone();
+    scene.nvim.keys("G:w<CR>gg:Caliban<CR><C-w>p");
+    scene.nvim.wait_screen(WORDS);
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(2);
+    scene.wait_phase("reviewing");
+    assert_eq!(scene.server.count(), 1);
+}
+
+#[test]
+fn an_act_elsewhere_tells_the_verdict() {
+    for keys in [
+        ":edit b.txt<CR>",
+        ":vsplit b.txt<CR>",
+        "5GA mine<Esc>",
+        ":Caliban<CR>ihello",
+        ":new<CR>itext<Esc>",
+        "\\A",
+        "\\r",
+        ":Caliban accept all<CR>",
+        ":edit!<CR>",
+    ] {
+        let scene = undone();
+        scene.server.reply(Reply::said("I see."));
+        scene.nvim.keys(keys);
+        scene.wait_idle("I see.");
+        let told = scene.answer(2, "e1");
+        assert!(told.starts_with("The user rejected 2 changes in a.txt"), "{keys}: {told}");
+        assert!(!scene.nvim.screen().contains(WORDS), "{keys}");
+    }
+}
+
+#[test]
+fn a_decision_on_another_file_tells_it_and_decides() {
+    let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
+    delay(&scene, 1_000_000_000);
+    scene.nvim.keys(":edit a.txt<CR>");
+    scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
+        "e2",
+        "edit",
+        edit("b.txt", &[("l2", "L2")]),
+    ));
+    scene.wait_pending(2);
+    scene.nvim.keys("u");
+    scene.nvim.wait_screen(WORDS);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys(":Caliban accept all<CR>");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.answer(2, "e1"), "The user rejected the change in a.txt: it is undone.");
+    assert_eq!(scene.answer(2, "e2"), "The user accepted the change in b.txt.");
+}
+
+#[test]
+fn a_message_has_the_verdict_told_first() {
+    let scene = undone();
+    scene.server.reply(Reply::said("I see."));
+    scene.server.otherwise(Reply::said("I hear."));
+    scene.nvim.keys(":Caliban ask do b first<CR>");
+    scene.wait_chat("do b first");
+    scene.wait_phase("idle");
+    expect!["The user rejected 2 changes in a.txt: they are undone."]
+        .assert_eq(&scene.answer(2, "e1"));
+}
+
+#[test]
+fn a_verdict_that_nobody_takes_back_is_told_by_itself() {
+    let scene = Scene::two_hunks(|it| it);
+    delay(&scene, 1);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("u");
+    scene.wait_idle("I see.");
+    assert_eq!(scene.answer(2, "e1"), "The user rejected 2 changes in a.txt: they are undone.");
+    // it can be taken back still, and told anew
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(2);
+}
+
+#[test]
+fn it_is_told_before_neovim_ends() {
+    let scene = undone();
+    scene.server.otherwise(Reply::said("I see."));
+    assert_eq!(records(&scene), 1);
+    let scene = quit(scene);
+    assert_eq!(records(&scene), 0);
+    scene.nvim.keys(":Caliban<CR>");
+    scene.wait_phase("idle");
+    assert_eq!(scene.pending(), 0);
+    let n = scene.server.count() + 1;
+    scene.nvim.lua("require('caliban').ask('and?')", &[]);
+    scene.wait_chat("I see.");
+    assert_eq!(scene.answer(n, "e1"), "The user rejected 2 changes in a.txt: they are undone.");
+}
+
+#[test]
+fn what_was_written_at_once_rests_too() {
+    let scene = Scene::two_written(|it| it);
+    delay(&scene, 1_000_000_000);
+    scene.nvim.keys("u");
+    scene.nvim.wait_screen(WORDS);
+    scene.nvim.keys("<C-r>");
+    scene.wait_hunks(2);
+    scene.nvim.keys("u");
+    scene.nvim.wait_screen(WORDS);
+    expect![[r#"
+        <notice>
+        The user rejected 2 changes in a.txt: they are undone.
+        a.txt is not saved (you undid it): the disk does not have it yet.
+        </notice>
+        and?"#]]
+    .assert_eq(&scene.told_next());
+}

@@ -1,0 +1,29 @@
+//! Times that the user reads are by their clock.
+
+use super::names::say;
+use super::*;
+use std::time::{Duration, SystemTime};
+
+#[test]
+fn who_has_a_conversation_is_told_with_the_local_time() {
+    let server = Server::start();
+    // fourteen hours ahead of UTC
+    let setup = wide().env("TZ", "XXX-14").anthropic(&server);
+    let first = Nvim::start(&setup);
+    first.keys(":Caliban<CR>");
+    first.wait_screen("Project");
+    say(&first, &server, "one", "The first.");
+    let second = Nvim::start(&setup);
+    second.keys(":Caliban<CR>");
+    let head = format!("main is open in another Neovim (process {}, since ", first.pid());
+    second.wait_screen(&head);
+    let screen = second.screen();
+    let (_, rest) = screen.split_once(&head).unwrap();
+    let (time, _) = rest.split_once(')').unwrap();
+    let (day, clock) = time.split_once(' ').unwrap();
+    let shown = humantime::parse_rfc3339(&format!("{day}T{clock}:00Z")).unwrap();
+    let ahead = shown.duration_since(SystemTime::now()).unwrap();
+    let hours = |it: u64| Duration::from_secs(it * 3600);
+    assert!(hours(13) < ahead && ahead < hours(15), "{time}");
+    second.keys("<CR>");
+}

@@ -1,0 +1,51 @@
+//! What older versions have left in a journal.
+
+use super::*;
+
+/// Rewrites the plan of the only call in the journal.
+fn plan_as(setup: &Setup, step: &Value) {
+    let path = folder(setup).join("main.journal");
+    let mut found = 0;
+    let lines = fs::read_to_string(&path).unwrap();
+    let lines = lines.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if let Some(plans) = line.get_mut("plans") {
+            *plans = serde_json::json!([{"call": "c1", "step": step}]);
+            found += 1;
+        }
+        format!("{line}\n")
+    });
+    let lines: String = lines.collect();
+    assert_eq!(found, 1);
+    fs::write(path, lines).unwrap();
+}
+
+/// A program of an older version died while a question waited: the newer one reads all that it wrote.
+#[test]
+fn a_question_in_a_journal_of_an_older_version_is_read() {
+    let asked = "Let read look at `/x/private.txt`, outside the project?";
+    for step in [
+        serde_json::json!({"asked_read": asked}),
+        serde_json::json!({"asked_read": {"question": asked, "tool": "read", "path": "/x/private.txt"}}),
+    ] {
+        let server = Server::start();
+        let setup = wide().file("../home/private.txt", "a secret\n").anthropic(&server);
+        let args = serde_json::json!({"path": "~/private.txt"});
+        server.reply(Reply::new().text("I look there.").call("c1", "read", args));
+        server.reply(Reply::said("Back again."));
+        let nvim = Nvim::start(&setup);
+        nvim.keys(":Caliban<CR>igo<C-s><Esc>");
+        nvim.wait_question();
+        kill_program(&nvim);
+        wait_phase(&nvim, "offline");
+        plan_as(&setup, &step);
+        nvim.keys(":Caliban restart<CR>");
+        nvim.wait_screen("! Interrupted: ");
+        assert_eq!(count(&nvim, "main", "I look there."), 1);
+        assert_eq!(files(&setup), ["last", "main.journal", "main.json"], "nothing was set aside");
+        nvim.lua("require('caliban').ask('well?')", &[]);
+        nvim.wait_screen("Back again.");
+        let answer = server.wait_requests(2)[1].answer("c1");
+        assert_eq!(answer, "Not run: the editor or Caliban ended.");
+    }
+}

@@ -1,0 +1,94 @@
+//! Keys that steer or queue, as a terminal sends them: bytes.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::nvim_bin;
+use crate::kit::reply::Reply;
+use crate::kit::server::{Gate, Server};
+use crate::kit::setup::Setup;
+use serde_json::json;
+
+/// A server whose first reply waits at a gate, calls a tool, and is followed by two more.
+fn scene() -> (Server, Gate, Setup) {
+    let server = Server::start();
+    let call = json!({"path": "a.txt"});
+    let gate = server.reply(Reply::new().text("Looking. ").gate().call("c1", "read", call));
+    server.reply(Reply::said("Second."));
+    server.reply(Reply::said("Third."));
+    let setup = Setup::new().file("a.txt", "alpha\n").anthropic(&server).size(120, 30);
+    (server, gate, setup)
+}
+
+/// Starts a second Neovim, with a chat, in a terminal of this one. Its screen is then on the screen of this one.
+fn start_in_terminal(nvim: &Nvim) {
+    let code = "local bin, socket = ..., vim.env.HOME .. '/socket'
+        local init = vim.env.KIT_ROOT .. '/tests/minimal_init.lua'
+        vim.fn.jobstart({ bin, '--headless', '--listen', socket, '-u', init })
+        vim.wait(20000, function() return vim.uv.fs_stat(socket) ~= nil end)
+        vim.cmd.enew()
+        local ui = { bin, '--server', socket, '--remote-ui' }
+        KitJob = vim.fn.jobstart(ui, { term = true, env = { TERM = 'xterm-256color' } })";
+    nvim.lua(code, &[nvim_bin().to_string_lossy().as_ref().into()]);
+    nvim.wait_screen("[No Name]");
+    send(nvim, ":Caliban\r");
+    nvim.wait_screen("<CR> send · g? keys");
+    nvim.wait_screen("idle");
+}
+
+/// What a terminal sends.
+fn send(nvim: &Nvim, bytes: &str) {
+    nvim.lua("vim.fn.chansend(KitJob, ...)", &[bytes.into()]);
+}
+
+/// Writes a message while a turn runs and sends it with these bytes; the prompts and results in the second request.
+fn second_request(bytes: &str, shown: &str) -> String {
+    let (server, gate, setup) = scene();
+    let nvim = Nvim::start(&setup);
+    start_in_terminal(&nvim);
+    send(&nvim, "igo\x13");
+    nvim.wait_screen("Looking.");
+    nvim.wait_screen("<CR> queue · g<CR> steer · <C-c> stop");
+    send(&nvim, "also this");
+    nvim.wait_screen("also this");
+    send(&nvim, bytes);
+    nvim.wait_screen(shown);
+    gate.finish();
+    server.wait_requests(2)[1].outline()
+}
+
+#[test]
+fn escape_and_enter_in_one_read_of_a_terminal_queue() {
+    assert!(!second_request("\x1b\r", "queued: also this").contains("also this"));
+}
+
+#[test]
+fn g_enter_steers_in_a_terminal() {
+    assert!(second_request("\x1bg\r", "joins this turn: also this").contains("also this"));
+}
+
+/// The message goes with the second request if this key steers.
+#[track_caller]
+fn check_meta_enter(options: &[(&str, rmpv::Value)], steers: bool) {
+    let (server, gate, setup) = scene();
+    let nvim = Nvim::start(&setup);
+    for (name, value) in options {
+        nvim.request("nvim_ui_set_option", vec![(*name).into(), value.clone()]);
+    }
+    nvim.keys(":Caliban<CR>igo<C-s>");
+    nvim.wait_screen("Looking.");
+    let key = if steers { "<M-CR> steer" } else { "g<CR> steer" };
+    nvim.wait_screen(key);
+    nvim.keys("also this<M-CR>");
+    nvim.wait(|it| it.composer().is_empty(), "the message to be sent");
+    let mode = nvim.lua_str("return vim.api.nvim_get_mode().mode");
+    assert_eq!(mode, if steers { "i" } else { "n" });
+    gate.finish();
+    let outline = server.wait_requests(2)[1].outline();
+    assert_eq!(outline.contains("also this"), steers, "{outline}");
+}
+
+#[test]
+fn meta_enter_steers_where_it_is_a_key_of_its_own() {
+    check_meta_enter(&[], true);
+    check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "xterm-kitty".into())], true);
+    check_meta_enter(&[("stdout_tty", true.into()), ("term_name", "tmux-256color".into())], false);
+}

@@ -1,0 +1,137 @@
+//! An agent that a tool of another agent runs: with fewer tools, without an editor, and ended with the turn that wants
+//! its answer.
+
+use super::polls::{Blow, MODELS, Shared, Talk, World, counted, desk, models, setup};
+use crate::kit::chat::assert_grows;
+use crate::kit::http::Request;
+use crate::kit::reply::Reply;
+use caliban::agent::{self, Command};
+use caliban::conversation::report::Show;
+use caliban::event::{Delta, Event, SessionId};
+use caliban::message::CallId;
+use caliban::tool::{self, Desk, Done, Tool, Toolset, Work};
+use futures::future::{self, FutureExt};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc;
+
+/// Asks an agent of its own, in one conversation, and gives its last words.
+async fn ask(
+    world: Shared,
+    at: usize,
+    root: PathBuf,
+    tools: Toolset,
+    prompt: String,
+) -> Result<Done, String> {
+    let (screen, mut shown) = mpsc::unbounded_channel();
+    let (model, models) = models(&world, at);
+    let mut child = setup(SessionId("child".into()), desk(&world, &root, tools), models, screen);
+    model.clone_into(&mut child.session.model);
+    let (inbox, commands) = mpsc::unbounded_channel();
+    let running = counted(&world, agent::run(child, commands));
+    let _ = inbox.send(Command::Send { text: prompt, context: Vec::new(), steer: false });
+    let answer = async {
+        let mut text = String::new();
+        while let Some(show) = shown.recv().await {
+            match show {
+                Show::Delta(Delta::Text(more)) => text.push_str(&more),
+                Show::Event(Event::Started { .. }) => text.clear(),
+                Show::Event(Event::Ended { .. }) => break,
+                _ => (),
+            }
+        }
+        text
+    };
+    let (running, answer) = (pin!(running), pin!(answer));
+    match future::select(answer, running).await {
+        future::Either::Left((text, _)) => Ok(Done { text, summary: "answered".into() }),
+        future::Either::Right(_) => Err("The agent ended without an answer.".into()),
+    }
+}
+
+/// The tool `task`, made while the program runs.
+fn task(world: &Shared, at: usize, root: &Path) -> Tool {
+    let (world, root) = (world.clone(), root.to_owned());
+    let run = tool::runner(move |_: &Desk, _: CallId, args: Value| {
+        let tools = tool::own().only(|it| matches!(it.work, Work::Read { .. }));
+        let prompt = args["prompt"].as_str().unwrap_or_default().to_owned();
+        ask(world.clone(), at, root.clone(), tools, prompt).boxed()
+    });
+    let properties = json!({ "prompt": { "type": "string" } });
+    Tool {
+        name: "task".into(),
+        purpose: "Gives work to another agent.".into(),
+        schema: json!({ "type": "object", "properties": properties, "required": ["prompt"] }),
+        work: Work::Own { run },
+    }
+}
+
+/// Whether a request is of the conversation that begins with this prompt.
+fn is_of(request: &Request, prompt: &str) -> bool {
+    request.outline().contains(&format!("user: {prompt}"))
+}
+
+/// Two turns, the first of which gives work to a child, with this blow. The requests of the child and of the parent, and
+/// the polls of the first turn.
+fn talk(at: usize, blow: Option<(usize, Blow)>) -> (Vec<Request>, Vec<Request>, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let calls = [
+        Reply::new().call("c1", "task", json!({ "prompt": "look at a.txt" })),
+        Reply::new().call("d1", "read", json!({ "path": "a.txt" })).call(
+            "d2",
+            "shell",
+            json!({ "command": "true" }),
+        ),
+        Reply::said("It says alpha."),
+        Reply::said("Done."),
+    ];
+    let world = World { blow, script: calls.into_iter().map(Ok).collect(), ..World::default() };
+    let world = Arc::new(Mutex::new(world));
+    let tools = tool::own().with(task(&world, at, &root));
+    let (project, seen) = (None, Vec::new());
+    let mut talk = Talk { world: world.clone(), at, project, root, tools, turn: 0, seen, ended: 0 };
+    talk.run(&["go", "and now?"]);
+    let mut world = world.lock().unwrap();
+    assert_eq!(world.refused, [""; 0], "{at}, {blow:?}");
+    let requests = std::mem::take(&mut world.requests);
+    let (child, parent) = requests.into_iter().partition(|it| is_of(it, "look at a.txt"));
+    (child, parent, talk.turn)
+}
+
+#[test]
+fn an_agent_of_a_tool_has_its_tools_alone_and_answers_its_parent() {
+    for at in 0..MODELS.len() {
+        let (child, parent, _) = talk(at, None);
+        let last = parent.last().unwrap().outline();
+        assert!(last.contains("It says alpha.") && last.contains("and now?"), "{last}");
+        let heard = child.last().unwrap().outline();
+        assert!(heard.contains("alpha") && heard.contains("There is no tool `shell`"), "{heard}");
+        let [of_child, of_parent] = [&child, &parent].map(|it| it[0].json["tools"].to_string());
+        assert!(of_child.contains("read") && !of_child.contains("shell"), "{of_child}");
+        assert!(of_parent.contains("task") && of_parent.contains("shell"), "{of_parent}");
+        assert_grows(parent);
+        assert_grows(child);
+    }
+}
+
+#[test]
+fn an_agent_of_a_tool_ends_with_its_parent_at_any_poll() {
+    for at in 0..MODELS.len() {
+        for poll in 1.. {
+            let (child, parent, polls) = talk(at, Some((poll, Blow::Stop)));
+            if poll > polls {
+                assert!(poll > 40, "{poll}");
+                break;
+            }
+            let last = parent.last().unwrap().outline();
+            assert!(last.contains("and now?"), "{at} at poll {poll}: {last}");
+            // Its words are in no request where the turn ended before its answer.
+            let answered = child.len() == 2 && last.contains("It says alpha.");
+            assert!(answered || !last.contains("alpha"), "{at} at poll {poll}: {last}");
+            assert_grows(parent);
+        }
+    }
+}

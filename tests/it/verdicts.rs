@@ -1,0 +1,176 @@
+//! What the user reads of a review and what the model hears of it are two wordings of one record.
+
+use crate::kit::dice::Dice;
+use crate::kit::reply::Reply;
+use crate::review::reopened::quit;
+use crate::review::scene::{Scene, edit};
+use expect_test::expect;
+use std::collections::BTreeMap;
+
+#[test]
+fn half_a_change_accepted_is_told_alike_to_the_user_and_the_model() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("8GV\\a");
+    scene.wait_hunks(2);
+    scene.nvim.keys("ggVG\\r");
+    expect![[r#"
+        Of 2 changes in a.txt: 1 rejected and undone, 1 accepted in part.
+        line 2, rejected, reads as before:
+        l2
+        line 8, accepted in part, now reads:
+        L8"#]]
+    .assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    expect!["a.txt: 1 accepted in part, 1 rejected, saved"].assert_eq(&scene.said());
+    scene.nvim.wait_screen("1 kept in part · 1 undone");
+    scene.nvim.wait_screen("1 rejected · 1 accepted in part");
+}
+
+#[test]
+fn a_decision_that_was_undone_is_not_counted() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("2G\\r");
+    scene.wait_hunks(1);
+    scene.nvim.keys("u");
+    scene.wait_hunks(2);
+    scene.nvim.keys("2G\\A");
+    expect!["The user accepted 2 changes in a.txt."].assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    assert_eq!(scene.said().lines().last(), Some("a.txt: 2 accepted, saved"));
+}
+
+#[test]
+fn what_the_user_edits_after_accepting_it_stays_accepted_and_is_told() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.server.reply(Reply::said("I see."));
+    scene.nvim.keys("2G\\a");
+    scene.wait_hunks(1);
+    scene.nvim.keys("2GA mine<Esc>8G\\a");
+    expect![[r#"
+        Of 2 changes in a.txt: 2 accepted.
+        line 2, accepted, then edited, now reads:
+        L2 mine
+        line 8, accepted:
+        L8
+        L8b
+        a.txt is not saved (it has unsaved changes of yours): the disk does not have it yet."#]]
+    .assert_eq(&scene.answer(2, "e1"));
+    scene.wait_idle("I see.");
+    expect!["a.txt: 2 accepted, not saved: it has unsaved changes of yours"]
+        .assert_eq(&scene.said());
+}
+
+#[test]
+fn half_a_change_accepted_before_a_restart_is_told_alike_after_it() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.keys("9GV\\r");
+    scene.nvim.wait(|it| !it.buffer("/a.txt").contains("L8b"), "the line gone");
+    let scene = quit(scene);
+    scene.wait_hunks(2);
+    scene.nvim.keys(":edit a.txt<CR>\\A");
+    scene.wait_hunks(0);
+    let said = scene.said();
+    assert_eq!(said.lines().last(), Some("a.txt: 1 accepted, 1 accepted in part, saved"));
+    let told = scene.told_next();
+    assert!(told.contains("Of 2 changes in a.txt: 1 accepted, 1 accepted in part."), "{told}");
+}
+
+/// The lines of each file: `l1` to `l12`, every one of which only it has.
+fn twelve() -> String {
+    (1..=12).fold(String::new(), |text, n| text + &format!("l{n}\n"))
+}
+
+/// What a sentence counts of 4 changes: the user's notice, or the first line of the model's.
+fn counts(said: &str) -> BTreeMap<&'static str, usize> {
+    let kinds = [
+        ("accepted in part", "part"),
+        ("accepted and formatted", "accepted"),
+        ("accepted", "accepted"),
+        ("reworked", "reworked"),
+        ("rejected", "rejected"),
+    ];
+    let mut counts = BTreeMap::new();
+    if said.ends_with("undone") || said.contains(": undone") || said.contains("rejected 4 changes")
+    {
+        counts.insert("rejected", 4);
+        return counts;
+    } else if said.contains("accepted 4 changes") {
+        counts.insert("accepted", 4);
+        return counts;
+    }
+    let said = said.split_once(": ").unwrap_or_else(|| panic!("{said}")).1;
+    for part in said.trim_end_matches('.').split(", ") {
+        let Some((count, what)) = part.split_once(' ') else { continue };
+        let Ok(count) = count.parse::<usize>() else { continue };
+        let kind = kinds.iter().find(|it| what.starts_with(it.0));
+        let kind = kind.unwrap_or_else(|| panic!("{part:?} in {said:?}")).1;
+        *counts.entry(kind).or_default() += count;
+    }
+    counts
+}
+
+/// Keys that decide, undo, redo or edit somewhere.
+fn step(dice: &mut Dice) -> String {
+    let row = dice.below(14) + 1;
+    let to = row + dice.below(3);
+    let verdict = *dice.one_of(&["\\a", "\\r"]);
+    match dice.below(12) {
+        0..4 => format!("{row}GV{to}G{verdict}"),
+        4..6 => format!("{row}G{verdict}"),
+        6 => "u".to_owned(),
+        7 => "<C-r>".to_owned(),
+        8 => format!("{row}GA mine{}<Esc>", dice.below(1000)),
+        9 => format!("{row}Gomine{}<Esc>", dice.below(1000)),
+        10 => format!("{row}Gdd"),
+        _ => format!("{row}GV{to}Gu"),
+    }
+}
+
+/// Files that are reviewed; `VERDICTS_SEED` in the environment sets another seed.
+const ROUNDS: usize = 24;
+
+#[test]
+fn the_user_and_the_model_are_told_the_same_counts_whatever_is_decided() {
+    let name = |round: usize| format!("f{round}.txt");
+    let files =
+        |it| (0..ROUNDS).fold(it, |it: crate::kit::setup::Setup, n| it.file(&name(n), twelve()));
+    let scene = Scene::start(files);
+    scene.server.otherwise(Reply::said("I see."));
+    let seed = std::env::var("VERDICTS_SEED").ok().and_then(|it| it.parse().ok());
+    let mut dice = Dice(seed.unwrap_or(13));
+    for round in 0..ROUNDS {
+        let (file, call) = (name(round), format!("e{round}"));
+        scene.nvim.keys(&format!(":silent edit! {file}<CR>"));
+        let edits =
+            [("l3", "L3"), ("l5\nl6\n", ""), ("l8\n", "L8\nL8b\nL8c\n"), ("l11\n", "l11\nL11b\n")];
+        scene.ask(Reply::new().call(&call, "edit", edit(&file, &edits)));
+        scene.wait_pending(4);
+        let mut story = Vec::new();
+        while story.len() < 14 && is_open(&scene) {
+            let keys = step(&mut dice);
+            scene.nvim.keys(&format!("<Esc>{keys}<Esc>"));
+            story.push(keys);
+        }
+        let rest = dice.one_of(&["accept", "reject"]);
+        if is_open(&scene) {
+            scene.nvim.keys(&format!(":lua require('caliban').{rest}({{ scope = 'file' }})<CR>"));
+        }
+        scene.nvim.wait(|_| !is_open(&scene), &format!("the end of {story:?}"));
+        let heard = scene.answer(2 * round + 2, &call);
+        scene.wait_phase("idle");
+        let said = scene.said();
+        let read = said.lines().rev().find(|it| it.starts_with(&file));
+        let read = read.unwrap_or_else(|| panic!("no notice of {file} after {story:?}: {said}"));
+        let first = heard.lines().next().unwrap();
+        assert_eq!(counts(read), counts(first), "{story:?}\nuser: {read}\nmodel: {heard}");
+        assert_eq!(counts(read).values().sum::<usize>(), 4, "{story:?}: {read}");
+    }
+}
+
+fn is_open(scene: &Scene) -> bool {
+    let code = "local r = require('caliban.buffers').of(vim.api.nvim_get_current_buf())
+        return tostring(r ~= nil and r.open)";
+    scene.nvim.lua_str(code) == "true"
+}

@@ -1,0 +1,68 @@
+//! The state of the chat where another plugin has its own line above every window.
+
+use crate::kit::nvim::Nvim;
+use crate::kit::reply::Reply;
+use crate::kit::server::Server;
+use crate::kit::setup::Setup;
+
+/// Sets the line above each window as lualine does: by the option of the window, at events and by a timer's call.
+const LUALINE: &str = "local function refresh()
+      for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+        if vim.api.nvim_win_get_height(win) > 1 then
+          vim.api.nvim_set_option_value('winbar', ' THEIRS ', { scope = 'local', win = win })
+        end
+      end
+    end
+    function KitLualine()
+      vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'CursorMoved', 'CursorMovedI', 'ModeChanged' }, {
+        group = vim.api.nvim_create_augroup('lualine', {}),
+        callback = function() vim.schedule(refresh) end,
+      })
+      refresh()
+    end\n";
+
+fn start(server: &Server, more: &str) -> Nvim {
+    let setup = Setup::new().anthropic(server).size(150, 30);
+    Nvim::start(&setup.before(&format!("{LUALINE}{more}")))
+}
+
+#[test]
+fn the_state_is_a_line_of_the_chat_where_a_plugin_has_taken_its_winbar() {
+    let server = Server::start();
+    let gate = server.reply(Reply::new().text("I see ").gate().text("it."));
+    let nvim = start(&server, "KitLualine()");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("ask · ○ idle");
+    nvim.keys("igo<C-s>");
+    nvim.wait_screen("I see");
+    nvim.wait_screen("ask · ● answering");
+    // The other plugin's line stays: neither takes it from the other.
+    assert_eq!(nvim.screen().matches("THEIRS").count(), 3);
+    gate.finish();
+    nvim.wait_screen("ask · ○ idle");
+    assert_eq!(nvim.screen().matches("THEIRS").count(), 3);
+    assert_eq!(nvim.composer(), "");
+}
+
+#[test]
+fn the_state_goes_back_to_the_winbar_once_that_is_free() {
+    let server = Server::start();
+    let nvim = start(&server, "");
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("ask · ○ idle");
+    let rows = "return vim.api.nvim_win_text_height(0, {}).all";
+    assert_eq!(nvim.lua_json(rows), 1);
+    // Text that is unsent, and a chip, stand below the line.
+    nvim.keys("idraft<Esc>:Caliban add<CR>");
+    nvim.wait_screen("<C-x> removes");
+    nvim.lua("KitLualine()", &[]);
+    nvim.wait(|it| it.lua_json(rows) == 3, "the line in the composer");
+    nvim.wait_screen("ask · ○ idle");
+    nvim.wait_screen("<C-x> removes");
+    let free = "vim.api.nvim_del_augroup_by_name('lualine')
+        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do vim.wo[win].winbar = '' end";
+    nvim.lua(free, &[]);
+    nvim.wait(|it| it.lua_json(rows) == 2, "the line gone from the composer");
+    nvim.wait_screen("ask · ○ idle");
+    nvim.wait_screen("<CR> send · g? keys");
+}
