@@ -298,7 +298,7 @@ local function begin(item, p, buf)
   if not r.open then
     r.path, r.session, r.create = p.path, item.owner, p.create
     r.proposals, r.reasons, r.dropped, r.acted, r.decided = {}, {}, {}, false, nil
-    r.proposed, r.seen = {}, 0
+    r.came, r.proposed, r.seen = {}, {}, 0
     r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
     r.auto, r.binary = p.at_once, p.binary
     order = vim.tbl_filter(function(other)

@@ -38,7 +38,8 @@ local PART = 4000
 ---@field decided? caliban.Decided the last decision of the undo state `hunks` belong to
 ---@field acted boolean something was decided since it was last settled
 ---@field spared? boolean what was proposed for the file as a whole was rejected
----@field proposed table<string, true> the hunks as they came
+---@field came caliban.Hunks[] the hunks of each proposal as the model wrote them, until `proposed` has them
+---@field proposed table<string, true> the same by their text
 ---@field seen integer how many of the proposals those are of
 ---@field create boolean
 ---@field stands? 'guard'|'by' whether writes are refused
@@ -114,7 +115,7 @@ function M.new(buf, created)
   ---@diagnostic disable-next-line: missing-fields
   local r = { buf = buf, created = created, hunks = hunks.of({}), states = {}, from = {} } ---@type caliban.Review
   r.open, r.busy, r.later, r.burst, r.tick = false, false, false, 0, 0
-  r.proposed, r.seen, r.acted = {}, 0, false
+  r.came, r.proposed, r.seen, r.acted = {}, {}, 0, false
   r.seq = M.seq(r)
   return r
 end

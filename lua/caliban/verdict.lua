@@ -45,25 +45,33 @@ local function without_blanks(hunk)
     or ''
 end
 
---- Follows what is pending: as they came the hunks are the model's.
+--- Keeps the hunks of a new proposal, as the model wrote them.
 ---@param r caliban.Review
 function M.follow(r)
   if r.seen < #r.proposals then
     r.seen = #r.proposals
-    for _, hunk in ipairs(hunks.list(r.hunks)) do
-      if not hunk.typed then
-        r.proposed[key(hunk)], r.proposed[without_blanks(hunk)] = true, true
-      end
-    end
-    r.proposed[''] = nil
+    r.came[#r.came + 1] = r.hunks
   end
 end
 
+--- Whether the user has changed a hunk since the model wrote it.
 ---@param r caliban.Review
 ---@param hunk caliban.Hunk
 ---@return boolean
 local function reworked(r, hunk)
-  return hunk.typed == true and not r.proposed[key(hunk)] and not r.proposed[without_blanks(hunk)]
+  if not hunk.typed then
+    return false
+  end
+  -- only here: at the entry of 2,000 hunks these strings would hold the editor up
+  for _, came in ipairs(r.came) do
+    for _, it in ipairs(hunks.list(came)) do
+      if not it.typed then
+        r.proposed[key(it)], r.proposed[without_blanks(it)] = true, true
+      end
+    end
+  end
+  r.came, r.proposed[''] = {}, nil
+  return not r.proposed[key(hunk)] and not r.proposed[without_blanks(hunk)]
 end
 
 --- The user has decided on hunks. One without a key is of a record that an older Caliban wrote: `0` stands for it.
