@@ -119,9 +119,14 @@ function M.moved(hunk, by)
   if by == 0 then
     return hunk
   end
-  local out = { start = hunk.start + by, new = hunk.new, old = hunk.old, loose = hunk.loose }
-  out.of, out.typed = hunk.of, hunk.typed
-  return out
+  return {
+    start = hunk.start + by,
+    new = hunk.new,
+    old = hunk.old,
+    loose = hunk.loose,
+    of = hunk.of,
+    typed = hunk.typed,
+  }
 end
 
 --- Drops empty hunks and makes one of those that touch.
