@@ -156,17 +156,22 @@ end
 ---@param r caliban.Review
 ---@param disk? string the disk's text now
 ---@return string why it was not written; '' where it was
+---@return boolean changed autocommands of the write changed the text
 local function write(r, disk)
   if disk and disk ~= r.origin then
     M.merge(r, 'changed')
   end
   if r.clash then
-    return r.clash
+    return r.clash, false
   elseif r.own then
-    return 'it has unsaved changes of yours'
+    return 'it has unsaved changes of yours', false
   end
   r.text = track.text(r)
-  return file.write(r.buf, disk ~= nil) or ''
+  -- a write counts as one change of a modified buffer
+  local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
+  local failed = file.write(r.buf, disk ~= nil) or ''
+  local loaded = api.nvim_buf_is_loaded(r.buf)
+  return failed, loaded and api.nvim_buf_get_changedtick(r.buf) ~= tick
 end
 
 --- Writes what is pending too, as auto-edit mode has it.
@@ -215,9 +220,8 @@ function M.save(r)
     -- `u` past what was saved is not a wish to write
     return false, 'you undid it'
   end
-  local failed = write(r, disk)
-  if failed == '' and r.text and api.nvim_buf_is_loaded(r.buf) then
-    -- what the write's autocommands changed
+  local failed, changed = write(r, disk)
+  if failed == '' and r.text and changed then
     formatting.note(r, r.text, track.text(r))
   end
   return failed == '', failed
