@@ -211,7 +211,7 @@ fn a_git_folder_above_the_project_does_not_count() {
 }
 
 #[test]
-fn names() {
+fn a_star_in_a_pattern_stands_for_any_characters() {
     for (pattern, name, is) in [
         ("a", "a", true),
         ("a", "ab", false),
@@ -230,7 +230,7 @@ fn names() {
 }
 
 #[test]
-fn each_row_says_why_and_each_pattern_is_told_once_in_a_kind() {
+fn each_row_has_a_reason_and_each_pattern_stands_once_in_a_kind() {
     let mut seen = std::collections::HashSet::new();
     for row in ROWS {
         assert!(row.why.split(' ').count() > 1 && !row.why.ends_with('.'), "{}", row.why);
