@@ -6,7 +6,7 @@ use crate::text::unseen;
 /// The width of a title on the screen, in cells: with its name, age and size it fits a line of a picker.
 const CELLS: usize = 60;
 
-/// The first line of a text that says something, without what a terminal would act on or a reader not see.
+/// The first line of a text that is not blank, without terminal sequences and invisible characters.
 pub fn title(text: &str) -> String {
     text.lines().map(one_line).find(|it| !it.is_empty()).unwrap_or_default()
 }
