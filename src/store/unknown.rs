@@ -1,11 +1,12 @@
-//! What stands in the messages of a session's file and is none of ours: a person's field, another program's. It stays
-//! with its message.
+//! Fields in the messages of a session's file that this program does not know, written by a person or another
+//! program. They stay with their message.
 
 use crate::message::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A message's own place in the file, its blocks as we write them, and what else stood in it and in each of them.
+/// The unknown fields of one message: its place in the file, its blocks as this program writes them, its own unknown
+/// fields, and those of each block.
 #[derive(Debug)]
 struct Beyond {
     at: usize,
@@ -17,7 +18,7 @@ struct Beyond {
 #[derive(Debug, Default)]
 pub(super) struct Unknown(Vec<Beyond>);
 
-/// A message as it is written.
+/// A message as it is written: with its unknown fields, if it has any.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Written<'a> {
@@ -33,7 +34,7 @@ impl Unknown {
         Unknown(messages.filter_map(|(at, it)| beyond(at, it)).collect())
     }
 
-    /// The messages, each with what stood in it, so long as it is the same.
+    /// The messages with their unknown fields. A message that has changed loses them.
     pub(super) fn with<'a>(&self, messages: &'a [Message]) -> Vec<Written<'a>> {
         let mut all: Vec<Written> = messages.iter().map(Written::Ours).collect();
         for it in &self.0 {
@@ -58,7 +59,7 @@ impl Beyond {
     }
 }
 
-/// `None`: all of it is ours.
+/// `None` if the message has no unknown fields.
 fn beyond(at: usize, stood: &Value) -> Option<Beyond> {
     let mut ours = serde_json::to_value(Message::deserialize(stood).ok()?).ok()?;
     if ours == *stood {
@@ -71,7 +72,7 @@ fn beyond(at: usize, stood: &Value) -> Option<Beyond> {
     Some(Beyond { at, blocks, own, of_blocks })
 }
 
-/// The fields of one object that another has not.
+/// The fields of one object that the other does not have.
 fn more(stood: &Value, ours: &Value) -> Map<String, Value> {
     let fields = stood.as_object().into_iter().flatten();
     let fields = fields.filter(|(name, _)| ours.get(name.as_str()).is_none());
