@@ -1,11 +1,11 @@
-//! Cache marks for Anthropic's models behind an endpoint that passes them on.
+//! Cache marks for Anthropic's models behind an endpoint that passes the marks on.
 
 use crate::message::Request;
 use crate::provider::prefix::Room;
 use serde_json::{Value, json};
 
-/// Marks the system prompt, the end of this request, and the end of the one before it, where they are long enough to
-/// be cached.
+/// Marks the system prompt, the end of this request, and the end of the previous request, as far as they are long
+/// enough to be cached.
 pub(super) fn mark(request: &Request, tools: &Value, messages: &mut [Value]) {
     if !request.model.starts_with("anthropic/") {
         return;
