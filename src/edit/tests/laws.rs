@@ -1,4 +1,4 @@
-//! What holds for any text and any edit of it.
+//! Laws for any text and any edit of it.
 
 use super::*;
 use crate::text::diff;
@@ -41,9 +41,9 @@ proptest! {
         prop_assert_eq!(after.text.encode(), wanted.concat().into_bytes());
     }
 
-    /// Any choice among the hunks is found again, with the user's own lines put in elsewhere.
+    /// Any choice among the hunks is recognised, even with the user's own lines elsewhere.
     #[test]
-    fn every_choice_is_heard(
+    fn every_choice_among_the_hunks_is_recognised(
         lines in proptest::collection::vec((0u8..4, any::<bool>(), any::<bool>()), 1..40),
     ) {
         let (mut before, mut after, mut settled) = (vec![], vec![], vec![]);
