@@ -34,16 +34,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A running command. Dropping it kills everything that is left of the command.
 pub struct Guarded {
     /// `None` once the guard has been told to end.
-    way: Option<Way>,
+    connection: Option<Connection>,
     /// The command's process group. Where orphans cannot be adopted, only this group can be ended.
     group: Option<Pid>,
 }
 
 /// The connection to the guard. A guard that ends without its last message has been killed.
-struct Way {
+struct Connection {
     guard: tokio::process::Child,
     socket: tokio::net::UnixStream,
-    has_last_word: bool,
+    has_said_nothing_left: bool,
 }
 
 /// The command that starts a guard. Arguments, folder, environment and output are added by the caller. `program` is
@@ -64,9 +64,11 @@ impl Guarded {
         let guard = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
-        let mut guarded =
-            Guarded { way: Some(Way { guard, socket, has_last_word: false }), group: None };
-        match guarded.word().await {
+        let mut guarded = Guarded {
+            connection: Some(Connection { guard, socket, has_said_nothing_left: false }),
+            group: None,
+        };
+        match guarded.message().await {
             Some(pid) => guarded.group = Pid::from_raw(pid),
             None => return Err(io::Error::other("its guard ended")),
         }
@@ -76,11 +78,11 @@ impl Guarded {
     /// First the command's exit status, then `None` once nothing of the command is left. `None` at once if the guard
     /// was killed.
     pub async fn ended(&mut self) -> Option<ExitStatus> {
-        self.word().await.map(ExitStatus::from_raw)
+        self.message().await.map(ExitStatus::from_raw)
     }
 
-    async fn word(&mut self) -> Option<i32> {
-        self.way.as_mut()?.word().await
+    async fn message(&mut self) -> Option<i32> {
+        self.connection.as_mut()?.message().await
     }
 
     /// Signals the command's process group. A group that has ended is no error.
@@ -92,8 +94,8 @@ impl Guarded {
 
     /// Kills what is left of the command, and waits for its end.
     pub async fn finish(mut self) {
-        if let Some(way) = self.way.take() {
-            way.finish().await;
+        if let Some(connection) = self.connection.take() {
+            connection.finish().await;
         }
     }
 }
@@ -102,20 +104,22 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
         // without a runtime the program is ending, and each guard ends its command by itself
-        if let (Some(way), Ok(runtime)) = (self.way.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(way.finish());
+        if let (Some(connection), Ok(runtime)) =
+            (self.connection.take(), tokio::runtime::Handle::try_current())
+        {
+            runtime.spawn(connection.finish());
         }
     }
 }
 
-impl Way {
+impl Connection {
     /// The guard's next message. Each message is sent in one piece, so nothing is lost if this future is dropped.
-    async fn word(&mut self) -> Option<i32> {
+    async fn message(&mut self) -> Option<i32> {
         loop {
-            let mut word = [0; 4];
-            match (self.socket.read(&mut word).await, i32::from_le_bytes(word)) {
-                (Ok(4), NOTHING_LEFT) => self.has_last_word = true,
-                (Ok(4), word) => return Some(word),
+            let mut message = [0; 4];
+            match (self.socket.read(&mut message).await, i32::from_le_bytes(message)) {
+                (Ok(4), NOTHING_LEFT) => self.has_said_nothing_left = true,
+                (Ok(4), message) => return Some(message),
                 _ => return None,
             }
         }
@@ -129,8 +133,8 @@ impl Way {
             let _ = kill_process(guard, Signal::CONT);
         }
         let _ = self.socket.shutdown().await;
-        let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
-        if !self.has_last_word {
+        let _ = timeout(PATIENCE, async { while self.message().await.is_some() {} }).await;
+        if !self.has_said_nothing_left {
             // A stopped guard keeps the processes that it has adopted. Once it is killed, they become children of
             // this program, a moment after its socket closes.
             let _ = self.guard.start_kill();

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_megabytes_leave_the_last_ten_at_most() {
+    fn a_log_keeps_at_most_its_last_ten_megabytes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debug.log");
         let mut file = Rolling::open(path.clone(), HALF).unwrap();

@@ -102,14 +102,14 @@ impl Placing<'_> {
         let [place] = &found.places[..] else { return Err(ambiguous(content, found)) };
         let new = found.new_at(place).ok_or_else(|| absent(self.text, &old, &new))?.into_owned();
         let note = tolerated(what, content, &found.places, &found.rungs);
-        let notes = [note, self.astray(what, place)?];
+        let notes = [note, self.misplaced(what, place)?];
         let note = notes.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n");
         Ok((place.bytes.clone(), new, note))
     }
 
     /// Tells the model that a place is not where the chunk says; empty if it is. A place above the anchors is
     /// refused.
-    fn astray(&self, what: &str, place: &Place) -> Result<String, Misfit> {
+    fn misplaced(&self, what: &str, place: &Place) -> Result<String, Misfit> {
         let content = &self.text.content;
         let line = lines_of(content, &[place.bytes.start]).first().copied().unwrap_or(1);
         let first = self.scopes().iter().map(|it| it.start).min();

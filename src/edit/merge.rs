@@ -162,7 +162,7 @@ mod tests {
         }
 
         #[test]
-        fn without_a_conflict_no_side_comes_first(
+        fn without_a_conflict_the_sides_may_be_exchanged(
             base in any_text(), own in any_text(), other in any_text()
         ) {
             let (one, two) = (merge(&base, &own, &other), merge(&base, &other, &own));

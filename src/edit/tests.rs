@@ -265,7 +265,7 @@ fn lines_in_the_place_of_several_hunks_are_told_once() {
 }
 
 #[test]
-fn equal_lines_do_not_mislead() {
+fn equal_lines_around_a_hunk_do_not_change_its_fate() {
     let judged = |before, after, settled: &str| {
         let outcome = outcome(&part(before, after), Some(&Text::new(settled)));
         (outcome.count(Fate::Kept), outcome.count(Fate::Undone), outcome.count(Fate::Reworked))

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_a_regular_file_is_written() {
+    fn only_a_regular_file_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

@@ -44,7 +44,7 @@ fn an_edit_is_denied_reviewed_or_made_at_once() {
 }
 
 #[test]
-fn a_command_asks_but_in_plan_mode() {
+fn a_command_asks_except_in_plan_mode() {
     let granted = [Grant::Act("make".into())];
     check(Mode::Plan, &[], &act("make"), expect!["Deny(PlanMode)"]);
     check(Mode::Plan, &granted, &act("make"), expect!["Deny(PlanMode)"]);

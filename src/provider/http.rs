@@ -34,13 +34,13 @@ const ERROR_BODY: usize = 64 << 10;
 
 /// The pause between two reads while text arrives: slightly longer than the screen's own pause, so that new text is
 /// painted at once. Reading every token by itself would wake the whole program each time.
-const SIP: Duration = Duration::from_millis(33);
+const READ_PAUSE: Duration = Duration::from_millis(33);
 
 /// The most bytes of text that are read before any are passed on.
-const GULP: usize = 64 << 10;
+const MOST_AT_ONCE: usize = 64 << 10;
 
 /// How often, at most, bytes without content (pings, comments) are reported.
-const SIGN: Duration = Duration::from_secs(1);
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// How long to wait at each stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,8 +145,8 @@ impl Http {
             clocks: self.clocks,
             begun: false,
             ended: false,
-            flows: false,
-            told: Instant::now(),
+            is_text_only: false,
+            last_sign: Instant::now(),
         })
     }
 
@@ -251,9 +251,9 @@ struct Body {
     begun: bool,
     ended: bool,
     /// The last bytes held only text, so the next read may pause.
-    flows: bool,
+    is_text_only: bool,
     /// When the last sign of life was reported.
-    told: Instant,
+    last_sign: Instant,
 }
 
 impl Body {
@@ -287,18 +287,21 @@ impl Body {
     /// Reads the next bytes and everything that is available then. Flowing text is read with a pause, in whose middle
     /// the available bytes are taken too, so that an end or a call behind the text does not wait.
     async fn read(&mut self) {
-        let mut room = GULP;
-        if self.flows {
-            sleep(SIP / 2).await;
-            if let Some(next) = self.here().await
+        let mut room = MOST_AT_ONCE;
+        if self.is_text_only {
+            sleep(READ_PAUSE / 2).await;
+            if let Some(next) = self.available().await
                 && !self.take(next.flatten(), &mut room).await
             {
                 return;
             }
-            sleep(SIP / 2).await;
+            sleep(READ_PAUSE / 2).await;
         }
-        let next =
-            if self.waiting.is_empty() { Some(self.bytes.next().await) } else { self.here().await };
+        let next = if self.waiting.is_empty() {
+            Some(self.bytes.next().await)
+        } else {
+            self.available().await
+        };
         if let Some(next) = next {
             self.take(next.flatten(), &mut room).await;
         }
@@ -314,11 +317,11 @@ impl Body {
             self.begun = true;
             *room = room.saturating_sub(bytes.len());
             self.push(&bytes);
-            if *room == 0 || !self.flows {
-                self.flows = false;
+            if *room == 0 || !self.is_text_only {
+                self.is_text_only = false;
                 return false;
             }
-            match self.here().await {
+            match self.available().await {
                 Some(more) => next = more.flatten(),
                 None => return true,
             }
@@ -326,7 +329,7 @@ impl Body {
     }
 
     /// The next bytes, if they are available.
-    async fn here(&mut self) -> Option<Option<Option<Bytes>>> {
+    async fn available(&mut self) -> Option<Option<Option<Bytes>>> {
         // The connection is a task of its own, which has to run before it can pass on its bytes. Tokio's `yield_now`
         // would poll the system for events each time.
         for _ in 0..2 {
@@ -350,10 +353,10 @@ impl Body {
     fn push(&mut self, bytes: &[u8]) {
         let mut read = Vec::new();
         self.reading.push(bytes, &mut read);
-        self.flows = !read.is_empty();
-        if self.flows || self.told.elapsed() > SIGN {
-            self.told = Instant::now();
-            read.extend((!self.flows).then_some(Sampled::Delta(Delta::Alive)));
+        self.is_text_only = !read.is_empty();
+        if self.is_text_only || self.last_sign.elapsed() > SIGN_OF_LIFE {
+            self.last_sign = Instant::now();
+            read.extend((!self.is_text_only).then_some(Sampled::Delta(Delta::Alive)));
         }
         for sampled in read {
             match (self.waiting.back_mut(), sampled) {
@@ -365,7 +368,7 @@ impl Body {
                 (_, sampled) => {
                     let is_text =
                         matches!(sampled, Sampled::Delta(Delta::Text(_) | Delta::Thinking(_)));
-                    self.flows &= is_text;
+                    self.is_text_only &= is_text;
                     self.waiting.push_back(sampled);
                 }
             }

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_stands_among_arguments() {
+    fn no_key_is_passed_as_an_argument() {
         let (command, input) = keeping("groq", &Secret::given("sk-1"));
         assert!(input.contains("sk-1") && !command.join(" ").contains("sk-1"));
         assert!(plain("sk-1_A") && !plain("a b") && !plain("a\n") && !plain("a'b"));

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_hears_of_the_mode_it_is_in() {
+    fn a_resumed_session_tells_the_model_its_mode() {
         for left in crate::event::MODES {
             for setting in crate::event::MODES {
                 for told in crate::event::MODES {

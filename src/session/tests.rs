@@ -421,7 +421,7 @@ fn ending_in(stop: Stop, text: &str, calls: &[(&str, &str)]) -> Input {
 }
 
 #[test]
-fn a_paused_reply_goes_back_as_it_is_but_not_for_ever() {
+fn a_paused_reply_is_sent_back_unchanged_a_limited_number_of_times() {
     let paused = |text| ending_in(Stop::Pause, text, &[]);
     check(
         vec![send("go"), paused("so far"), steer("and"), paused("on"), reply(T1, "done", &[])],
@@ -453,7 +453,7 @@ fn a_paused_reply_goes_back_as_it_is_but_not_for_ever() {
 }
 
 #[test]
-fn calls_of_a_reply_that_was_refused_or_ended_strangely_are_not_run() {
+fn calls_of_a_refused_or_abnormally_ended_reply_are_not_run() {
     let calls = [("r1", "read"), ("c1", "run")];
     for stop in [Stop::Refusal, Stop::ContextExceeded, Stop::Unknown("flare".into())] {
         let mut session = opened();

@@ -35,7 +35,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn an_error_is_told_in_words() {
+    fn an_error_loses_its_number_and_its_capital_letter() {
         let rows = [
             ("No such file or directory (os error 2)", "no such file or directory"),
             ("a (os error 1): B (os error 22).", "a: B."),

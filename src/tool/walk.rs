@@ -25,18 +25,18 @@ pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
 /// left out. If the ignore files of `path` or a folder above it cannot be read, no file is ignored.
 pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
     let mut builder = WalkBuilder::new(path);
-    if path.ancestors().any(is_trap) {
+    if path.ancestors().any(would_hang) {
         builder.standard_filters(false);
     }
     let is_folder = |it: &DirEntry| it.file_type().is_some_and(|it| it.is_dir());
-    let is_open = move |it: &DirEntry| keep(it) && !(is_folder(it) && is_trap(it.path()));
+    let is_open = move |it: &DirEntry| keep(it) && !(is_folder(it) && would_hang(it.path()));
     builder.hidden(false).filter_entry(is_open);
     builder
 }
 
 /// Whether a walk of this folder could hang: the walk opens ignore files without looking whether they are regular
 /// files.
-fn is_trap(folder: &Path) -> bool {
+fn would_hang(folder: &Path) -> bool {
     let git = folder.join(".git");
     let ignore = [folder.join(".gitignore"), folder.join(".ignore"), git.join("info/exclude")];
     if ignore.iter().any(|it| is_odd(it)) {

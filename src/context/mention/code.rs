@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn code_stands_between_backticks_and_between_fences() {
+    fn code_is_found_between_backticks_and_between_fences() {
         check("a `b` c ``d ` e`` f", expect!["`b` | ``d ` e``"]);
         check("one ` alone\nand ` another", expect![""]);
         check("a ```b``` c", expect!["```b```"]);

@@ -29,7 +29,7 @@ proptest! {
     }
 
     #[test]
-    fn dos_stays_dos(lines in proptest::collection::vec("[ab]{1,3}", 1..6), at in 0usize..6) {
+    fn a_dos_text_keeps_its_newlines(lines in proptest::collection::vec("[ab]{1,3}", 1..6), at in 0usize..6) {
         let at = at % lines.len();
         let numbered: Vec<String> =
             lines.iter().enumerate().map(|(n, line)| format!("{n}{line}\r\n")).collect();

@@ -157,7 +157,7 @@ fn check(request: &Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         &sample::two_tools(),
         expect![[r#"
@@ -188,7 +188,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         &sample::cancelled(),
         expect![[r#"

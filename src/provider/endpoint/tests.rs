@@ -319,7 +319,7 @@ fn the_defaults_are_the_newest_of_their_lines() {
 
 /// A key in the output of a command is recognised by its form, whatever provider it belongs to.
 #[test]
-fn the_keys_of_every_provider_are_recognised_or_it_says_why_not() {
+fn every_providers_keys_have_a_known_form_or_a_reason_for_none() {
     for row in TABLE.iter().filter(|row| !row.key.is_empty()) {
         let has_form = secret::FORMS.iter().any(|it| it.whose.contains(&row.name));
         let is_formless =

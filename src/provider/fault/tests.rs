@@ -178,7 +178,7 @@ fn quotations_are_one_clean_clipped_line() {
 }
 
 #[test]
-fn a_key_is_taken_out_of_every_text() {
+fn a_key_is_removed_from_every_text() {
     let key = "sk-secret-1";
     let said = || format!("bad key {key}, really {key}");
     for failure in [

@@ -234,7 +234,7 @@ fn check(request: Request, model: &str, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         sample::two_tools(),
         "gemini-2.5-pro",
@@ -259,7 +259,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         sample::cancelled(),
         "gemini-2.5-pro",

@@ -264,8 +264,8 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
         clocks: Clocks::default(),
         begun: false,
         ended: false,
-        flows: false,
-        told: Instant::now(),
+        is_text_only: false,
+        last_sign: Instant::now(),
     };
     stream::unfold(Stage::Body(Box::new(body)), step).collect().await
 }

@@ -159,7 +159,7 @@ fn a_line_that_is_cut_off_is_a_failure() {
 }
 
 #[test]
-fn a_page_is_quoted() {
+fn an_html_page_is_quoted_in_the_failure() {
     for page in ["<!DOCTYPE html>\n<title>Sign in</title>", " <title>Sign in</title>"] {
         let sampled = recut::read(Dialect::Ollama, [page.as_bytes()]);
         let [Sampled::Failed(Failure::Protocol { said })] = &sampled[..] else { panic!("{page}") };
@@ -178,7 +178,7 @@ fn check(request: Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         sample::two_tools(),
         expect![[r#"
@@ -199,7 +199,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         sample::cancelled(),
         expect![[r#"

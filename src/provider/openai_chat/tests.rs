@@ -275,7 +275,7 @@ fn check(request: &Request, quirks: Quirks, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         &sample::two_tools(),
         OPENAI,
@@ -298,7 +298,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         &sample::cancelled(),
         OPENAI,
@@ -357,7 +357,7 @@ fn an_id_of_an_earlier_turn_is_not_used_again() {
 }
 
 #[test]
-fn a_page_is_quoted() {
+fn an_html_page_is_quoted_in_the_failure() {
     let sampled = recut::read(
         Dialect::OpenAiChat,
         [&b" <!DOCTYPE html><html><title>Sign in\nto Wi-Fi</title><body>x"[..]],

@@ -262,7 +262,7 @@ fn check(request: &Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     let mut request = sample::two_tools();
     request.model = "gpt-5".into();
     request.thread = "5eed".into();
@@ -295,7 +295,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         &sample::cancelled(),
         expect![[r#"

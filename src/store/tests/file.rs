@@ -76,7 +76,7 @@ fn files_of_earlier_builds_load_whole_and_go_on() {
 }
 
 #[test]
-fn a_copied_file_has_the_name_it_is_found_under() {
+fn a_copied_file_takes_its_sessions_name_from_its_path() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();

@@ -58,7 +58,7 @@ fn long_lines_are_cut() {
 }
 
 #[test]
-fn a_full_disk_loses_the_rest_only() {
+fn a_full_disk_loses_only_the_rest_of_the_file() {
     let said = clip(Path::new("/dev/null/x"), SMALL, &"line\n".repeat(50));
     expect![[r#"
         line

@@ -152,7 +152,7 @@ fn details_of_reasoning_go_back_as_they_came() {
 
 /// The next request marks the end of this request again.
 #[test]
-fn cache_marks_for_anthropics_models_behind_openrouter() {
+fn anthropics_models_behind_openrouter_get_cache_marks() {
     let mut messages = vec![user(vec![sample::text("Go.")])];
     let mut end: Option<Value> = None;
     for turn in 0..5 {
