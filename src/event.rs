@@ -1,4 +1,4 @@
-//! The facts of a session, in order, and the signs of life between them.
+//! The facts of a session, in order, and the progress that is shown between them.
 
 mod access;
 mod awaited;
@@ -130,7 +130,8 @@ pub enum Event {
     Reviewed {
         path: PathBuf,
     },
-    /// The agreed text of these files is in their buffers and not on disk. Paths are as the user sees them.
+    /// The user has agreed to text in the buffers of these files that is not on disk. Paths are as the user sees
+    /// them.
     Unsaved {
         paths: Vec<String>,
     },
@@ -235,7 +236,7 @@ pub enum End {
     Interrupted,
 }
 
-/// Signs of life: shown at once, and no facts. The journal keeps only the text of a reply, until the reply is whole.
+/// Progress: shown at once, but no fact. The journal keeps only the text of a reply, until the reply is whole.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     Text(String),
@@ -245,7 +246,7 @@ pub enum Delta {
         id: CallId,
         tool: String,
     },
-    /// Bytes came, but no content.
+    /// Bytes without content came, so the connection is alive.
     Alive,
     /// A running command's output.
     Output {

@@ -69,8 +69,8 @@ pub enum Block {
     Notice {
         text: String,
     },
-    /// A provider's own block, sent back verbatim, to the same model and in its place: a block that signs another one
-    /// stands right behind it. `provider` names the dialect that made the block.
+    /// A provider's own block, sent back verbatim, to the same model and at the same place: a block that signs
+    /// another one stands directly behind it. `provider` names the dialect that made the block.
     Raw {
         provider: String,
         value: Value,
@@ -172,13 +172,13 @@ pub enum ExcerptKind {
     Skills,
     /// The text of one skill.
     Skill,
-    /// What changed in a file since the model last saw it, by somebody else.
+    /// What changed in a file since the model last saw it, other than by the model.
     Changes,
     /// A change under review, as a diff: the message is the user's comment on it.
     Hunk,
 }
 
-/// Why a model stopped. An unknown reason never becomes an ordinary one.
+/// Why a model stopped. A reason that the program does not know becomes `Unknown`, never an ordinary end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
@@ -287,7 +287,7 @@ pub enum Effort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
     Off,
-    /// At most so many tokens.
+    /// At most this many tokens.
     Budget(u32),
     /// As much as the model sees fit, at this effort; never `Off`.
     Adaptive(Effort),

@@ -89,9 +89,8 @@ impl Text {
         bytes
     }
 
-    /// A text from the editor. `joined` holds the lines joined by `
-    /// `, without a final `
-    /// `. `eol` says whether the file ends in a newline; it is false for a buffer without lines.
+    /// A text from the editor. `joined` holds the lines joined by `\n`, without a final `\n`. `eol` says whether the file
+    /// ends in a newline; it is false for a buffer without lines.
     pub fn from_lines_joined(joined: &str, eol: bool, dos: bool, bom: bool) -> Text {
         let mut content = joined.to_owned();
         if eol {
@@ -100,9 +99,7 @@ impl Text {
         Text { content, newline: if dos { Newline::Dos } else { Newline::Unix }, bom }
     }
 
-    /// The lines joined by `
-    /// `, without a final `
-    /// `: the form that the editor sends, receives and hashes.
+    /// The lines joined by `\n`, without a final `\n`: the form that the editor sends, receives and hashes.
     pub fn joined(&self) -> &str {
         self.content.strip_suffix('\n').unwrap_or(&self.content)
     }
@@ -141,7 +138,7 @@ impl Text {
 }
 
 /// The hunks that turn `old` into `new`, ascending, never adjacent. A final newline that comes or goes is no hunk;
-/// compare `eol` for it.
+/// `eol` tells it.
 pub fn diff(old: &Text, new: &Text) -> Vec<Hunk> {
     diff_lines(old.lines(), new.lines())
 }

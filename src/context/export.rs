@@ -5,7 +5,7 @@ use crate::session::Session;
 use crate::text::secret;
 use serde_json::{Value, json};
 
-/// The most lines of a tool's answer in Markdown. The lines beyond are counted.
+/// The most lines of a tool's answer in Markdown. For a longer answer the number of further lines is given.
 const ANSWER_LINES: usize = 40;
 
 /// The conversation as Markdown, and the number of keys that were marked in it.
@@ -76,7 +76,7 @@ pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result
     Ok((serde_json::to_string_pretty(&value)? + "\n", count))
 }
 
-/// The message without references to output files; the texts have been loaded.
+/// The message with its answers' texts, and without the names of their files.
 fn whole(mut message: Message) -> Message {
     for block in &mut message.blocks {
         if let Block::Answer(answer) = block {
@@ -86,7 +86,8 @@ fn whole(mut message: Message) -> Message {
     message
 }
 
-/// The session's title, or its name if the title was cut: a part of a key cannot be recognised.
+/// The session's title, or its name if the title was cut: a cut title may end in a part of a key, which is not
+/// recognised.
 fn title<'a>(session: &'a Session, name: &'a str) -> &'a str {
     let is_whole = !session.title.is_empty() && !session.title.ends_with('…');
     if is_whole { &session.title } else { name }
@@ -149,7 +150,7 @@ fn answer(it: &ToolAnswer) -> Option<String> {
     Some(fenced(&shown) + &more)
 }
 
-/// The text in a fence that is longer than any fence within.
+/// The text in a fence of more backticks than the text has in a row.
 fn fenced(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;

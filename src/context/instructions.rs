@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a file, and the files that it imports behind it. The error follows the file's name in a sentence.
+    /// Takes a file, and behind it the files that it imports. The error follows the file's name in a sentence.
     fn file(&mut self, path: &Path, is_users: bool, hops: usize) -> Result<(), String> {
         let real =
             fs::canonicalize(path).map_err(|_| "does not exist, or leads nowhere.".to_owned())?;
@@ -161,8 +161,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether a file may be imported. A file of the project must not import a file that needs a question to the
-    /// user. Files in the user's own folder are the user's choice.
+    /// Whether a file may be imported. A file of the project cannot import a file that may be read only after a
+    /// question. Files in the user's own folder are the user's choice.
     fn may_be_read(&self, path: &Path, is_own: bool) -> Result<(), String> {
         let spellings = path::trail(path).unwrap_or_default();
         let spellings = spellings.iter().filter(|_| !is_own);

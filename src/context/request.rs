@@ -37,7 +37,7 @@ pub fn build(session: &Session, base: Request) -> Request {
                     Block::Call(call) => seen.insert(call.id.clone()),
                     Block::Text { text } => !text.trim().is_empty(),
                     Block::Thinking { .. } | Block::Raw { .. } => true,
-                    // a person has moved the block there
+                    // such a block stands here only after a person has edited the file
                     Block::Excerpt(_) | Block::Answer(_) | Block::Notice { .. } => false,
                 });
                 drop_last_thoughts(&mut message.blocks);

@@ -10,11 +10,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What an agent says. The order is kept.
+/// A message of an agent to its surroundings. Messages keep their order.
 pub enum Show {
     /// A fact of the conversation.
     Event(Event),
-    /// A sign of life between two facts.
+    /// Progress between two facts.
     Delta(Delta),
     /// Opens or closes a block, or the fold at this line of a question.
     Toggle { block: u32, line: u32 },

@@ -46,7 +46,7 @@ impl Chunk {
     }
 }
 
-/// Applies the chunks. Returns what was tolerated, for the model.
+/// Applies the chunks. Returns, for the model, which differences were tolerated.
 pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<String, Misfit> {
     let lines = Lines::of(&text.content);
     let mut done: Vec<Splice> = Vec::new();
@@ -77,7 +77,7 @@ struct Placing<'a> {
 }
 
 impl Placing<'_> {
-    /// The chunk's place, its new text, and what was tolerated.
+    /// The chunk's place, its new text, and which differences were tolerated.
     fn placed(&self, what: &str) -> Result<(Range<usize>, String, String), Misfit> {
         let (old, new) = (fitted(self.text, &self.chunk.old)?, fitted(self.text, &self.chunk.new)?);
         refuse_placeholder(&old, &new)?;

@@ -1,5 +1,5 @@
-//! The user's decision on each change, as the editor reports it. The settled text tells where a change stands and how
-//! it reads; the decision itself is always the editor's.
+//! The user's decision on each change. The decision itself is taken from the editor's report; where the change stands
+//! and how it reads is taken from the settled text.
 
 use super::outcome::Sides;
 use super::{Decided, Fate, Outcome, Part};

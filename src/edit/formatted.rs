@@ -42,7 +42,7 @@ pub(super) fn tell_apart(
     }
 }
 
-/// Widens lines of the proposal until both texts have the lines at their ends.
+/// Widens a range of lines of the proposal until the lines at its ends stand in both texts.
 fn common(
     mut lines: std::ops::Range<u32>,
     one: &Sides<'_>,

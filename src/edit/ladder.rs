@@ -55,7 +55,7 @@ impl Place {
 /// The result of a search for an `old` in a text.
 pub(super) struct Found<'a> {
     content: &'a str,
-    /// The texts that were sent, without removed line numbers and blank lines.
+    /// `old` and `new` as they were sent, without the line numbers and blank lines that were removed.
     old: String,
     new: String,
     /// In ascending order and never empty. Places may overlap.
@@ -109,7 +109,7 @@ pub(super) fn climb<'a>(
             for rung in [Rung::Blanks, Rung::Shift, Rung::Plain] {
                 let places = pick(text.places(rung, (old, new), !rungs.is_empty(), most));
                 if !places.is_empty() {
-                    // if the match is exact after the removal, this rung was not needed
+                    // if every match is exact after the removal, this rung was not needed
                     let is_exact = |it: &Place| content[it.bytes.clone()] == *old;
                     if rungs.is_empty() || !places.iter().all(is_exact) {
                         rungs.push(rung);

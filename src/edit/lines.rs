@@ -64,14 +64,14 @@ impl<'a> Lines<'a> {
         windows(&self.iter().collect::<Vec<_>>(), sought).take(most).collect()
     }
 
-    /// The same, ignoring blanks at line ends.
+    /// Like `equal`, but ignores blanks at line ends.
     pub(super) fn alike(&self, sought: &[&str], most: usize) -> Vec<usize> {
         let keys: Vec<&str> = self.iter().map(bare).collect();
         let sought: Vec<&str> = sought.iter().map(|line| bare(line)).collect();
         windows(&keys, &sought).take(most).collect()
     }
 
-    /// The same for lines that are all indented more, or less, by the same text.
+    /// Like `alike`, but for lines that are all indented more, or all less, by the same text.
     pub(super) fn shifted(&self, sought: &[&str], most: usize) -> Vec<(usize, Shift)> {
         let inner = |line: &'a str| bare(line).trim_start_matches(BLANKS);
         let keys: Vec<&str> = self.iter().map(inner).collect();

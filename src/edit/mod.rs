@@ -116,7 +116,7 @@ pub struct Replacement {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
     pub text: Text,
-    /// For the model: what was tolerated, and where. Empty for an exact match.
+    /// For the model: which differences were tolerated, and where. Empty for an exact match.
     pub note: String,
 }
 
@@ -138,7 +138,8 @@ pub enum Misfit {
     NoFile,
     /// The file to be created already exists.
     Exists,
-    /// Chunk `at` of `of`, counted from 1, does not fit. Its `old` lines are those that are not added.
+    /// Chunk `at` of `of`, counted from 1, does not fit. The misfit's `old` has the chunk's lines without the added
+    /// ones.
     Chunk { at: usize, of: usize, misfit: Box<Misfit> },
     /// A write of the whole file, whose text the model has not read.
     Unread,
@@ -181,7 +182,7 @@ pub struct Part {
     pub call: CallId,
     pub before: Text,
     pub after: Text,
-    /// For the model, with the verdict: what was tolerated.
+    /// For the model, with the verdict: which differences were tolerated.
     pub note: String,
 }
 

@@ -14,7 +14,7 @@ const QUOTED: usize = 20;
 /// The most hunks that are listed one by one.
 const TOLD: usize = 20;
 
-/// The fates of one part's hunks in the settled text; `None` if the file is gone, so that all are undone. The user's
+/// The fates of one part's hunks in the settled text. If the file is gone (`None`), all hunks are undone. The user's
 /// changes elsewhere do not count, even if they move lines.
 pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
     let hunks = diff(&part.before, &part.after);
@@ -260,7 +260,7 @@ impl<'a> Sides<'a> {
         lines
     }
 
-    /// The lines that now stand in the place of `lines`, if both texts agree at the ends.
+    /// The lines that now stand in the place of `lines`. Both texts have to agree at their ends.
     pub(super) fn now_of(&self, lines: &Range<u32>) -> &[&'a str] {
         &self.settled[self.now(lines.start, false)..self.now(lines.end, true)]
     }

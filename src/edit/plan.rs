@@ -15,7 +15,7 @@ pub struct Changed {
     pub path: PathBuf,
     pub before: Option<Text>,
     pub after: Text,
-    /// What was tolerated, for the model; one line for each edit.
+    /// Which differences were tolerated, for the model; one line for each edit.
     pub note: String,
     /// Whether the file is also deleted or renamed.
     pub whole: Option<Whole>,

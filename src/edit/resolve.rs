@@ -21,8 +21,8 @@ pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
     Ok(Fit { text: text.unwrap_or_default(), note })
 }
 
-/// Changes a text in place (`None` if there is no file), and returns what was tolerated, for the model. A misfit
-/// leaves the text unchanged. In place, because a call may have thousands of edits, and copying a long text takes
+/// Changes a text in place (`None` if there is no file). Returns, for the model, which differences were tolerated. A
+/// misfit leaves the text unchanged. A call may have thousands of edits, and copying a long text for each would take
 /// longer than searching it.
 pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, Misfit> {
     let new = match (change, text.as_mut()) {
@@ -154,8 +154,8 @@ pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Ru
     format!("{what} is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
 }
 
-/// Converts a given text to the text's own form: CR LF becomes `
-/// ` for a DOS text, and the byte order mark is removed for a text that has one.
+/// Converts a given text to the form of `text`: in a DOS text, CR LF becomes `\n`; if `text` has a byte order mark, the
+/// given one is removed.
 pub(super) fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Misfit> {
     if given.contains('\0') {
         return Err(nul());

@@ -205,7 +205,8 @@ fn changes_elsewhere_are_told_once() {
     .assert_eq(&elsewhere(&part, &part.after, Some(&told)));
 }
 
-/// The file has quite another text. Each of its lines is told once, however many hunks it stands for.
+/// The file has a completely different text. Each of its lines is told once, even if it stands in the place of
+/// several hunks.
 #[test]
 fn lines_in_the_place_of_several_hunks_are_told_once() {
     let numbers =

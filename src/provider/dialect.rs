@@ -43,9 +43,9 @@ pub struct Quirks {
     pub reasoning_back: bool,
     /// Wants a reply's reasoning back as parts of the reply's content.
     pub thinking_parts: bool,
-    /// Takes the thinking in an object called `reasoning`.
+    /// Is asked for thinking by an object called `reasoning`.
     pub reasoning_object: bool,
-    /// Takes the thinking in a switch called `thinking`.
+    /// Is asked for thinking by a switch called `thinking`.
     pub thinking_switch: bool,
     /// Passes cache marks on to Anthropic's models.
     pub cache_marks: bool,
@@ -224,7 +224,7 @@ impl Frames {
         }
     }
 
-    /// Whether the last line is whole except for its newline.
+    /// Whether only the newline of the last line is missing.
     fn lacks_end(&self) -> bool {
         match self {
             Frames::Events(_) => false,

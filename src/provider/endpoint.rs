@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use table::{PLAIN, Row, TABLE};
 
-/// A place that answers requests.
+/// A server with its address, its dialect and the place of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Endpoint {
     pub headers: Vec<Header>,
     /// Models that the user listed, or the built-in default. The first one is the default.
     pub models: Vec<String>,
-    /// The user wrote the address in their configuration, so plain HTTP to it is wanted.
+    /// The user wrote the address in their configuration, so plain HTTP to it is allowed.
     pub named_by_user: bool,
 }
 

@@ -81,8 +81,8 @@ const UNKNOWN: Facts = Facts {
 const SMALL: f64 = 9.0;
 
 impl Facts {
-    /// The facts of the longest name in the table with which the model's name begins. A model that the table does not
-    /// know has no window and a short reply.
+    /// The facts of a model, from the entry whose name is the longest beginning of the model's name. Without an
+    /// entry, the window is unknown and the reply short.
     pub fn of(model: &str) -> Facts {
         let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
         // `OpenRouter` writes `claude-sonnet-4.5`

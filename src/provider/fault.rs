@@ -191,10 +191,10 @@ const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
 /// The vendors' words for having too much to do, in lower case.
 const OVERLOADED: [&str; 4] = ["overload", "slow_down", "high demand", "at capacity"];
 
-/// Providers that refuse a request that is too long with 400 and no message.
+/// Providers that answer a request which is too long with 400 and no message.
 const SILENT: [&str; 2] = ["cerebras", "mistral"];
 
-/// Words of a refusal that is about the key, and not about the region or the content. In lower case.
+/// Words by which a refusal is about the key, and not about the region or the content. In lower case.
 const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "access"];
 
 /// Words of Anthropic, `OpenAI` and Gemini for a thought that they no longer accept, or its signature. In lower case.

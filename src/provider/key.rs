@@ -115,7 +115,7 @@ impl fmt::Debug for Key {
 }
 
 impl Secret {
-    /// Stands for a key if a request is only described.
+    /// Stands for the key of a request that is only described.
     pub fn removed() -> Secret {
         Secret("removed".to_owned())
     }

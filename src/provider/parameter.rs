@@ -261,7 +261,7 @@ fn before_or_at(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// Whether a whole name stands between the two texts.
+/// Whether the text between `before` and `behind` is a whole name.
 fn is_name(before: &str, behind: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     !before.ends_with(is_part) && !behind.starts_with(is_part)

@@ -52,7 +52,7 @@ pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {
     assert_eq!(read(dialect, [commented.as_bytes()]), whole);
 }
 
-/// Whether the dialect allows a stream to break off after the reply's end.
+/// Whether a stream of this dialect may break off once the reply is complete.
 fn ends_early(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::OpenAiChat | Dialect::Gemini)
 }

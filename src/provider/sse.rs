@@ -116,8 +116,8 @@ impl Sse {
     }
 }
 
-/// A line as text, with U+FFFD for bytes that are not UTF-8. The check comes first, because nearly all lines are
-/// UTF-8 and checking is several times faster than replacing.
+/// A line as text, with U+FFFD for bytes that are not UTF-8. The line is checked first: nearly all lines are UTF-8,
+/// and the check alone is several times faster.
 pub(super) fn lossy(line: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),

@@ -196,7 +196,8 @@ fn the_rules_hold_in_a_project_that_contains_the_home_folder() {
     assert_eq!(said("/"), said(HOME));
 }
 
-/// The project is a worktree that lies in a `.git` folder: its own `.git` counts, the one above does not.
+/// The project is a worktree that lies in a `.git` folder. Its own `.git` is protected; the one above does not
+/// matter.
 #[test]
 fn a_git_folder_above_the_project_does_not_count() {
     check(

@@ -30,8 +30,7 @@ impl Session {
         self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
     }
 
-    /// Asks again in another way, after the provider has refused the first one. `told` is the sentence for the user,
-    /// if it is news.
+    /// Asks again without the part that the provider refused. `told` is the sentence for the user, if it is news.
     pub(super) fn repeat(&mut self, turn: TurnId, told: Option<String>, step: &mut Step) {
         if !self.is_sampling(turn) {
             return;
@@ -71,8 +70,8 @@ impl Session {
     }
 }
 
-/// The wait before the next try. A wait that the provider asks for counts; otherwise it doubles with each try, from
-/// 0.5 s to 30 s, and `dice` shortens it by up to three quarters, so that programs do not ask in step.
+/// The wait before the next try. If the provider asks for a wait, that counts. Otherwise it doubles with each try, from
+/// 0.5 s to 30 s, and `dice` shortens it by up to three quarters, so that programs do not ask at the same moment.
 fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
     failure.after_ms().map_or_else(|| exponential(tries, dice), Duration::from_millis)
 }

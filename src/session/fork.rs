@@ -53,8 +53,7 @@ impl Session {
         self.context = 0;
         self.notes.clear();
         self.instructions.clear();
-        // The model's knowledge of files may stand in the messages that were cut off, so it has to read the files
-        // again.
+        // what the model knows of files may stand in the messages that were cut off, so it has to read the files again
         self.known.values_mut().for_each(String::clear);
         self.set_mode(self.mode);
     }

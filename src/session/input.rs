@@ -106,7 +106,7 @@ pub enum Input {
     ReviewLost {
         path: PathBuf,
     },
-    /// Agreed text of these files is not on disk.
+    /// The user has agreed to text in the buffers of these files that is not on disk.
     Unsaved {
         paths: Vec<String>,
     },

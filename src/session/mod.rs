@@ -72,11 +72,11 @@ pub struct Session {
     pub queued: u32,
     /// The hash of each file's text that the model knows; empty if the model has to read the file again.
     pub known: BTreeMap<PathBuf, String>,
-    /// Files with proposed text that the user has not decided on.
+    /// Files with proposed text on which the user has not decided.
     pub reviewing: Vec<PathBuf>,
     /// What the user allowed for the session. Never saved: a session file grants nothing.
     pub granted: Vec<Grant>,
-    /// Files whose agreed text is not on disk: a command's question names them. Never saved.
+    /// Files with agreed text that is not on disk; a command's question names them. Never saved.
     pub unsaved: Vec<String>,
     pub phase: Phase,
 }

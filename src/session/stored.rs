@@ -48,8 +48,8 @@ impl Session {
         self.queued = self.held.last().copied().unwrap_or(0).max(self.queued.min(HIGHEST));
     }
 
-    /// A session does not go on in a mode that allows more than the user's setting; the user is told. The session's
-    /// mode is the one that the model was told last.
+    /// Continues a loaded session. If its mode allows more than the user's setting, it gets the setting instead, and
+    /// the user is told. The model is told if its mode is another one than it heard last.
     pub(super) fn resume(&mut self, setting: Mode, step: &mut Step) {
         let left = self.mode;
         let mode = left.min(setting);

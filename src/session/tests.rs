@@ -1,4 +1,4 @@
-//! The machine's cases one by one, as a person would read them.
+//! The session's cases one by one, as scripts that a person can read.
 
 mod files;
 mod laws;

@@ -7,7 +7,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Only the user may read the files. A content is durable once its file is synced, a name once its folder is synced.
+/// Only the user may read the files. A file's content is durable once the file is synced, its name once the folder is
+/// synced.
 pub trait Disk: Debug + Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// Creates a folder and its parents. Refuses a symbolic link in its place, because it would lead elsewhere.

@@ -77,7 +77,7 @@ pub(super) struct SessionFile {
     /// Files that were under review at the save.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
-    /// The reader takes them out at once.
+    /// Empty except while the file is being read.
     #[serde(default, skip_serializing)]
     messages: Vec<Message>,
     /// Fields of other programs and other versions.
@@ -208,10 +208,10 @@ pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
     Some((session, unread))
 }
 
-/// The messages that stand whole before the damage. `None` if there is none by the user or a model.
+/// The whole messages before the damage. `None` if there is none by the user or a model.
 pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     let text = String::from_utf8_lossy(bytes);
-    // Quotes within a text are escaped, so this key is no text.
+    // Quotes within a text are escaped, so this key cannot stand in a text.
     let (head, rest) = text.match_indices("\"messages\"").find_map(|(at, key)| {
         let value = text[at + key.len()..].trim_start().strip_prefix(':')?.trim_start();
         Some((&text[..at], value.strip_prefix('[')?))

@@ -27,7 +27,7 @@ pub(super) struct Journal {
     saves: u64,
 }
 
-/// The first line: the save after which the events come. The file already has the events after an older save.
+/// The first line: the save after which the events come. If the file has a later save, it has the events already.
 #[derive(Serialize, Deserialize)]
 struct Header {
     after_save: u64,
@@ -107,7 +107,7 @@ impl Journal {
     ) -> io::Result<(Journal, Tail)> {
         let bytes = match at.disk.read(at.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // This creates the file, and so takes the name.
+                // creates the file
                 at.disk.append(at.path, &[])?;
                 Vec::new()
             }
@@ -189,8 +189,8 @@ fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
     Ok(())
 }
 
-/// What the journal's whole lines hold, and the number of bytes that could be read. Zero bytes if the journal follows
-/// a save that the session file does not have.
+/// What the journal's whole lines hold, and the number of bytes that could be read. Nothing is read if the journal
+/// follows a save that the session file does not have.
 pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     let mut tail = Tail::default();
     let mut good = 0;

@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// The characters of a found line that are shown, and how many of them stand before the found text.
+/// The most characters of a found line that are shown, and how many of them stand before the found text.
 const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
 
@@ -81,7 +81,7 @@ impl Project {
         names
     }
 
-    /// `None` if nothing has been said in the session.
+    /// The session of this name; `None` if nothing has been said in it.
     fn look_at(&self, name: String, index: &mut Index) -> Option<Listed> {
         let held = self.is_held(&name);
         let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));

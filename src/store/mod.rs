@@ -1,5 +1,5 @@
-//! Sessions on disk: one pretty-printed JSON file each, beside it a journal of events while a turn runs, and the
-//! unsent draft. JSON files are written whole to a temporary file and renamed.
+//! Sessions on disk. Each has a pretty-printed JSON file, a journal of the events since the last save, and a file
+//! with the unsent draft. JSON files are written whole to a temporary file and renamed.
 
 pub mod checkpoints;
 mod disk;
@@ -40,11 +40,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use unknown::Unknown;
 
-/// The most bytes of a session's file that is rewritten whenever the session comes to rest: about a hundred messages,
-/// a few milliseconds. For a larger session the journal goes on.
+/// The most bytes of a session's file that is rewritten each time the session comes to rest: about a hundred
+/// messages, a few milliseconds. The events of a larger session go to its journal.
 const SMALL: u64 = 128 * 1024;
-/// A journal at rest is folded into its file once it has this part of the file's size. So each byte is rewritten at
-/// most that many more times.
+/// The journal of a large session is folded into the file once it has this part of the file's size, so each byte is
+/// rewritten at most this many more times.
 const PART: u64 = 4;
 
 /// Whether this is a valid session name: `[A-Za-z0-9_-]{1,64}`.
@@ -304,8 +304,8 @@ impl Project {
 }
 
 impl Store {
-    /// Records events in the journal. If no turn runs, and the journal has grown to a part of the file's size, the
-    /// whole session is saved instead. Lines that the disk does not take are kept and go first next time.
+    /// Records events. A small session at rest is saved whole; so is a large one once its journal has grown enough.
+    /// Otherwise the events go to the journal. Lines that the disk does not take are kept and go first next time.
     pub fn record(&mut self, session: &Session, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         let is_at_rest = session.phase == Phase::Idle && !session.is_blank();
@@ -326,8 +326,8 @@ impl Store {
         if self.journal.len() > 0 || !self.backlog.is_empty() { self.save(session) } else { Ok(()) }
     }
 
-    /// Adds events to the journal. The system has them before this returns. With `sync` they also survive a loss of
-    /// power, as they must before a side effect.
+    /// Adds events to the journal. The operating system has them when this returns. With `sync` they also survive a
+    /// loss of power, which is needed before a side effect.
     pub fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         self.flush(sync)

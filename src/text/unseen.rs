@@ -87,7 +87,7 @@ fn is_twin_sign(c: char) -> bool {
         .contains(c)
 }
 
-/// Whether a character is invisible, whatever stands around it.
+/// Whether a character is invisible in every context.
 pub fn is_hidden(c: char) -> bool {
     matches!(kind(c), Some(Kind::Direction | Kind::Invisible))
 }

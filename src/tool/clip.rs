@@ -149,7 +149,7 @@ impl Clip {
         }
     }
 
-    /// Moves the text held in memory to the file. If the disk fails, the rest of the file is lost, but not the
+    /// Moves the text in memory to the file. If the disk fails, the rest is missing from the file, but not from the clipped
     /// output.
     fn spill(&mut self) {
         let text = mem::take(&mut self.whole);
@@ -179,7 +179,7 @@ impl Clip {
     }
 }
 
-/// A line of at most `wide` characters. The number of further characters is told at its end.
+/// The first `wide` characters of a line, with the number of further characters.
 pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
     if text.len() <= wide {
         return Cow::Borrowed(text);
@@ -193,8 +193,8 @@ pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text as a terminal would leave it, without colours: escape sequences and control characters are removed. Where
-/// a carriage return begins a line again, the last text counts.
+/// The text as it would look on a terminal, without colours: escape sequences and control characters are removed. Of
+/// a line that is overwritten after a carriage return, the last version stays.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

@@ -70,7 +70,7 @@ fn parse(args: &Value) -> Result<Vec<Edit>, String> {
         let path = path.ok_or_else(|| {
             format!("$.edits[{at}].path: expected the file's path, here or in `path`.")
         })?;
-        // for now the name of a kept text stands in the text's place
+        // a name stands here until `edit::kept` puts the text in its place
         let new = one.new.or(one.new_from);
         let new = new.ok_or_else(|| format!("$.edits[{at}].new: expected string, got nothing"))?;
         let change = Change::Replace(Replacement { old: one.old, new, everywhere: one.everywhere });

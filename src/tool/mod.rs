@@ -1,5 +1,5 @@
-//! The tools of the model: one file for each, and sets of them. The system prompt and the schemas in a request are
-//! made from such a set.
+//! The tools of the model, each in a file of its own, and sets of tools. The system prompt and the schemas in a
+//! request are made from a set.
 
 pub mod clip;
 pub mod disk;
@@ -54,7 +54,7 @@ use tokio::sync::mpsc;
 /// The largest file that is read, in bytes.
 pub const LIMIT: u64 = 50_000_000;
 
-/// A tool. All tools are alike, wherever they come from.
+/// A tool: one of Caliban's own, or one that was made at run time.
 pub struct Tool {
     pub name: String,
     /// For the model: what the tool does, and when to use it. The first sentence also stands in the system prompt and
@@ -260,7 +260,7 @@ pub trait Workspace: Send + Sync {
     /// Shows proposals to the user, all at once. Returns the arrivals in the same order, once each proposal has
     /// arrived. The proposals of one call enter together or not at all.
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
-    /// Loaded buffers within the root whose text differs from the disk. Searches need them, because they walk the
+    /// The loaded buffers within the root whose text differs from the disk. A search needs them, because it reads the
     /// disk.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
     /// Saves those of these files that are changed and have no pending hunks. Returns the files that still differ

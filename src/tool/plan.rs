@@ -76,7 +76,7 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Edits with their real paths. Making it fails if one of the edits is not allowed.
+/// The edits of a call, with their real paths.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     pub edits: Vec<Edit>,
@@ -112,7 +112,7 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
     Ok(())
 }
 
-/// The edits of a call. If one of them is not allowed, none is made.
+/// Resolves the edits of a call. If one of them is not allowed, the whole call is refused.
 fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
     let rest = if edits.len() > 1 { " Nothing of the call was done." } else { "" };
     let mut all = Resolved::default();

@@ -1,4 +1,5 @@
-//! Walks folders with respect to gitignore, on a thread of its own. A walk ends when nobody waits for it any more.
+//! Walks folders, leaving out the files that git ignores. A walk runs on a thread of its own, and ends when nobody
+//! waits for it any more.
 
 use crate::reach::{Reach, Reading};
 use crate::regular;
@@ -42,7 +43,7 @@ fn would_hang(folder: &Path) -> bool {
     if ignore.iter().any(|it| is_odd(it)) {
         return true;
     }
-    // in a worktree `.git` is a file that names a folder, and `commondir` there names the next folder
+    // in a worktree `.git` is a file that names a folder, and the file `commondir` there names the main one
     let is_there = |it: &Path| metadata(it).is_ok_and(|it| it.is_file());
     if !is_there(&git) {
         return false;

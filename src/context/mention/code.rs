@@ -1,4 +1,4 @@
-//! Finds the code in a prompt, and `@` words that belong to code without a mark.
+//! Finds the code in a prompt, and `@` words that belong to code which is not marked as code.
 
 use std::ops::Range;
 

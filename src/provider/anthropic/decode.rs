@@ -50,7 +50,7 @@ enum Kind {
         whole: Value,
         pieces: String,
     },
-    /// A block of an unknown kind, built up as it came.
+    /// A block of an unknown kind, assembled from its deltas.
     Raw {
         value: Value,
         pieces: String,

@@ -63,9 +63,9 @@ fn tool(spec: &ToolSpec) -> Value {
 /// The distance between two marks in blocks. The API looks back 20 blocks from a mark.
 const STRIDE: usize = 15;
 
-/// Marks the end of this request and the end of the previous one (the last user message before the last reply): what
-/// the previous request wrote into the cache is read now. A third mark stands `STRIDE` blocks before: if the previous
-/// request was stopped before it was cached, this mark still reaches the one before that.
+/// Marks the end of this request and the end of the previous one, which is the last user message before the last reply:
+/// the API reads from its cache what the previous request wrote. A third mark stands `STRIDE` blocks before. If the
+/// previous request was stopped before it was cached, the API finds the end of an earlier request from there.
 fn mark_messages(messages: &mut [Value], room: Room) {
     let short = room.short(messages);
     let last = |messages: &[Value], role: &str| {
@@ -102,7 +102,7 @@ fn message(message: &Message) -> Option<Value> {
         Role::System | Role::Note => return None,
     };
     let mut blocks = message.blocks.iter().collect::<Vec<_>>();
-    // The API refuses answers behind other blocks. The sort is stable.
+    // The API refuses answers of calls behind other blocks. The sort is stable.
     blocks.sort_by_key(|block| role == "user" && !matches!(block, Block::Answer(_)));
     let content: Vec<Value> = blocks.into_iter().filter_map(self::block).collect();
     (!content.is_empty()).then(|| json!({ "role": role, "content": content }))

@@ -20,7 +20,7 @@ struct Chunk<P> {
     error: Option<Box<Value>>,
 }
 
-/// These fields stand in every chunk; one chunk is enough to read them.
+/// The name of the model. It stands in every chunk and is read from one.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Named {

@@ -101,7 +101,8 @@ fn has_call(parts: &[Value]) -> bool {
     parts.iter().any(|part| part.get("functionCall").is_some())
 }
 
-/// The answers in one content, because they are counted against the calls before them; the text in another.
+/// A user's message as contents: all answers in one, because Gemini counts them against the calls before them, and
+/// the text in another.
 fn user<'a>(
     message: &'a Message,
     names: &HashMap<&'a CallId, &'a str>,

@@ -25,7 +25,7 @@ impl Http {
         Some((about, serde_json::to_string_pretty(&body).ok()?))
     }
 
-    /// The secrets of a request with this key. They are noted as used.
+    /// The secrets of a request with this key. They are recorded as used.
     pub(super) fn secrets(&self, key: Option<&Secret>) -> Vec<Secret> {
         let own = self.endpoint.headers.iter().filter_map(|it| (self.env)(it.variable()?));
         let own = own.map(|it| Secret::given(&it)).filter(Secret::is_long);

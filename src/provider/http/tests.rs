@@ -117,7 +117,7 @@ async fn a_reply_arrives_and_the_request_is_as_the_api_wants_it() {
     }
 }
 
-/// The request to this base URL, whose host is a listener on this machine.
+/// The request that an endpoint with this base URL sends. Its host is a listener on this machine.
 async fn asked_of_openais_like(base: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}{base}", listener.local_addr().unwrap());
@@ -245,7 +245,8 @@ async fn an_answer_that_never_begins_is_a_stall() {
     }
 }
 
-/// What pieces give that each arrive after so many seconds, followed by silence. The clock is simulated.
+/// What an answer gives whose pieces arrive after so many seconds each, and which then falls silent. The clock is
+/// simulated.
 async fn paced(pieces: Vec<(u64, &'static str)>) -> Vec<Sampled> {
     let bytes = stream::iter(pieces).then(|(seconds, text)| async move {
         tokio::time::sleep(Duration::from_secs(seconds)).await;

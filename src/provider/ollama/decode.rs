@@ -20,7 +20,7 @@ struct Line {
     error: Option<Value>,
 }
 
-/// This field stands in every line; one line is enough to read it.
+/// The name of the model. It stands in every line and is read from one.
 #[derive(Deserialize)]
 struct Named {
     model: Option<String>,

@@ -19,7 +19,7 @@ struct Chunk {
     error: Option<Box<Value>>,
 }
 
-/// This field stands in every chunk; one chunk is enough to read it.
+/// The name of the model. It stands in every chunk and is read from one.
 #[derive(Deserialize)]
 struct Named {
     model: Option<String>,

@@ -1,4 +1,4 @@
-//! `OpenAI` Chat Completions and its many relatives.
+//! `OpenAI` Chat Completions, and the many servers that imitate it.
 
 mod calls;
 mod decode;

@@ -155,7 +155,7 @@ impl Items {
         }
     }
 
-    /// Begins another part of the reasoning.
+    /// Begins another part of the reasoning of an item.
     pub(super) fn part(&mut self, key: Key<'_>, out: &mut Vec<Sampled>) {
         let open = self.place(Class::Reasoning, key);
         if !open.text.is_empty() {

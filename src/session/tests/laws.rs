@@ -215,7 +215,8 @@ fn unmark(value: &mut Value) {
     }
 }
 
-/// Whether each list of the later body begins with the list of the earlier body, and all other fields are equal.
+/// Whether the later body continues the earlier one: each of its lists begins with the earlier list, and all other
+/// fields are equal.
 fn goes_on(before: &Value, after: &Value) -> bool {
     before.as_object().unwrap().iter().all(|(name, value)| match (value, &after[name]) {
         (Value::Array(before), Value::Array(after)) => after.starts_with(before),

@@ -38,7 +38,7 @@ fn unknown_fields_survive_a_save() {
         assert_eq!(again["messages"], file["messages"]);
         assert_eq!(again["created"], file["created"]);
     }
-    // a field of ours is removed by the program, and a replaced message loses its unknown fields
+    // `by` is a known field, so it is removed; a replaced message loses its unknown fields
     session.messages[2].by.clear();
     session.messages[1] = session.messages[5].clone();
     opened.store.save(&session).unwrap();

@@ -1,4 +1,4 @@
-//! Long outputs stand beside the session and are read back byte by byte.
+//! Long outputs stand beside the session, and are read back unchanged.
 
 use super::*;
 use crate::store::outputs::named;

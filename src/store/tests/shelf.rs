@@ -152,7 +152,7 @@ fn open(project: &Project, id: &SessionId) -> Result<Opened, Barred> {
     }
 }
 
-/// Whether the session has this name. If so, it has to be whole, with everything that belongs to it.
+/// Whether the session has this name. If it has, it must be whole, with everything that belongs to it.
 fn whole(place: &Place, id: &SessionId) -> bool {
     let opened = open(&place.project, id).unwrap();
     let Some(session) = &opened.session else { return false };
