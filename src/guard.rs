@@ -174,8 +174,8 @@ fn guard(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     }
     if let Some(group) = Pid::from_raw(pid) {
         let ours = socket.try_clone()?;
-        std::thread::spawn(move || end_with(ours, group));
-        report(&mut socket, group);
+        std::thread::spawn(move || kill_when_closed(ours, group));
+        reap_all(&mut socket, group);
     }
     Ok(())
 }
@@ -193,7 +193,7 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
 }
 
 /// Reaps processes until none is left below this one, and reports the command's own end.
-fn report(socket: &mut UnixStream, command: Pid) {
+fn reap_all(socket: &mut UnixStream, command: Pid) {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == command => {
@@ -209,7 +209,7 @@ fn report(socket: &mut UnixStream, command: Pid) {
 }
 
 /// Waits until the socket closes, then kills everything. This process ends when the last process is reaped.
-fn end_with(mut socket: UnixStream, group: Pid) {
+fn kill_when_closed(mut socket: UnixStream, group: Pid) {
     while matches!(socket.read(&mut [0]), Ok(1..)) {}
     let _ = kill_process_group(group, Signal::KILL);
     while orphans::kill_children() {

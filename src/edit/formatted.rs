@@ -42,7 +42,7 @@ pub(super) fn tell_apart(
     }
 }
 
-/// Widens a range of lines of the proposal until the lines at its ends stand in both texts.
+/// Widens a range of lines of the proposal until no change in either text reaches over its ends.
 fn common(
     mut lines: std::ops::Range<u32>,
     one: &Sides<'_>,

@@ -25,13 +25,13 @@ impl Rolling {
 
     /// Adds a record, or nothing: if the disk gets full, the record's bytes are cut off again.
     fn add(&mut self, record: &[u8]) -> io::Result<()> {
-        let had = self.ready(record.len() as u64)?;
+        let had = self.lock_with_room(record.len() as u64)?;
         self.file.write_all(record).inspect_err(|_| drop(self.file.set_len(had)))
     }
 
     /// Locks the file, and makes sure that `file` is the one at `path` and has room for `more` bytes: another program
     /// may have renamed it, or the user may have deleted it. Returns its size.
-    fn ready(&mut self, more: u64) -> io::Result<u64> {
+    fn lock_with_room(&mut self, more: u64) -> io::Result<u64> {
         loop {
             // on a disk without locks, programs that write at the same time may lose a record or exceed the limit by
             // one

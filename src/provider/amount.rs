@@ -10,7 +10,7 @@ const TEXT: usize = 16 << 20;
 /// their arguments.
 const ALL: usize = 64 << 20;
 /// How many bytes around the text of a frame are not counted. Every token comes with about this many.
-const SHELL: usize = 2 << 10;
+const AROUND_TEXT: usize = 2 << 10;
 /// The fewest bytes that a call counts, so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;
 
@@ -32,9 +32,9 @@ impl Amount {
                 _ => (),
             }
         }
-        let shell = if text > 0 { SHELL } else { 0 };
+        let around_text = if text > 0 { AROUND_TEXT } else { 0 };
         self.text += text;
-        self.all += text + frame.saturating_sub(text + shell).max(calls);
+        self.all += text + frame.saturating_sub(text + around_text).max(calls);
         match () {
             () if self.text > TEXT => Some(16),
             () if self.all > ALL => Some(64),

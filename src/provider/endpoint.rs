@@ -237,7 +237,7 @@ fn from_row(row: &Row, wanted: Option<Dialect>, env: Lookup<'_>) -> Result<Endpo
         named_by_user: false,
     };
     if moved.is_some() {
-        endpoint.moved(wanted);
+        endpoint.adapt_to_address(wanted);
     }
     Ok(endpoint)
 }
@@ -253,7 +253,7 @@ fn overlay(
         let base_url = if endpoint.name == "azure" { azure_base } else { base_url };
         endpoint.base_url = base_url(base, endpoint.dialect)?;
         endpoint.named_by_user = true;
-        endpoint.moved(wanted);
+        endpoint.adapt_to_address(wanted);
     }
     match (&user.key, &user.stored) {
         (Some(key), _) => endpoint.key = Key::parse(key)?,
@@ -334,7 +334,7 @@ fn checked(text: &str, azure: bool) -> Result<Url, String> {
 
 impl Endpoint {
     /// Adapts the endpoint to its new address. A server that imitates `OpenAI` certainly knows Chat Completions.
-    fn moved(&mut self, wanted: Option<Dialect>) {
+    fn adapt_to_address(&mut self, wanted: Option<Dialect>) {
         let at_home = self.base_url.contains("//api.openai.com/");
         if !at_home && wanted.is_none() && self.dialect == Dialect::OpenAiResponses {
             self.dialect = Dialect::OpenAiChat;

@@ -164,7 +164,7 @@ impl Http {
             .send();
         match timeout(self.clocks.first, sent).await {
             Err(_) => Err(stalled(self.clocks.first)),
-            Ok(Err(error)) => Err(self.unsent(&error)),
+            Ok(Err(error)) => Err(self.no_answer(&error)),
             Ok(Ok(response)) => Ok(response),
         }
     }
@@ -186,7 +186,7 @@ impl Http {
     }
 
     /// The failure for a request that got no answer.
-    fn unsent(&self, error: &reqwest::Error) -> Failure {
+    fn no_answer(&self, error: &reqwest::Error) -> Failure {
         if error.is_connect() && error.is_timeout() {
             return self
                 .offline(format!("no connection within {} s", self.clocks.connect.as_secs()));

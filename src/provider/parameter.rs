@@ -25,7 +25,7 @@ struct Row {
     /// Its name in the request, for the user.
     name: &'static str,
     /// Other names for it in refusals, in lower case.
-    also: &'static [&'static str],
+    aliases: &'static [&'static str],
 }
 
 const fn row(
@@ -33,9 +33,9 @@ const fn row(
     parameter: Parameter,
     pointer: &'static str,
     name: &'static str,
-    also: &'static [&'static str],
+    aliases: &'static [&'static str],
 ) -> Row {
-    Row { dialect, parameter, place: Place::At(pointer), name, also }
+    Row { dialect, parameter, place: Place::At(pointer), name, aliases }
 }
 
 use Dialect::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
@@ -219,12 +219,12 @@ impl Sent {
 
     /// The parameter that a refusal names as not accepted.
     pub fn refused(&self, refusal: &str) -> Option<Parameter> {
-        let text = before_or_at(refusal, LONGEST).to_lowercase();
+        let text = beginning(refusal, LONGEST).to_lowercase();
         let end = TAKEN.iter().filter_map(|it| text.find(it)).min().unwrap_or(text.len());
         let text = &text[..end];
         let named = self.0.iter().flat_map(|row| {
             let own = row.name.to_lowercase();
-            let names = row.also.iter().map(|it| (*it).to_owned()).chain([own]);
+            let names = row.aliases.iter().map(|it| (*it).to_owned()).chain([own]);
             names.filter_map(|name| {
                 let gap = least_gap(text, &name, row.parameter == Parameter::CacheControl)?;
                 // of two names at one place the longer one is meant
@@ -239,8 +239,8 @@ impl Sent {
 fn least_gap(text: &str, name: &str, in_content: bool) -> Option<usize> {
     let gap = |at: usize| {
         let end = at + name.len();
-        let far = before_or_at(text, at.saturating_sub(AROUND)).len();
-        let (before, behind) = (&text[far..at], before_or_at(&text[end..], AROUND));
+        let far = beginning(text, at.saturating_sub(AROUND)).len();
+        let (before, behind) = (&text[far..at], beginning(&text[end..], AROUND));
         if !is_name(before, behind) || !in_content && is_of_content(before) {
             return None;
         }
@@ -253,7 +253,7 @@ fn least_gap(text: &str, name: &str, in_content: bool) -> Option<usize> {
 }
 
 /// The first `most` bytes of a text, or a few less, so that no character is cut.
-fn before_or_at(text: &str, most: usize) -> &str {
+fn beginning(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

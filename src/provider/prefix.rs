@@ -52,7 +52,7 @@ fn unmarked(value: &Value) -> Value {
 }
 
 /// Compares the text before a mark with the least that the model's provider caches.
-pub(super) struct Room {
+pub(super) struct CacheMinimum {
     /// How many bytes are still missing until a mark is worth it.
     missing: usize,
 }
@@ -61,9 +61,9 @@ pub(super) struct Room {
 /// short.
 const TOKEN: usize = 2;
 
-impl Room {
-    pub(super) fn of(model: &str) -> Room {
-        Room { missing: Facts::of(model).cache_minimum as usize * TOKEN }
+impl CacheMinimum {
+    pub(super) fn of(model: &str) -> CacheMinimum {
+        CacheMinimum { missing: Facts::of(model).cache_minimum as usize * TOKEN }
     }
 
     pub(super) fn is_enough(&self) -> bool {
@@ -77,7 +77,7 @@ impl Room {
     }
 
     /// How many of the next messages end before the text is long enough.
-    pub(super) fn short(mut self, messages: &[Value]) -> usize {
+    pub(super) fn too_short(mut self, messages: &[Value]) -> usize {
         let short = messages.iter().take_while(|it| {
             self.take(it);
             !self.is_enough()

@@ -132,13 +132,13 @@ impl Session {
 
     pub(super) fn stop(&mut self, landed: Vec<Input>, step: &mut Step) {
         for it in landed {
-            self.land(it, step);
+            self.take_landed(it, step);
         }
         self.break_off(None, End::Cancelled, step);
     }
 
     /// Takes the result of a call in a turn that is about to end.
-    fn land(&mut self, input: Input, step: &mut Step) {
+    fn take_landed(&mut self, input: Input, step: &mut Step) {
         match input {
             Input::Entered { turn, call, path, what } => {
                 self.entered(turn, call, path, what, step);
@@ -200,7 +200,7 @@ impl Session {
     /// Refuses a call that the model has repeated with the same answer; the call's answer says why. If the model
     /// repeats it further, the turn ends: then this returns the sentence for the user.
     pub(super) fn guard_loops(&self, reply: &Reply, plans: &mut [Plan]) -> Option<String> {
-        let made = self.made();
+        let made = self.calls_made();
         let mut runaway = None;
         for (call, plan) in reply.calls().zip(plans) {
             let times = repeats(call, &made);
@@ -215,7 +215,7 @@ impl Session {
     }
 
     /// The calls of this turn that have run, each with its answer. The calls of the last reply come first.
-    fn made(&self) -> Vec<(&ToolCall, &str)> {
+    fn calls_made(&self) -> Vec<(&ToolCall, &str)> {
         let start = self
             .messages
             .iter()

@@ -147,7 +147,7 @@ impl Session {
             Input::Entered { turn, call, path, what } => {
                 self.entered(turn, call, path, what, &mut step);
             }
-            Input::Applied { answer, .. } => self.judged(vec![answer], &mut step),
+            Input::Applied { answer, .. } => self.take_verdicts(vec![answer], &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.answered(turn, answer, &mut step);
             }
@@ -351,12 +351,12 @@ impl Session {
 
     fn reviewed(&mut self, path: PathBuf, answers: Vec<ToolAnswer>, step: &mut Step) {
         self.record(Event::Reviewed { path }, step);
-        self.judged(answers, step);
+        self.take_verdicts(answers, step);
     }
 
     /// The verdicts answer their calls. A call that is already answered gets its verdict with the next request. A
     /// verdict may come before the message that its change has entered the buffer.
-    fn judged(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
+    fn take_verdicts(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
         let mut answered = None;
         for answer in answers {
             let reviewing = self.open().iter().any(|it| {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The journal's present place. It changes when the session is renamed.
 #[derive(Clone, Copy)]
-pub(super) struct At<'a> {
+pub(super) struct Location<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) path: &'a Path,
 }
@@ -101,7 +101,7 @@ impl Line {
 impl Journal {
     /// Opens the journal and returns what it adds to save number `saves`.
     pub(super) fn open(
-        at: At<'_>,
+        at: Location<'_>,
         saves: u64,
         warnings: &mut Vec<String>,
     ) -> io::Result<(Journal, Tail)> {
@@ -131,7 +131,12 @@ impl Journal {
     }
 
     /// Adds all lines, or none: if the disk gets full, the lines' bytes are cut off again.
-    pub(super) fn append(&mut self, at: At<'_>, added: &[Line], sync: bool) -> io::Result<()> {
+    pub(super) fn append(
+        &mut self,
+        at: Location<'_>,
+        added: &[Line],
+        sync: bool,
+    ) -> io::Result<()> {
         self.cut(at)?;
         let mut lines = Vec::new();
         if self.len == 0 {
@@ -160,12 +165,12 @@ impl Journal {
     }
 
     /// Empties the journal after a save.
-    pub(super) fn restart(&mut self, at: At<'_>, saves: u64) -> io::Result<()> {
+    pub(super) fn restart(&mut self, at: Location<'_>, saves: u64) -> io::Result<()> {
         (self.len, self.saves, self.has_rest) = (0, saves, true);
         self.cut(at)
     }
 
-    fn cut(&mut self, at: At<'_>) -> io::Result<()> {
+    fn cut(&mut self, at: Location<'_>) -> io::Result<()> {
         if self.has_rest {
             at.disk.truncate(at.path, self.len)?;
             self.has_rest = false;
@@ -173,7 +178,7 @@ impl Journal {
         Ok(())
     }
 
-    fn sync(&mut self, at: At<'_>) -> io::Result<()> {
+    fn sync(&mut self, at: Location<'_>) -> io::Result<()> {
         at.disk.sync(at.path)?;
         if !self.is_named {
             at.disk.sync_dir(at.path.parent().unwrap_or(Path::new(".")))?;

@@ -21,7 +21,7 @@ const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
 
 /// The beginnings of those journal lines that a list uses.
-const TELLING: [&str; 3] =
+const USED_LINES: [&str; 3] =
     [r#"{"event":"prompted""#, r#"{"event":"titled""#, r#"{"event":"named""#];
 
 /// One session on disk.
@@ -44,10 +44,10 @@ pub struct Listed {
 impl Project {
     /// All sessions; the session that was saved last comes first.
     pub fn list(&self) -> Vec<Listed> {
-        let (names, mut index) = (self.started(), self.index());
+        let (names, mut index) = (self.session_names(), self.index());
         index.keep(&names);
-        let looked_at = names.into_iter().filter_map(|name| self.look_at(name, &mut index));
-        let mut list: Vec<Listed> = looked_at.collect();
+        let sessions = names.into_iter().filter_map(|name| self.listed(name, &mut index));
+        let mut list: Vec<Listed> = sessions.collect();
         self.keep_index(&index);
         list.sort_by(|a, b| a.age.cmp(&b.age).then_with(|| a.name.cmp(&b.name)));
         list
@@ -67,7 +67,7 @@ impl Project {
     }
 
     /// The names of all sessions that have a file or a journal.
-    fn started(&self) -> Vec<String> {
+    fn session_names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .filter_map(|it| {
@@ -82,7 +82,7 @@ impl Project {
     }
 
     /// The session of this name; `None` if nothing has been said in it.
-    fn look_at(&self, name: String, index: &mut Index) -> Option<Listed> {
+    fn listed(&self, name: String, index: &mut Index) -> Option<Listed> {
         let held = self.is_held(&name);
         let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));
         let (mut head, mut problem) = (Head::default(), None);
@@ -188,7 +188,7 @@ fn add_journal(journal: &Path, head: &mut Head) {
     if !lines.next().is_some_and(|it| journal::follows(&it, head.saves)) {
         return;
     }
-    let tells = |it: &Vec<u8>| TELLING.iter().any(|begin| it.starts_with(begin.as_bytes()));
+    let tells = |it: &Vec<u8>| USED_LINES.iter().any(|begin| it.starts_with(begin.as_bytes()));
     for event in lines.filter(tells).filter_map(|it| serde_json::from_slice::<Event>(&it).ok()) {
         match event {
             Event::Prompted { turn, message } => {

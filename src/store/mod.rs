@@ -29,7 +29,7 @@ use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
 use crate::text::cause;
 use file::SessionFile;
-use journal::{At, Journal, Line, Piece};
+use journal::{Journal, Line, Location, Piece};
 use sha2::{Digest, Sha256};
 use stamp::Stamp;
 use std::collections::HashSet;
@@ -240,7 +240,7 @@ impl Project {
         };
         let mut warnings = Vec::new();
         let journal_path = self.dir.join(format!("{id}.journal"));
-        let at = At { disk: &*self.disk, path: &journal_path };
+        let at = Location { disk: &*self.disk, path: &journal_path };
         let (journal, tail) = Journal::open(at, header.saves, &mut warnings).map_err(Barred::Io)?;
         let replayed = !tail.events.is_empty();
         if replayed {
@@ -289,7 +289,9 @@ impl Project {
         match lock.try_lock() {
             Ok(()) => {
                 // Only people read this text. Whether the session is held follows from the lock itself.
-                if let Err(error) = self.disk.write(&path, Holder::us(self.utc_offset).as_bytes()) {
+                if let Err(error) =
+                    self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
+                {
                     tracing::warn!("the lock does not tell whose it is: {error}");
                 }
                 Ok(lock)
@@ -348,7 +350,7 @@ impl Store {
             self.sync_outputs()?;
         }
         let path = self.journal_path();
-        self.journal.append(At { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
+        self.journal.append(Location { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
         self.backlog.clear();
         Ok(())
     }
@@ -372,7 +374,7 @@ impl Store {
         let is_durable = self.disk.sync_dir(&self.dir);
         self.clear_outputs();
         let path = self.journal_path();
-        let at = At { disk: &*self.disk, path: &path };
+        let at = Location { disk: &*self.disk, path: &path };
         self.journal.restart(at, self.header.saves).and(is_durable)
     }
 

@@ -23,7 +23,7 @@ pub struct Holder {
 
 impl Holder {
     /// The Neovim that started this program, and the time at which it took the lock, by the user's clock.
-    pub(super) fn us(utc_offset: i32) -> String {
+    pub(super) fn this_program(utc_offset: i32) -> String {
         let now = clock(SystemTime::now(), utc_offset);
         let server = std::env::var("NVIM").unwrap_or_default();
         format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())

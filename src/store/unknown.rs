@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 /// The unknown fields of one message: its place in the file, its blocks as this program writes them, its own unknown
 /// fields, and those of each block.
 #[derive(Debug)]
-struct Beyond {
+struct UnknownFields {
     at: usize,
     blocks: Value,
     own: Map<String, Value>,
-    of_blocks: Vec<Map<String, Value>>,
+    by_block: Vec<Map<String, Value>>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Unknown(Vec<Beyond>);
+pub(super) struct Unknown(Vec<UnknownFields>);
 
 /// A message as it is written: with its unknown fields, if it has any.
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ impl Unknown {
         let mut file: Value = serde_json::from_slice(file).unwrap_or_default();
         let messages = file.get_mut("messages").map(Value::take).unwrap_or_default();
         let messages = messages.as_array().into_iter().flatten().enumerate();
-        Unknown(messages.filter_map(|(at, it)| beyond(at, it)).collect())
+        Unknown(messages.filter_map(|(at, it)| unknown_fields(at, it)).collect())
     }
 
     /// The messages with their unknown fields. A message that has changed loses them.
@@ -47,11 +47,11 @@ impl Unknown {
     }
 }
 
-impl Beyond {
+impl UnknownFields {
     fn add_to(&self, message: &Message) -> Option<Value> {
         let mut value =
             serde_json::to_value(message).ok().filter(|it| it["blocks"] == self.blocks)?;
-        for (block, more) in value["blocks"].as_array_mut()?.iter_mut().zip(&self.of_blocks) {
+        for (block, more) in value["blocks"].as_array_mut()?.iter_mut().zip(&self.by_block) {
             block.as_object_mut()?.extend(more.clone());
         }
         value.as_object_mut()?.extend(self.own.clone());
@@ -60,20 +60,20 @@ impl Beyond {
 }
 
 /// `None` if the message has no unknown fields.
-fn beyond(at: usize, stood: &Value) -> Option<Beyond> {
+fn unknown_fields(at: usize, stood: &Value) -> Option<UnknownFields> {
     let mut ours = serde_json::to_value(Message::deserialize(stood).ok()?).ok()?;
     if ours == *stood {
         return None;
     }
-    let own = more(stood, &ours);
+    let own = missing_fields(stood, &ours);
     let blocks = ours["blocks"].take();
     let pairs = stood["blocks"].as_array()?.iter().zip(blocks.as_array()?);
-    let of_blocks = pairs.map(|(stood, ours)| more(stood, ours)).collect();
-    Some(Beyond { at, blocks, own, of_blocks })
+    let by_block = pairs.map(|(stood, ours)| missing_fields(stood, ours)).collect();
+    Some(UnknownFields { at, blocks, own, by_block })
 }
 
 /// The fields of one object that the other does not have.
-fn more(stood: &Value, ours: &Value) -> Map<String, Value> {
+fn missing_fields(stood: &Value, ours: &Value) -> Map<String, Value> {
     let fields = stood.as_object().into_iter().flatten();
     let fields = fields.filter(|(name, _)| ours.get(name.as_str()).is_none());
     fields.map(|(name, value)| (name.clone(), value.clone())).collect()

@@ -57,7 +57,7 @@ fn of_piece(old: &[&str], new: &[&str]) -> Vec<Hunk> {
 fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
     let mut cuts = Vec::new();
     let mut last = (0, 0);
-    for pair in in_order(&single(old, new)).windows(2) {
+    for pair in longest_ascending(&unique_lines(old, new)).windows(2) {
         let [(old, new), next] = [pair[0], pair[1]];
         let at = (old + 1, new + 1);
         if next == at && at.0 - last.0 >= piece && at.1 - last.1 >= piece {
@@ -69,7 +69,7 @@ fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
 }
 
 /// The places of the lines that occur exactly once in each text, in the order of the old text.
-fn single(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+fn unique_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());
@@ -90,7 +90,7 @@ fn single(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
 }
 
 /// The longest subsequence of pairs that ascends on both sides.
-fn in_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+fn longest_ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // for each length, the run that ends lowest; for each pair, the pair before it
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
@@ -164,7 +164,7 @@ mod tests {
             news in Just((0..30).collect::<Vec<usize>>()).prop_shuffle()
         ) {
             let pairs: Vec<_> = news.into_iter().enumerate().collect();
-            let run = in_order(&pairs);
+            let run = longest_ascending(&pairs);
             prop_assert!(run.windows(2).all(|it| it[0].0 < it[1].0 && it[0].1 < it[1].1));
         }
     }

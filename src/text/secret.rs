@@ -185,7 +185,7 @@ impl Marking {
     /// Decides about a place where a word may begin.
     fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
         if !is_part(first) {
-            return blank(rest, first, is_last, out);
+            return end_of_word(rest, first, is_last, out);
         }
         if !FIRST.get(first as usize).is_some_and(|it| *it) {
             self.state = State::Word;
@@ -213,7 +213,7 @@ impl Marking {
 }
 
 /// Whether a word ends here. An escaped end of line (`\n`) ends it too.
-fn blank(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
+fn end_of_word(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
     let second = rest.chars().nth(1);
     if first == '\\' && second.is_none() && !is_last {
         return None;

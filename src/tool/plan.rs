@@ -100,7 +100,7 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
             writing = writing.max(Writing::Reviewed(why));
         }
         if let Whole::Rename { to } = whole {
-            let led = free(desk, &to.to_string_lossy())?;
+            let led = unused_path(desk, &to.to_string_lossy())?;
             writing = writing.max(led.writing);
             *to = led.path;
         }
@@ -123,7 +123,7 @@ fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
 }
 
 /// A path where no file is.
-fn free(desk: &Desk, to: &str) -> Result<Led, String> {
+fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     let led = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
     if path::is_link(desk, to)? || led.path.exists() {
         return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));

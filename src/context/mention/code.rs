@@ -196,11 +196,11 @@ fn closing(
 fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(open) = line[at..].find('`').map(|it| at + it) {
-        let count = run(&line[open..]);
+        let count = backticks(&line[open..]);
         at = open + count;
         let mut seek = at;
         while let Some(close) = line[seek..].find('`').map(|it| seek + it) {
-            let length = run(&line[close..]);
+            let length = backticks(&line[close..]);
             seek = close + length;
             if length == count {
                 spans.push(start + open..start + seek);
@@ -212,7 +212,7 @@ fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
 }
 
 /// The number of backticks at the beginning of a text.
-fn run(text: &str) -> usize {
+fn backticks(text: &str) -> usize {
     text.bytes().take_while(|it| *it == b'`').count()
 }
 

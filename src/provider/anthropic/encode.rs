@@ -3,7 +3,7 @@
 use super::thinking;
 use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
-use crate::provider::prefix::Room;
+use crate::provider::prefix::CacheMinimum;
 use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -20,17 +20,17 @@ pub(crate) fn body(request: &Request) -> Value {
     if !request.system.trim().is_empty() {
         body["system"] = json!([{ "type": "text", "text": request.system }]);
     }
-    let mut room = Room::of(&request.model);
-    room.take(&body["tools"]);
-    room.take(&body["system"]);
+    let mut minimum = CacheMinimum::of(&request.model);
+    minimum.take(&body["tools"]);
+    minimum.take(&body["system"]);
     let last = if body["system"].is_null() { "tools" } else { "system" };
-    if room.is_enough() && !body[last].is_null() {
+    if minimum.is_enough() && !body[last].is_null() {
         mark(&mut body[last]);
     }
     let mut messages: Vec<Value> = request.messages.iter().filter_map(message).collect();
     close_server_tools(&mut messages);
     thinking::ask(request, &messages, &mut body);
-    mark_messages(&mut messages, room);
+    mark_messages(&mut messages, minimum);
     body["messages"] = messages.into();
     body
 }
@@ -66,8 +66,8 @@ const STRIDE: usize = 15;
 /// Marks the end of this request and the end of the previous one, which is the last user message before the last reply:
 /// the API reads from its cache what the previous request wrote. A third mark stands `STRIDE` blocks before. If the
 /// previous request was stopped before it was cached, the API finds the end of an earlier request from there.
-fn mark_messages(messages: &mut [Value], room: Room) {
-    let short = room.short(messages);
+fn mark_messages(messages: &mut [Value], minimum: CacheMinimum) {
+    let short = minimum.too_short(messages);
     let last = |messages: &[Value], role: &str| {
         messages.iter().rposition(|message| message["role"] == role)
     };

@@ -59,7 +59,7 @@ impl Http {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let url = address(self.endpoint.dialect, &self.endpoint.base_url);
         let sent = self.client()?.get(url).headers(headers).send().await;
-        let response = sent.map_err(|error| self.unsent(&error))?;
+        let response = sent.map_err(|error| self.no_answer(&error))?;
         let status = response.status();
         let body = whole(response).await;
         if !status.is_success() {
