@@ -1,5 +1,5 @@
-//! One conversation: its session, where it is kept and where it is shown. What comes in is saved, then shown; what is
-//! to be done about it outside is left for the agent.
+//! One conversation: its session, and where it is saved and shown. An input is saved, then shown; the agent carries
+//! out its effects.
 
 mod announce;
 mod redact;
@@ -16,10 +16,10 @@ use std::collections::VecDeque;
 use std::io;
 use tokio::sync::mpsc;
 
-/// What the agent has to do about an input.
+/// What the agent has to do after an input.
 pub enum Due {
     Effect(Effect),
-    /// The first turn has ended: the conversation may have a title by now.
+    /// The first turn has ended, so the conversation may get a title.
     Title,
 }
 
@@ -29,25 +29,25 @@ pub struct Retry {
     pub why: String,
 }
 
-/// What a conversation speaks by.
+/// The channels and secrets of a conversation.
 pub struct Ways {
     pub screen: mpsc::UnboundedSender<Show>,
     pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
-    /// No text from outside comes into the conversation with one of these.
+    /// Keys that are removed from all text from outside.
     pub secrets: Secrets,
 }
 
 pub struct Conversation {
     pub id: SessionId,
     pub session: Session,
-    /// `None`: the conversation is never saved, or it can only be read.
+    /// `None` if the conversation is never saved, or can only be read.
     pub store: Option<Store>,
-    /// The conversation can only be read here: why, and what the user can do.
+    /// Why the conversation can only be read here, and what the user can do.
     pub reads: Option<String>,
     screen: mpsc::UnboundedSender<Show>,
     wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
     secrets: Secrets,
-    /// What the agent has not dealt with.
+    /// Work that the agent has not taken yet.
     due: VecDeque<Due>,
     /// The status that was shown last.
     status: Option<Status>,
@@ -83,7 +83,7 @@ impl Conversation {
         }
     }
 
-    /// One input to its end: saved, shown, and its effects kept for `due`.
+    /// Takes an input: saves and shows its events, and keeps its effects for `due`.
     pub fn take(&mut self, mut input: Input) {
         redact::without_keys(&mut input, &self.secrets.known());
         if let (Input::Answered { answer, .. }, Some(store)) = (&mut input, &mut self.store) {
@@ -110,15 +110,15 @@ impl Conversation {
         }
     }
 
-    /// An input while the session is being opened: nothing is shown yet, and no effect depends on its record.
+    /// Takes an input while the session is being opened: nothing is shown yet, and no effect depends on its record.
     pub fn recall(&mut self, input: Input) {
         let step = self.session.step(input);
-        // The user is told of a disk that fails, and goes on in memory.
+        // the user is told if the disk fails, and goes on in memory
         let _ = self.save(&step.events, false);
     }
 
-    /// The surroundings are going: all is on disk when this returns. `partial`: what came of a reply. An interrupted turn
-    /// stays in the journal, where the next start finds it.
+    /// Ends the conversation. When this returns, everything is on disk. `partial` is the part of a reply that had
+    /// arrived. An interrupted turn stays in the journal, where the next start finds it.
     pub fn leave(&mut self, partial: Option<Reply>) {
         let was_at_rest = self.session.phase == Phase::Idle;
         let step = self.session.step(Input::Leave { partial });
@@ -135,12 +135,13 @@ impl Conversation {
         }
     }
 
-    /// What is to be dealt with next.
+    /// The next piece of work for the agent.
     pub fn due(&mut self) -> Option<Due> {
         self.due.pop_front()
     }
 
-    /// A command whose start could not be recorded on disk waits for the user's answer. All else goes on in memory.
+    /// Keeps effects for `due`. A command whose start could not be recorded on disk waits for the user's answer;
+    /// other effects go on in memory.
     fn keep_due(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
         let mut waiting = None;
         for effect in effects {
@@ -159,7 +160,7 @@ impl Conversation {
         }
     }
 
-    /// Whether what was decided before an effect has to survive even a loss of power.
+    /// Whether the events before this effect have to survive a loss of power.
     fn reaches_out(&self, effect: &Effect) -> bool {
         match effect {
             Effect::Run { call, .. } => self.acts(&call.id),
@@ -173,8 +174,8 @@ impl Conversation {
         self.session.open().iter().any(|it| it.call.id == *call && it.access.acts())
     }
 
-    /// While a turn runs the events go to the journal; at rest the whole session is written. An error means that
-    /// not all of them are on disk; the user was told of it.
+    /// Saves events: in the journal while a turn runs, in the whole session at rest. An error means that not all
+    /// events are on disk; the user has been told.
     fn save(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
         let Some(store) = &mut self.store else { return Ok(()) };
         if events.is_empty() {
@@ -198,7 +199,7 @@ impl Conversation {
         self.tell_of_edit();
     }
 
-    /// Somebody has written the session's file while it was open here.
+    /// Tells the user if somebody else has changed the session's file while it was open here.
     fn tell_of_edit(&mut self) {
         if let Some(path) = self.store.as_mut().and_then(Store::edited) {
             let text = format!(
@@ -209,7 +210,7 @@ impl Conversation {
         }
     }
 
-    /// The conversation goes on in memory; the user is told once, and as long as it lasts the winbar says so.
+    /// Tells the user once that the conversation goes on in memory. The winbar shows it for as long as it lasts.
     pub fn warn_of_disk(&mut self, error: &io::Error) {
         if !std::mem::replace(&mut self.disk_warned, true) {
             let path = self.store.as_ref().map(Store::path).unwrap_or_default();
@@ -222,17 +223,17 @@ impl Conversation {
         }
     }
 
-    /// The conversation is in memory only: it is never saved, or the disk fails.
+    /// Whether the conversation is in memory only: it is never saved, or the disk fails.
     pub fn is_unsaved(&self) -> bool {
         self.store.is_none() && self.reads.is_none() || self.disk_warned
     }
 
     pub fn show(&self, show: Show) {
-        // The screen lives as long as the agent; a failed send means that the editor is gone.
+        // the screen lives as long as the agent, so a failed send means that the editor is gone
         let _ = self.screen.send(show);
     }
 
-    /// Shows a status where it is another than before.
+    /// Shows a status if it differs from the last one.
     pub fn show_status(&mut self, status: Status) {
         if self.status.as_ref() != Some(&status) {
             self.status = Some(status.clone());
@@ -240,17 +241,17 @@ impl Conversation {
         }
     }
 
-    /// Has the next status shown in any case.
+    /// Makes sure that the next status is shown.
     pub fn forget_status(&mut self) {
         self.status = None;
     }
 
     pub fn wish(&self, wish: Wish) {
-        // The program outlives its agents, or is ending.
+        // the program outlives its agents, or is ending
         let _ = self.wishes.send((self.id.clone(), wish));
     }
 
-    /// Where all goes that is said, for tasks that outlive a message.
+    /// The channel to the screen, for tasks that outlive a message.
     pub fn screen(&self) -> mpsc::UnboundedSender<Show> {
         self.screen.clone()
     }
@@ -259,7 +260,7 @@ impl Conversation {
         self.show(Show::Now(Report::Notice { level, text }));
     }
 
-    /// Gives a message back to the user.
+    /// Gives a message back to the user, with the reason.
     pub fn bounce(&self, text: String, context: Vec<Excerpt>, why: String) {
         self.show(Show::Now(Report::Bounce { text, context, why }));
     }
@@ -268,7 +269,7 @@ impl Conversation {
         self.notice(Level::Warn, "A turn is running. Stop it first (<C-c>).".into());
     }
 
-    /// Sentences for the user, but for those that the conversation has already.
+    /// Adds sentences for the user, except those that the conversation already has.
     pub fn tell_once(&mut self, texts: impl IntoIterator<Item = String>) {
         for text in texts {
             let mut said = self.session.messages.iter().flat_map(|it| &it.blocks);
@@ -278,14 +279,14 @@ impl Conversation {
         }
     }
 
-    /// Whether this was the last thing the chat said: reopening does not repeat it.
+    /// Whether the chat's last messages include this text, so that opening the session again does not repeat it.
     pub fn was_told(&self, text: &str) -> bool {
         self.session.messages.iter().rev().take(3).any(|it| {
             it.blocks.iter().any(|it| matches!(it, Block::Text { text: told } if told == text))
         })
     }
 
-    /// The system prompt; empty where there is none.
+    /// The system prompt; empty if there is none.
     pub fn system(&self) -> &str {
         let first = self.session.messages.first();
         match first.filter(|it| it.role == Role::System).map(|it| &it.blocks[..]) {
@@ -294,7 +295,7 @@ impl Conversation {
         }
     }
 
-    /// Reads the long outputs that have not been needed till now.
+    /// Reads the long outputs that have not been loaded yet.
     pub fn read_outputs(&mut self) {
         let Some(store) = &self.store else { return };
         let text = match store.read_outputs(&mut self.session) {

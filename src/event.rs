@@ -1,4 +1,4 @@
-//! The facts of a session, in order, and the passing signs of life between them.
+//! The facts of a session, in order, and the progress that is shown between them.
 
 mod access;
 mod awaited;
@@ -35,7 +35,7 @@ impl fmt::Display for SessionId {
 #[serde(transparent)]
 pub struct TurnId(pub u32);
 
-/// The highest number that is accepted from a file. Numbers given after it do not reach the end of a `u32`.
+/// The highest number that is accepted from a file. Counting goes on from it without reaching the end of a `u32`.
 pub const HIGHEST: u32 = 1 << 30;
 
 impl<'de> Deserialize<'de> for TurnId {
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for TurnId {
     }
 }
 
-/// Reads a number from which counting goes on; at most `HIGHEST`.
+/// Reads a number from which the program counts on; at most `HIGHEST`.
 pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     Ok(u32::deserialize(from)?.min(HIGHEST))
 }
@@ -78,7 +78,7 @@ pub enum Event {
     Unqueued {
         id: u32,
     },
-    /// The turn begins with this message (which leaves the queue, if it stood there).
+    /// The turn begins with this message. A queued message leaves the queue.
     Prompted {
         turn: TurnId,
         message: Queued,
@@ -88,7 +88,7 @@ pub enum Event {
         turn: TurnId,
         message: Queued,
     },
-    /// A whole reply, or what had arrived of one when the turn was stopped or failed.
+    /// A whole reply, or the part that had arrived when the turn was stopped or failed.
     Replied {
         turn: TurnId,
         reply: Reply,
@@ -113,8 +113,8 @@ pub enum Event {
         turn: TurnId,
         call: CallId,
     },
-    /// The call's change of a file is before the user, for them to decide. `what` counts those of the call's files
-    /// before it too.
+    /// The call's change of this file is shown to the user for a decision. `what` counts all changes of the call so
+    /// far, also those of earlier files.
     Proposed {
         turn: TurnId,
         call: CallId,
@@ -126,20 +126,21 @@ pub enum Event {
         turn: TurnId,
         answer: ToolAnswer,
     },
-    /// Nothing of this file is under review any more.
+    /// No change of this file is under review any more.
     Reviewed {
         path: PathBuf,
     },
-    /// Agreed text of these files (as shown to the user) is in their buffers and not on disk.
+    /// The user has agreed to text in the buffers of these files that is not on disk. Paths are as the user sees
+    /// them.
     Unsaved {
         paths: Vec<String>,
     },
-    /// Instructions of folders that were touched first, and what else goes with the next request.
+    /// Instructions of folders that were touched for the first time, and other excerpts for the next request.
     Instructed {
         files: Vec<Excerpt>,
     },
-    /// What the model knows of a file: the SHA-256 of its text (`Text::sha256_hex`); empty where it knows that there is
-    /// another text, and not which; `None` where the file is no more.
+    /// What the model knows of a file: the SHA-256 of its text (`Text::sha256_hex`). Empty if the model knows only
+    /// that the text has changed; `None` if the file does not exist any more.
     Knew {
         path: PathBuf,
         hash: Option<String>,
@@ -150,7 +151,7 @@ pub enum Event {
     },
     /// A model was asked for a title.
     Named(Named),
-    /// Something the model is to be told with the next request.
+    /// Something to tell the model with the next request.
     Noted {
         text: String,
     },
@@ -164,13 +165,13 @@ pub enum Event {
         failure: Failure,
         wait_ms: u64,
     },
-    /// The provider refused this model's thoughts: those it has had so far do not go back to it any more, and the
-    /// request is repeated without them. A declared break of the request's prefix.
+    /// The provider refused this model's thoughts. The model does not get its earlier thoughts back any more, and the
+    /// request is repeated without them. This breaks the request's prefix on purpose.
     ThoughtsDropped {
         turn: TurnId,
         model: String,
     },
-    /// Where nothing is said of how it is asked, that is as it is by default.
+    /// Fields that `tuning` leaves out have their default.
     ModelChosen {
         model: String,
         #[serde(default, skip_serializing_if = "Tuning::is_empty")]
@@ -180,11 +181,12 @@ pub enum Event {
     ModeChosen {
         mode: Mode,
     },
-    /// What a request and its reply cost, in USD; absent where the price is not known.
+    /// The cost of a request and its reply in USD; `None` if the price is not known.
     Spent {
         cost: Option<f64>,
     },
-    /// The user took the newly built system prompt and the instructions there are: a declared break of the request's prefix.
+    /// The user took the newly built system prompt and the current instructions. This breaks the request's prefix on
+    /// purpose.
     SystemChosen {
         system: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -196,17 +198,17 @@ pub enum Event {
     },
 }
 
-/// A model's title for a conversation, and what it took.
+/// A model's title for a conversation, and the cost of asking for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Named {
-    /// Empty where it gave none, or the user had given one by then.
+    /// Empty if the model gave none, or if the user had given a title by then.
     pub title: String,
     pub usage: Usage,
-    /// In USD; absent where the price is not known.
+    /// In USD; `None` if the price is not known.
     pub cost: Option<f64>,
 }
 
-/// What one call of a reply would do, found out when the reply is complete.
+/// What one call of a reply would do. Determined when the reply is complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub call: CallId,
@@ -228,13 +230,13 @@ pub enum End {
     Done,
     Cancelled,
     Failed(Failure),
-    /// The reply ended in a way the user must know of: cut by `max_tokens`, refused, unknown stop reason.
+    /// The reply ended in a way that the user has to know: cut by `max_tokens`, refused, or for an unknown reason.
     Stopped(String),
-    /// The editor or the program went away in mid-turn; found when the session was opened again.
+    /// The editor or the program ended in mid-turn. Found when the session is opened again.
     Interrupted,
 }
 
-/// Signs of life, shown at once and no facts: of them the journal has a reply's text only, until the reply is whole.
+/// Progress: shown at once, but no fact. The journal keeps only the text of a reply, until the reply is whole.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     Text(String),
@@ -244,7 +246,7 @@ pub enum Delta {
         id: CallId,
         tool: String,
     },
-    /// Bytes came, and nothing in them.
+    /// Bytes without content came, so the connection is alive.
     Alive,
     /// A running command's output.
     Output {

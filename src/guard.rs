@@ -1,7 +1,7 @@
-//! What a command starts ends with it. Between the program and each command stands a guard: this program
-//! again, as a small process of its own that adopts what the command leaves behind, and kills all of it when
-//! its socket closes, because the program wants so or because the program itself was killed. If a command kills
-//! its guard, its processes become children of the program, which knows them by a mark and kills them.
+//! Ends everything that a command starts together with the command. A guard stands between the program and each
+//! command: a small process, this program again, that adopts the processes which the command leaves behind. The guard
+//! kills all of them when its socket closes, because the program wants so or was killed itself. If a command kills
+//! its guard, its processes become children of the program, which recognises them by a mark and kills them.
 
 mod orphans;
 
@@ -22,31 +22,32 @@ use tokio::time::timeout;
 /// The argument that makes this program a guard; the command and its arguments follow.
 pub const ARGUMENT: &str = "guard";
 
-/// In the place of a command: the process that is going to become the one behind it.
+/// Stands in the place of a command: the process that waits, and then becomes the command in the next argument.
 const WAITING: &str = "--waiting";
 
-/// The guard's last message: no process of the command is left. No process and no exit status has this number.
+/// The guard's last message: no process of the command is left. No process id and no exit status has this value.
 const NOTHING_LEFT: i32 = i32::MIN;
 
-/// How long the end of killed processes is awaited: one may hang in the system.
+/// How long to wait for killed processes to end. One may hang in the kernel.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A running command. Dropping it kills all that is left of it.
+/// A running command. Dropping it kills everything that is left of the command.
 pub struct Guarded {
     /// `None` once the guard has been told to end.
-    way: Option<Way>,
-    /// The command's process group: all of it that is known where orphans cannot be adopted.
+    connection: Option<Connection>,
+    /// The command's process group. Where orphans cannot be adopted, only this group can be ended.
     group: Option<Pid>,
 }
 
-/// The connection to the guard. A guard that ends without its last message was killed.
-struct Way {
+/// The connection to the guard. A guard that ends without its last message has been killed.
+struct Connection {
     guard: tokio::process::Child,
     socket: tokio::net::UnixStream,
-    has_last_word: bool,
+    has_said_nothing_left: bool,
 }
 
-/// A guard's command, for arguments, folder, environment and output to be added. `program` is this program.
+/// The command that starts a guard. Arguments, folder, environment and output are added by the caller. `program` is
+/// this program's file.
 pub fn command(program: &Path, command: &Path) -> tokio::process::Command {
     let mut guard = tokio::process::Command::new(program);
     guard.arg0("command-guard").arg(ARGUMENT).arg(command).process_group(0);
@@ -54,44 +55,47 @@ pub fn command(program: &Path, command: &Path) -> tokio::process::Command {
 }
 
 impl Guarded {
-    /// Starts what `command` gave. It is consumed, since it holds ends of the socket and of the output.
+    /// Starts a command made by `command`. Takes it by value, because it holds ends of the socket and of the output.
     pub async fn start(mut command: tokio::process::Command) -> io::Result<Guarded> {
         orphans::adopt();
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        // Reaped by tokio.
+        // tokio reaps the guard
         let guard = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
-        let mut guarded =
-            Guarded { way: Some(Way { guard, socket, has_last_word: false }), group: None };
-        match guarded.word().await {
+        let mut guarded = Guarded {
+            connection: Some(Connection { guard, socket, has_said_nothing_left: false }),
+            group: None,
+        };
+        match guarded.message().await {
             Some(pid) => guarded.group = Pid::from_raw(pid),
             None => return Err(io::Error::other("its guard ended")),
         }
         Ok(guarded)
     }
 
-    /// The command's end; after it `None`, once nothing of it is left. `None` before it: the guard was killed.
+    /// First the command's exit status, then `None` once nothing of the command is left. `None` at once if the guard
+    /// was killed.
     pub async fn ended(&mut self) -> Option<ExitStatus> {
-        self.word().await.map(ExitStatus::from_raw)
+        self.message().await.map(ExitStatus::from_raw)
     }
 
-    async fn word(&mut self) -> Option<i32> {
-        self.way.as_mut()?.word().await
+    async fn message(&mut self) -> Option<i32> {
+        self.connection.as_mut()?.message().await
     }
 
-    /// Signals the command's process group. One that is gone already is no fault.
+    /// Signals the command's process group. A group that has ended is no error.
     pub fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
             let _ = kill_process_group(group, signal);
         }
     }
 
-    /// Kills what is left, and waits for its end.
+    /// Kills what is left of the command, and waits for its end.
     pub async fn finish(mut self) {
-        if let Some(way) = self.way.take() {
-            way.finish().await;
+        if let Some(connection) = self.connection.take() {
+            connection.finish().await;
         }
     }
 }
@@ -99,46 +103,49 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        // Without a runtime the program is ending, and each guard ends its command by itself.
-        if let (Some(way), Ok(runtime)) = (self.way.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(way.finish());
+        // without a runtime the program is ending, and each guard ends its command by itself
+        if let (Some(connection), Ok(runtime)) =
+            (self.connection.take(), tokio::runtime::Handle::try_current())
+        {
+            runtime.spawn(connection.finish());
         }
     }
 }
 
-impl Way {
-    /// The guard sends each message in one piece, so nothing is lost if this future is dropped before one has come.
-    async fn word(&mut self) -> Option<i32> {
+impl Connection {
+    /// The guard's next message. Each message is sent in one piece, so nothing is lost if this future is dropped.
+    async fn message(&mut self) -> Option<i32> {
         loop {
-            let mut word = [0; 4];
-            match (self.socket.read(&mut word).await, i32::from_le_bytes(word)) {
-                (Ok(4), NOTHING_LEFT) => self.has_last_word = true,
-                (Ok(4), word) => return Some(word),
+            let mut message = [0; 4];
+            match (self.socket.read(&mut message).await, i32::from_le_bytes(message)) {
+                (Ok(4), NOTHING_LEFT) => self.has_said_nothing_left = true,
+                (Ok(4), message) => return Some(message),
                 _ => return None,
             }
         }
     }
 
-    /// Has the guard kill what is left, and waits for its end. If the guard was killed itself, this program kills it.
+    /// Makes the guard kill what is left, and waits for its end. If the guard itself was killed, this program kills
+    /// the rest.
     async fn finish(mut self) {
-        // A command may have stopped its guard.
+        // a command may have stopped its guard
         if let Some(guard) = self.guard.id().and_then(|it| Pid::from_raw(it.cast_signed())) {
             let _ = kill_process(guard, Signal::CONT);
         }
         let _ = self.socket.shutdown().await;
-        let _ = timeout(PATIENCE, async { while self.word().await.is_some() {} }).await;
-        if !self.has_last_word {
-            // A guard that was stopped holds what it has adopted. Killed, it leaves that to this program: its processes
-            // become children of this program once it is gone, a moment after its socket closes.
+        let _ = timeout(PATIENCE, async { while self.message().await.is_some() {} }).await;
+        if !self.has_said_nothing_left {
+            // A stopped guard keeps the processes that it has adopted. Once it is killed, they become children of
+            // this program, a moment after its socket closes.
             let _ = self.guard.start_kill();
             let _ = timeout(PATIENCE, self.guard.wait()).await;
-            // This goes on even if the call no longer waits for it.
+            // this task goes on even if the caller no longer waits
             let _ = timeout(PATIENCE, tokio::spawn(orphans::end_marked())).await;
         }
     }
 }
 
-/// The guard: runs the command that stands behind `ARGUMENT`, and ends when nothing is left of it.
+/// Runs as a guard: starts the command behind `ARGUMENT`, and ends when no process of it is left.
 pub fn run(mut arguments: ArgsOs) -> ExitCode {
     match arguments.nth(2) {
         Some(first) if first == WAITING => become_next(arguments),
@@ -160,20 +167,20 @@ fn guard(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
         .process_group(0)
         .spawn()?;
     let pid = child.id().cast_signed();
-    // The process that waits ends if it is not told to go on.
+    // the waiting process ends if it does not get the line below
     socket.write_all(&pid.to_le_bytes())?;
     if let Some(mut waiting) = child.stdin.take() {
         let _ = waiting.write_all(b"\n");
     }
     if let Some(group) = Pid::from_raw(pid) {
         let ours = socket.try_clone()?;
-        std::thread::spawn(move || end_with(ours, group));
-        report(&mut socket, group);
+        std::thread::spawn(move || kill_when_closed(ours, group));
+        reap_all(&mut socket, group);
     }
     Ok(())
 }
 
-/// Becomes the command once the guard says so. A guard that ended before will not.
+/// Waits for the guard's line and becomes the command. Ends if the guard has ended.
 fn become_next(mut arguments: ArgsOs) -> ExitCode {
     let (Some(command), Ok(1)) = (arguments.next(), io::stdin().read(&mut [0])) else {
         return ExitCode::FAILURE;
@@ -181,12 +188,12 @@ fn become_next(mut arguments: ArgsOs) -> ExitCode {
     orphans::mark();
     let error = process::Command::new(&command).args(arguments).stdin(Stdio::null()).exec();
     let _ = writeln!(io::stderr(), "{}: {}", command.display(), cause(&error));
-    // The shells' own code for a command that is not there.
+    // the exit code that shells use for a command that does not exist
     ExitCode::from(127)
 }
 
-/// Reaps until there is nothing below this process any more; tells the command's own end.
-fn report(socket: &mut UnixStream, command: Pid) {
+/// Reaps processes until none is left below this one, and reports the command's own end.
+fn reap_all(socket: &mut UnixStream, command: Pid) {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == command => {
@@ -201,8 +208,8 @@ fn report(socket: &mut UnixStream, command: Pid) {
     }
 }
 
-/// Waits for the socket's end, then kills everything; this process ends as the last of it is reaped.
-fn end_with(mut socket: UnixStream, group: Pid) {
+/// Waits until the socket closes, then kills everything. This process ends when the last process is reaped.
+fn kill_when_closed(mut socket: UnixStream, group: Pid) {
     while matches!(socket.read(&mut [0]), Ok(1..)) {}
     let _ = kill_process_group(group, Signal::KILL);
     while orphans::kill_children() {

@@ -1,5 +1,5 @@
-//! The debug log: written only when it is asked for, by a thread of its own, and only its owner can read it. nvim-rs
-//! stays out of it: its records hold every message, prompts and keys included.
+//! The debug log. It is written only on request, by a thread of its own, and only its owner can read it. Records of
+//! nvim-rs are left out, because they hold every message, with prompts and keys.
 
 mod rolling;
 
@@ -12,18 +12,18 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
-/// How many bytes each of the two files may have: the one that is written, and the one before it.
+/// The most bytes of each of the two files: the one that is being written, and the previous one.
 const HALF: u64 = 5_000_000;
 
-/// How many lines may wait for a slow disk. More are dropped, because the program waits for no log.
+/// The most lines that wait for a slow disk. Further lines are dropped, because the program never waits for its log.
 const WAITING: usize = 8_192;
 
-/// Begins the log in `folder/debug.log`. What is logged is on disk once the guard is dropped.
+/// Begins the log in `folder/debug.log`. Dropping the guard writes all waiting lines to the disk.
 pub fn begin(folder: &Path) -> io::Result<WorkerGuard> {
     let (writer, guard) = writer(folder)?;
     let own = Targets::new().with_target("caliban", LevelFilter::DEBUG);
     let layer = fmt::layer().with_ansi(false).with_writer(writer).with_filter(own);
-    // A second begin in one process keeps the first log.
+    // a second call in one process keeps the first log
     let _ = tracing::subscriber::set_global_default(registry().with(layer));
     Ok(guard)
 }
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_megabytes_leave_the_last_ten_at_most() {
+    fn a_log_keeps_at_most_its_last_ten_megabytes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debug.log");
         let mut file = Rolling::open(path.clone(), HALF).unwrap();

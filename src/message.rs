@@ -1,5 +1,5 @@
-//! What a model reads and writes, in no provider's dialect. These types are also the session file:
-//! their JSON is meant to be read, edited and diffed by a person.
+//! What a model reads and writes, independent of any provider's dialect. These types are also the format of the
+//! session file, so their JSON is made to be read, edited and compared by a person.
 
 mod parameter;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A tool call's id as the provider gave it (or as we made it, where it gave none).
+/// A tool call's id from the provider, or one made by the program if the provider gave none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub String);
@@ -35,15 +35,15 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
-    /// The model whose reply it is, as `provider/model`, to which alone its thoughts and raw blocks go back; empty
-    /// for all else, and where the provider refused them.
+    /// The model that wrote this reply, as `provider/model`. The message's thoughts and raw blocks are sent back to
+    /// this model only. Empty for all other messages, and once the provider has refused the thoughts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub by: String,
     pub blocks: Vec<Block>,
 }
 
 impl Message {
-    /// A message that is no model's.
+    /// A message that no model wrote.
     pub fn new(role: Role, blocks: Vec<Block>) -> Message {
         Message { role, by: String::new(), blocks }
     }
@@ -55,7 +55,7 @@ pub enum Block {
     Text {
         text: String,
     },
-    /// A model's reasoning. `signature` is the provider's proof, replayed verbatim to the same model only.
+    /// A model's reasoning. `signature` is the provider's proof, sent back verbatim and to the same model only.
     Thinking {
         text: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,12 +65,12 @@ pub enum Block {
     Excerpt(Excerpt),
     Call(ToolCall),
     Answer(ToolAnswer),
-    /// Something the program tells the model between turns (a late verdict, an interruption).
+    /// A message from the program to the model between turns, for example a late verdict.
     Notice {
         text: String,
     },
-    /// A provider's own block, kept verbatim for replay to the same model, in its place: what signs another
-    /// block stands right behind it. `provider` is the name of the dialect that made it.
+    /// A provider's own block, sent back verbatim, to the same model and at the same place: a block that signs
+    /// another one stands directly behind it. `provider` names the dialect that made the block.
     Raw {
         provider: String,
         value: Value,
@@ -97,12 +97,12 @@ pub struct ToolCall {
     pub input: Input,
 }
 
-/// A call's arguments. Broken JSON is kept as it came: it is never executed and is shown as cut.
+/// A call's arguments. Broken JSON is kept as it came; such a call does not run, and is shown as cut.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
     Json(Value),
-    /// The text as it came, and what the parser said of it.
+    /// The text as it came, and the parser's message.
     Broken {
         text: String,
         why: String,
@@ -112,7 +112,7 @@ pub enum Input {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ToolAnswer {
     pub id: CallId,
-    /// What the model reads. Empty where it stands in `output` and has not been read from there yet.
+    /// The text for the model. Empty if the text stands in `output` and has not been loaded from there.
     #[serde(default)]
     pub text: String,
     #[serde(default)]
@@ -120,7 +120,7 @@ pub struct ToolAnswer {
     /// A few words for the right end of the tool's line in the chat: `80 lines`, `2 hunks · 1 rejected`.
     #[serde(default)]
     pub summary: String,
-    /// The file beside the session that holds the text where that is long; it is not written elsewhere then.
+    /// The file beside the session that holds a long text. The session file does not repeat this text.
     #[serde(default)]
     pub output: Option<String>,
 }
@@ -146,7 +146,7 @@ impl Serialize for ToolAnswer {
 /// A labelled piece of text from a file, a buffer or a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
-    /// As the user would write it: relative to the project root where it lies within.
+    /// As the user would write it: relative to the project's root if it lies in the project.
     pub path: String,
     /// First and last line, from 1, inclusive; `None` for the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,19 +165,20 @@ pub enum ExcerptKind {
     File,
     Folder,
     Selection,
-    /// A file in which the user or the project says how to work. The user's own stands outside the project.
+    /// A file in which the user or the project tells the model how to work. The user's own file lies outside the
+    /// project.
     Instructions,
-    /// The names of the skills there are, and what they are for.
+    /// The names and purposes of the skills that exist.
     Skills,
-    /// The text of one.
+    /// The text of one skill.
     Skill,
-    /// What became of a file since the model saw it last, not by its doing.
+    /// What changed in a file since the model last saw it, other than by the model.
     Changes,
     /// A change under review, as a diff: the message is the user's comment on it.
     Hunk,
 }
 
-/// Why a model stopped. Never maps the unknown to the ordinary.
+/// Why a model stopped. A reason that the program does not know becomes `Unknown`, never an ordinary end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
@@ -193,7 +194,7 @@ pub enum Stop {
     Unknown(String),
 }
 
-/// Tokens, as the provider counted them. `input` excludes what was read from or written to a cache.
+/// Token counts of the provider. `input` excludes tokens that were read from or written to a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     #[serde(deserialize_with = "count")]
@@ -216,7 +217,7 @@ impl std::ops::AddAssign for Usage {
 }
 
 impl Usage {
-    /// The same with each count cut to its limit; see `count`.
+    /// The same counts, each cut to the limit of `sum`.
     #[must_use]
     pub fn fitting(self) -> Usage {
         let Usage { input, output, cache_read, cache_write } = self;
@@ -225,20 +226,20 @@ impl Usage {
         Usage { input, output, cache_read, cache_write }
     }
 
-    /// Tokens that were read, from the cache or not.
+    /// The tokens of the request, cached or not.
     #[must_use]
     pub fn read(&self) -> u64 {
         sum(&[self.input, self.cache_read, self.cache_write])
     }
 
-    /// All tokens that were read and written.
+    /// The tokens of the request and the reply.
     #[must_use]
     pub fn total(&self) -> u64 {
         sum(&[self.read(), self.output])
     }
 }
 
-/// Counts are the provider's, and any number may come: what no double holds is cut.
+/// The sum, at most 2^52. A provider may send any count, and a double is exact up to 2^53.
 fn sum(counts: &[u64]) -> u64 {
     counts.iter().fold(0u64, |sum, count| sum.saturating_add(*count)).min(1 << 52)
 }
@@ -254,7 +255,7 @@ pub struct Reply {
     pub stop: Stop,
     #[serde(default)]
     pub usage: Usage,
-    /// The model that answered, as the provider named it; empty where it said nothing.
+    /// The name that the provider gave the answering model; empty if it gave none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model: String,
     /// The model that was asked, as `provider/model`; a decoder leaves it empty.
@@ -271,7 +272,7 @@ impl Reply {
     }
 }
 
-/// How hard a model is to think before it answers, in the user's words.
+/// How hard a model is to think before it answers, as the user says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
@@ -282,38 +283,38 @@ pub enum Effort {
     Max,
 }
 
-/// What a request says of thinking, in the terms its model takes.
+/// How a request asks for thinking, in the terms of its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {
     Off,
-    /// At most so many tokens.
+    /// At most this many tokens.
     Budget(u32),
-    /// As much as the model sees fit, within an effort; never `Off`.
+    /// As much as the model sees fit, at this effort; never `Off`.
     Adaptive(Effort),
     /// By a named effort; never `Off`.
     Named(Effort),
 }
 
-/// One request, ready for any dialect. `messages` never holds `Role::System` or `Role::Note`, excerpts and
-/// notices are texts in it, every call is answered by the next message, in order, no text is empty, and every
-/// thought and every raw block is the asked model's own.
+/// One request, ready for any dialect. `messages` holds no `Role::System` or `Role::Note`; excerpts and notices have
+/// become texts. Each call is answered by the next message, in order. No text is empty. All thoughts and raw blocks
+/// are those of the model that is asked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub model: String,
     pub system: String,
     pub messages: Vec<Message>,
     pub tools: Vec<ToolSpec>,
-    /// Limit of the reply, in tokens.
+    /// The limit of the reply, in tokens.
     pub max_tokens: u32,
-    /// Absent, the model does as it does by itself.
+    /// `None` leaves the choice to the model.
     pub thinking: Option<Thinking>,
-    /// Absent too where the model takes none.
+    /// `None` also if the model takes no temperature.
     pub temperature: Option<f64>,
-    /// The window that a server which gives each model its own (Ollama) is told to give it, in tokens.
+    /// The size of the context window in tokens, for a server that sets it by request (Ollama).
     pub num_ctx: Option<u32>,
-    /// Names the conversation to caches that are kept apart by it. Says nothing about the user.
+    /// Names the conversation, for caches that are separate for each conversation. Says nothing about the user.
     pub thread: String,
-    /// What the server has refused of earlier requests to this model.
+    /// What the server has refused in earlier requests to this model.
     pub without: BTreeSet<Parameter>,
 }
 

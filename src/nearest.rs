@@ -1,6 +1,6 @@
 //! The known word that a misspelt one was probably meant to be.
 
-/// The nearest of `known`, where one is near.
+/// The known word with the fewest edits to `word`: at most two, and fewer than `word` has bytes.
 pub fn find<S: AsRef<str>>(word: &str, known: impl IntoIterator<Item = S>) -> Option<S> {
     if word.len() > 64 {
         return None;
@@ -11,7 +11,7 @@ pub fn find<S: AsRef<str>>(word: &str, known: impl IntoIterator<Item = S>) -> Op
     near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
-/// Edits between two short words (Levenshtein).
+/// The number of edits between two short words (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

@@ -4,8 +4,8 @@ use serde::Serialize;
 use std::ops::Deref;
 use std::path::{Component, Path, PathBuf};
 
-/// An absolute path below a project's root, without `.` and `..`, that is not in `.git`. A symbolic link on the disk
-/// may still lead it elsewhere: its user has to check that.
+/// An absolute path below a project's root, without `.` and `..`, and not in `.git`. A symbolic link on the disk may
+/// still lead elsewhere; the caller has to check for one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Place(PathBuf);
@@ -13,7 +13,7 @@ pub struct Place(PathBuf);
 impl Place {
     /// `None` if the path does not belong to this project.
     pub fn within(root: &Path, path: PathBuf) -> Option<Place> {
-        // `components` ignores some differences that other readers of the path do not
+        // `components` drops `.` and needless slashes, which other readers of the path may not drop
         let plain: PathBuf = path.components().collect();
         let is_plain = plain.as_os_str() == path.as_os_str() && path.is_absolute();
         let below = path.strip_prefix(root).ok()?.components();

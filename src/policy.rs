@@ -1,4 +1,4 @@
-//! Whether a call may begin: the one place that judges a call by the mode and by what the user has allowed.
+//! Decides whether a call may begin: the only place that judges a call, by the mode and by what the user has allowed.
 
 use crate::event::{Access, Grant, Guarded, Mode};
 use crate::text::unseen::exact;
@@ -11,20 +11,20 @@ pub enum Decision<'a> {
     Deny(Reason<'a>),
 }
 
-/// What the user is asked.
+/// What the user is asked, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
-    /// Before something is read that is not free to read.
+    /// Before a file is read that is not free to read.
     Read(&'a Guarded),
     /// Before a command runs.
     Run(&'a str),
-    /// After an edit is in the buffer: the review is the question.
+    /// After an edit is in the buffer. The review is the question.
     Review,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason<'a> {
-    /// In no mode; the text tells the model why.
+    /// Not allowed in any mode. The text tells the model why.
     Never(&'a str),
     PlanMode,
 }
@@ -52,7 +52,7 @@ impl Question<'_> {
                 let why = why.as_ref().map(|it| format!(" It {it}.")).unwrap_or_default();
                 format!("Let {tool} look at `{path}`{place}?{why}")
             }
-            // the whole command; characters that cannot be seen are spelt out
+            // the whole command, with invisible characters spelt out
             Question::Run(command) => match exact(command.trim_end()) {
                 lines if lines.contains('\n') => format!("Run this?\n{lines}"),
                 line => format!("Run `{line}`?"),

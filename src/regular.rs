@@ -12,12 +12,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(File::options().read(true), path)
 }
 
-/// Opens a regular file with these options, or makes it if they say so. Links are followed.
+/// Opens a regular file with these options, or creates it if they say so. Links are followed.
 pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     opened(options, path, std::fs::metadata(path), OFlags::empty())
 }
 
-/// The same, but a link is refused, because it could lead elsewhere.
+/// Like `open_with`, but refuses a symbolic link, because it could lead elsewhere.
 pub fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     opened(options, path, std::fs::symlink_metadata(path), OFlags::NOFOLLOW)
 }
@@ -28,7 +28,8 @@ fn opened(
     there: io::Result<Metadata>,
     flags: OFlags,
 ) -> io::Result<File> {
-    // A device is not even opened. The second check sees a file that has taken the name after this first one.
+    // This check keeps devices from being opened. The check after `open` sees a file that took the name in the
+    // meantime.
     match there {
         Ok(there) => check(&there)?,
         Err(fault) if fault.kind() == io::ErrorKind::NotFound => (),
@@ -47,14 +48,14 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same, on a thread that may block.
+/// Like `read`, on a thread that may block.
 pub async fn read_apart(path: &Path) -> io::Result<Vec<u8>> {
     let path = path.to_owned();
     tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)?
 }
 
-/// The beginning of a regular file, at most `most` bytes of it, as text. The size of a stranger's file is no promise: a
-/// sparse one may be of any.
+/// The beginning of a regular file, at most `most` bytes of it, as text. The size that a file claims is no limit for
+/// memory: a sparse file may claim any size.
 pub fn head(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     open(path)?.take(most).read_to_end(&mut bytes)?;

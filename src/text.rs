@@ -1,5 +1,5 @@
-//! A file's text as Neovim would show it, and the way back to its bytes: newline style, byte order
-//! mark and final newline are kept. Line differences between two texts.
+//! A file's text as Neovim would show it, and the way back to its bytes: newline style, byte order mark and final
+//! newline are kept. Also line differences between two texts.
 
 mod cause;
 pub mod escape;
@@ -38,13 +38,15 @@ pub struct Text {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecodable {
-    /// A NUL within: not a text.
+    /// The file has a NUL byte, so it is not text.
     Binary,
-    /// Not UTF-8 (UTF-16 with its mark, say); the offset in bytes of the first fault.
+    /// The file is not UTF-8 (but UTF-16 with a byte order mark, for example). `at` is the byte offset of the first
+    /// error.
     NotUtf8 { at: usize },
 }
 
-/// Lines `old` of one text stand for lines `new` of another; from 0, half open; either may be empty.
+/// Lines `old` of one text become lines `new` of another. Lines count from 0, ranges are half open, and either may be
+/// empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
     pub old: Range<u32>,
@@ -57,7 +59,7 @@ impl Text {
         Text { content: content.into(), ..Text::default() }
     }
 
-    /// Reads a file's bytes as Neovim does with `fileformats=unix,dos`. `encode` gives them back.
+    /// Reads a file's bytes as Neovim does with `fileformats=unix,dos`. `encode` is the inverse.
     pub fn decode(bytes: &[u8]) -> Result<Text, Undecodable> {
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
             return Err(Undecodable::NotUtf8 { at: 0 });
@@ -87,8 +89,8 @@ impl Text {
         bytes
     }
 
-    /// A text that crossed from the editor: lines joined by `\n`, none at the end; `eol` is false for
-    /// a buffer that holds no line.
+    /// A text from the editor. `joined` holds the lines joined by `\n`, without a final `\n`. `eol` says whether the file
+    /// ends in a newline; it is false for a buffer without lines.
     pub fn from_lines_joined(joined: &str, eol: bool, dos: bool, bom: bool) -> Text {
         let mut content = joined.to_owned();
         if eol {
@@ -97,7 +99,7 @@ impl Text {
         Text { content, newline: if dos { Newline::Dos } else { Newline::Unix }, bom }
     }
 
-    /// The lines joined by `\n`, none at the end: what the editor sends, receives and hashes.
+    /// The lines joined by `\n`, without a final `\n`: the form that the editor sends, receives and hashes.
     pub fn joined(&self) -> &str {
         self.content.strip_suffix('\n').unwrap_or(&self.content)
     }
@@ -112,18 +114,18 @@ impl Text {
         self.joined().split('\n')
     }
 
-    /// Never 0.
+    /// The number of lines that Neovim shows, never 0.
     pub fn line_count(&self) -> usize {
         self.joined().bytes().filter(|byte| *byte == b'\n').count() + 1
     }
 
-    /// SHA-256, lower-case hex, of `joined`.
+    /// The SHA-256 of `joined`, in lower-case hex.
     pub fn sha256_hex(&self) -> String {
         format!("{:x}", Sha256::digest(self.joined()))
     }
 
-    /// The same of a short text; of a longer one that of its parts' hashes, one after the other. The editor makes it
-    /// part by part, between the user's keys.
+    /// Like `sha256_hex` for a text of at most `PART` bytes. For a longer text, the hash of the joined hashes of its
+    /// parts, so that the editor can hash part by part between the user's keys.
     pub fn hash_of_parts(&self) -> String {
         let joined = self.joined();
         if joined.len() <= PART {
@@ -135,13 +137,13 @@ impl Text {
     }
 }
 
-/// The hunks that make `new` of `old`, ascending, never adjacent. A final newline more or less is no
-/// change of a line: `eol` carries it.
+/// The hunks that turn `old` into `new`, ascending, never adjacent. A final newline that comes or goes is no hunk;
+/// `eol` tells it.
 pub fn diff(old: &Text, new: &Text) -> Vec<Hunk> {
     diff_lines(old.lines(), new.lines())
 }
 
-/// The same between any two runs of lines.
+/// The hunks that turn one run of lines into another.
 pub fn diff_lines<'a>(
     old: impl Iterator<Item = &'a str>,
     new: impl Iterator<Item = &'a str>,
@@ -150,7 +152,7 @@ pub fn diff_lines<'a>(
     pieces::hunks(&old, &new)
 }
 
-/// How many lines must go and come to make `new` of `old`.
+/// How many lines have to be removed and added to turn `old` into `new`.
 pub fn distance(old: &[&str], new: &[&str]) -> usize {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());

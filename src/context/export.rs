@@ -1,14 +1,14 @@
-//! A conversation for others to read: as Markdown, or as data, with what looks like a key marked.
+//! Exports a conversation for others to read, as Markdown or as JSON, with everything that looks like a key marked.
 
 use crate::message::{Block, CallId, Input, Message, Role, ToolAnswer};
 use crate::session::Session;
 use crate::text::secret;
 use serde_json::{Value, json};
 
-/// Lines of a tool's answer in Markdown; the rest is counted.
+/// The most lines of a tool's answer in Markdown. For a longer answer the number of further lines is given.
 const ANSWER_LINES: usize = 40;
 
-/// The conversation as Markdown, and how many keys were marked in it.
+/// The conversation as Markdown, and the number of keys that were marked in it.
 pub fn markdown(session: &Session, name: &str, known: &[&str]) -> (String, usize) {
     let mut text = format!("# {}\n", title(session, name));
     for (at, message) in session.messages.iter().enumerate() {
@@ -50,7 +50,7 @@ fn calls(earlier: &[Message]) -> Vec<&CallId> {
     blocks.filter_map(|it| if let Block::Call(it) = it { Some(&it.id) } else { None }).collect()
 }
 
-/// Whether it answers one of these calls. Such an answer stands behind its call.
+/// Whether the block answers one of these calls. Such an answer is shown behind its call.
 fn is_answer(block: &Block, calls: &[&CallId]) -> bool {
     matches!(block, Block::Answer(it) if calls.contains(&&it.id))
 }
@@ -61,7 +61,7 @@ fn answered(block: &Block, answers: &[&ToolAnswer]) -> Option<String> {
     answers.iter().find(|it| it.id == call.id).and_then(|it| answer(it))
 }
 
-/// The conversation as indented JSON, and how many keys were marked in it.
+/// The conversation as indented JSON, and the number of keys that were marked in it.
 pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result<(String, usize)> {
     let spoken = session.messages.iter().filter(|it| it.role != Role::System);
     let messages: Vec<Message> = spoken.cloned().map(whole).collect();
@@ -76,7 +76,7 @@ pub fn json(session: &Session, name: &str, known: &[&str]) -> serde_json::Result
     Ok((serde_json::to_string_pretty(&value)? + "\n", count))
 }
 
-/// With the texts that stand elsewhere on disk.
+/// The message with its answers' texts, and without the names of their files.
 fn whole(mut message: Message) -> Message {
     for block in &mut message.blocks {
         if let Block::Answer(answer) = block {
@@ -86,7 +86,8 @@ fn whole(mut message: Message) -> Message {
     message
 }
 
-/// One that was cut may hold a part of a key, which nothing tells from a word.
+/// The session's title, or its name if the title was cut: a cut title may end in a part of a key, which is not
+/// recognised.
 fn title<'a>(session: &'a Session, name: &'a str) -> &'a str {
     let is_whole = !session.title.is_empty() && !session.title.ends_with('…');
     if is_whole { &session.title } else { name }
@@ -105,7 +106,7 @@ fn mark(value: &mut Value, known: &[&str], count: &mut usize) {
     }
 }
 
-/// What a message's part of the text begins with; none for answers and notes, which belong to what is above them.
+/// The heading of a message. Answers and notes have none, because they belong to the message above.
 fn heading(message: &Message) -> Option<String> {
     let is_said =
         message.blocks.iter().any(|it| matches!(it, Block::Text { .. } | Block::Excerpt(_)));
@@ -149,7 +150,7 @@ fn answer(it: &ToolAnswer) -> Option<String> {
     Some(fenced(&shown) + &more)
 }
 
-/// In a fence longer than any within.
+/// The text in a fence of more backticks than the text has in a row.
 fn fenced(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;

@@ -1,6 +1,6 @@
-//! The user's and the project's own instructions: `AGENTS.md` (`CLAUDE.md` where there is none) of the user's
-//! configuration, of the folders from the project's root to the working directory, of folders below once
-//! something there is touched, and the files that these import.
+//! The user's and the project's own instructions: `AGENTS.md`, or `CLAUDE.md` if there is none. They are taken from
+//! the user's configuration, from the folders between the project's root and the working directory, and from folders
+//! below once something there is touched. Files that they import are included.
 
 #[cfg(test)]
 mod tests;
@@ -14,21 +14,21 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The first of these that a folder has counts.
+/// The first of these names that a folder has counts.
 const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
-/// Bytes that are taken of one file, and of all that are read together (reference: harness.md §4.5).
+/// The most bytes of one file, and of all files together.
 const LIMIT: usize = 32 * 1024;
 const TOTAL: usize = 64 * 1024;
-/// Imports of imports.
+/// How many imports may follow each other.
 const HOPS: usize = 4;
 
-/// Where instructions are looked for. All but `config` and `home` are canonical.
+/// Where to look for instructions. All paths except `config` and `home` are canonical.
 #[derive(Clone)]
 pub struct Places {
     pub root: PathBuf,
-    /// Within the root.
+    /// The working directory, within the root.
     pub cwd: PathBuf,
-    /// The user's own folder.
+    /// The user's own configuration folder.
     pub config: PathBuf,
     pub home: Option<PathBuf>,
     /// Which files may be read.
@@ -37,7 +37,7 @@ pub struct Places {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// In the order in which the model reads them, the nearest last.
+    /// The files in the order in which the model reads them, the nearest last.
     pub files: Vec<Excerpt>,
     /// One sentence for each file that was cut or left out.
     pub problems: Vec<String>,
@@ -56,8 +56,8 @@ pub fn gather(places: &Places) -> Found {
     reader.found
 }
 
-/// Those of the folders around what was touched that a conversation does not begin with. Folders that git ignores
-/// hold what others wrote: theirs do not count.
+/// The instructions of the folders above the touched files that the conversation did not begin with. A folder that
+/// git ignores holds the work of others, so its instructions do not count.
 pub fn nested(places: &Places, touched: &[PathBuf]) -> Found {
     let mut reader = Reader::new(places);
     for path in touched {
@@ -74,7 +74,7 @@ pub fn nested(places: &Places, touched: &[PathBuf]) -> Found {
     reader.found
 }
 
-/// How the instructions that a conversation has differ from those there are now, in one sentence.
+/// How the instructions have changed since the conversation began, in one sentence.
 pub fn changed(had: &[&Excerpt], now: &[Excerpt]) -> Option<String> {
     let named = |path: &str, word: &str| format!("`{path}` {word}");
     let mut changes = Vec::new();
@@ -109,9 +109,9 @@ fn is_ignored(root: &Path, folder: &Path) -> bool {
 struct Reader<'a> {
     places: &'a Places,
     found: Found,
-    /// Files that were read or refused, by their real paths.
+    /// The real paths of files that were read or refused.
     seen: HashSet<PathBuf>,
-    /// Bytes that may still be taken.
+    /// How many more bytes may be taken.
     left: usize,
 }
 
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a file and, behind it, what it imports. An `Err` follows its name in a sentence.
+    /// Takes a file, and behind it the files that it imports. The error follows the file's name in a sentence.
     fn file(&mut self, path: &Path, is_users: bool, hops: usize) -> Result<(), String> {
         let real =
             fs::canonicalize(path).map_err(|_| "does not exist, or leads nowhere.".to_owned())?;
@@ -161,8 +161,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether a file may be imported. A file of the project imports none that the user would be asked for. The files
-    /// in the user's own folder are the user's choice.
+    /// Whether a file may be imported. A file of the project cannot import a file that may be read only after a
+    /// question. Files in the user's own folder are the user's choice.
     fn may_be_read(&self, path: &Path, is_own: bool) -> Result<(), String> {
         let spellings = path::trail(path).unwrap_or_default();
         let spellings = spellings.iter().filter(|_| !is_own);
@@ -185,7 +185,7 @@ impl Reader<'_> {
             _ => folder.join(written),
         };
         let path = path::normal(&path);
-        // a word behind an `@` may be anything
+        // a word behind an `@` may mean something else than a path
         if !mention::looks_like_path(written) && !path.exists() {
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl Reader<'_> {
         self.file(&path, is_users, hops + 1)
     }
 
-    /// What may be taken of a text, with a word to the model where that is not all, and to the user.
+    /// The part of a text that fits. If the text is cut or has invisible characters, the model and the user are told.
     fn fitted(&mut self, shown: &str, text: &str) -> String {
         let (text, hidden) = spelt_out(text);
         let mut text = text.into_owned();
@@ -227,13 +227,14 @@ impl Reader<'_> {
     }
 }
 
-/// Where to cut a longer text for at most so many bytes: behind a line, and where the first is too long, in it.
+/// Where to cut a text so that at most this many bytes stay: behind a line, or within the first line if it is too
+/// long.
 fn cut_at(text: &str, most: usize) -> usize {
     let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text[..end].rfind('\n').map_or(end, |at| at + 1)
 }
 
-/// What a text imports: a line (or the item of a list) that is `@` and a path and nothing else, outside of code.
+/// The imports of a text: each line or list item outside of code that is only `@` and a path.
 fn imports(text: &str) -> impl Iterator<Item = &str> {
     let mut fence = None;
     text.lines().map(str::trim).filter_map(move |line| {

@@ -1,5 +1,5 @@
-//! `@path`, `@path:10-40` and `@dir/` in a prompt: found in the text, read through the workspace, and put
-//! beside it as labelled excerpts. The prompt keeps the plain path, so that the sentence still reads.
+//! Mentions in a prompt: `@path`, `@path:10-40` and `@dir/`. They are found in the text, read through the workspace,
+//! and added to the prompt as labelled excerpts. The prompt keeps the path, so that its sentence still reads well.
 
 mod code;
 
@@ -9,9 +9,9 @@ use crate::text::cause;
 use crate::tool::{Desk, Unreadable, path, walk};
 use std::collections::BTreeSet;
 
-/// Bytes of one mentioned file that go along; larger ones are to be read in parts.
+/// The most bytes of a mentioned file that are added to the prompt. Larger files have to be read in parts.
 const LIMIT: usize = 256 * 1024;
-/// Entries of a mentioned folder.
+/// The most entries of a mentioned folder.
 const ENTRIES: usize = 500;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,23 +21,23 @@ pub struct Mention {
     pub meant: Meant,
 }
 
-/// What a mention is if no file has this name.
+/// What an `@` word means if no file has this name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Meant {
     /// The path of a file that is missing.
     Path,
-    /// A word that means nothing.
+    /// An ordinary word.
     Word,
     /// Something else: a decorator, an address, a number.
     Other,
 }
 
-/// The mentions of a text. An `@` counts at the start of a word and outside of code; a path with blanks is written
-/// `@"a b.rs"`.
+/// The mentions of a text. An `@` counts at the beginning of a word and outside of code. A path with blanks is
+/// written `@"a b.rs"`.
 pub fn find(text: &str) -> Vec<Mention> {
     let mut found = BTreeSet::new();
     let mut mentions = Vec::new();
-    // The end of a quoted path: an `@` inside the quotes belongs to the path.
+    // the end of a quoted path, because an `@` within the quotes belongs to the path
     let mut end = 0;
     let lines = code::Lines::of(text);
     let code = code::spans(&lines);
@@ -83,7 +83,7 @@ fn parse(rest: &str) -> Option<Mention> {
     (!path.is_empty()).then_some(Mention { path, lines, meant })
 }
 
-/// What the word behind the `@` at this byte is, if it is not in quotes.
+/// The meaning of the word behind the `@` at this byte, if the word has no quotes.
 fn meant(lines: &code::Lines<'_>, at: usize, word: &str) -> Meant {
     let is_address = word.contains('@') && !word.contains('/');
     let begins = |c: char| c.is_alphabetic() || c == '_';
@@ -98,14 +98,14 @@ fn meant(lines: &code::Lines<'_>, at: usize, word: &str) -> Meant {
     }
 }
 
-/// `10-40` or `10`, from 1.
+/// A range of lines, `10-40` or `10`, counted from 1.
 fn range(text: &str) -> Option<(u32, u32)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (first.parse().ok()?, last.parse().ok()?);
     (1 <= first && first <= last).then_some((first, last))
 }
 
-/// Whether a word after an `@` that names no file was still meant as one.
+/// Whether a word behind an `@` that names no file was probably meant as a path.
 pub(super) fn looks_like_path(path: &str) -> bool {
     path.contains('/') || path.starts_with('~') || (path.contains('.') && !path.starts_with('.'))
 }
@@ -116,8 +116,8 @@ struct Found {
     warning: Option<String>,
 }
 
-/// Reads the files that a prompt mentions. Gives the excerpts, a sentence for each mention that could not be read, and
-/// a sentence for each that the user may not want to send.
+/// Reads the files that a prompt mentions. Returns the excerpts and the problems: one sentence for each mention that
+/// could not be read, or that the user may not want to send.
 pub async fn resolve(desk: &Desk, text: &str) -> (Vec<Excerpt>, Vec<String>) {
     let mut excerpts = Vec::new();
     let mut problems = Vec::new();
@@ -216,7 +216,7 @@ fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, Strin
     })
 }
 
-/// The files below a folder, two levels deep, ignored ones left out.
+/// The files below a folder, two levels deep, without ignored ones.
 fn list(reach: &Reach, dir: &std::path::Path) -> String {
     let walk = walk::walker(reach, dir)
         .require_git(true)
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn mentions_are_found_where_a_reader_would_see_them() {
+    fn mentions_are_found_outside_of_code_and_addresses() {
         check("look at @src/a.rs, and @src/b.rs:10-40.", expect!["src/a.rs | src/b.rs 10-40"]);
         check("@dir/ (@a.rs:7) \"@b.rs\"", expect!["dir/ | a.rs 7-7 | b.rs"]);
         check("mail me@example.com or `x@y`", expect![""]);
@@ -267,9 +267,9 @@ mod tests {
         check("@ alone, @: too, backwards @a.rs:9-3", expect!["a.rs:9-3"]);
     }
 
-    /// A look at the whole text for each `@` would take minutes.
+    /// Reading the whole text for each `@` would take minutes.
     #[test]
-    fn very_many_mentions_are_found_in_no_time() {
+    fn very_many_mentions_are_found_in_one_pass() {
         for piece in ["@w\n", "@w ", "(@a", " @a:9-3", " @\"", "`@a "] {
             let text = piece.repeat(400_000);
             assert!(find(&text).len() < 10, "{piece}");
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_path_is_told_from_what_is_no_mention() {
+    fn a_missing_path_a_word_and_other_uses_of_at_signs_differ() {
         check(
             "fix @buffer and @diff, ask @someone.",
             expect!["buffer word | diff word | someone word"],

@@ -1,4 +1,4 @@
-//! What goes to the model besides its own words: the system prompt, instructions, mentioned files and
+//! Everything that the model gets besides its own replies: the system prompt, instructions, mentioned files and
 //! selections, and the request made of a session.
 
 pub mod export;

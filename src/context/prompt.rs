@@ -1,11 +1,11 @@
-//! The system prompt: the default one, made from what is really there, or the user's.
+//! The system prompt: the default one, made for this project and these tools, or the user's.
 
 use crate::message::ToolSpec;
 use crate::regular;
 use crate::text::cause;
 use std::path::{Path, PathBuf};
 
-/// What the user set in place of the default prompt. The plugin refuses two at once; so does `choose`.
+/// What the user set instead of the default prompt. Both the plugin and `choose` refuse two at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     pub system: Option<String>,
@@ -13,7 +13,7 @@ pub struct Choice {
     pub no_system: bool,
 }
 
-/// The prompt to use, or one sentence that says why there is none.
+/// The prompt to use. The error is a sentence.
 pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String, String> {
     let given = [choice.system.is_some(), choice.system_file.is_some(), choice.no_system];
     if given.iter().filter(|it| **it).count() > 1 {
@@ -36,7 +36,7 @@ pub fn choose(choice: &Choice, root: &Path, tools: &[ToolSpec]) -> Result<String
     }
 }
 
-/// The default prompt. Nothing in it changes between the requests of a session.
+/// The default prompt. It stays the same for all requests of a session.
 pub fn default(root: &Path, tools: &[ToolSpec]) -> String {
     let line = |it: &ToolSpec| format!("- {}: {}", it.name, first_sentence(&it.purpose));
     let list = tools.iter().map(line).collect::<Vec<_>>().join("\n");

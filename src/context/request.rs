@@ -1,4 +1,4 @@
-//! A session as a request: the one place that sees to it that no provider would refuse it.
+//! Turns a session into a request that every provider accepts.
 
 #[cfg(test)]
 mod tests;
@@ -7,9 +7,9 @@ use crate::message::{Block, CallId, Excerpt, ExcerptKind, Message, Request, Role
 use crate::session::Session;
 use std::collections::{HashMap, HashSet};
 
-/// Completes a request with the session as it is: `base` says all but the system prompt and the messages. Every
-/// call is answered by the next message, in order; answers without a call, empty texts, notes for the user, other
-/// models' thoughts and thoughts at the end of a message are left out; the first message is the user's.
+/// Completes a request with the session: `base` has everything except the system prompt and the messages. Every call
+/// is answered by the next message, in order. Left out are answers without a call, empty texts, notes for the user,
+/// other models' thoughts, and thoughts at the end of a message. The first message is the user's.
 pub fn build(session: &Session, base: Request) -> Request {
     let mut messages: Vec<Message> = Vec::new();
     let mut seen = HashSet::new();
@@ -37,7 +37,7 @@ pub fn build(session: &Session, base: Request) -> Request {
                     Block::Call(call) => seen.insert(call.id.clone()),
                     Block::Text { text } => !text.trim().is_empty(),
                     Block::Thinking { .. } | Block::Raw { .. } => true,
-                    // A person's hand has moved it there.
+                    // such a block stands here only after a person has edited the file
                     Block::Excerpt(_) | Block::Answer(_) | Block::Notice { .. } => false,
                 });
                 drop_last_thoughts(&mut message.blocks);
@@ -56,12 +56,12 @@ pub fn build(session: &Session, base: Request) -> Request {
     Request { system, messages, ..base }
 }
 
-/// Takes away what only the model that made it can read.
+/// Removes the blocks that only the model that made them can read.
 fn strip(message: &mut Message) {
     message.blocks.retain(|it| !matches!(it, Block::Raw { .. } | Block::Thinking { .. }));
 }
 
-/// Removes the thoughts at the end of a message: providers refuse a message that ends with one.
+/// Removes thoughts at the end of a message, because providers refuse a message that ends with one.
 fn drop_last_thoughts(blocks: &mut Vec<Block>) {
     while blocks.last().is_some_and(Block::is_thought) {
         blocks.pop();
@@ -74,7 +74,7 @@ fn push(messages: &mut Vec<Message>, role: Role, blocks: Vec<Block>) {
     }
 }
 
-/// One answer for each call, taken from the message that follows.
+/// One answer for each call, taken from the next message.
 fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
     let given: HashMap<&CallId, &ToolAnswer> = next
         .filter(|it| it.role == Role::User)
@@ -84,7 +84,7 @@ fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
             Block::Answer(answer) => Some((&answer.id, answer)),
             _ => None,
         })
-        // a file that was edited by hand may hold two answers of one call: the first counts
+        // a file that was edited by hand may hold two answers of one call; the first one counts
         .rev()
         .collect();
     message
@@ -133,8 +133,8 @@ fn text_of(message: &Message) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// A mark whose closing cannot be forged from within: where the text holds one, it carries a number that the
-/// text does not hold.
+/// The name of a tag whose end cannot be forged in `text`. If the text contains the end tag, the name gets a number
+/// that makes it unique.
 fn mark(name: &str, text: &str) -> String {
     let numbered = (2..=u32::MAX).map(|n| format!("{name}-{n}"));
     std::iter::once(name.to_owned())
@@ -143,7 +143,7 @@ fn mark(name: &str, text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// An excerpt as a labelled block.
+/// An excerpt as a labelled block of text.
 pub fn fenced(excerpt: &Excerpt) -> String {
     let path = format!(" path=\"{}\"", attribute(&excerpt.path));
     let (name, attributes) = match excerpt.kind {

@@ -1,4 +1,4 @@
-//! The slash commands: one table, from which the dispatch, the help and the suggestions come.
+//! The slash commands: one table, from which the dispatch, the help and the completion are made.
 
 use crate::nearest;
 
@@ -25,7 +25,7 @@ pub enum Slash {
 }
 
 impl Slash {
-    /// Whether it leaves its conversation as it is.
+    /// Whether the command leaves the conversation unchanged.
     pub fn only_reads(self) -> bool {
         use Slash::{Copy, Export, Fork, Help, History, New, Save, Sessions, Usage};
         matches!(self, Copy | Export | Fork | Help | History | New | Save | Sessions | Usage)
@@ -35,7 +35,7 @@ impl Slash {
 pub struct Row {
     pub name: &'static str,
     pub slash: Slash,
-    /// One line for the help.
+    /// The line in the help.
     pub help: &'static str,
 }
 
@@ -126,15 +126,15 @@ pub const TABLE: &[Row] = &[
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parsed<'a> {
-    /// A command and what follows it.
+    /// A command and its arguments.
     Known(Slash, &'a str),
-    /// One sentence for the user: the text is no command and is not sent.
+    /// The text is no command, and is not sent. A sentence for the user.
     Unknown(String),
     /// An ordinary prompt.
     Prompt,
 }
 
-/// What a composer's text is. A path at the start of a prompt (`/usr/bin is …`) is no command.
+/// Reads the composer's text. A path at its beginning (`/usr/bin is …`) is no command.
 pub fn parse(text: &str) -> Parsed<'_> {
     let text = text.trim();
     let Some(line) = text.strip_prefix('/') else { return Parsed::Prompt };
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_told_from_prompts() {
+    fn commands_are_distinguished_from_prompts() {
         assert_eq!(parse(" /new  name"), Parsed::Known(Slash::New, "name"));
         assert_eq!(parse("/usr/bin is a folder"), Parsed::Prompt);
         assert_eq!(parse("/"), Parsed::Prompt);

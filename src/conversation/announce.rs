@@ -1,4 +1,4 @@
-//! The moments of a conversation that scripts wait for: `User` autocommands in Neovim.
+//! The events of a conversation that scripts can wait for: `User` autocommands in Neovim.
 
 use super::Conversation;
 use super::report::Report;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const QUESTION: usize = 4000;
 
 impl Conversation {
-    /// What an event is announced as, if it is.
+    /// The announcement of an event, if it has one.
     pub(super) fn announcement(&self, event: &Event) -> Option<Report> {
         let mut data = BTreeMap::from([("session", self.id.0.clone())]);
         let name = match event {
@@ -53,7 +53,7 @@ impl Conversation {
     }
 }
 
-/// A question as scripts get it: short enough not to hold up the editor that shows it.
+/// A question for scripts, short enough not to slow the editor down.
 fn brief(question: &str) -> String {
     let question = unseen::exact(question);
     match question.char_indices().nth(QUESTION) {

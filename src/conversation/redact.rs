@@ -1,12 +1,12 @@
-//! Replaces the keys that the program knows in all that a session takes in from outside: answers of tools, mentioned
-//! files, changes in them.
+//! Replaces known keys in everything that a session takes in from outside: answers of tools, mentioned files, changes
+//! in those files.
 
 use crate::message::{Excerpt, ToolAnswer};
 use crate::session::Input;
 use crate::text::secret;
 
-/// Replaces these keys in the texts of an input, and says there how many they were. The words of the user and of the
-/// model stay as they are. Texts that only look like a key stay too, because an edit has to match the file.
+/// Replaces these keys in the texts of an input, and adds how many there were. The user's and the model's own words
+/// stay unchanged. Texts that only look like a key stay too, because an edit has to match the file.
 pub(super) fn without_keys(input: &mut Input, keys: &[String]) {
     if keys.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What an agent says to its surroundings: to an editor, another agent or a test. It knows none of them.
+//! What an agent says to its surroundings: an editor, another agent or a test. It knows none of them.
 
 use crate::event::{Delta, Event, Grant, Mode, Queued, SessionId};
 use crate::message::{Excerpt, Parameter};
@@ -10,19 +10,19 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What an agent says, in order.
+/// A message of an agent to its surroundings. Messages keep their order.
 pub enum Show {
     /// A fact of the conversation.
     Event(Event),
-    /// A sign of life between two facts.
+    /// Progress between two facts.
     Delta(Delta),
     /// Opens or closes a block, or the fold at this line of a question.
     Toggle { block: u32, line: u32 },
-    /// The transcript is new.
+    /// A new transcript.
     View(Box<View>),
-    /// The surroundings lost the transcript.
+    /// The surroundings have lost the transcript.
     Repaint,
-    /// A report that is made once all that was said before it is shown: who acts on it finds that there.
+    /// A report that is made once everything before it has been shown.
     Tell(Report),
     /// A report that is made at once.
     Now(Report),
@@ -33,58 +33,58 @@ pub enum Show {
 pub enum Report {
     Opened(Opened),
     Status(Status),
-    /// A moment that scripts wait for.
+    /// An event that scripts can wait for.
     Event {
         name: &'static str,
         data: BTreeMap<&'static str, String>,
     },
-    /// A sentence for the user that is no part of the conversation.
+    /// A sentence for the user that is not part of the conversation.
     Notice {
         level: Level,
         text: String,
     },
-    /// A message of the user goes back to them, and why.
+    /// A message goes back to the user, for this reason.
     Bounce {
         text: String,
         context: Vec<Excerpt>,
         why: String,
     },
-    /// The session has this name now.
+    /// The session has a new name.
     Renamed(SessionId),
     /// A text for the clipboard.
     Copied(String),
-    /// The user wants to see where the conversation is kept.
+    /// The user wants to see where the conversation is saved.
     History,
     /// The turns that changed files, the latest first.
     Turns(Vec<TurnRow>),
-    /// What taking one of them back would do.
+    /// What rewinding one of these turns would do.
     Preview {
         entry: u32,
         title: String,
         files: Vec<RewindFile>,
     },
-    /// What is allowed for the session.
+    /// What the user has allowed for the session.
     Permissions(Vec<Grant>),
-    /// The last request as it went out.
+    /// The last request as it was sent.
     Request {
         about: String,
         body: String,
     },
 }
 
-/// What a chat begins with.
+/// How a chat begins.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// The session that this one was opened for, which could not be.
+    /// The session that could not be opened, in whose place this one was opened.
     pub instead: Option<SessionId>,
     pub root: PathBuf,
-    /// It is never saved.
+    /// The session is never saved.
     pub ephemeral: bool,
-    /// It can only be read.
+    /// The session can only be read.
     pub reading: bool,
-    /// The names of the reviews that the editor is to take up again.
+    /// The names of the reviews that the editor has to reopen.
     pub reviews: Vec<String>,
-    /// The chat is to show this session.
+    /// The chat has to show this session.
     pub show: bool,
     pub draft: Draft,
 }
@@ -130,7 +130,7 @@ pub struct Status {
     pub unpriced: bool,
 }
 
-/// A queued message as the user sees it. Every field is there.
+/// A queued message as the user sees it. All fields are always sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueuedMessage {
     pub id: u32,
@@ -138,7 +138,7 @@ pub struct QueuedMessage {
     pub context: Vec<Excerpt>,
     pub steer: bool,
     pub held: bool,
-    /// The text of a held message with each character spelt out that hides or looks like another; else empty.
+    /// The text of a held message with each deceptive character spelt out; empty for other messages.
     pub shown: String,
 }
 
@@ -155,7 +155,7 @@ impl QueuedMessage {
 pub struct TurnRow {
     pub entry: u32,
     pub title: String,
-    /// Seconds.
+    /// In seconds.
     pub age: u64,
     pub files: Vec<String>,
 }
@@ -174,31 +174,31 @@ pub enum Wish {
     New {
         name: Option<String>,
     },
-    /// The user wants to choose a session, of those in which this stands.
+    /// The user wants to choose among the sessions that contain this text.
     Sessions {
         text: String,
     },
-    /// What the user wants it called: a name, or a title.
+    /// The user's new name or title for the session.
     Rename {
         text: String,
     },
     Copy(Copy),
-    /// The user wants to choose a model from all there are.
+    /// The user wants to choose among all models.
     Models,
     /// The user wants to give a key.
     Connect {
         provider: Option<String>,
     },
-    /// A server has refused this parameter of requests to this model: no conversation is to send it again.
+    /// A server has refused this parameter in requests to this model. No conversation sends it again.
     LeaveOut {
         model: String,
         parameter: Parameter,
     },
 }
 
-/// A copy of a session, which the program is to keep.
+/// A copy of a session that the program has to save.
 pub struct Copy {
     pub session: Box<Session>,
-    /// The user's word for it; it is not opened then.
+    /// The user's name for the copy. With a name, the copy is not opened.
     pub name: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! The chunks of a patch applied to a text. Each stands at exactly one place: in the order of the file, behind its
-//! anchors, at the end where it says so. Never the first of several, never some of them.
+//! Applies the chunks of a patch to a text. Each chunk must have exactly one place: in the order of the file, below
+//! its anchors, and at the end if it says so. If several places fit, none is changed.
 
 use super::Misfit;
 use super::ladder::{self, Found, Place, lines_of_block};
@@ -10,15 +10,15 @@ use super::resolve::{
 use crate::text::Text;
 use std::ops::Range;
 
-/// Lines of a file and what is to stand there.
+/// Lines of a file, and the lines that replace them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Chunk {
-    /// Lines above it, one within the other.
+    /// Lines above the chunk, each within the scope of the one before.
     pub anchors: Vec<String>,
-    /// What stands there, what is to: every line with its newline.
+    /// The lines to be replaced and the new lines, each with its newline.
     pub old: String,
     pub new: String,
-    /// It ends the file.
+    /// The chunk stands at the end of the file.
     pub is_last: bool,
 }
 
@@ -31,7 +31,7 @@ impl Chunk {
         }
     }
 
-    /// Without empty lines that end both sides.
+    /// Removes empty lines at the end of both sides.
     pub(super) fn trim(&mut self) {
         let ends = |text: &str| text == "\n" || text.ends_with("\n\n");
         while ends(&self.old) && ends(&self.new) {
@@ -40,13 +40,13 @@ impl Chunk {
         }
     }
 
-    /// It has no lines, or empty ones that stay.
+    /// The chunk has no lines, or only empty lines that stay.
     pub(super) fn is_blank(&self) -> bool {
         self.old == self.new && self.old.bytes().all(|it| it == b'\n')
     }
 }
 
-/// What was tolerated, for the model.
+/// Applies the chunks. Returns, for the model, which differences were tolerated.
 pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<String, Misfit> {
     let lines = Lines::of(&text.content);
     let mut done: Vec<Splice> = Vec::new();
@@ -71,13 +71,13 @@ pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<String, Misfit>
 struct Placing<'a> {
     text: &'a Text,
     chunk: &'a Chunk,
-    /// Where the chunks before it are.
+    /// The places of the chunks before this one.
     done: &'a [Splice],
     lines: &'a Lines<'a>,
 }
 
 impl Placing<'_> {
-    /// The chunk's place, what is to stand there, and what was tolerated.
+    /// The chunk's place, its new text, and which differences were tolerated.
     fn placed(&self, what: &str) -> Result<(Range<usize>, String, String), Misfit> {
         let (old, new) = (fitted(self.text, &self.chunk.old)?, fitted(self.text, &self.chunk.new)?);
         refuse_placeholder(&old, &new)?;
@@ -102,14 +102,14 @@ impl Placing<'_> {
         let [place] = &found.places[..] else { return Err(ambiguous(content, found)) };
         let new = found.new_at(place).ok_or_else(|| absent(self.text, &old, &new))?.into_owned();
         let note = tolerated(what, content, &found.places, &found.rungs);
-        let notes = [note, self.astray(what, place)?];
+        let notes = [note, self.misplaced(what, place)?];
         let note = notes.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n");
         Ok((place.bytes.clone(), new, note))
     }
 
-    /// What the model is told of a place that is not where the chunk says; empty where it is. Only below its anchors is
-    /// it taken.
-    fn astray(&self, what: &str, place: &Place) -> Result<String, Misfit> {
+    /// Tells the model that a place is not where the chunk says; empty if it is. A place above the anchors is
+    /// refused.
+    fn misplaced(&self, what: &str, place: &Place) -> Result<String, Misfit> {
         let content = &self.text.content;
         let line = lines_of(content, &[place.bytes.start]).first().copied().unwrap_or(1);
         let first = self.scopes().iter().map(|it| it.start).min();
@@ -128,7 +128,8 @@ impl Placing<'_> {
         Ok(format!("{what} was matched at line {line} all the same: {why}."))
     }
 
-    /// The places that order, anchors and the end of the file leave.
+    /// Chooses among places by the chunks' order, the end of the file, and the anchors. A rule that no place meets is
+    /// ignored.
     fn meant(&self, places: Vec<Place>) -> Vec<Place> {
         let cursor = self.done.iter().map(|it| it.0.end).max().unwrap_or(0);
         let apart = |it: &Place| {
@@ -149,8 +150,8 @@ impl Placing<'_> {
         preferred(free, |it| first.is_some_and(|first| it.bytes.start >= first))
     }
 
-    /// What the innermost anchor stands above, at each of its places: the lines to the next that is indented no
-    /// more than it.
+    /// The scopes of the innermost anchor, one for each place of the anchor: the lines up to the next line that is
+    /// not indented more than the anchor.
     fn scopes(&self) -> Vec<Range<usize>> {
         let mut scopes: Vec<Range<usize>> = std::iter::once(0..self.lines.len()).collect();
         for anchor in &self.chunk.anchors {
@@ -171,7 +172,7 @@ impl Placing<'_> {
         at + 1..end
     }
 
-    /// Lines that replace none: right below their anchor, else at the end of the file.
+    /// The place of a chunk that only adds lines: directly below its anchor, or at the end of the file.
     fn inserted(&self, new: &str) -> Result<(Range<usize>, String), Misfit> {
         let content = &self.text.content;
         let end = content.len();
@@ -194,7 +195,7 @@ impl Placing<'_> {
     }
 }
 
-/// Those that are so; all of them where none is.
+/// The places for which `is` holds, or all places if it holds for none.
 fn preferred(places: Vec<Place>, is: impl Fn(&Place) -> bool) -> Vec<Place> {
     if !places.iter().any(&is) {
         return places;

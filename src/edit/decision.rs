@@ -1,32 +1,32 @@
-//! What the user decided of each change, as the editor tells it. The settled text says where a change stands and how
-//! it reads; of what was decided the editor's word holds.
+//! The user's decision on each change. The decision itself is taken from the editor's report; where the change stands
+//! and how it reads is taken from the settled text.
 
 use super::outcome::Sides;
 use super::{Decided, Fate, Outcome, Part};
 use crate::text::{Hunk, Text, diff};
 use serde::Deserialize;
 
-/// What became of one change that was proposed.
+/// The user's decision on one proposed change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     Accepted,
-    /// Accepted as the user has changed it.
+    /// Accepted, after the user changed it.
     Reworked,
-    /// Some of its lines were accepted.
+    /// Only some of its lines were accepted.
     Part,
     Rejected,
 }
 
-/// The decision of each hunk of the part at `at` of a proposal, from the decisions of the proposal's own hunks; none
-/// where they say nothing of it.
+/// The decision on each hunk of the part at `at` of a proposal, taken from the decisions on the proposal's hunks.
+/// `None` for a hunk about which they say nothing.
 pub fn decisions(parts: &[Part], at: usize, of_proposal: &[Decision]) -> Vec<Option<Decision>> {
     let ([first, ..], [.., last]) = (parts, parts) else { return Vec::new() };
     let whole = diff(&first.before, &last.after);
     let part = &parts[at];
     let own = diff(&part.before, &part.after);
     match of_proposal {
-        // the last newline is a change of no line
+        // a final newline is no change of a line, so it has no hunk
         [one] if whole.is_empty() && own.is_empty() => return vec![Some(*one)],
         all if all.len() != whole.len() => return Vec::new(),
         _ => {}
@@ -51,7 +51,7 @@ fn joined(one: Decision, other: Decision) -> Decision {
     }
 }
 
-/// Makes an outcome that was read from the settled text what was decided.
+/// Replaces the fates that were read from the settled text by the user's decisions.
 pub fn follow(outcome: &mut Outcome, part: &Part, settled: &Text, decisions: &[Option<Decision>]) {
     let hunks = diff(&part.before, &part.after);
     let sides = Sides::new(part, settled);
@@ -76,7 +76,7 @@ pub fn follow(outcome: &mut Outcome, part: &Part, settled: &Text, decisions: &[O
 }
 
 impl Sides<'_> {
-    /// What stands in a hunk's place now.
+    /// Reads the lines that now stand in a hunk's place.
     fn read(&self, hunk: &Hunk, decided: &mut Decided) {
         let now = self.widened(hunk.new.clone()).1;
         decided.from = now.start;

@@ -1,8 +1,8 @@
-//! Typographic characters taken for the plain ones that keyboards have. Only compared, never written.
+//! Replaces typographic characters by the plain ones of a keyboard, for comparison only. Such text is never written.
 
 use std::ops::Range;
 
-/// The plain form of a quote, dash, space or ellipsis; absent for any other character.
+/// The plain form of a quote, dash, space or ellipsis; `None` for any other character.
 fn plain(c: char) -> Option<&'static str> {
     Some(match c {
         '\u{2018}'..='\u{201b}' | '\u{2032}' => "'",
@@ -14,10 +14,10 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// A text in plain characters.
+/// A text with plain characters.
 pub(super) struct Folded {
     text: String,
-    /// The characters that were replaced, ascending: their bytes in the plain text, and in the text itself.
+    /// The replaced characters in ascending order: their bytes in the plain text, and in the original.
     replaced: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -36,7 +36,7 @@ impl Folded {
         folded
     }
 
-    /// Bytes of the text where `sought` stands, both in plain characters; at most `most`.
+    /// At most `most` places of `sought` in the original text, as bytes. Both are compared in plain characters.
     pub(super) fn places(&self, sought: &str, most: usize) -> Vec<Range<usize>> {
         let sought = Folded::of(sought).text;
         let step = sought.chars().next().map_or(1, char::len_utf8);
@@ -52,7 +52,7 @@ impl Folded {
             .collect()
     }
 
-    /// Where in the text itself a place of the plain one is; absent within a character that was replaced.
+    /// The byte in the original for a byte of the plain text; `None` within a character that was replaced.
     fn origin(&self, at: usize) -> Option<usize> {
         let before = self.replaced.partition_point(|(plain, _)| plain.start < at);
         let Some((plain, own)) = self.replaced[..before].last() else { return Some(at) };
@@ -60,8 +60,8 @@ impl Folded {
     }
 }
 
-/// A line of a file changed as `sent` was to become `new`: where those agree, at the beginning and at the end, the
-/// file's own characters stay.
+/// Changes a line of a file as `sent` became `new`. The file's own characters stay at the beginning and at the end,
+/// as far as `sent` and `new` agree there.
 pub(super) fn changed(line: &str, sent: &str, new: &str) -> String {
     let folded = Folded::of(line);
     if folded.text != Folded::of(sent).text {

@@ -1,19 +1,18 @@
-//! Which of the hunks that do not read as proposed were only formatted: a formatter was seen at work, or nothing but
-//! blanks differs.
+//! Finds the hunks that only a formatter changed: a formatter was seen at work, or only blanks differ.
 
 use super::outcome::{Sides, span};
 use super::{Fate, Outcome, Part, merge};
 use crate::text::{Text, diff};
 
-/// What a formatter made of a text.
+/// A formatter's change of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Formatting {
     pub before: Text,
     pub after: Text,
 }
 
-/// Tells the hunks of `part` that a formatter changed from those that the user reworked. `formattings` were seen in
-/// this order.
+/// Distinguishes the hunks of `part` that a formatter changed from those that the user reworked. `formattings` are in
+/// the order in which they were seen.
 pub(super) fn tell_apart(
     outcome: &mut Outcome,
     part: &Part,
@@ -34,7 +33,7 @@ pub(super) fn tell_apart(
         let lines = common(hunk.new.clone(), &by_user, &by_formatter);
         let (now, expected) = (by_user.now_of(&lines), by_formatter.now_of(&lines));
         let proposed = without_blanks(&by_user.after[span(&hunk.new)]);
-        // where blanks are all that was proposed, other blanks are other work
+        // if the proposal changed only blanks, other blanks are the user's work
         let is_of_blanks = proposed == without_blanks(&by_user.before[span(&hunk.old)]);
         let only_blanks = !is_of_blanks && without_blanks(now) == without_blanks(expected);
         if now == expected || only_blanks {
@@ -43,7 +42,7 @@ pub(super) fn tell_apart(
     }
 }
 
-/// The lines of the proposal around these whose ends both texts have.
+/// Widens a range of lines of the proposal until no change in either text reaches over its ends.
 fn common(
     mut lines: std::ops::Range<u32>,
     one: &Sides<'_>,

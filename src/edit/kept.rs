@@ -1,22 +1,22 @@
-//! New texts of edits that did not fit: a model names one by a short hash of it and need not send it again. They
-//! stand in the conversation, in the calls that brought them; nothing else keeps them.
+//! New texts of edits that did not fit. A model refers to such a text by a short hash, so it need not send the text
+//! again. The texts are found in the conversation's calls; they are stored nowhere else.
 
 use super::{Change, Edit, Misfit};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Texts shorter than this, in bytes, are as soon sent again.
+/// The fewest bytes of a text that gets a name. A shorter text is as easily sent again.
 const LONG: usize = 100;
-/// Which argument a name stands in for.
+/// The argument with a text, and the argument with a name in its place.
 const PAIRS: [(&str, &str); 2] = [("new", "new_from"), ("text", "text_from")];
 
-/// What a text is called: the same whenever it is asked.
+/// The name of a text; the same text always has the same name.
 fn name(text: &str) -> String {
     format!("k{}", &format!("{:x}", Sha256::digest(text))[..8])
 }
 
-/// For the model, behind a misfit: what its new texts are called. Empty where they would not help.
+/// For the model, below a misfit: the names of its new texts. Empty if they would not help.
 pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     let useless = [Misfit::Unchanged, Misfit::EmptyOld].contains(misfit)
         || matches!(misfit, Misfit::AlreadyApplied { .. } | Misfit::Refused(_));
@@ -41,7 +41,7 @@ pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     }
 }
 
-/// The names that a call's arguments use.
+/// The names that a call's arguments refer to.
 pub fn names(arguments: &Value) -> Vec<String> {
     let mut names = Vec::new();
     objects(arguments, &mut |map| {
@@ -52,7 +52,7 @@ pub fn names(arguments: &Value) -> Vec<String> {
     names
 }
 
-/// Adds to `texts` those of a call's arguments that are called by one of `names`.
+/// Adds to `texts` the texts of a call's arguments whose name is one of `names`.
 pub fn gather(arguments: &Value, names: &[String], texts: &mut BTreeMap<String, String>) {
     objects(arguments, &mut |map| {
         for text in PAIRS.iter().filter_map(|(text, _)| map.get(*text)?.as_str()) {
@@ -64,7 +64,7 @@ pub fn gather(arguments: &Value, names: &[String], texts: &mut BTreeMap<String, 
     });
 }
 
-/// The arguments with the texts themselves in them. An `Err` is text for the model.
+/// The arguments with the texts instead of their names. The error is text for the model.
 pub fn filled(mut arguments: Value, texts: &BTreeMap<String, String>) -> Result<Value, String> {
     if let Some(lost) = names(&arguments).iter().find(|it| !texts.contains_key(*it)) {
         return Err(format!(

@@ -1,5 +1,5 @@
-//! Where an `old` stands that is not in the text exactly: one tolerance after the other, each all or nothing. No
-//! similarity decides: a rung either matches or it does not, and the first that does is the answer.
+//! Finds an `old` that does not stand in the text exactly: one tolerance after the other, each of which matches or
+//! does not. The first one that matches gives the result. Similarity never decides.
 
 use super::fold::{self, Folded};
 use super::lines::{Lines, Shift, bare};
@@ -9,10 +9,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-/// What was tolerated, in the order of the ladder.
+/// The tolerances, in the order of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rung {
-    /// `old` came with the numbers that `read` shows.
+    /// `old` was sent with the line numbers that `read` shows.
     Numbers,
     Blanks,
     Shift,
@@ -34,7 +34,7 @@ impl fmt::Display for Rung {
     }
 }
 
-/// A place of an `old`: its bytes, and how it is indented there.
+/// A place of an `old`: its bytes and its indentation there.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) bytes: Range<usize>,
@@ -46,26 +46,26 @@ impl Place {
         Place { bytes, shift: Shift::None }
     }
 
-    /// Whether the new text is shifted at this place.
+    /// Whether the new text is indented differently at this place.
     pub(super) fn is_shifted(&self) -> bool {
         matches!(self.shift, Shift::Add(_) | Shift::Remove(_))
     }
 }
 
-/// Where an `old` was found in a text.
+/// The result of a search for an `old` in a text.
 pub(super) struct Found<'a> {
     content: &'a str,
-    /// What was sent, without what was taken away of it.
+    /// `old` and `new` as they were sent, without the line numbers and blank lines that were removed.
     old: String,
     new: String,
-    /// Ascending, never empty; they may overlap.
+    /// In ascending order and never empty. Places may overlap.
     pub(super) places: Vec<Place>,
-    /// What was tolerated; nothing where it is exact.
+    /// The tolerances that were used; empty for an exact match.
     pub(super) rungs: Vec<Rung>,
 }
 
 impl<'a> Found<'a> {
-    /// `old` stands there as it is; nothing where there is no place.
+    /// An exact match; `None` if there is no place.
     pub(super) fn exact(
         content: &'a str,
         old: &str,
@@ -76,10 +76,10 @@ impl<'a> Found<'a> {
         (!places.is_empty()).then(|| Found { content, old, new, places, rungs: Vec::new() })
     }
 
-    /// What is to stand at a place; absent where `new` cannot be brought to its indentation.
+    /// The new text at a place; `None` if `new` cannot be brought to the indentation there.
     pub(super) fn new_at(&self, place: &Place) -> Option<Cow<'_, str>> {
         let file = &self.content[place.bytes.clone()];
-        // the file's last line has no end, and gets none by the way
+        // the file's last line has no newline, and the edit does not add one
         let (old, new) = match self.old.strip_suffix('\n').filter(|_| !file.ends_with('\n')) {
             Some(old) => (old, self.new.strip_suffix('\n').unwrap_or(&self.new)),
             None => (&self.old[..], &self.new[..]),
@@ -91,7 +91,8 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The places of an `old` that `content` does not hold, at most `most` of a rung; of these the ones that `pick` takes.
+/// Finds the places of an `old` that `content` does not hold exactly: at most `most` by each rung. `pick` chooses
+/// among them.
 pub(super) fn climb<'a>(
     content: &'a str,
     old: &str,
@@ -108,7 +109,7 @@ pub(super) fn climb<'a>(
             for rung in [Rung::Blanks, Rung::Shift, Rung::Plain] {
                 let places = pick(text.places(rung, (old, new), !rungs.is_empty(), most));
                 if !places.is_empty() {
-                    // what is exact once something was taken away says no more than that
+                    // if every match is exact after the removal, this rung was not needed
                     let is_exact = |it: &Place| content[it.bytes.clone()] == *old;
                     if rungs.is_empty() || !places.iter().all(is_exact) {
                         rungs.push(rung);
@@ -122,7 +123,8 @@ pub(super) fn climb<'a>(
     None
 }
 
-/// `old` and `new` as they are, then without a blank first line, last line, both. None where nothing is left.
+/// `old` and `new` as they are, then without a blank first line, without a blank last line, without both. Empty if
+/// nothing is left.
 fn ends<'a>(old: &'a str, new: &'a str) -> Vec<(&'static [Rung], &'a str, &'a str)> {
     if old.trim().is_empty() {
         return Vec::new();
@@ -149,7 +151,7 @@ fn without_last(text: &str) -> Option<&str> {
     (bare(&body[cut + 1..]).is_empty() && !kept.trim().is_empty()).then_some(kept)
 }
 
-/// The lines of a block, whether it ends in a newline or not.
+/// The lines of a block, whether or not it ends in a newline.
 pub(super) fn lines_of_block(text: &str) -> Vec<&str> {
     text.strip_suffix('\n').unwrap_or(text).split('\n').collect()
 }
@@ -160,7 +162,7 @@ struct Sought<'a> {
 }
 
 impl Sought<'_> {
-    /// The places by one rung, `whole`: of whole lines only.
+    /// The places that one rung finds. `whole`: only whole lines.
     fn places(&self, rung: Rung, (old, new): (&str, &str), whole: bool, most: usize) -> Vec<Place> {
         let sought = lines_of_block(old);
         let block = |(at, shift)| {
@@ -192,7 +194,7 @@ impl Sought<'_> {
     }
 }
 
-/// The file's lines changed as `old` was to become `new`: lines that both have stay as the file has them.
+/// Changes the file's lines as `old` became `new`. Lines that both have stay as they are in the file.
 fn merged(file: &str, old: &str, new: &str, shift: &Shift) -> Option<String> {
     let pieces = |text| -> Vec<&str> { str::split(text, '\n').collect() };
     let (file, old, pieces) = (pieces(file), pieces(old), pieces(new));
@@ -219,8 +221,8 @@ fn merged(file: &str, old: &str, new: &str, shift: &Shift) -> Option<String> {
     Some(out.join("\n"))
 }
 
-/// A line of the file for which `new` was sent in the place of `sent`: of blanks at its end, and of typographic
-/// characters, only what the two differ in is changed.
+/// Changes a line of the file as `sent` became `new`. Blanks at its end and typographic characters change only where
+/// `sent` and `new` differ.
 fn replaced(line: &str, sent: &str, new: &str) -> String {
     let end = |line: &'_ str| line[bare(line).len()..].to_owned();
     let kept = fold::changed(bare(line), bare(sent), bare(new));
@@ -228,7 +230,7 @@ fn replaced(line: &str, sent: &str, new: &str) -> String {
     kept + &if is_told { end(new) } else { end(line) }
 }
 
-/// Whether every line ends in one; the piece behind the last newline is none.
+/// Whether every line ends in a carriage return. The piece behind the last newline is no line.
 fn carriage_returns(pieces: &[&str]) -> bool {
     let lines = match pieces {
         [lines @ .., ""] if !lines.is_empty() => lines,
@@ -238,8 +240,8 @@ fn carriage_returns(pieces: &[&str]) -> bool {
 }
 
 impl Shift {
-    /// The shift that the new text needs. It needs none if it has the file's indentation already, though `old` had
-    /// less: its first line has exactly that indentation, the others that or more.
+    /// The shift for the new text. It needs none if it already has the file's indentation and only `old` lacked it:
+    /// its first line has exactly that indentation, the others that or more.
     fn of_new(self, old: &str, new: &str) -> Shift {
         let Shift::Add(more) = &self else { return self };
         let (Some(first), Some(was)) = (first_line(new), first_line(old)) else { return self };
@@ -248,7 +250,7 @@ impl Shift {
         if is_there && lines.all(|it| it.starts_with(more)) { Shift::Has } else { self }
     }
 
-    /// A line as it was sent, at the file's indentation.
+    /// A line as it was sent, with the file's indentation.
     fn applied<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
         Some(match self {
             _ if bare(line).is_empty() => Cow::Borrowed(line),

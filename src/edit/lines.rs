@@ -1,25 +1,25 @@
-//! Whole lines of one text found in another: as they are but for blanks at their ends, or all shifted by one
-//! indentation. Linear in both texts.
+//! Finds whole lines of one text in another: equal, equal except for blanks at line ends, or all indented differently
+//! by the same amount. Linear in both texts.
 
 use std::ops::Range;
 
-/// Lines that are compared to see whether windows are shifted alike. Beyond it the text is made to be slow, and
-/// nothing is found.
+/// The most lines that are compared to find out whether all are shifted alike. A text that needs more was made to be
+/// slow, and nothing is found.
 const COMPARED: usize = 2_000_000;
 
-/// How the file's indentation comes of the one that was sent, the same for every line that is not blank.
+/// How the file's indentation differs from the one that was sent, the same for every line that is not blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shift {
     None,
-    /// The file has this before each line.
+    /// The file has this additional indentation.
     Add(String),
-    /// What was sent has it.
+    /// The sent text has this additional indentation.
     Remove(String),
-    /// The file has this indentation and so has the new text. Only `old` lacked it.
+    /// Only `old` lacks this indentation; the file and the new text have it.
     Has,
 }
 
-/// A text's lines, by their bytes, without their ends.
+/// The lines of a text, as byte ranges without their ends.
 pub(super) struct Lines<'a> {
     content: &'a str,
     spans: Vec<Range<usize>>,
@@ -43,7 +43,7 @@ impl<'a> Lines<'a> {
         self.spans.len()
     }
 
-    /// Where a line begins; the text's end for one behind the last.
+    /// Where a line begins. For the line behind the last one, the end of the text.
     pub(super) fn start(&self, at: usize) -> usize {
         self.spans.get(at).map_or(self.content.len(), |span| span.start)
     }
@@ -52,26 +52,26 @@ impl<'a> Lines<'a> {
         &self.content[self.spans[at].clone()]
     }
 
-    /// The bytes of some lines, with the last one's end or without it.
+    /// The bytes of a range of lines, with or without the last line's end.
     pub(super) fn bytes(&self, lines: &Range<usize>, with_end: bool) -> Range<usize> {
         let (first, last) = (&self.spans[lines.start], &self.spans[lines.end - 1]);
         let end = if with_end { (last.end + 1).min(self.content.len()) } else { last.end };
         first.start..end
     }
 
-    /// First lines of the places where `sought` stands; at most `most`.
+    /// The first line of each place where `sought` stands, at most `most`.
     pub(super) fn equal(&self, sought: &[&str], most: usize) -> Vec<usize> {
         windows(&self.iter().collect::<Vec<_>>(), sought).take(most).collect()
     }
 
-    /// The same, blanks at line ends aside.
+    /// Like `equal`, but ignores blanks at line ends.
     pub(super) fn alike(&self, sought: &[&str], most: usize) -> Vec<usize> {
         let keys: Vec<&str> = self.iter().map(bare).collect();
         let sought: Vec<&str> = sought.iter().map(|line| bare(line)).collect();
         windows(&keys, &sought).take(most).collect()
     }
 
-    /// The same where each line is indented by the same more, or less.
+    /// Like `alike`, but for lines that are all indented more, or all less, by the same text.
     pub(super) fn shifted(&self, sought: &[&str], most: usize) -> Vec<(usize, Shift)> {
         let inner = |line: &'a str| bare(line).trim_start_matches(BLANKS);
         let keys: Vec<&str> = self.iter().map(inner).collect();
@@ -93,12 +93,12 @@ impl<'a> Lines<'a> {
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// A line without the blanks at its end; a carriage return, which nobody sees, is one.
+/// A line without the blanks at its end. A carriage return counts as a blank, because it is invisible.
 pub(super) fn bare(line: &str) -> &str {
     line.trim_end_matches([' ', '\t', '\r'])
 }
 
-/// How lines of a file come of those that were sent, which are the same but for their indentation.
+/// How the indentation of a file's lines differs from that of the sent lines, which are otherwise equal.
 fn shift_of<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Shift> {
     let mut shift: Option<(&str, &str)> = None;
     for (file, sent) in pairs.filter(|(file, _)| !bare(file).is_empty()) {

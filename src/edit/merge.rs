@@ -1,16 +1,17 @@
-//! Three texts into one: a text that two have changed, each in its own way.
+//! Three-way merge: combines two texts that were made from the same base.
 
 use crate::text::{Hunk, Text, diff_lines};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
-    /// Where the two meet it is the other's.
+    /// The merged text. In a conflict it has the other's lines.
     pub text: Text,
-    /// Places at which both changed the same lines, each to something else.
+    /// The number of places where both changed the same lines in different ways.
     pub conflicts: usize,
 }
 
-/// `own` with what `other` made of `base`. Changes that only touch do not meet, but for two insertions at one place.
+/// Applies the changes from `base` to `other` to `own`. Adjacent changes do not conflict, but two insertions at the
+/// same place do.
 pub fn merge(base: &Text, own: &Text, other: &Text) -> Merged {
     let [olds, owns, others] = [base, own, other].map(lines);
     let ours = diff_lines(olds.iter().copied(), owns.iter().copied());
@@ -41,12 +42,12 @@ fn pick<T: PartialEq>(base: &T, own: T, other: T) -> T {
     if own == *base { other } else { own }
 }
 
-/// The empty file has none.
+/// The lines of a text. An empty file has none.
 fn lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
 
-/// The next lines of the base that are changed, and each side's hunks in them, which are taken off its list.
+/// The next changed lines of the base, and each side's hunks there, which are removed from the lists.
 fn next<'a>(
     ours: &mut &'a [Hunk],
     theirs: &mut &'a [Hunk],
@@ -75,7 +76,7 @@ fn next<'a>(
     Some((from as usize, to as usize, taken, taken_too))
 }
 
-/// What one side made of these lines of the base.
+/// These lines of the base as one side has changed them.
 fn patched<'a>(
     olds: &[&'a str],
     from: usize,
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn each_sides_changes_are_in_it() {
+    fn a_merge_has_the_changes_of_both_sides() {
         let cases = [
             // base, own, other, merged, conflicts
             ("a b c", "a b c", "a x c", "a x c", 0),
@@ -112,11 +113,11 @@ mod tests {
             ("a b c d e", "a mine c d e", "a b c d back", "a mine c d back", 0),
             ("a b c", "a mine c", "a back c", "a back c", 1),
             ("a b c", "a same c", "a same c", "a same c", 0),
-            // what only touches does not meet
+            // adjacent changes do not conflict
             ("a b c", "a b mine c", "a back c", "a back mine c", 0),
             ("a b c", "a mine b c", "a back c", "a mine back c", 0),
             ("a b c", "a mine c", "a b back", "a mine back", 0),
-            // of two insertions at one place nobody can say which is first
+            // nobody can say which of two insertions at one place comes first
             ("a b", "a mine b", "a back b", "a back b", 1),
             ("a new1 new2 b", "a new1 mine new2 b", "a b", "a b", 1),
             ("a new1 new2 b", "a new1 new2 mine b", "a b", "a mine b", 0),
@@ -152,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn who_changed_nothing_has_no_say(base in any_text(), other in any_text()) {
+        fn a_side_without_changes_does_not_affect_the_merge(base in any_text(), other in any_text()) {
             for (own, other) in [(&base, &other), (&other, &base), (&other, &other)] {
                 let found = merge(&base, own, other);
                 prop_assert_eq!(found.conflicts, 0);
@@ -161,7 +162,7 @@ mod tests {
         }
 
         #[test]
-        fn without_a_conflict_no_side_comes_first(
+        fn without_a_conflict_the_sides_may_be_exchanged(
             base in any_text(), own in any_text(), other in any_text()
         ) {
             let (one, two) = (merge(&base, &own, &other), merge(&base, &other, &own));

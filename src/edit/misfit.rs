@@ -1,16 +1,16 @@
-//! Misfits in words for the model: why, and what would fit.
+//! Explains misfits to the model: why an edit does not fit, and what would fit.
 
 use super::{Misfit, Rung, nearest};
 use crate::text::{Text, diff_lines};
 
-/// Sites of an ambiguous match, and lines of a diff, that are shown.
+/// The most places of an ambiguous match, and lines of a diff, that are shown.
 const SITES: usize = 10;
 const DIFF: usize = 40;
-/// Characters of a line that are shown.
+/// The most characters of a line that are shown.
 const WIDE: usize = 200;
 
 impl Misfit {
-    /// `path` as the model wrote it; `text` is what the edit was matched against.
+    /// `path` is as the model wrote it; `text` is the text in which the edit was searched.
     pub fn say(&self, path: &str, text: Option<&Text>) -> String {
         let content = text.map_or("", |text| text.content.as_str());
         match self {
@@ -45,7 +45,7 @@ impl Misfit {
         }
     }
 
-    /// What to do instead, in the model's own tools.
+    /// What to do instead, with the model's own tools.
     pub(super) fn advice(&self, is_patch: bool) -> &'static str {
         match (self, is_patch) {
             (Misfit::Chunk { misfit, .. }, _) => misfit.advice(is_patch),

@@ -1,4 +1,4 @@
-//! What a model asks of a file, what it becomes, and what the user made of it. Pure.
+//! A model's edits of a file, their results, and the user's decisions on them. Pure.
 
 mod chunk;
 mod decision;
@@ -38,16 +38,16 @@ use serde::Deserialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// How a model writes its edits: by what it was trained on.
+/// The format in which a model writes edits, which depends on its training.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Old text and new, with the tools `edit` and `write`.
+    /// Old and new text, with the tools `edit` and `write`.
     #[default]
     Replace,
-    /// The grammar of `apply_patch`.
+    /// The format of `apply_patch`.
     Patch,
-    /// Whole files only, for models too small to repeat a text exactly.
+    /// Whole files only, for models that are too small to repeat a text exactly.
     Whole,
 }
 
@@ -61,16 +61,17 @@ impl fmt::Display for Format {
     }
 }
 
-/// One step of an edit call. A call is a list of them, each applied to the result of the one before, all or none.
+/// One edit of a call. A call is a list of edits, each applied to the result of the one before. All are applied, or
+/// none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Absolute, or as the model gave it until it is resolved.
+    /// Absolute once it is resolved; before, as the model wrote it.
     pub path: PathBuf,
     pub change: Change,
 }
 
 impl Edit {
-    /// The file, and the path it is to have, if another.
+    /// The file's path, and its new path if it is renamed.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let to = match &self.change {
             Change::Whole(Whole::Rename { to }) => Some(to.as_path()),
@@ -91,84 +92,86 @@ pub enum Change {
     Create {
         text: String,
     },
-    /// Each chunk at its one place; all of them, or none.
+    /// Chunks, each at its only place. All are applied, or none.
     Patch(Vec<Chunk>),
-    /// The very text that another was made to, which was known by its hash (`Text::sha256_hex`).
+    /// The text `content`, if the file still has the text with the hash `from` (`Text::sha256_hex`).
     Become {
         from: String,
         content: String,
     },
-    /// The text stays as it is.
+    /// A change of the file that leaves its text as it is.
     Whole(Whole),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    /// Must stand in the text exactly once, unless `everywhere`.
+    /// Has to occur in the text exactly once, unless `everywhere`.
     pub old: String,
     pub new: String,
-    /// Replaces every place from the top, none overlapping the one before.
+    /// Replaces every place from the top down, without overlaps.
     pub everywhere: bool,
 }
 
-/// What a change makes of a text.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit {
     pub text: Text,
-    /// For the model: what was tolerated, and where; empty where the match was exact.
+    /// For the model: which differences were tolerated, and where. Empty for an exact match.
     pub note: String,
 }
 
 /// Why an edit does not fit. `say` explains it to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// `old` is nowhere; the line (from 1) where the block nearest to it begins, and whether the text is another than
-    /// the model has seen.
+    /// The text does not contain `old`. `nearest` is the first line, from 1, of the most similar block. `is_stale`:
+    /// the text is not the one that the model has seen.
     Absent { nearest: Option<u32>, old: String, is_stale: bool },
-    /// `old` begins at each of these lines (from 1, a line twice if it does so twice); the first hundred places.
+    /// `old` begins at each of these lines, from 1; at most a hundred places. A line with two places stands twice.
     Ambiguous { at: Vec<u32>, by: Vec<Rung> },
-    /// `old` and `new` are the same, or the written text is the file's.
+    /// `old` and `new` are equal, or the file already has the written text.
     Unchanged,
-    /// `old` is absent and `new` is there already, at this line (from 1).
+    /// The text lacks `old` but already contains `new`, at this line, from 1.
     AlreadyApplied { at: u32 },
-    /// `old` is empty and the file is not.
+    /// `old` is empty, but the file is not.
     EmptyOld,
     /// The file does not exist.
     NoFile,
-    /// The file that was to be created does exist.
+    /// The file to be created already exists.
     Exists,
-    /// One of a patch's chunks (`at` from 1, of so many) does not fit; for it `old` is its lines but the added ones.
+    /// Chunk `at` of `of`, counted from 1, does not fit. The misfit's `old` has the chunk's lines without the added
+    /// ones.
     Chunk { at: usize, of: usize, misfit: Box<Misfit> },
-    /// A whole-file write over a text the model has not read.
+    /// A write of the whole file, whose text the model has not read.
     Unread,
-    /// A whole-file write over a text that changed since the model read it.
+    /// A write of the whole file, whose text has changed since the model read it.
     Stale,
-    /// The file cannot be changed, and why: read-only, not modifiable, open elsewhere, a folder …
+    /// The file cannot be changed, for this reason: it is read-only, not modifiable, open elsewhere, a folder and so
+    /// on.
     Refused(String),
 }
 
-/// A change that waits for the user. All edits of one reply to one file make one proposal.
+/// A change that waits for the user. All edits of one reply to one file form one proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// Each call's own part: the text before it and after it. Never empty; each begins where the one before ended.
+    /// Each call's part: the text before and after it. Never empty; each part begins where the previous one ended.
     pub parts: Vec<Part>,
     /// Absolute.
     pub path: PathBuf,
-    /// `None`: the file is new.
+    /// `None` if the file is new.
     pub before: Option<Text>,
     pub after: Text,
-    /// Written as soon as it is in the buffer, and reviewed afterwards.
+    /// The text is written as soon as it is in the buffer, and reviewed afterwards.
     pub at_once: bool,
     pub whole: Option<Whole>,
-    /// It is no text: `before` and `after` say nothing of it.
+    /// The file is not text: `before` and `after` do not hold its content.
     pub is_binary: bool,
 }
 
-/// What is proposed for a file as a whole, its text left alone.
+/// A proposal to delete or rename a file. Its text stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whole {
     Delete,
-    /// Absolute, or as the model gave it until it is resolved; nothing is there.
+    /// The new path, where no file is. Absolute once it is resolved; before, as the model wrote it.
     Rename {
         to: PathBuf,
     },
@@ -179,12 +182,12 @@ pub struct Part {
     pub call: CallId,
     pub before: Text,
     pub after: Text,
-    /// For the model, with the verdict: what was tolerated.
+    /// For the model, with the verdict: which differences were tolerated.
     pub note: String,
 }
 
 impl Proposal {
-    /// The path that the file is to have, if another.
+    /// The file's new path, if it is renamed.
     pub fn to(&self) -> Option<&Path> {
         match &self.whole {
             Some(Whole::Rename { to }) => Some(to),
@@ -192,7 +195,8 @@ impl Proposal {
         }
     }
 
-    /// It was written, and the model told: what stood there then (`None`: what was proposed) is what the user reviews.
+    /// Notes that the proposal was written, and that the model was told. `text` is the text on disk if it differs
+    /// from the proposed one: the user reviews that text.
     pub fn written_as(&mut self, text: Option<&Text>) {
         self.parts.iter_mut().for_each(|part| part.note.clear());
         if let (Some(text), Some(last)) = (text, self.parts.last_mut()) {
@@ -202,23 +206,23 @@ impl Proposal {
     }
 }
 
-/// What became of one part's hunks in the text the user settled on.
+/// What became of a part's hunks in the text that the user settled on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     pub hunks: Vec<Decided>,
 }
 
-/// One hunk's fate.
+/// What became of one hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
     pub fate: Fate,
-    /// It was accepted or rejected, and the text in its place changed after that.
+    /// The hunk was accepted or rejected, and its lines changed after that.
     pub is_edited: bool,
-    /// Where it stands in the settled text, from 1.
+    /// The hunk's line in the settled text, from 1.
     pub line: u32,
-    /// The lines that stand there now.
+    /// The lines that now stand in the hunk's place.
     pub lines: Vec<String>,
-    /// Where `lines` begin in the settled text, from 0.
+    /// The index of the first of `lines` in the settled text, from 0.
     pub from: usize,
 }
 
@@ -226,12 +230,12 @@ pub struct Decided {
 pub enum Fate {
     Kept,
     Undone,
-    /// Kept, but a formatter has laid it out anew.
+    /// Accepted, and then changed by a formatter.
     Formatted,
-    /// Some of its lines were accepted.
+    /// Only some of its lines were accepted.
     Part,
-    /// Neither what was proposed nor what was there before.
+    /// Its lines are neither the proposed ones nor those from before.
     Reworked,
-    /// A later edit of the model's changed it again.
+    /// A later edit of the model changed its lines again.
     Superseded,
 }

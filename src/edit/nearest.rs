@@ -1,19 +1,20 @@
-//! The block of a text most like one that is not in it: found by rare lines, then by shared words.
-//! One pass over the text for each; never a comparison of every line with every other.
+//! Finds the block of a text that is most similar to a text which is not in it: by rare lines, or else by shared
+//! words. Each takes one pass over the text; not every line is compared with every other.
 
 use std::collections::{HashMap, HashSet};
 
-/// Lines of `old` that are looked at.
+/// The most lines of `old` that are compared.
 const LINES: usize = 200;
-/// Places of its rarest line that are scored.
+/// The most places of its rarest line that are scored.
 const PLACES: usize = 50;
-/// Words of `old` that are looked for in a text of long lines, and bytes shown on each side of the rarest.
+/// For a text with very long lines: the most words of `old` that are searched, and the bytes shown on each side of
+/// the rarest.
 const WORDS: usize = 20;
 const AROUND: usize = 150;
-/// Longer lines (in bytes) are no code: they are not compared.
+/// A line with more bytes is no code, and is not compared.
 const LONG: usize = 2_000;
 
-/// The line, from 1, where the block most like `old` begins.
+/// The first line, from 1, of the block that is most similar to `old`.
 pub(super) fn nearest(content: &str, old: &str) -> Option<u32> {
     let lines: Vec<&str> = content.lines().map(short).collect();
     let wanted: Vec<(usize, &str)> = old
@@ -27,8 +28,8 @@ pub(super) fn nearest(content: &str, old: &str) -> Option<u32> {
     u32::try_from(start + 1).ok()
 }
 
-/// Where a text too long in its lines to be compared by them is most like `old`: the piece around the rarest of its
-/// words, its line and its column, both from 1.
+/// For a text whose lines are too long to be compared: the piece around the rarest word of `old`, with its line and
+/// column, both from 1.
 pub(super) fn around<'a>(content: &'a str, old: &str) -> Option<(usize, usize, &'a str)> {
     let mut sought: Vec<&str> = words(old).collect();
     sought.sort_by_key(|word| (usize::MAX - word.len(), *word));

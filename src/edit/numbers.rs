@@ -1,7 +1,7 @@
-//! Line numbers that were copied along with a text from what `read` or a search shows.
+//! Removes line numbers that were copied from the output of `read` or of a search.
 
-/// `old` without the numbers before each of its lines, and `new` without its own, where it has them. Absent where
-/// the numbers do not follow each other, or `new` has them before some of its lines only.
+/// `old` without the number before each line, and `new` without numbers if it has them. `None` if the numbers are not
+/// consecutive, or if only some lines of `new` have them.
 pub(super) fn stripped(old: &str, new: &str) -> Option<(String, String)> {
     let bare = |text: &str| -> Vec<Option<(u64, char, String)>> {
         text.strip_suffix('\n').unwrap_or(text).split('\n').map(numbered).collect()
@@ -19,7 +19,7 @@ pub(super) fn stripped(old: &str, new: &str) -> Option<(String, String)> {
     Some((joined(&lines, old), new))
 }
 
-/// The number before a line, the mark behind it, and the line itself.
+/// The number before a line, the separator behind it, and the line itself.
 fn numbered(line: &str) -> Option<(u64, char, String)> {
     let line = line.trim_start_matches([' ', '\t']);
     let digits = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());
@@ -30,7 +30,7 @@ fn numbered(line: &str) -> Option<(u64, char, String)> {
 }
 
 fn joined(lines: &[(u64, char, String)], given: &str) -> String {
-    // `12: text`, where the blank belongs to the mark
+    // in `12: text` the blank belongs to the separator
     let is_spaced = lines.iter().all(|(_, mark, line)| {
         matches!(mark, ':' | '|') && (line.is_empty() || line.starts_with(' '))
     });

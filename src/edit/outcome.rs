@@ -1,4 +1,4 @@
-//! What the user made of a proposal: each of its hunks judged against the text they settled on.
+//! What the user made of a proposal: compares each hunk with the text that they settled on.
 
 use super::formatted::{self, Formatting};
 use super::{Decided, Fate, Outcome, Part, merge};
@@ -6,16 +6,16 @@ use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// Lines around a hunk that are compared with it.
+/// The lines around a hunk that are compared with it.
 const AROUND: u32 = 30;
 
-/// Lines that are quoted of one hunk, and of the changes elsewhere.
+/// The most lines that are quoted of one hunk, and of changes elsewhere.
 const QUOTED: usize = 20;
-/// Hunks that are told one by one.
+/// The most hunks that are listed one by one.
 const TOLD: usize = 20;
 
-/// Judges one part's hunks in the settled text (`None`: the file is gone, all is undone). The user's
-/// changes elsewhere do not count, wherever they move the lines.
+/// The fates of one part's hunks in the settled text. If the file is gone (`None`), all hunks are undone. The user's
+/// changes elsewhere do not count, even if they move lines.
 pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
     let hunks = diff(&part.before, &part.after);
     let all = |fate| {
@@ -32,9 +32,9 @@ pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
     Outcome { hunks: hunks.iter().map(|hunk| sides.decide(hunk)).collect() }
 }
 
-/// As `outcome` of the part at `at`, where the model made several edits to the same text, in this order: what later ones
-/// changed again is not the user's doing, and what was rejected with earlier ones reads as it did before those. Nor
-/// is what a formatter did.
+/// Like `outcome` for the part at `at`, if the model made several edits of the same text, in this order. Lines that a
+/// later edit or a formatter changed are not the user's work. Lines that were rejected together with an earlier edit
+/// read as they did before that edit.
 pub fn outcome_among(
     parts: &[&Part],
     at: usize,
@@ -51,7 +51,8 @@ pub fn outcome_among(
     outcome
 }
 
-/// Tells what later calls changed again, and what was rejected with earlier ones, from what the user reworked.
+/// Distinguishes lines that later calls changed, and lines that were rejected with earlier calls, from lines that the
+/// user reworked.
 fn tell_calls_apart(outcome: &mut Outcome, parts: &[&Part], at: usize, settled: Option<&Text>) {
     let part = parts[at];
     for edit in &parts[at + 1..] {
@@ -80,8 +81,9 @@ fn tell_calls_apart(outcome: &mut Outcome, parts: &[&Part], at: usize, settled: 
     }
 }
 
-/// Where the settled text differs besides, by the user or a formatter: a small diff for the model, empty where
-/// it does not. `part` is the whole of what was proposed; what the model was `told` of since is not told again.
+/// The other changes in the settled text, by the user or a formatter, as a small diff for the model; empty if there
+/// are none. `part` is the whole proposal. Changes up to the text `told` are left out, because the model knows that
+/// text.
 pub fn elsewhere(part: &Part, settled: &Text, told: Option<&Text>) -> String {
     let expected = expected(part, settled);
     let known = match told {
@@ -101,13 +103,13 @@ pub fn elsewhere(part: &Part, settled: &Text, told: Option<&Text>) -> String {
     format!("The file changed elsewhere too, by the user or a formatter:\n{}", quoted(&lines))
 }
 
-/// The text of which only the part's hunks are as they are in the settled one.
+/// The proposed text with the part's hunks as they are in the settled text.
 fn expected(part: &Part, settled: &Text) -> Text {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();
-    // how far the lines of `after` and of the settled text are in it
+    // how many lines of `after` and of the settled text have been taken
     let (mut at, mut done) = (0, 0);
-    // where in `after` the last lines end that were reworked: what lies before is as it is in the settled text
+    // where the last reworked lines end in `after`; everything before is taken from the settled text
     let mut reworked = None;
     for hunk in diff(&part.before, &part.after) {
         let new = span(&hunk.new);
@@ -132,8 +134,8 @@ fn expected(part: &Part, settled: &Text) -> Text {
     Text::new(expected.join("\n") + "\n")
 }
 
-/// Those of the user's reasons that are about hunks of this part, each once. A reason comes with the hunk's lines as
-/// they were proposed.
+/// The user's reasons that belong to hunks of this part, each once. A reason comes with its hunk's lines as they were
+/// proposed.
 pub fn reasons<'a>(
     part: &Part,
     given: impl Iterator<Item = (&'a [String], &'a str)>,
@@ -171,7 +173,7 @@ pub(super) struct Sides<'a> {
     pub(super) before: Vec<&'a str>,
     pub(super) after: Vec<&'a str>,
     pub(super) settled: Vec<&'a str>,
-    /// From `after` to `settled`.
+    /// The difference from `after` to `settled`.
     later: Vec<Hunk>,
 }
 
@@ -206,8 +208,8 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// The settled text is as far from the proposal as from the proposal without this hunk, or nearer
-    /// to one by exactly the hunk's size: that one it has. Unlike positions in a diff this does not
+    /// Compares the settled text with the proposal and with the proposal without this hunk. If it is nearer to one of
+    /// them by exactly the hunk's size, that one is the user's choice. Unlike positions in a diff, this does not
     /// depend on which of several equal lines a diff calls new.
     fn judge(&self, hunk: &Hunk) -> Fate {
         let (window, now) = self.window(&hunk.new);
@@ -232,20 +234,20 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// Lines around `new` in `after`, and those that stand for them now.
+    /// The lines around `new` in `after`, and the lines that now stand in their place.
     fn window(&self, new: &Range<u32>) -> (Range<usize>, Range<usize>) {
         let total = u32::try_from(self.after.len()).unwrap_or(u32::MAX);
         self.widened(new.start.saturating_sub(AROUND)..(new.end + AROUND).min(total))
     }
 
-    /// Lines of `after`, and those that stand for them now, cut where both texts agree.
+    /// Lines of `after`, and the lines that now stand in their place, widened until both texts agree at the ends.
     pub(super) fn widened(&self, lines: Range<u32>) -> (Range<usize>, Range<usize>) {
         let lines = self.reach(lines);
         let now = self.now(lines.start, false)..self.now(lines.end, true);
         (span(&lines), now)
     }
 
-    /// Lines of `after` and those around them up to where both texts agree.
+    /// Widens lines of `after` until both texts agree at the ends.
     pub(super) fn reach(&self, mut lines: Range<u32>) -> Range<u32> {
         let from = self.later.partition_point(|hunk| hunk.old.end < lines.start);
         for hunk in &self.later[from..] {
@@ -258,12 +260,13 @@ impl<'a> Sides<'a> {
         lines
     }
 
-    /// The lines that stand for those now, where both texts agree at their ends.
+    /// The lines that now stand in the place of `lines`. Both texts have to agree at their ends.
     pub(super) fn now_of(&self, lines: &Range<u32>) -> &[&'a str] {
         &self.settled[self.now(lines.start, false)..self.now(lines.end, true)]
     }
 
-    /// Where the line `at` of `after` is in the settled text; `past` what was put in right before it, or not.
+    /// The index in the settled text of the line `at` of `after`. With `past`, behind lines that were inserted
+    /// directly before it.
     fn now(&self, at: u32, past: bool) -> usize {
         let before = |hunk: &Hunk| hunk.old.end < at || (past && hunk.old.end == at);
         let count = self.later.partition_point(before);
@@ -290,8 +293,8 @@ impl Outcome {
         self.hunks.iter().filter(|it| it.fate == fate).count()
     }
 
-    /// For the model: what became of each hunk of the change to `path`, the text that stands there where it is not
-    /// what was proposed, and the reasons the user gave. Lines that were `told` with another hunk are not told again.
+    /// For the model: what became of each hunk of the change to `path`, the present text if it is not the proposed
+    /// one, and the user's reasons. Lines that were `told` with another hunk are not repeated.
     pub fn say(&self, path: &str, reasons: &[String], told: &mut Told) -> String {
         let total = self.hunks.len();
         let each = [
@@ -344,12 +347,12 @@ impl Outcome {
     }
 }
 
-/// The lines of a settled text that the model has been told of, by their places.
+/// The places of lines in a settled text that the model has been told.
 #[derive(Default)]
 pub struct Told(Vec<Range<usize>>);
 
 impl Told {
-    /// Those of a hunk's lines that were not told before; they are from now on.
+    /// A hunk's lines that have not been told. They count as told from now on.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
         let mut rest = hunk.from..hunk.from + hunk.lines.len();
         if matches!(hunk.fate, Fate::Kept | Fate::Undone) && !hunk.is_edited {
@@ -368,7 +371,7 @@ impl Told {
     }
 }
 
-/// What to say of a hunk, and of the lines in its place.
+/// The words for a hunk's fate, and for the lines in its place.
 fn fate_words(hunk: &Decided) -> (&'static str, &'static str) {
     match hunk.fate {
         Fate::Kept if hunk.is_edited => ("accepted, then edited", ", now reads"),

@@ -1,4 +1,4 @@
-//! The grammar of `apply_patch`, which some models were trained on: what a patch asks of which files.
+//! Parses the format of `apply_patch`, on which some models were trained.
 
 use super::{Change, Chunk, Edit, Whole};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ const UPDATE: &str = "*** Update File:";
 const MOVE: &str = "*** Move to:";
 const LAST: &str = "*** End of File";
 
-/// The edits of a patch, in its order. An `Err` is text for the model: which line, what was expected.
+/// The edits of a patch, in its order. The error is text for the model: which line, and what was expected.
 pub fn parse(patch: &str) -> Result<Vec<Edit>, String> {
     let lines: Vec<&str> = patch.lines().collect();
     let (from, to) = body(&lines)?;
@@ -24,7 +24,7 @@ pub fn parse(patch: &str) -> Result<Vec<Edit>, String> {
     Ok(edits)
 }
 
-/// The lines between the marks. What a shell, or Markdown, puts around a patch is left out.
+/// The lines between the marks of a patch. Lines that a shell or Markdown puts around a patch are left out.
 fn body(lines: &[&str]) -> Result<(usize, usize), String> {
     let is_wrapping = |line: &&str| {
         let line = line.trim();
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         }
         let behind = self.at;
         self.skip_empty();
-        // no line of the file is without its `+`: a header may have blanks before it
+        // every line of an added file has a `+` before it; only a header may have blanks there
         if self.peek().is_some_and(|it| !is_header(it.trim_start())) {
             self.at = behind + 1;
             return Err(self.fault("a line with `+` before it", self.lines[behind]));
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         Ok(text)
     }
 
-    /// The next chunk; nothing where only empty lines are left. Only the first may go without its `@@`.
+    /// The next chunk; `None` if only empty lines are left. Only the first chunk may lack its `@@`.
     fn chunk(&mut self, is_first: bool) -> Result<Option<Chunk>, String> {
         let mut chunk = Chunk::default();
         let mut is_headed = is_first;
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
                 _ => return Err(self.fault("a line with ` `, `-` or `+` before it", line)),
             }
         }
-        // empty lines before the next header, or alone before a chunk, are the patch's, not the file's
+        // empty lines before the next header, or alone before a chunk, belong to the patch and not to the file
         if self.peek().is_none_or(is_header) && !chunk.is_last {
             chunk.trim();
         }
@@ -152,13 +152,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Not a line of the file that begins with stars: those have ` `, `-` or `+` before them.
+/// Whether this is a header. A line of the file that begins with stars has ` `, `-` or `+` before it.
 fn is_header(line: &str) -> bool {
     let line = line.trim_end();
     [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark))
 }
 
-/// The line that a chunk stands behind. The line numbers of a unified diff tell nothing.
+/// The line below which a chunk stands. The line numbers of a unified diff are ignored.
 fn anchor(rest: &str) -> Option<String> {
     let rest = rest.strip_prefix(' ').unwrap_or(rest).trim_end();
     let is_numbers = |text: &str| text.chars().all(|c| c.is_ascii_digit() || "-+, ".contains(c));

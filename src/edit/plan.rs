@@ -1,4 +1,4 @@
-//! One call's edits, over one file or several: all of them, or none.
+//! Applies all edits of a call, to one or several files, or none of them.
 
 use super::resolve::amend;
 use super::{Change, Edit, Misfit, Whole};
@@ -6,18 +6,18 @@ use crate::text::Text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Texts as they are before a call, by path; `None`: there is no such file.
+/// The texts before a call, by path; `None` for a file that does not exist.
 pub type Texts = BTreeMap<PathBuf, Option<Text>>;
 
-/// What a call makes of one file.
+/// What a call changes in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub path: PathBuf,
     pub before: Option<Text>,
     pub after: Text,
-    /// What was tolerated, for the model; a line for each edit.
+    /// Which differences were tolerated, for the model; one line for each edit.
     pub note: String,
-    /// What becomes of the file besides.
+    /// Whether the file is also deleted or renamed.
     pub whole: Option<Whole>,
 }
 
@@ -35,7 +35,7 @@ impl Changed {
         self.note.push_str(note);
     }
 
-    /// Whether a further change has no place beside what the call does to this file.
+    /// Whether a further change contradicts what the call already does to this file.
     fn excludes(&self, path: &Path, change: &Change) -> bool {
         let target = |whole: &Whole| match whole {
             Whole::Rename { to } => Some(to.clone()),
@@ -53,22 +53,22 @@ impl Changed {
     }
 }
 
-/// The first edit that does not fit.
+/// The first edit of a call that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which of the call's edits, from 0, and how many there are.
+    /// The edit's index in the call, from 0, and the number of edits.
     pub at: usize,
     pub of: usize,
     pub is_patch: bool,
-    /// The change is to the file as a whole.
+    /// The edit deletes or renames the file.
     pub is_whole: bool,
     pub path: PathBuf,
-    /// What it was matched against, if there is such a file.
+    /// The text in which the edit was searched; `None` if there is no such file.
     pub text: Option<Text>,
     pub misfit: Misfit,
 }
 
-/// Applies a call's edits in order. `may` is asked before each whether that text may be changed so.
+/// Applies a call's edits in order. Before each edit, `may` decides whether that text may be changed.
 pub fn apply(
     texts: &Texts,
     edits: &[Edit],
@@ -92,7 +92,7 @@ pub fn apply(
         if known.is_none() {
             may(path, now, change).map_err(|misfit| refuse(now.cloned(), misfit))?;
         }
-        // a refusal leaves nothing of the files so far
+        // moved out instead of cloned, because a refusal drops all files
         let mut text = match known {
             Some(known) => Some(std::mem::take(&mut files[known].after)),
             None => before.cloned(),
@@ -128,14 +128,14 @@ pub fn apply(
 fn is_patch(edits: &[Edit]) -> bool {
     edits.iter().any(|it| match it.change {
         Change::Patch(_) | Change::Create { .. } => true,
-        // one change of a whole file may be another tool's
+        // another tool also makes a single change of a whole file
         Change::Whole(_) => edits.len() > 1,
         _ => false,
     })
 }
 
 impl Refusal {
-    /// Whether the edit was written wrong; a file that may not be changed is not the edit's fault.
+    /// Whether the model made a mistake in the edit. A file that may not be changed is none.
     pub fn is_mistaken(&self) -> bool {
         !matches!(
             self.misfit,
@@ -147,7 +147,7 @@ impl Refusal {
         )
     }
 
-    /// The text is not the one that the model has seen.
+    /// Marks the misfit as caused by a text that the model has not seen.
     pub fn call_stale(&mut self) {
         let misfit = match &mut self.misfit {
             Misfit::Chunk { misfit, .. } => misfit,
@@ -158,7 +158,7 @@ impl Refusal {
         }
     }
 
-    /// For the model. `path` as the user would write it.
+    /// The text for the model. `path` is as the user would write it.
     pub fn say(&self, path: &str) -> String {
         let advice = if self.is_whole { "" } else { self.misfit.advice(self.is_patch) };
         let said = self.misfit.say(path, self.text.as_ref()) + advice;

@@ -1,4 +1,4 @@
-//! A change applied to a text: unique, or a misfit. Nothing outside the match changes.
+//! Applies a change to a text: it matches at one place, or it is a misfit. Nothing outside of the match changes.
 
 use super::chunk;
 use super::ladder::{self, Found, Place, Rung};
@@ -9,20 +9,21 @@ use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How many places of an ambiguous `old` are looked for.
+/// The most places of an ambiguous `old` that are searched.
 const PLACES: usize = 100;
-/// `new` must have this many bytes to be taken for a change that was made before.
+/// The fewest bytes of a `new` that is taken for a change made before.
 const TELLING: usize = 8;
 
-/// What `change` makes of `before` (`None`: there is no file).
+/// The result of `change`. `before` is `None` if there is no file.
 pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
     let mut text = before.cloned();
     let note = amend(&mut text, change)?;
     Ok(Fit { text: text.unwrap_or_default(), note })
 }
 
-/// Changes a text in place (`None`: there is no file); what was tolerated, for the model. A misfit leaves it as it is.
-/// A call may have thousands of edits, and for each a copy of a long text takes longer than the search in it.
+/// Changes a text in place (`None` if there is no file). Returns, for the model, which differences were tolerated. A
+/// misfit leaves the text unchanged. A call may have thousands of edits, and copying a long text for each would take
+/// longer than searching it.
 pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, Misfit> {
     let new = match (change, text.as_mut()) {
         (Change::Write { text: given }, Some(now)) if !now.content.is_empty() => {
@@ -52,7 +53,7 @@ pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, 
     Ok(String::new())
 }
 
-/// The first text of a new or an empty file: what was given, with its own newlines and mark.
+/// The first text of a new or an empty file, with the newlines and the byte order mark that were given.
 fn fresh(before: Option<&Text>, given: &str) -> Result<Text, Misfit> {
     let mut text = Text::decode(given.as_bytes()).map_err(|_| nul())?;
     refuse_placeholder("", given)?;
@@ -96,10 +97,10 @@ fn replace(text: &mut Text, one: &Replacement) -> Result<String, Misfit> {
     Ok(note)
 }
 
-/// Bytes of a text, and what is to stand there.
+/// A range of bytes of a text, and its new text.
 pub(super) type Splice = (Range<usize>, String);
 
-/// Makes changes that ascend and do not overlap.
+/// Applies changes that ascend and do not overlap.
 pub(super) fn splice(content: &mut String, splices: Vec<Splice>) -> Result<(), Misfit> {
     if let [(bytes, new)] = &splices[..] {
         if content[bytes.clone()] == **new {
@@ -128,7 +129,7 @@ pub(super) fn ambiguous(content: &str, found: Found) -> Misfit {
     Misfit::Ambiguous { at: lines_of(content, &at), by: found.rungs }
 }
 
-/// What the model is told of a match that was not exact; else nothing.
+/// Tells the model how an inexact match was found; empty for an exact one.
 pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Rung]) -> String {
     if rungs.is_empty() {
         return String::new();
@@ -153,8 +154,8 @@ pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Ru
     format!("{what} is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
 }
 
-/// What was given, in the text's own terms: a Dos text has `\n` between its lines, a marked one its
-/// mark aside.
+/// Converts a given text to the form of `text`: in a DOS text, CR LF becomes `\n`; if `text` has a byte order mark, the
+/// given one is removed.
 pub(super) fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Misfit> {
     if given.contains('\0') {
         return Err(nul());
@@ -170,7 +171,7 @@ fn nul() -> Misfit {
     Misfit::Refused("the text holds a NUL character, which no text file can".to_owned())
 }
 
-/// Byte offsets of `old`, overlapping ones too, ascending, at most `most`.
+/// The byte offsets of `old`, overlapping ones too, in ascending order, at most `most`.
 pub(super) fn places<'a>(
     content: &'a str,
     old: &'a str,

@@ -33,7 +33,7 @@ fn edits(json: &Value) -> Vec<Edit> {
         .collect()
 }
 
-/// A file, what is asked of it, and what it becomes (with a note on what was tolerated) or why it does not.
+/// Compares the result of one case: the changed file with a note on what was tolerated, or the misfit.
 fn check_case(dir: &Path) {
     let before = fs::read(dir.join("before")).ok().map(|bytes| Text::decode(&bytes).unwrap());
     let json = serde_json::from_slice(&fs::read(dir.join("edit.json")).unwrap()).unwrap();
@@ -64,7 +64,7 @@ fn check_case(dir: &Path) {
 }
 
 #[test]
-fn cases() {
+fn each_case_of_the_data_folder_has_its_result() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/edits");
     let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     let mut dirs: Vec<_> = entries.filter(|path| path.is_dir()).collect();
@@ -80,7 +80,7 @@ fn replace(old: &str, new: &str) -> Change {
 }
 
 #[test]
-fn big_texts_are_no_trouble() {
+fn big_texts_are_edited() {
     let lines =
         (0..20_000).map(|n| format!("    let x{} = {n};\n", n % 500)).collect::<Vec<_>>().concat();
     let text = Text::new(lines);
@@ -124,7 +124,7 @@ fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expe
 }
 
 #[test]
-fn outcomes() {
+fn each_hunk_has_its_outcome() {
     let (before, after) = ("a\nb\nc\nd\ne\nf\n", "a\nB\nc\nd\nE\nE2\nf\n");
     check_outcome(before, after, Some(after), &expect!["The user accepted 2 changes in a.rs."]);
     check_outcome(
@@ -182,7 +182,7 @@ fn outcomes() {
 }
 
 #[test]
-fn what_was_told_of_the_rest_is_not_told_again() {
+fn changes_elsewhere_are_told_once() {
     let part = part("a\nb\nc\nd\n", "a\nB\nc\nd\n");
     let (told, settled) = (Text::new("a\nB\nc\nmine\nd\n"), Text::new("a\nb\nc\nmine\nd\nlast\n"));
     expect![[r#"
@@ -205,9 +205,10 @@ fn what_was_told_of_the_rest_is_not_told_again() {
     .assert_eq(&elsewhere(&part, &part.after, Some(&told)));
 }
 
-/// Another text stands in the file: each of its lines is told once, whichever hunks it stands for.
+/// The file has a completely different text. Each of its lines is told once, even if it stands in the place of
+/// several hunks.
 #[test]
-fn lines_that_stand_for_several_hunks_are_told_once() {
+fn lines_in_the_place_of_several_hunks_are_told_once() {
     let numbers =
         |word: &str| (1..=9).fold(String::new(), |text, n| text + &format!("{word}{n}\n"));
     let before = numbers("l");
@@ -265,7 +266,7 @@ fn lines_that_stand_for_several_hunks_are_told_once() {
 }
 
 #[test]
-fn equal_lines_do_not_mislead() {
+fn equal_lines_around_a_hunk_do_not_change_its_fate() {
     let judged = |before, after, settled: &str| {
         let outcome = outcome(&part(before, after), Some(&Text::new(settled)));
         (outcome.count(Fate::Kept), outcome.count(Fate::Undone), outcome.count(Fate::Reworked))
@@ -279,7 +280,7 @@ fn equal_lines_do_not_mislead() {
 }
 
 #[test]
-fn of_overlapping_edits_each_hears_of_its_own() {
+fn each_of_overlapping_edits_gets_its_own_outcome() {
     let parts = [part("a\nb\nc\nd\n", "a\nB\nC\nd\n"), part("a\nB\nC\nd\n", "a\nB\nCC\nD\n")];
     let told = |settled: &str| {
         let settled = Text::new(settled);
@@ -308,7 +309,7 @@ fn of_overlapping_edits_each_hears_of_its_own() {
 }
 
 #[test]
-fn reasons_find_their_part() {
+fn each_reason_goes_to_the_part_with_its_hunk() {
     let told = |before, after, lines: &[&str]| {
         let lines: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
         let given = [(&lines[..], "why"), (&lines[..], "why"), (&lines[..], "what for")];

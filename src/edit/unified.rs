@@ -1,14 +1,14 @@
-//! What became of a text, as a unified diff that a model reads.
+//! The change of a text as a unified diff, for a model to read.
 
 use crate::text::{Hunk, Text, diff_lines};
 use std::fmt::Write;
 
-/// Lines around a change.
+/// The lines around a change.
 const AROUND: u32 = 3;
-/// Characters of a line that are shown.
+/// The most characters of a line that are shown.
 const WIDE: usize = 300;
 
-/// The diff from `old` to `new`, of at most so many lines; and whether it tells all.
+/// The diff from `old` to `new` with at most `most` lines, and whether it is complete.
 pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
     let (before, after) = (lines(old), lines(new));
     let mut out = Out { lines: Vec::new(), most, more: 0, is_whole: true };
@@ -32,17 +32,17 @@ pub fn unified(old: &Text, new: &Text, most: usize) -> (String, bool) {
     out.end()
 }
 
-/// A file without content, or that is not there, has no lines.
+/// The lines of a text. A file that is empty or does not exist has none.
 fn lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }
 
-/// The lines of one side, as the head of a hunk names them: of none it names the line before them.
+/// A side's lines in the head of a hunk. If there are none, the line before them is named.
 fn place(from: u32, count: usize) -> String {
     format!("{},{count}", from + u32::from(count > 0))
 }
 
-/// Hunks whose surroundings touch stand together.
+/// Groups hunks whose surrounding lines touch.
 fn groups(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
     hunks.chunk_by(|one, next| next.old.start - one.old.end <= 2 * AROUND)
 }
@@ -50,7 +50,7 @@ fn groups(hunks: &[Hunk]) -> impl Iterator<Item = &[Hunk]> {
 struct Out {
     lines: Vec<String>,
     most: usize,
-    /// Lines of change that had no room.
+    /// The changed lines that had no room.
     more: usize,
     is_whole: bool,
 }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_of_diffs_expects() {
+    fn a_diff_has_the_usual_format() {
         check(
             "1\n2\n3\n4\n5\n6\n7\n8\n9\n",
             "1\n2\n3\n4\nfive\n6\n7\n8\n9\nten\n",
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_far_apart_stand_apart() {
+    fn distant_changes_are_separate_hunks() {
         let old = numbers(20);
         let new = old.replace("2\n3\n", "3\n").replace("19\n", "nineteen\n");
         let (said, _) = unified(&Text::new(&*old), &Text::new(new), 100);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_counted() {
+    fn lines_without_room_are_counted() {
         let new = numbers(30);
         check(
             "x\n",

@@ -1,11 +1,11 @@
-//! What a model hears at once of an edit that is written before the user has decided.
+//! The answer to the model, at once, for an edit that is written before the user has decided.
 
 use crate::text::{Text, diff};
 
-/// Lines that are quoted of what the user's own tools changed.
+/// The most quoted lines of changes by the user's own tools.
 const QUOTED: usize = 40;
 
-/// `unsaved`: why it is not on disk after all; empty where it is.
+/// `unsaved` says why the text is not on disk; empty if it is.
 pub fn written(path: &str, unsaved: &str) -> String {
     if unsaved.is_empty() {
         format!("Applied and written to {path}; the user may still review it.")
@@ -17,7 +17,7 @@ pub fn written(path: &str, unsaved: &str) -> String {
     }
 }
 
-/// What became of the proposed text while it was written, a line before it; empty where nothing did.
+/// How the proposed text changed while it was written, after a line that says so. Empty if it did not change.
 pub fn reformatted(proposed: &Text, now: &Text) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (proposed.lines().collect(), now.lines().collect());

@@ -1,4 +1,4 @@
-//! What a call would do, as facts.
+//! What a call would do.
 
 use super::Grant;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
-    /// Reads what is free to read, or keeps something of Caliban's own.
+    /// Reads what is free to read, or stores something of Caliban's own.
     Read,
     /// Reads a file or folder that is not free to read.
     #[serde(alias = "asked_read", deserialize_with = "guarded")]
@@ -19,8 +19,8 @@ pub enum Access {
         #[serde(alias = "grant")]
         command: String,
     },
-    /// Does nothing: there is no such tool, its arguments do not fit, or no tool may touch what it names. The text
-    /// tells the model why.
+    /// Does nothing: the tool does not exist, the arguments do not fit, or no tool may touch the path. The text tells
+    /// the model why.
     #[serde(alias = "refused")]
     Never(String),
 }
@@ -39,7 +39,7 @@ pub struct Guarded {
 }
 
 impl Access {
-    /// Whether the call has effects outside.
+    /// Whether the call runs a command.
     pub fn acts(&self) -> bool {
         matches!(self, Access::Act { .. })
     }
@@ -48,7 +48,7 @@ impl Access {
         matches!(self, Access::Read | Access::Guarded(_))
     }
 
-    /// What a consent for the session would allow.
+    /// What the user's consent for the whole session would allow.
     pub fn grant(&self) -> Option<Grant> {
         match self {
             Access::Guarded(Guarded { tool, path, .. }) => {
@@ -60,7 +60,7 @@ impl Access {
     }
 }
 
-/// Old journals have the question alone. A turn from a journal does not go on, so its facts are not needed.
+/// Old journals hold only the question's text. A turn from a journal does not go on, so it does not need the facts.
 fn guarded<'de, D: Deserializer<'de>>(from: D) -> Result<Guarded, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_are_read_as_older_versions_wrote_them() {
+    fn plans_of_older_versions_are_read() {
         let check = |step: &str, access: Access| {
             let text = format!(r#"{{"call":"c1","step":{step}}}"#);
             assert_eq!(serde_json::from_str::<Plan>(&text).unwrap().access, access, "{text}");

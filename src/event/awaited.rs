@@ -1,16 +1,16 @@
-//! How many changes of a call wait for the user, by kind.
+//! How many changes of a call wait for the user's decision, by kind.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Changes that the user has yet to decide on.
+/// Changes on which the user has not decided yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Awaited {
     pub hunks: u32,
-    /// Files that are to be deleted.
+    /// Files to be deleted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deletions: u32,
-    /// Files that are to have another path.
+    /// Files to be renamed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub renamings: u32,
 }
@@ -75,9 +75,9 @@ mod tests {
         assert!(Awaited::DELETION.is_one() && !Awaited::DELETION.plus(Awaited::hunks(1)).is_one());
     }
 
-    /// A journal of before has hunks alone.
+    /// An older journal counts hunks only.
     #[test]
-    fn what_is_stored_is_read_again() {
+    fn counts_are_read_back_as_they_were_stored() {
         let check = |what: Awaited, json: &str| {
             assert_eq!(serde_json::to_string(&what).unwrap(), json);
             assert_eq!(serde_json::from_str::<Awaited>(json).unwrap(), what);

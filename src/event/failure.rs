@@ -1,35 +1,35 @@
-//! Why a model gave no reply, and the sentence that tells the user.
+//! Why a model gave no reply, and the sentence for the user.
 
 use crate::message::Parameter;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Why a model gave no reply, told apart where the program or the user would act differently.
+/// Why a model gave no reply. Cases differ where the program or the user would act differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// No key for this provider: the variable that would hold it.
+    /// There is no key for this provider. `variable` is the environment variable that would hold it.
     NoKey {
         provider: String,
         variable: String,
     },
-    /// The command that would print this provider's key did not: what became of it.
+    /// The command for this provider's key printed no key. `why` says what happened.
     KeyCommand {
         provider: String,
         why: String,
     },
-    /// The key that the user gave for this provider is not to be had: what became of it.
+    /// The key that the user gave for this provider cannot be read. `why` says what happened.
     StoredKey {
         provider: String,
         why: String,
     },
-    /// A header that the user wants sent is not to be had: what is wrong with it, as a clause.
+    /// A header that the user configured cannot be sent. `why` is a clause.
     Header {
         provider: String,
         name: String,
         why: String,
     },
-    /// No connection: the host, and what the system said.
+    /// The program could not connect to this host. `why` is the system's message.
     Offline {
         host: String,
         why: String,
@@ -44,11 +44,12 @@ pub enum Failure {
     RateLimited {
         after_ms: Option<u64>,
     },
-    /// It has more to do than it can.
+    /// The provider has too much to do.
     Overloaded {
         after_ms: Option<u64>,
     },
-    /// Another status that passes by itself: the provider failed, or what stands before it. Its own words.
+    /// Another status that passes by itself: an error of the provider, or of a proxy before it. `said` is its
+    /// message.
     ServerError {
         status: u16,
         after_ms: Option<u64>,
@@ -61,17 +62,17 @@ pub enum Failure {
         model: String,
         said: String,
     },
-    /// The provider refused the request: its own words.
+    /// The provider refused the request. `said` is its message.
     Rejected {
         status: u16,
         said: String,
     },
-    /// The provider refused a thought that was sent back to it: its own words.
+    /// The provider refused a thought that was sent back to it. `said` is its message.
     Thoughts {
         status: u16,
         said: String,
     },
-    /// The provider does not take this part of the request: its own words.
+    /// The provider does not accept this part of the request. `said` is its message.
     Unsupported {
         status: u16,
         said: String,
@@ -83,18 +84,18 @@ pub enum Failure {
     Endless {
         megabytes: u32,
     },
-    /// No byte for this long.
+    /// No byte arrived for this long.
     Stalled {
         seconds: u64,
     },
-    /// Not the provider's protocol: HTML from a portal, broken JSON.
+    /// The answer is not in the provider's protocol: HTML from a portal, or broken JSON.
     Protocol {
         said: String,
     },
 }
 
 impl Failure {
-    /// Whether asking again unchanged can help, and soon.
+    /// Whether the same request may succeed soon.
     pub fn is_passing(&self) -> bool {
         match self {
             Failure::RateLimited { .. }
@@ -115,7 +116,7 @@ impl Failure {
         }
     }
 
-    /// What happened, without what was said of it and what to do.
+    /// What happened, without the provider's message and without advice.
     pub fn brief(&self) -> String {
         self.words().0
     }
@@ -134,7 +135,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Longest wait that is counted down rather than told, in milliseconds (reference: harness.md §11.2).
+/// The longest wait, in milliseconds, after which the program asks again by itself. A longer wait is left to the
+/// user.
 const LONGEST_WAIT: u64 = 120_000;
 
 const CUT: &str = "The connection ended in the middle of the answer";
@@ -157,7 +159,7 @@ fn endless(megabytes: u32) -> String {
     format!("The reply was cut off at {megabytes} MB, and its calls were not run")
 }
 
-/// What a status says that passes by itself.
+/// What happened, for a status that passes by itself.
 fn server_error(status: u16) -> String {
     match status {
         408 => "The provider waited too long for the request (408)".into(),
@@ -170,7 +172,7 @@ fn server_error(status: u16) -> String {
 }
 
 impl Failure {
-    /// What happened, what the other side said of it, and what to do.
+    /// What happened, the provider's message, and what to do.
     fn words(&self) -> (String, &str, &'static str) {
         match self {
             Failure::NoKey { provider, variable } => (
@@ -231,7 +233,8 @@ impl Failure {
         }
     }
 
-    /// The same for what passes by itself, with how long the provider asks to wait where that is long.
+    /// The words for a failure that passes by itself. They include the wait that the provider asks for, if it is
+    /// long.
     fn not_now(&self) -> (String, &str, &'static str) {
         let (what, said) = match self {
             Failure::RateLimited { .. } => ("Rate limited by the provider".into(), ""),

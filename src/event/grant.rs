@@ -3,7 +3,8 @@
 use crate::text::unseen;
 use serde::{Deserialize, Serialize};
 
-/// The most characters of a grant that are shown whole; of a longer one, those at its beginning and at its end.
+/// The most characters of a grant that are shown whole. Of a longer one the first `HEAD` and the last `TAIL` are
+/// shown.
 const WHOLE: usize = 160;
 const HEAD: usize = 100;
 const TAIL: usize = 40;

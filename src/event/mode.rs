@@ -1,22 +1,22 @@
-//! How much the agent does before the user has decided.
+//! How much the agent does before the user decides.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-// in order: each mode allows all that the mode before it allows
+// ascending: each mode allows everything that the mode before it allows
 pub enum Mode {
-    /// Looks only: what edits or acts is refused.
+    /// Reads only: edits and commands are refused.
     Plan,
     /// The user decides on each edit and each command.
     #[default]
     Ask,
-    /// Edits are written at once, and reviewed afterwards; on commands the user decides.
+    /// Edits are written at once and reviewed afterwards. The user decides on each command.
     AutoEdit,
 }
 
-/// As the user goes through them.
+/// In the order in which the user goes through them.
 pub const MODES: [Mode; 3] = [Mode::Plan, Mode::Ask, Mode::AutoEdit];
 
 impl Mode {
@@ -28,7 +28,7 @@ impl Mode {
         }
     }
 
-    /// For the user: what holds in it, a sentence.
+    /// What the mode means, as a sentence for the user.
     pub fn means(self) -> &'static str {
         match self {
             Mode::Plan => "nothing is edited or run",
@@ -37,7 +37,7 @@ impl Mode {
         }
     }
 
-    /// The one after this, and from the last the first.
+    /// The next mode; after the last one the first.
     #[must_use]
     pub fn next(self) -> Mode {
         let at = MODES.iter().position(|it| *it == self).map_or(0, |at| at + 1);

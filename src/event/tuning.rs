@@ -1,18 +1,18 @@
-//! How the user wants a model asked, and how they write it behind the model's name.
+//! How the user wants a model to be asked, and how this is written behind the model's name.
 
 use crate::message::Effort;
 use crate::nearest;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What is absent is as the vendor has it.
+/// A missing field leaves the choice to the vendor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Effort>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Limit of a reply, in tokens.
+    /// The limit of a reply, in tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output: Option<u32>,
 }
@@ -27,7 +27,7 @@ const EFFORTS: [(&str, Effort); 5] = [
 ];
 
 impl Tuning {
-    /// This, and where it says nothing, `other`.
+    /// These settings, completed by `other`.
     #[must_use]
     pub fn or(self, other: Tuning) -> Tuning {
         Tuning {
@@ -41,8 +41,8 @@ impl Tuning {
         *self == Tuning::default()
     }
 
-    /// A model's name (or none) and what stands behind it, as `openai/gpt-5 thinking=high temperature=0.2`. The
-    /// error is a sentence.
+    /// Splits `openai/gpt-5 thinking=high temperature=0.2` into the model's name, which may be missing, and the
+    /// settings. The error is a sentence.
     pub fn parse(text: &str) -> Result<(&str, Tuning), String> {
         let mut tuning = Tuning::default();
         let mut model = "";
@@ -101,7 +101,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn what_stands_behind_a_models_name() {
+    fn settings_behind_a_models_name_are_read() {
         let lines = [
             "openai/gpt-5 thinking=high temperature=0.2 max_output=9",
             "thinking=off",

@@ -1,5 +1,5 @@
-//! Processes whose parents have ended. On Linux they come to the nearest ancestor that asks for them;
-//! elsewhere they are the system's, and only a command's process group can be ended.
+//! Processes whose parents have ended. On Linux they become children of the nearest ancestor that asks for it. On
+//! other systems they belong to the system, and only a command's process group can be ended.
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{adopt, end_marked, kill_children, mark, name_guard};
@@ -17,17 +17,17 @@ mod linux {
     use std::time::Duration;
     use std::{fs, io};
 
-    /// The resource limit that marks the processes of a command: its hard value is one below that of the program. All
-    /// descendants inherit it, and only root can raise it again. It limits the bytes of POSIX message queues: nobody
-    /// misses one byte of 800,000.
+    /// The resource limit that marks the processes of a command: its hard value is one below the program's. All
+    /// descendants inherit it, and only root can raise it. It limits the bytes of POSIX message queues, where one
+    /// byte of 800,000 does not matter.
     const MARK: Resource = Resource::Msgqueue;
     const MARK_IN_PROC: &str = "Max msgqueue size";
 
-    /// How often it looks for marked children in quick succession. After that it looks once a second for one that the
-    /// system does not let end.
+    /// How many times it looks for marked children without a pause. After that it looks once a second, for a process
+    /// that the kernel does not let end.
     const HASTE: usize = 5000;
 
-    /// From here on orphans below this process become its children.
+    /// From now on, orphans below this process become its children.
     pub(in super::super) fn adopt() {
         let _ = set_child_subreaper(Some(getpid()));
     }
@@ -44,16 +44,16 @@ mod linux {
         let _ = setrlimit(MARK, Rlimit { current, maximum: Some(lower) });
     }
 
-    /// Kills this process's children; what they leave are its children next time. Their ids cannot be anybody
-    /// else's before it reaps them. False where there is nothing left that may be killed. One that is reaped
-    /// meanwhile has perhaps just left its own children to this process.
+    /// Kills the children of this process. Their own children become children of this process, for the next call. A
+    /// child's id cannot be reused before this process reaps it. False if no child is left that may be killed. A
+    /// child that was reaped in the meantime may just have left its own children to this process.
     pub(in super::super) fn kill_children() -> bool {
         let killed = each_child(|pid, is_dead| (!is_dead).then(|| kill(pid)));
         killed.is_ok_and(|it| it.is_empty() || it.contains(&true))
     }
 
-    /// Kills the marked children of this process, and the children that they leave to it, until there are none. They
-    /// are left over from commands whose guards were killed. Other children are not touched.
+    /// Kills the marked children of this process, and the children that they leave, until there are none. They are
+    /// left over from commands whose guards were killed. Other children are not touched.
     pub(in super::super) async fn end_marked() {
         let own = getrlimit(MARK).maximum.unwrap_or(u64::MAX);
         let end = |pid: Pid, is_dead: bool| {
@@ -66,7 +66,7 @@ mod linux {
         }
     }
 
-    /// Whether this process may kill it.
+    /// Kills a process. False if this process is not allowed to.
     fn kill(pid: Pid) -> bool {
         kill_process(pid, Signal::KILL) != Err(Errno::PERM)
     }
@@ -75,8 +75,8 @@ mod linux {
         waitpid(Some(pid), WaitOptions::NOHANG).is_ok()
     }
 
-    /// Does this to each child of this process as soon as it is found, and says whether the child has ended. Only so is
-    /// a child met that forks and ends all the time.
+    /// Calls `act` for each child as soon as it is found, with whether the child has ended. Acting at once also
+    /// reaches a child that forks and ends all the time.
     fn each_child(act: impl Fn(Pid, bool) -> Option<bool>) -> io::Result<Vec<bool>> {
         let own = getpid().as_raw_nonzero().to_string();
         let acted = |entry: fs::DirEntry| {
@@ -91,7 +91,7 @@ mod linux {
         Ok(fs::read_dir("/proc")?.flatten().filter_map(acted).collect())
     }
 
-    /// The hard limit of a process, which may be the mark; `None` if there is no limit or it cannot be read.
+    /// The hard limit of a process, which may be the mark. `None` if there is no limit, or it cannot be read.
     fn limit_of(pid: Pid) -> Option<u64> {
         let limits = fs::read_to_string(format!("/proc/{}/limits", pid.as_raw_nonzero())).ok()?;
         let line = limits.lines().find_map(|it| it.strip_prefix(MARK_IN_PROC))?;

@@ -1,5 +1,5 @@
-//! A log file of bounded size. A full one is renamed to `NAME.1`, in place of the one before, and a new one begins. All
-//! programs of the user write to the same file.
+//! A log file of bounded size. A full file is renamed to `NAME.1`, which replaces the previous one, and a new file
+//! begins. All programs of the user write to the same file.
 
 use crate::regular;
 use std::fs::{self, DirBuilder, File, Metadata, Permissions};
@@ -12,7 +12,7 @@ pub(super) struct Rolling {
     /// The name of a full file.
     full: PathBuf,
     file: File,
-    /// How many bytes each of the two files may have.
+    /// The most bytes of each of the two files.
     most: u64,
 }
 
@@ -23,24 +23,25 @@ impl Rolling {
         Ok(Rolling { file: open(&path)?, path, full: full.into(), most })
     }
 
-    /// Adds a record. What a full disk took of it is cut off again.
+    /// Adds a record, or nothing: if the disk gets full, the record's bytes are cut off again.
     fn add(&mut self, record: &[u8]) -> io::Result<()> {
-        let had = self.ready(record.len() as u64)?;
+        let had = self.lock_with_room(record.len() as u64)?;
         self.file.write_all(record).inspect_err(|_| drop(self.file.set_len(had)))
     }
 
-    /// Waits until no other program writes, and sees to it that `file` has room for so many bytes and is the one that
-    /// `path` names: another program may have renamed it, the user may have deleted it. Returns its size.
-    fn ready(&mut self, more: u64) -> io::Result<u64> {
+    /// Locks the file, and makes sure that `file` is the one at `path` and has room for `more` bytes: another program
+    /// may have renamed it, or the user may have deleted it. Returns its size.
+    fn lock_with_room(&mut self, more: u64) -> io::Result<u64> {
         loop {
-            // Without locks on this disk, programs that write at the same moment may lose or exceed by a record.
+            // on a disk without locks, programs that write at the same time may lose a record or exceed the limit by
+            // one
             let _ = self.file.lock();
             let own = self.file.metadata()?;
             if is_named(&own, &self.path) {
                 if own.len() + more <= self.most {
                     return Ok(own.len());
                 }
-                // A file that an earlier version let grow, or that cannot be renamed, is emptied.
+                // a file that an earlier version made too long, or that cannot be renamed, is emptied
                 if own.len() > self.most || fs::rename(&self.path, &self.full).is_err() {
                     self.file.set_len(0)?;
                     return Ok(0);
@@ -52,7 +53,7 @@ impl Rolling {
 }
 
 impl Write for Rolling {
-    /// A record that is larger than a file may be is written in parts.
+    /// Writes a record, in parts if it is larger than a file may be.
     fn write(&mut self, record: &[u8]) -> io::Result<usize> {
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
         let part = &record[..record.len().min(most)];
@@ -66,7 +67,7 @@ impl Write for Rolling {
     }
 }
 
-/// If others can read the file, takes this permission away.
+/// Opens the log so that only its owner can read it.
 fn open(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -90,9 +91,9 @@ mod tests {
     }
 
     proptest! {
-        /// Three programs write by turns. What is kept is the end of what they wrote, in order.
+        /// Three programs write in turns. The files keep the end of their records, in order.
         #[test]
-        fn what_is_kept_is_the_end_and_never_too_much(
+        fn the_files_keep_the_last_records_within_their_limits(
             records in prop::collection::vec((0..3_usize, 1..30_usize), 1..80)
         ) {
             let folder = tempfile::tempdir().unwrap();
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_too_long_already_or_cannot_be_renamed_is_emptied() {
+    fn a_file_that_is_too_long_or_cannot_be_renamed_is_emptied() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         fs::write(&path, "x".repeat(100)).unwrap();
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_a_regular_file_is_written() {
+    fn only_a_regular_file_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

@@ -1,16 +1,16 @@
-//! Parts of a request that it can do without, or can say in another way, where a server refuses them.
+//! The parts of a request that can be left out, or sent in another form, if a server refuses them.
 
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parameter {
-    /// Of the two names for the limit of a reply in Chat Completions, one is as good as the other.
+    /// One of two names that Chat Completions has for the limit of a reply.
     MaxTokens,
     MaxCompletionTokens,
     MaxOutputTokens,
     Temperature,
-    /// How much the model is to think, by name.
+    /// How hard the model is to think, by name.
     Effort,
     /// The object that asks for reasoning.
     Reasoning,
@@ -25,8 +25,8 @@ pub enum Parameter {
     /// Tells the provider to store nothing.
     Store,
     PromptCacheKey,
-    /// Asks for sealed reasoning, which goes back with the next request.
+    /// Asks for encrypted reasoning, which is sent back with the next request.
     Include,
-    /// Marks what a cache is to keep.
+    /// Marks which part of the request a cache keeps.
     CacheControl,
 }

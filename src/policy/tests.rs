@@ -1,4 +1,4 @@
-//! Each access in each mode.
+//! The decision for each kind of access in each mode.
 
 use super::*;
 use crate::event::MODES;
@@ -19,7 +19,7 @@ fn check(mode: Mode, grants: &[Grant], access: &Access, expect: Expect) {
 }
 
 #[test]
-fn a_read_is_judged_alike_in_each_mode() {
+fn a_read_is_decided_alike_in_each_mode() {
     let keys = guarded("read", ".env", false, Some("holds keys"));
     for mode in MODES {
         check(mode, &[], &Access::Read, expect!["Allow"]);
@@ -44,7 +44,7 @@ fn an_edit_is_denied_reviewed_or_made_at_once() {
 }
 
 #[test]
-fn a_command_asks_but_in_plan_mode() {
+fn a_command_asks_except_in_plan_mode() {
     let granted = [Grant::Act("make".into())];
     check(Mode::Plan, &[], &act("make"), expect!["Deny(PlanMode)"]);
     check(Mode::Plan, &granted, &act("make"), expect!["Deny(PlanMode)"]);
@@ -81,9 +81,9 @@ fn a_grant_allows_what_it_names_and_nothing_else() {
     }
 }
 
-/// No mode denies what the one before it allows, or asks where that one does not.
+/// A mode never denies what the previous mode allows, and never asks where the previous one does not.
 #[test]
-fn each_mode_allows_all_that_the_one_before_it_allows() {
+fn each_mode_allows_everything_that_the_previous_one_allows() {
     let rank = |mode, grants: &[Grant], access| match decide(mode, grants, access) {
         Decision::Deny(_) => 0,
         Decision::Ask(_) => 1,
@@ -106,7 +106,7 @@ fn each_mode_allows_all_that_the_one_before_it_allows() {
 }
 
 #[test]
-fn a_question_names_all_that_it_is_about() {
+fn a_question_names_the_tool_the_path_and_the_whole_command() {
     let check = |access: &Access, wanted: &str| {
         let Decision::Ask(question) = decide(Mode::Ask, &[], access) else { panic!("{access:?}") };
         assert_eq!(question.text().unwrap_or_default(), wanted);

@@ -1,19 +1,20 @@
-//! Counts how much of a reply has come. A reply has a limit, because all of it is held in memory, painted and sent
-//! back.
+//! Measures how much of a reply has arrived. A reply has a limit, because all of it is held in memory, painted and
+//! sent back.
 
 use super::Sampled;
 use crate::event::Delta;
 
 /// The most bytes of text and thoughts in one reply. The longest replies of models have about half a megabyte.
 const TEXT: usize = 16 << 20;
-/// The most bytes of one reply as it comes over the wire, with everything else, above all calls and their arguments.
+/// The most bytes of one reply as it comes over the wire, apart from text and thoughts; most of them are calls and
+/// their arguments.
 const ALL: usize = 64 << 20;
-/// How many bytes around the text of a frame are not counted: every token comes with about so many.
-const SHELL: usize = 2 << 10;
-/// The fewest bytes that a call counts, however short it is: so a reply has at most 16,000 calls.
+/// How many bytes around the text of a frame are not counted. Every token comes with about this many.
+const AROUND_TEXT: usize = 2 << 10;
+/// The fewest bytes that a call counts, so a reply has at most 16,000 calls.
 const CALL: usize = 4 << 10;
 
-/// How many bytes of one reply have come.
+/// The bytes of one reply that have arrived.
 #[derive(Debug, Default)]
 pub(super) struct Amount {
     text: usize,
@@ -21,7 +22,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// Counts a frame of so many bytes and its content. Gives the limit that is passed with it, in megabytes.
+    /// Counts a frame of `frame` bytes and its content. Returns the limit, in megabytes, once it is passed.
     pub(super) fn add(&mut self, frame: usize, said: &[Sampled]) -> Option<u32> {
         let (mut text, mut calls) = (0, 0);
         for it in said {
@@ -31,9 +32,9 @@ impl Amount {
                 _ => (),
             }
         }
-        let shell = if text > 0 { SHELL } else { 0 };
+        let around_text = if text > 0 { AROUND_TEXT } else { 0 };
         self.text += text;
-        self.all += text + frame.saturating_sub(text + shell).max(calls);
+        self.all += text + frame.saturating_sub(text + around_text).max(calls);
         match () {
             () if self.text > TEXT => Some(16),
             () if self.all > ALL => Some(64),
@@ -55,14 +56,14 @@ mod tests {
         vec![Sampled::Delta(Delta::CallBegun { id: CallId(String::new()), tool: String::new() })]
     }
 
-    /// The number of these frames after which a limit is passed, and that limit.
+    /// How many of these frames pass a limit, and that limit in megabytes.
     fn passed(frame: usize, said: &[Sampled]) -> (usize, u32) {
         let mut amount = Amount::default();
         (1..).find_map(|n| Some((n, amount.add(frame, said)?))).unwrap()
     }
 
     #[test]
-    fn what_counts() {
+    fn text_arguments_and_calls_count_towards_the_limits() {
         // a frame with one token counts as that token alone
         assert_eq!(passed(400, &text(4)), ((4 << 20) + 1, 16));
         let thought = [Sampled::Delta(Delta::Thinking("x".repeat(1 << 20)))];
@@ -71,7 +72,7 @@ mod tests {
         assert_eq!(passed(1 << 10, &[]), ((64 << 10) + 1, 64));
         assert_eq!(passed(100, &call()), ((16 << 10) + 1, 64));
         assert_eq!(passed(1 << 20, &call()), (65, 64));
-        // the bytes beside the text count if there are many
+        // the bytes around the text count if there are many
         assert_eq!(passed(1 << 20, &text(1)), (65, 64));
     }
 }

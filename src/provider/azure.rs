@@ -1,4 +1,4 @@
-//! Azure's addresses: a resource's host, alone, with `/openai/v1`, or with a deployment and an API version.
+//! Azure's addresses: the host of a resource, alone, with `/openai/v1`, or with a deployment and an API version.
 
 use super::dialect::Dialect;
 use reqwest::Url;
@@ -6,13 +6,13 @@ use reqwest::Url;
 const HOSTS: [&str; 3] =
     [".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
 
-/// Whether models of Azure are there.
+/// Whether the address leads to models of Azure.
 pub(super) fn is_at(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     HOSTS.iter().any(|end| host.ends_with(end)) || url.path().starts_with("/openai/deployments")
 }
 
-/// An address as Azure's own tools take it, from which they keep the version apart.
+/// Adds the API version to an address. Azure's own tools keep the version apart from the address.
 pub(super) fn versioned(text: &str, version: Option<String>) -> String {
     let text = text.trim().trim_end_matches('/');
     let version = version.unwrap_or_default();
@@ -22,13 +22,13 @@ pub(super) fn versioned(text: &str, version: Option<String>) -> String {
     format!("{text}?api-version={}", version.trim())
 }
 
-/// Whether the query says an API version and nothing else.
+/// Whether the query is an API version and nothing else.
 pub(super) fn is_version(query: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
     query.strip_prefix("api-version=").is_some_and(|it| !it.is_empty() && it.chars().all(fits))
 }
 
-/// The base that `Dialect::url` completes. Only chats are asked of a deployment by its own address.
+/// The base URL that `Dialect::url` completes. A deployment's own address takes Chat Completions only.
 pub(super) fn base(url: &Url, dialect: Dialect) -> Result<String, String> {
     let version = url.query().and_then(|query| query.strip_prefix("api-version="));
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();

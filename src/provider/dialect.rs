@@ -1,5 +1,5 @@
-//! What the dialects share: which there are, how a request is addressed in each, and the reading of one
-//! answer from its first byte to its end.
+//! What the dialects have in common: their names, the address of a request, and the reading of one answer from its
+//! first byte to its end.
 
 use super::amount::Amount;
 use super::facts::ThinkingKind;
@@ -29,34 +29,34 @@ pub enum Dialect {
     Ollama,
 }
 
-/// Where an endpoint departs from its dialect. The default is what most of them accept.
+/// How an endpoint differs from its dialect. The default is what most endpoints accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct Quirks {
-    /// The limit of the reply is called `max_completion_tokens`; `max_tokens` is refused by newer models.
+    /// The limit of the reply is called `max_completion_tokens`; newer models refuse `max_tokens`.
     pub completion_tokens: bool,
-    /// Refuses `stream_options`; reports usage unasked.
+    /// Refuses `stream_options`, and reports usage without it.
     pub no_stream_options: bool,
     /// Call ids are exactly nine letters or digits.
     pub short_ids: bool,
     /// Wants a reply's reasoning back as `reasoning_content`, and refuses calls without it.
     pub reasoning_back: bool,
-    /// Wants a reply's reasoning back as parts of its content.
+    /// Wants a reply's reasoning back as parts of the reply's content.
     pub thinking_parts: bool,
-    /// Is told to think by an object called `reasoning`.
+    /// Is asked for thinking by an object called `reasoning`.
     pub reasoning_object: bool,
-    /// Is told to think by `thinking`, which is on or off.
+    /// Is asked for thinking by a switch called `thinking`.
     pub thinking_switch: bool,
     /// Passes cache marks on to Anthropic's models.
     pub cache_marks: bool,
-    /// Refuses a user's message right behind the answers of calls.
+    /// Refuses a user's message directly after the answers of calls.
     pub reply_after_tool: bool,
-    /// Refuses two messages of the user in a row: its chat template wants user and assistant to alternate.
+    /// Refuses two user messages in a row, because its chat template wants user and assistant to alternate.
     pub alternate: bool,
 }
 
 impl Quirks {
-    /// The default, for tables.
+    /// The default, as a constant for tables.
     pub const NONE: Quirks = Quirks {
         completion_tokens: false,
         no_stream_options: false,
@@ -70,7 +70,7 @@ impl Quirks {
         alternate: false,
     };
 
-    /// Sets the one of this name; the error says that there is none, and which there are.
+    /// Sets the quirk of this name. The error says that the name is unknown, and lists the names.
     pub fn set(&mut self, name: &str) -> Result<(), String> {
         let mut all = [
             ("completion_tokens", &mut self.completion_tokens),
@@ -94,7 +94,7 @@ impl Quirks {
 }
 
 impl Dialect {
-    /// The name in the configuration.
+    /// The dialect of this name in the configuration.
     pub fn named(name: &str) -> Option<Dialect> {
         match name {
             "anthropic" => Some(Dialect::Anthropic),
@@ -106,7 +106,7 @@ impl Dialect {
         }
     }
 
-    /// The request as the provider wants it: a pure function, the same bytes for the same request.
+    /// The body of the request: a pure function, which gives the same bytes for the same request.
     pub fn body(self, request: &Request, quirks: Quirks) -> Value {
         let mut body = match self {
             Dialect::Anthropic => anthropic::body(request),
@@ -119,8 +119,8 @@ impl Dialect {
         body
     }
 
-    /// Where a request for this model goes, beneath an endpoint's base URL. In that, a query comes last, and
-    /// `{model}` stands for the model.
+    /// The address of a request for this model, below an endpoint's base URL. A query in the base URL comes last, and
+    /// `{model}` in it stands for the model.
     pub fn url(self, base: &str, model: &str) -> String {
         let (place, query) = base.split_at(base.find('?').unwrap_or(base.len()));
         let place = place.replace("{model}", model);
@@ -136,7 +136,7 @@ impl Dialect {
         }
     }
 
-    /// How its models are told to think, where nothing else is known of one.
+    /// How a model of this dialect is told to think, if nothing is known of the model.
     pub fn thinking(self) -> ThinkingKind {
         if self == Dialect::Anthropic { ThinkingKind::Budget } else { ThinkingKind::Named }
     }
@@ -151,19 +151,19 @@ impl Dialect {
         }
     }
 
-    /// The window it asks a server for, in tokens; `None` where that is not the client's to say.
+    /// The window that a request asks for, in tokens; `None` if the dialect has no such field.
     pub fn window(self, num_ctx: Option<u32>) -> Option<u32> {
         (self == Dialect::Ollama).then(|| ollama::window(num_ctx))
     }
 }
 
-/// What a decoder must know of the request it reads the answer to.
+/// What a decoder has to know of the request whose answer it reads.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     /// The endpoint's name, for failures.
     pub provider: String,
     pub model: String,
-    /// What the request has that a refusal may be about.
+    /// The parameters of the request, which a refusal may be about.
     pub sent: Sent,
     seed: u64,
     taken: HashSet<String>,
@@ -171,7 +171,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// `seed` makes the ids of calls that came without one; it should differ with every request.
+    /// `seed` makes the ids of calls that come without one; it should differ with every request.
     pub fn new(provider: &str, request: &Request, seed: u64) -> Asked {
         let taken =
             request.messages.iter().flat_map(|message| &message.blocks).filter_map(|block| {
@@ -190,7 +190,7 @@ impl Asked {
         }
     }
 
-    /// The id a call goes by: the provider's, unless it is missing or was used before in the conversation.
+    /// The id of a call in the conversation: the provider's, unless it is missing or has been used before.
     pub(super) fn claim(&mut self, given: &str) -> CallId {
         let mut id = given.to_owned();
         while id.is_empty() || self.taken.contains(&id) {
@@ -202,15 +202,15 @@ impl Asked {
     }
 }
 
-/// Makes values of one dialect's frames.
+/// Turns one dialect's frames into values.
 pub(super) trait Decoder: Send {
-    /// Adds what the frame says to `out`; a `Done` or `Failed` is the last thing it adds.
+    /// Adds the content of the frame to `out`. Nothing follows a `Done` or `Failed`.
     fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>);
-    /// The bytes ended with neither: whether that was a reply all the same.
+    /// The bytes ended without `Done` or `Failed`. Returns the reply if it was complete, otherwise the failure.
     fn end(&mut self) -> Sampled;
 }
 
-/// How the frames of an answer are told apart.
+/// How an answer is divided into frames.
 enum Frames {
     Events(Sse),
     Lines(Lines),
@@ -224,7 +224,7 @@ impl Frames {
         }
     }
 
-    /// Whether what came last is whole but for the end of its line.
+    /// Whether only the newline of the last line is missing.
     fn lacks_end(&self) -> bool {
         match self {
             Frames::Events(_) => false,
@@ -233,18 +233,18 @@ impl Frames {
     }
 }
 
-/// One answer being read. Pure: bytes in, values out.
+/// The reading of one answer. Pure: bytes in, values out.
 pub struct Reading {
     frames: Frames,
     decoder: Box<dyn Decoder>,
-    /// The first bytes, to quote if no event ever comes.
+    /// The first bytes, to be quoted if no event ever comes.
     head: Vec<u8>,
     framed: bool,
     ended: bool,
     amount: Amount,
 }
 
-/// Bytes kept to quote from an answer that is no event stream.
+/// How many bytes are kept for a quotation of an answer that is no event stream.
 const HEAD: usize = 512;
 
 impl Reading {
@@ -258,12 +258,12 @@ impl Reading {
         Reading { frames, decoder, head, framed: false, ended: false, amount }
     }
 
-    /// Whether a `Done` or `Failed` was given: nothing follows.
+    /// Whether a `Done` or `Failed` was returned; nothing follows it.
     pub fn is_over(&self) -> bool {
         self.ended
     }
 
-    /// Takes the next bytes and adds what they say to `out`.
+    /// Takes the next bytes and adds their content to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut Vec<Sampled>) {
         let Reading { frames, decoder, head, framed, ended, amount } = self;
         if *ended {
@@ -293,7 +293,7 @@ impl Reading {
         }
     }
 
-    /// The bytes have ended (or stopped coming): adds the reply, if it was complete, else why not.
+    /// The bytes have ended, or no more come. Adds the reply if it was complete, otherwise the failure.
     pub fn end(&mut self, out: &mut Vec<Sampled>) {
         if self.frames.lacks_end() {
             self.push(b"\n", out);
@@ -322,8 +322,8 @@ pub(super) fn protocol(said: &str) -> Sampled {
     Sampled::Failed(Failure::Protocol { said: said.to_owned() })
 }
 
-/// The JSON of a frame. A lone surrogate in an escape, which JavaScript servers cut out of emoji, becomes
-/// U+FFFD rather than the end of the turn.
+/// Parses the JSON of a frame. A lone surrogate in an escape becomes U+FFFD instead of ending the turn: JavaScript
+/// servers cut emoji in two.
 pub(super) fn json<T: serde::de::DeserializeOwned>(data: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str(data).or_else(|error| {
         let mended = mend_surrogates(data);
@@ -349,14 +349,13 @@ fn mend_surrogates(data: &str) -> String {
     mended + rest
 }
 
-/// The code unit of an escape `\uXXXX` at the start.
+/// The code unit of an escape `\uXXXX` at the beginning of the text.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
 }
 
-/// A call's arguments, parsed whole or not at all. Nothing at all stands for no arguments, except in a call
-/// that was `cut` off.
+/// A call's arguments, parsed as a whole. Blank text means no arguments, unless the call was `cut` off.
 pub(super) fn input(text: String, cut: bool) -> Input {
     if text.trim().is_empty() {
         return if cut {
@@ -371,7 +370,7 @@ pub(super) fn input(text: String, cut: bool) -> Input {
     }
 }
 
-/// A call's arguments that came as a value. Text is parsed: some servers send that.
+/// A call's arguments that came as a JSON value. Some servers send the JSON as text, which is parsed.
 pub(super) fn whole_input(given: Value) -> Input {
     match given {
         Value::Null => Input::Json(Value::Object(serde_json::Map::new())),
@@ -380,12 +379,12 @@ pub(super) fn whole_input(given: Value) -> Input {
     }
 }
 
-/// Whether a reply that stopped so may end in half a call.
+/// Whether a reply with this stop reason may end in half a call.
 pub(super) fn cuts_calls(stop: &Stop) -> bool {
     !matches!(stop, Stop::EndTurn | Stop::ToolUse | Stop::StopSequence | Stop::Pause)
 }
 
-/// Arguments as an object, which is all that providers take back: what could not be parsed goes as a string.
+/// A call's arguments as an object, because providers take back nothing else. Broken JSON goes back as a string.
 pub(super) fn replayed(input: &Input) -> Value {
     match input {
         Input::Json(value) if value.is_object() => value.clone(),
@@ -394,8 +393,8 @@ pub(super) fn replayed(input: &Input) -> Value {
     }
 }
 
-/// The id as the target takes it: itself if it is of letters, digits, `_` and `-` and not over `longest`, else a
-/// digest of it, the same for a call and its answer.
+/// The id as the target takes it: unchanged if it has only letters, digits, `_` and `-` and is not longer than
+/// `longest`. Otherwise a digest, which is the same for a call and its answer.
 pub(super) fn fitting_id(id: &CallId, longest: usize) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !id.0.is_empty() && id.0.len() <= longest && id.0.chars().all(fits) {
@@ -404,14 +403,14 @@ pub(super) fn fitting_id(id: &CallId, longest: usize) -> String {
     format!("call_{}", &digest(&id.0)[..24])
 }
 
-/// A tool's name as every provider takes it back; models also call tools that cannot exist.
+/// A tool's name in a form that every provider takes back. Models also call tools whose names no tool can have.
 pub(super) fn fitting_name(name: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().take(64).map(fits).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// For endpoints that want exactly nine letters or digits.
+/// The id for endpoints that want exactly nine letters or digits.
 pub(super) fn nine_letter_id(id: &CallId) -> String {
     if id.0.len() == 9 && id.0.chars().all(|c| c.is_ascii_alphanumeric()) {
         return id.0.clone();

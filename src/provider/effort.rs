@@ -1,21 +1,21 @@
-//! The user's effort in the terms a model takes.
+//! Translates the user's effort into the terms that a model takes.
 
 use super::facts::{Facts, ThinkingKind};
 use crate::message::{Effort, Thinking};
 
-/// Fewest tokens of thinking a request may name (Anthropic; Gemini takes fewer).
+/// The fewest tokens of thinking that a request may name (Anthropic; Gemini takes fewer).
 const LEAST: u32 = 1024;
 
 impl Facts {
-    /// What a request with this limit of the reply says of thinking. `None` for the effort where the user said
-    /// nothing: then models with a budget do not think, and the others do as their vendor has them.
+    /// How a request with this limit of the reply asks for thinking. If the user named no effort, models with a
+    /// budget do not think, and other models keep their vendor's default.
     pub fn thinking(&self, effort: Option<Effort>, max_tokens: u32) -> Option<Thinking> {
         match (self.thinking, effort) {
             (ThinkingKind::Unasked, _) | (ThinkingKind::Budget | ThinkingKind::Named, None) => None,
             (ThinkingKind::Always, Some(Effort::Off)) => Some(Thinking::Adaptive(Effort::Low)),
             (_, Some(Effort::Off)) => Some(Thinking::Off),
             (ThinkingKind::Budget, Some(effort)) => budget(effort, max_tokens),
-            // The vendor's own default.
+            // the vendor's own default
             (ThinkingKind::Adaptive | ThinkingKind::Always, None) => {
                 Some(Thinking::Adaptive(Effort::High))
             }
@@ -27,15 +27,15 @@ impl Facts {
     }
 }
 
-/// Thinking counts towards the limit of the reply, so a quarter of that stays for what is said. `None` where
-/// the limit leaves no room to think.
+/// Thinking counts towards the limit of the reply, so a quarter of the limit is left for the answer. `None` if that
+/// leaves no room to think.
 fn budget(effort: Effort, max_tokens: u32) -> Option<Thinking> {
     let wanted = match effort {
         Effort::Off => 0,
         Effort::Low => 2048,
         Effort::Medium => 8192,
         Effort::High => 16_384,
-        // The most that every Gemini 2.5 takes.
+        // the most that every Gemini 2.5 takes
         Effort::Max => 24_576,
     };
     let tokens = wanted.min(max_tokens - max_tokens / 4);
@@ -49,7 +49,7 @@ mod tests {
     use std::fmt::Write;
 
     #[test]
-    fn each_kind_of_model_in_its_terms() {
+    fn each_kind_of_model_is_asked_in_its_terms() {
         let mut text = String::new();
         let efforts = [Effort::Off, Effort::Low, Effort::Medium, Effort::High, Effort::Max];
         let efforts = efforts.map(Some);

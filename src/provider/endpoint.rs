@@ -1,4 +1,4 @@
-//! Where models are: endpoints as data, the user's own among them, and the choice of one.
+//! Endpoints as data, the built-in ones and the user's own, and how one is chosen.
 
 mod header;
 mod table;
@@ -17,24 +17,24 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use table::{PLAIN, Row, TABLE};
 
-/// A place that answers requests.
+/// A server with its address, its dialect and the place of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub name: String,
-    /// As `Dialect::url` completes it: without a slash at the end.
+    /// The address that `Dialect::url` completes, without a slash at the end.
     pub base_url: String,
     pub dialect: Dialect,
     pub key: Key,
     pub quirks: Quirks,
-    /// The user's own, which go along with every request.
+    /// The user's own headers, which go with every request.
     pub headers: Vec<Header>,
-    /// Models the user listed, or the one that is ours; the first is the default.
+    /// Models that the user listed, or the built-in default. The first one is the default.
     pub models: Vec<String>,
-    /// The user wrote its address in their configuration, so plain HTTP to it is what they want.
+    /// The user wrote the address in their configuration, so plain HTTP to it is allowed.
     pub named_by_user: bool,
 }
 
-/// An endpoint, one of its models, and what is known of that.
+/// An endpoint, one of its models, and the facts of that model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     pub endpoint: Endpoint,
@@ -42,23 +42,23 @@ pub struct Chosen {
     pub facts: Facts,
 }
 
-/// `providers.NAME` of the configuration. For a name of the table each field stands before the table's.
+/// `providers.NAME` of the configuration. If the table has this name, each field here overrides the table's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct UserProvider {
     /// `anthropic`, `openai-chat`, `openai-responses`, `gemini` or `ollama`.
     pub dialect: Option<String>,
     pub base_url: Option<String>,
-    /// `env:NAME`, `cmd:COMMAND`, or absent for none.
+    /// `env:NAME` or `cmd:COMMAND`; absent if the provider needs no key.
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
-    /// Names of `Quirks` that it has beside the table's.
+    /// Names of quirks, in addition to the table's.
     #[serde(default)]
     pub quirks: Vec<String>,
-    /// By name: a text, or `env:NAME`.
+    /// Values by header name: a text, or `env:NAME`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// The user has given a key for it; this file tells where it is.
+    /// The file that says where the user's key for this provider is stored, if there is one.
     #[serde(skip)]
     pub stored: Option<PathBuf>,
 }
@@ -77,23 +77,23 @@ impl UserProvider {
 /// Why no endpoint was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unresolved {
-    /// Nothing is configured and no key is in the environment: look for a local server.
+    /// Nothing is configured, and the environment has no key. The caller looks for a local server.
     Nothing,
     /// A sentence for the user.
     Wrong(String),
 }
 
-/// The environment, or a test's.
+/// Looks up an environment variable, in the program's environment or a test's.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// Names of the table and the user's, each once, for completion and for errors.
+/// The names of the table and of the user's providers, each once, for completion and errors.
 pub fn names(users: &BTreeMap<String, UserProvider>) -> Vec<String> {
     let table = TABLE.iter().map(|row| row.name.to_owned());
     let own = users.keys().filter(|name| TABLE.iter().all(|row| row.name != name.as_str()));
     table.chain(own.cloned()).collect()
 }
 
-/// The variables in which keys and the values of headers are looked for.
+/// The environment variables that hold keys or values of headers.
 pub fn key_variables(users: &BTreeMap<String, UserProvider>, env: Lookup<'_>) -> Vec<String> {
     let endpoints = names(users).into_iter().filter_map(|it| named(&it, users, env).ok());
     let variables = |it: Endpoint| {
@@ -107,9 +107,9 @@ pub fn key_variables(users: &BTreeMap<String, UserProvider>, env: Lookup<'_>) ->
     endpoints.flat_map(variables).collect()
 }
 
-/// The endpoint and model for `choice` (`provider/model`, or a provider alone for its default), else for
-/// `CALIBAN_MODEL`, else the first of the user's providers with a model, else the first of the table whose key
-/// is there.
+/// The endpoint and model of `choice` (`provider/model`, or a provider alone for its default model). Without a
+/// choice, those of `CALIBAN_MODEL`; else the first of the user's providers that has a model; else the first of the
+/// table whose key is set.
 pub fn resolve(
     choice: Option<&str>,
     users: &BTreeMap<String, UserProvider>,
@@ -149,12 +149,12 @@ fn chosen(endpoint: Endpoint, model: &str) -> Result<Chosen, Unresolved> {
             "Which model of {name}? Write {name}/ and the model's name."
         )));
     }
-    // A local server gives its models whatever window it was started with.
+    // a local server decides which window its models have
     let named = Facts::of(&model);
     let is_local = endpoint.key == Key::None;
     let mut facts = if is_local { Facts { edits: named.edits, ..Facts::of("") } } else { named };
     facts.window = endpoint.dialect.window(None).unwrap_or(facts.window);
-    // What another house takes for it is not known.
+    // another provider's price for the model is not known
     if TABLE.iter().all(|row| row.name != endpoint.name) {
         facts.price = None;
     }
@@ -237,7 +237,7 @@ fn from_row(row: &Row, wanted: Option<Dialect>, env: Lookup<'_>) -> Result<Endpo
         named_by_user: false,
     };
     if moved.is_some() {
-        endpoint.moved(wanted);
+        endpoint.adapt_to_address(wanted);
     }
     Ok(endpoint)
 }
@@ -253,7 +253,7 @@ fn overlay(
         let base_url = if endpoint.name == "azure" { azure_base } else { base_url };
         endpoint.base_url = base_url(base, endpoint.dialect)?;
         endpoint.named_by_user = true;
-        endpoint.moved(wanted);
+        endpoint.adapt_to_address(wanted);
     }
     match (&user.key, &user.stored) {
         (Some(key), _) => endpoint.key = Key::parse(key)?,
@@ -268,7 +268,7 @@ fn overlay(
     user.quirks.iter().try_for_each(|name| endpoint.quirks.set(name))
 }
 
-/// A base URL as people write it, with or without `/v1` or the whole path, in the one form that `Dialect::url`
+/// A base URL as people write it, with or without `/v1` or the whole path. Returns the one form that `Dialect::url`
 /// completes.
 fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     let url = checked(text, false)?;
@@ -291,12 +291,12 @@ fn base_url(text: &str, dialect: Dialect) -> Result<String, String> {
     })
 }
 
-/// The same for `azure`, at whatever host.
+/// The same for the provider `azure`, at any host.
 fn azure_base(text: &str, dialect: Dialect) -> Result<String, String> {
     azure::base(&checked(text, true)?, dialect)
 }
 
-/// `OLLAMA_HOST`: a host, a port or both, or a URL; also what the server itself listens on.
+/// The address in `OLLAMA_HOST`: a host, a port, both, or a URL. The server itself reads this variable too.
 fn ollama_host(text: &str) -> String {
     let text = text.trim();
     let (scheme, host) = text.split_once("://").unwrap_or(("http", text));
@@ -311,9 +311,9 @@ fn ollama_host(text: &str) -> String {
     format!("{scheme}://{host}{port}")
 }
 
-/// Azure's addresses may end in an API version.
+/// Parses a URL. Azure's addresses may end in an API version.
 fn checked(text: &str, azure: bool) -> Result<Url, String> {
-    // The text is not quoted: it may hold a password.
+    // the text is not quoted, because it may hold a password
     let url = Url::parse(text.trim())
         .map_err(|error| format!("its base URL cannot be read ({})", cause(&error)))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -333,8 +333,8 @@ fn checked(text: &str, azure: bool) -> Result<Url, String> {
 }
 
 impl Endpoint {
-    /// Takes up what is right at its new address: a server that takes after `OpenAI` knows the chats for sure.
-    fn moved(&mut self, wanted: Option<Dialect>) {
+    /// Adapts the endpoint to its new address. A server that imitates `OpenAI` certainly knows Chat Completions.
+    fn adapt_to_address(&mut self, wanted: Option<Dialect>) {
         let at_home = self.base_url.contains("//api.openai.com/");
         if !at_home && wanted.is_none() && self.dialect == Dialect::OpenAiResponses {
             self.dialect = Dialect::OpenAiChat;
@@ -342,12 +342,13 @@ impl Endpoint {
         self.quirks.completion_tokens = at_home || self.is_azure();
     }
 
-    /// Whether its models are Azure's, whose keys go in a header of their own.
+    /// Whether its models are Azure's. Their key goes in a header of its own.
     pub fn is_azure(&self) -> bool {
         self.name == "azure" || Url::parse(&self.base_url).is_ok_and(|url| azure::is_at(&url))
     }
 
-    /// Why no key may be sent there: plain HTTP to another machine that the user did not write down themselves.
+    /// Why no key may be sent there: the address is plain HTTP to another machine, and the user did not write it
+    /// themselves.
     pub fn exposes_key(&self) -> Option<String> {
         let url = Url::parse(&self.base_url).ok()?;
         let open = url.scheme() == "http"
@@ -367,8 +368,8 @@ impl Endpoint {
         url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Whether it can be asked: its key is there, or it needs none; `local` for servers on this machine that the
-    /// user did not name.
+    /// Whether it can be asked: its key is available, or it needs none. `local` includes servers on this machine that
+    /// the user did not name.
     pub fn is_usable(&self, env: Lookup<'_>, local: bool) -> bool {
         match &self.key {
             Key::None => self.named_by_user || (local && self.is_local()),

@@ -1,5 +1,5 @@
-//! What is known of the models: sizes, prices, and how each takes what a request can ask for. The user's own
-//! word stands before the table's.
+//! Facts about models: sizes, prices, and how each takes the parameters of a request. The user's configuration
+//! overrides the table.
 
 mod table;
 
@@ -7,51 +7,51 @@ use crate::edit::Format;
 use crate::event::Tuning;
 use crate::message::{Effort, Usage};
 
-/// One model. What is not known is what every model can do.
+/// The facts of one model. Unknown fields have the values that every model can take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Facts {
-    /// In tokens; 0 where it is not known.
+    /// The context window in tokens; 0 if not known.
     pub window: u32,
     /// The longest reply, in tokens.
     pub max_output: u32,
     pub thinking: ThinkingKind,
-    /// Takes a temperature.
+    /// The model takes a temperature.
     pub temperature: bool,
-    /// Reads images.
+    /// The model reads images.
     pub images: bool,
-    /// Fewest tokens of a prompt that the provider caches; 0 where it caches none, or it is not known.
+    /// The fewest tokens of a prompt that the provider caches; 0 if it caches none, or if not known.
     pub cache_minimum: u32,
-    /// Absent where it is not known.
+    /// `None` if not known.
     pub price: Option<Price>,
-    /// How it writes its edits.
+    /// The format in which the model writes edits.
     pub edits: Format,
 }
 
 /// How a model is told to think before it answers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ThinkingKind {
-    /// There is nothing to say: it does not, or it does as it will.
+    /// A request says nothing: the model does not think, or decides by itself.
     #[default]
     Unasked,
-    /// With a number of tokens (Claude to 4.5, Gemini 2.5).
+    /// By a number of tokens (Claude to 4.5, Gemini 2.5).
     Budget,
-    /// As much as it sees fit, within a named effort (Claude from 4.6).
+    /// By a named effort, within which the model decides how much (Claude from 4.6).
     Adaptive,
-    /// The same, and it cannot be kept from it (Claude from 5.5, Fable).
+    /// The same, but thinking cannot be switched off (Claude from 5.5, Fable).
     Always,
-    /// With a named effort (GPT-5, o-series, Gemini 3, gpt-oss).
+    /// By a named effort (GPT-5, o-series, Gemini 3, gpt-oss).
     Named,
 }
 
 /// USD per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Of what neither came from the cache nor went into it.
+    /// For tokens that were neither read from the cache nor written to it.
     pub input: f64,
     pub output: f64,
     pub cache_read: f64,
     pub cache_write: f64,
-    /// For a prompt of more than so many tokens: what is read and what is written cost so many times as much.
+    /// The price of long prompts: above this many tokens, input and output cost these multiples.
     pub long: Option<(u64, f64, f64)>,
 }
 
@@ -60,7 +60,7 @@ pub struct Price {
 pub struct UserModel {
     pub window: Option<u32>,
     pub price: Option<Price>,
-    /// The window that a server on this machine is told to give it, in tokens.
+    /// The context window that a request asks a local server for, in tokens.
     pub num_ctx: Option<u32>,
     pub edits: Option<Format>,
     pub tuning: Tuning,
@@ -77,15 +77,15 @@ const UNKNOWN: Facts = Facts {
     edits: Format::Replace,
 };
 
-/// Models of so many billion parameters or fewer are better at writing a file anew than at repeating a part of it
-/// exactly (reference: harness.md §1.1).
+/// Models with this many billion parameters or fewer rewrite a file better than they repeat a part of it exactly.
 const SMALL: f64 = 9.0;
 
 impl Facts {
-    /// By the longest beginning that fits; for a model the table does not know, no window and a short reply.
+    /// The facts of a model, from the entry whose name is the longest beginning of the model's name. Without an
+    /// entry, the window is unknown and the reply short.
     pub fn of(model: &str) -> Facts {
         let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-        // OpenRouter writes `claude-sonnet-4.5`.
+        // `OpenRouter` writes `claude-sonnet-4.5`
         let dashed = name.replace('.', "-");
         table::MODELS
             .iter()
@@ -99,7 +99,8 @@ impl Facts {
         Facts { edits, ..self }
     }
 
-    /// With the user's word on the model. `kind` is how it is told to think where only the user knows that it does.
+    /// These facts with the user's configuration. `kind` is how the model is told to think if only the user says that
+    /// it thinks.
     #[must_use]
     pub fn with(self, user: &UserModel, kind: ThinkingKind) -> Facts {
         let says_effort = user.tuning.thinking.is_some_and(|it| it != Effort::Off);
@@ -116,14 +117,14 @@ impl Facts {
     }
 }
 
-/// The newest model of a line, whose name is written with a `*` for the version: the table's first of it.
+/// The newest model of a line, in which `*` stands for the version: the first match in the table.
 pub fn newest(line: &str) -> &'static str {
     let (start, end) = line.split_once('*').unwrap_or((line, ""));
     let mut names = table::MODELS.iter().map(|(name, _)| *name);
     names.find(|it| it.starts_with(start) && it.ends_with(end)).unwrap_or_default()
 }
 
-/// How a model of this name, in lower case, writes its edits.
+/// The edit format of a model with this name, which is in lower case.
 fn edits(name: &str) -> Format {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let billions = parts.filter_map(|it| it.strip_suffix('b')?.parse::<f64>().ok());
@@ -138,7 +139,7 @@ fn edits(name: &str) -> Format {
 }
 
 impl Price {
-    /// What one request and its reply cost, in USD.
+    /// The cost of one request and its reply, in USD.
     #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
     pub fn of(&self, usage: Usage) -> f64 {
         let (read, written) = match self.long {

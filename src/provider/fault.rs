@@ -1,5 +1,5 @@
-//! What went wrong, from what the provider said: error bodies and errors within a stream become typed
-//! failures. Pure; the clock is an argument.
+//! Classifies errors of providers: error bodies and errors within a stream become typed failures. Pure; the clock is
+//! an argument.
 
 pub mod wait;
 
@@ -11,11 +11,11 @@ use crate::message::Parameter;
 use crate::text::secret;
 use serde_json::Value;
 
-/// Longest quotation of a provider, in characters.
+/// The longest quotation of a provider's message, in characters.
 const QUOTE: usize = 400;
 /// The text that replaces a quoted key.
 const KEY_MARK: &str = "[key]";
-/// The most characters of one word in a quotation. A longer one is no word, but raw JSON or noise.
+/// The most characters of one word in a quotation. A longer word is raw JSON or noise.
 const WORD: usize = 80;
 
 /// A refused request.
@@ -23,11 +23,11 @@ const WORD: usize = 80;
 pub struct Refusal<'a> {
     pub status: u16,
     pub body: &'a str,
-    /// What the headers say of waiting, in milliseconds.
+    /// The wait that the headers ask for, in milliseconds.
     pub after_ms: Option<u64>,
     pub provider: &'a str,
     pub model: &'a str,
-    /// What the request has that it may be about.
+    /// The parameters of the request, which the refusal may be about.
     pub sent: &'a Sent,
 }
 
@@ -36,13 +36,13 @@ pub fn from_status(refusal: &Refusal<'_>) -> Failure {
     let value: Value = serde_json::from_str(refusal.body).unwrap_or_default();
     let mut said = Said::of(&value, refusal.body);
     said.refused = refusal.sent.refused(refusal.body);
-    // An error under a status of success has only its own kind to go by.
+    // if the HTTP status says success, only the kind of the error tells the status
     let status =
         if refusal.status < 300 { said.status.unwrap_or(refusal.status) } else { refusal.status };
     classify(status, said, refusal.after_ms, refusal.provider, refusal.model)
 }
 
-/// An error that came as an event, under status 200.
+/// An error that came as an event of a stream, under status 200.
 pub fn in_stream(error: &Value, asked: &Asked) -> Failure {
     let mut said = Said::of(error, "");
     said.refused = asked.sent.refused(&error.to_string());
@@ -50,20 +50,20 @@ pub fn in_stream(error: &Value, asked: &Asked) -> Failure {
     classify(status, said, None, &asked.provider, &asked.model)
 }
 
-/// An error in the provider's words.
+/// A provider's message about an error.
 struct Said {
-    /// For the user: one line.
+    /// The message for the user, in one line.
     text: String,
-    /// For the tables below: its kinds, codes and text in lower case.
+    /// Kinds, codes and text in lower case, for comparison with the tables below.
     all: String,
-    /// The status its kind stands for.
+    /// The status that the kind of error stands for.
     status: Option<u16>,
     after_ms: Option<u64>,
-    /// Nothing was said.
+    /// There was no message.
     is_silent: bool,
-    /// It is a page: another than the provider answered.
+    /// The body is an HTML page, so a proxy or portal answered instead of the provider.
     is_page: bool,
-    /// What of the request it names as not taken here.
+    /// The parameter of the request that the message refuses.
     refused: Option<Parameter>,
 }
 
@@ -77,7 +77,7 @@ impl Said {
         let message = ["message", "error", "detail"].iter().find_map(|name| error[name].as_str());
         let text =
             snippet(message.unwrap_or(if body.is_empty() { "no details given" } else { body }));
-        // OpenRouter's own message is the same for all; what the provider behind it said goes with it.
+        // OpenRouter's own message is always the same, so the message of the provider behind it is added.
         let behind = error["metadata"]["raw"].as_str().map(|raw| {
             let value: Value = serde_json::from_str(raw).unwrap_or_default();
             Said::of(&value, raw)
@@ -103,7 +103,7 @@ impl Said {
     }
 }
 
-/// The HTTP status that a kind of error goes with where it has one.
+/// The HTTP status that belongs to a kind of error.
 fn status_of(kind: &str) -> Option<u16> {
     Some(match kind {
         "invalid_request_error" | "invalid_prompt" => 400,
@@ -129,8 +129,8 @@ fn status_of(kind: &str) -> Option<u16> {
     })
 }
 
-/// How the vendors say that a request does not fit the model's window; each from its own documentation or
-/// error texts. In lower case.
+/// The vendors' words for a request that does not fit the model's window, in lower case. From their documentation or
+/// from real errors.
 const TOO_LONG: [&str; 31] = [
     "prompt is too long",
     "prompt too long",
@@ -165,7 +165,7 @@ const TOO_LONG: [&str; 31] = [
     "request too large",
 ];
 
-/// How they say that the money or the plan is used up. In lower case.
+/// The vendors' words for used-up money or quota, in lower case.
 const QUOTA: [&str; 15] = [
     "insufficient_quota",
     "enforced_spend_limit",
@@ -184,21 +184,20 @@ const QUOTA: [&str; 15] = [
     "billing_",
 ];
 
-/// How Ollama says that the model, or the window that was asked for, is too large for the machine: that does not
-/// pass. In lower case.
+/// Ollama's words for a model, or a window, that is too large for the machine. This does not pass by itself. In lower
+/// case.
 const NO_ROOM: [&str; 2] = ["system memory", "resource limitations"];
 
-/// How they say that they have more to do than they can. In lower case.
+/// The vendors' words for having too much to do, in lower case.
 const OVERLOADED: [&str; 4] = ["overload", "slow_down", "high demand", "at capacity"];
 
-/// Who refuses with 400 and not a word what does not fit.
+/// Providers that answer a request which is too long with 400 and no message.
 const SILENT: [&str; 2] = ["cerebras", "mistral"];
 
-/// What a refusal names that is about the key, rather than about the place or the content. In lower case.
+/// Words by which a refusal is about the key, and not about the region or the content. In lower case.
 const KEY: [&str; 6] = ["key", "permission", "auth", "token", "credential", "access"];
 
-/// How they say that a thought they once gave, or the proof of it, does not pass any more: Anthropic, `OpenAI`,
-/// Gemini. In lower case.
+/// Words of Anthropic, `OpenAI` and Gemini for a thought that they no longer accept, or its signature. In lower case.
 const THOUGHTS: [&str; 15] = [
     "bound to a different conversation",
     "`signature` in `thinking`",
@@ -217,7 +216,7 @@ const THOUGHTS: [&str; 15] = [
     "of type 'reasoning' was provided without",
 ];
 
-/// How they say that there is no such model. In lower case.
+/// The vendors' words for an unknown model, in lower case.
 const NO_MODEL: [&str; 6] = [
     "model_not_found",
     "is not a valid model",
@@ -236,14 +235,14 @@ fn classify(
 ) -> Failure {
     let after_ms = after_ms.or(said.after_ms);
     let says = |table: &[&str]| table.iter().any(|text| said.all.contains(text));
-    // Gemini calls every rate a quota, but names a delay where waiting helps.
+    // Gemini calls every rate limit a quota, but names a delay if waiting helps.
     let used_up = says(&QUOTA) && (status != 429 || after_ms.is_none());
     let unauthorized = |said| Failure::Unauthorized { provider: provider.to_owned(), said };
     let unknown = |said| Failure::UnknownModel { model: model.to_owned(), said };
     match status {
         402 => Failure::Quota { said: said.text },
         _ if used_up => Failure::Quota { said: said.text },
-        // A minute's share that one request goes beyond: waiting does not help.
+        // The request alone is larger than the limit for a minute, so waiting does not help.
         429 if says(&["request too large"]) => Failure::TooLong { said: said.text },
         200 | 400 | 413 | 422 | 500 if says(&TOO_LONG) => Failure::TooLong { said: said.text },
         400 if said.is_silent && SILENT.contains(&provider) => {
@@ -252,7 +251,7 @@ fn classify(
         200 | 400 | 422 if says(&THOUGHTS) => Failure::Thoughts { status, said: said.text },
         413 => Failure::TooLong { said: said.text },
         200 | 400 | 422 | 500 | 501 if said.refused.is_some() => unsupported(status, said),
-        // Gemini's word for a wrong key.
+        // Gemini's message for a wrong key
         400 if said.all.contains("api key not valid") => unauthorized(said.text),
         401 | 403 if said.is_page => Failure::Protocol { said: said.text },
         401 => unauthorized(said.text),
@@ -279,7 +278,7 @@ fn unsupported(status: u16, said: Said) -> Failure {
     }
 }
 
-/// One line of untrusted text, without tags of a page and control characters, clipped.
+/// One line of untrusted text, clipped, without HTML tags and control characters.
 pub fn snippet(text: &str) -> String {
     let title = text.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let text = title.map_or(text, |(title, _)| title);
@@ -298,9 +297,9 @@ fn clipped(text: &str, most: usize) -> String {
     }
 }
 
-/// Replaces these keys in everything that a failure shows: whole keys in names, and parts of keys too in quoted texts.
+/// Replaces these keys in every text of a failure: whole keys in names, and also parts of keys in quoted messages.
 pub fn without_secrets(failure: Failure, secrets: &[Secret]) -> Failure {
-    // whole keys first: one key may contain a part of another
+    // whole keys come first, because a key may contain a part of another one
     let whole =
         secrets.iter().fold(failure, |failure, it| without_key(failure, it.expose(), false));
     secrets.iter().fold(whole, |failure, it| without_key(failure, it.expose(), true))

@@ -1,5 +1,5 @@
-//! The one shell around the dialects: sends a request, watches the clocks, and turns what the network and
-//! the provider do into values. Nothing runs but while its stream is polled.
+//! The one place with network access: sends a request, watches the clocks, and turns the answer of the network or the
+//! provider into values. Nothing runs unless its stream is polled.
 
 mod headers;
 mod list;
@@ -29,26 +29,26 @@ use std::time::{Duration, SystemTime};
 use std::{io, mem};
 use tokio::time::{Instant, sleep, timeout};
 
-/// Most of an error's body that is read, in bytes.
+/// The most bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
 
-/// The pause between two reads while text flows: a little over the screen's own, so that what is read is painted
-/// at once. Every token read by itself would wake the whole program.
-const SIP: Duration = Duration::from_millis(33);
+/// The pause between two reads while text arrives: slightly longer than the screen's own pause, so that new text is
+/// painted at once. Reading every token by itself would wake the whole program each time.
+const READ_PAUSE: Duration = Duration::from_millis(33);
 
-/// Most bytes of text that are read before any of it is handed on.
-const GULP: usize = 64 << 10;
+/// The most bytes of text that are read before any are passed on.
+const MOST_AT_ONCE: usize = 64 << 10;
 
-/// How often bytes that say nothing (pings, comments) are told of at most.
-const SIGN: Duration = Duration::from_secs(1);
+/// How often, at most, bytes without content (pings, comments) are reported.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
-/// How long to wait for what.
+/// How long to wait at each stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clocks {
     pub connect: Duration,
-    /// From the request to the answer's first byte: a local model reads the whole prompt in this time.
+    /// From the request to the first byte of the answer. A local model reads the whole prompt in this time.
     pub first: Duration,
-    /// Between two bytes; comments and pings are bytes too.
+    /// Between two bytes, including those of comments and pings.
     pub between: Duration,
 }
 
@@ -108,13 +108,13 @@ impl Http {
         Http { endpoint, env: environment, clocks, used, client: Arc::default() }
     }
 
-    /// Notes here which keys it uses.
+    /// Records the keys that it uses in `used`.
     #[must_use]
     pub fn noting(self, used: Used) -> Http {
         Http { used, ..self }
     }
 
-    /// With other clocks, and keys from another environment than the program's.
+    /// Uses other clocks, and takes keys from another environment than the program's.
     #[must_use]
     pub fn with(self, clocks: Clocks, env: Env) -> Http {
         Http { env, clocks, ..self }
@@ -130,7 +130,7 @@ impl Http {
         let body = self.endpoint.dialect.body(request, self.endpoint.quirks);
         let mut asked = Asked::new(&self.endpoint.name, request, seed());
         asked.sent = Sent::of(self.endpoint.dialect, &body);
-        // `to_string` goes through the formatter, piece by piece
+        // `to_string` goes through the formatter piece by piece, which is slower
         let body =
             serde_json::to_vec(&body).map_err(|error| Failure::Protocol { said: cause(&error) })?;
         let response = self.send(request, body, key.as_ref()).await.map_err(redact)?;
@@ -145,8 +145,8 @@ impl Http {
             clocks: self.clocks,
             begun: false,
             ended: false,
-            flows: false,
-            told: Instant::now(),
+            is_text_only: false,
+            last_sign: Instant::now(),
         })
     }
 
@@ -164,7 +164,7 @@ impl Http {
             .send();
         match timeout(self.clocks.first, sent).await {
             Err(_) => Err(stalled(self.clocks.first)),
-            Ok(Err(error)) => Err(self.unsent(&error)),
+            Ok(Err(error)) => Err(self.no_answer(&error)),
             Ok(Ok(response)) => Ok(response),
         }
     }
@@ -185,8 +185,8 @@ impl Http {
         Failure::Offline { host: self.endpoint.host(), why }
     }
 
-    /// Why there is no answer.
-    fn unsent(&self, error: &reqwest::Error) -> Failure {
+    /// The failure for a request that got no answer.
+    fn no_answer(&self, error: &reqwest::Error) -> Failure {
         if error.is_connect() && error.is_timeout() {
             return self
                 .offline(format!("no connection within {} s", self.clocks.connect.as_secs()));
@@ -195,14 +195,14 @@ impl Http {
             return self.offline(reason(error));
         }
         let why = reason(error);
-        // The words of the HTTP library for what is no HTTP, or no head of an answer.
+        // these are the HTTP library's messages for an answer that is no HTTP, or has a broken head
         if ["parsed", "too large"].iter().any(|it| why.ends_with(it)) {
             return Failure::Protocol { said: why };
         }
         Failure::Cut
     }
 
-    /// The response, if it is the beginning of an event stream.
+    /// Returns the response if it is the beginning of an event stream, otherwise the failure.
     async fn accepted(&self, response: Response, asked: &Asked) -> Result<Response, Failure> {
         let status = response.status();
         let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
@@ -241,19 +241,19 @@ fn refusal(status: StatusCode, body: &str, after_ms: Option<u64>, asked: &Asked)
 
 /// An answer that is arriving.
 struct Body {
-    /// Ends, or gives `None` where the connection broke.
+    /// The stream ends, or gives `None` if the connection broke.
     bytes: BoxStream<'static, Option<Bytes>>,
     reading: Reading,
     waiting: VecDeque<Sampled>,
-    /// To be taken out of what a failure says.
+    /// Keys that are removed from the text of a failure.
     secrets: Vec<Secret>,
     clocks: Clocks,
     begun: bool,
     ended: bool,
-    /// Nothing but text came last: a call must not wait.
-    flows: bool,
-    /// When anything was said of it last.
-    told: Instant,
+    /// The last bytes held only text, so the next read may pause.
+    is_text_only: bool,
+    /// When the last sign of life was reported.
+    last_sign: Instant,
 }
 
 impl Body {
@@ -274,7 +274,7 @@ impl Body {
             if !silent && !self.ended {
                 continue;
             }
-            // A broken connection is no worse than an early end: only the reply tells whether it was whole.
+            // A broken connection is treated like an early end: only the decoder knows whether the reply was whole.
             let mut end = Vec::new();
             self.reading.end(&mut end);
             if let (true, Some(last @ Sampled::Failed(_))) = (silent, end.last_mut()) {
@@ -284,27 +284,30 @@ impl Body {
         }
     }
 
-    /// Reads what comes next and all that is here then; text that flows, in sips. Halfway it is taken in already: an
-    /// end or a call behind it does not wait.
+    /// Reads the next bytes and everything that is available then. Flowing text is read with a pause, in whose middle
+    /// the available bytes are taken too, so that an end or a call behind the text does not wait.
     async fn read(&mut self) {
-        let mut room = GULP;
-        if self.flows {
-            sleep(SIP / 2).await;
-            if let Some(next) = self.here().await
+        let mut room = MOST_AT_ONCE;
+        if self.is_text_only {
+            sleep(READ_PAUSE / 2).await;
+            if let Some(next) = self.available().await
                 && !self.take(next.flatten(), &mut room).await
             {
                 return;
             }
-            sleep(SIP / 2).await;
+            sleep(READ_PAUSE / 2).await;
         }
-        let next =
-            if self.waiting.is_empty() { Some(self.bytes.next().await) } else { self.here().await };
+        let next = if self.waiting.is_empty() {
+            Some(self.bytes.next().await)
+        } else {
+            self.available().await
+        };
         if let Some(next) = next {
             self.take(next.flatten(), &mut room).await;
         }
     }
 
-    /// Takes in what came and all that is here then. False where that must not wait.
+    /// Takes `next` and everything that is available then. False if the result has to be passed on at once.
     async fn take(&mut self, mut next: Option<Bytes>, room: &mut usize) -> bool {
         loop {
             let Some(bytes) = next else {
@@ -314,21 +317,21 @@ impl Body {
             self.begun = true;
             *room = room.saturating_sub(bytes.len());
             self.push(&bytes);
-            if *room == 0 || !self.flows {
-                self.flows = false;
+            if *room == 0 || !self.is_text_only {
+                self.is_text_only = false;
                 return false;
             }
-            match self.here().await {
+            match self.available().await {
                 Some(more) => next = more.flatten(),
                 None => return true,
             }
         }
     }
 
-    /// The next bytes, if they have come.
-    async fn here(&mut self) -> Option<Option<Option<Bytes>>> {
-        // The connection, a task of its own, has to run before it can hand over what it has. Tokio's `yield_now`
-        // would ask the system for news each time.
+    /// The next bytes, if they are available.
+    async fn available(&mut self) -> Option<Option<Option<Bytes>>> {
+        // The connection is a task of its own, which has to run before it can pass on its bytes. Tokio's `yield_now`
+        // would poll the system for events each time.
         for _ in 0..2 {
             if let Some(next) = self.bytes.next().now_or_never() {
                 return Some(next);
@@ -346,14 +349,14 @@ impl Body {
         None
     }
 
-    /// Takes bytes in. Text that follows on text becomes one piece with it.
+    /// Decodes bytes. Consecutive texts are joined.
     fn push(&mut self, bytes: &[u8]) {
         let mut read = Vec::new();
         self.reading.push(bytes, &mut read);
-        self.flows = !read.is_empty();
-        if self.flows || self.told.elapsed() > SIGN {
-            self.told = Instant::now();
-            read.extend((!self.flows).then_some(Sampled::Delta(Delta::Alive)));
+        self.is_text_only = !read.is_empty();
+        if self.is_text_only || self.last_sign.elapsed() > SIGN_OF_LIFE {
+            self.last_sign = Instant::now();
+            read.extend((!self.is_text_only).then_some(Sampled::Delta(Delta::Alive)));
         }
         for sampled in read {
             match (self.waiting.back_mut(), sampled) {
@@ -365,7 +368,7 @@ impl Body {
                 (_, sampled) => {
                     let is_text =
                         matches!(sampled, Sampled::Delta(Delta::Text(_) | Delta::Thinking(_)));
-                    self.flows &= is_text;
+                    self.is_text_only &= is_text;
                     self.waiting.push_back(sampled);
                 }
             }
@@ -377,20 +380,20 @@ fn stalled(clock: Duration) -> Failure {
     Failure::Stalled { seconds: clock.as_secs() }
 }
 
-/// Different with every request, so that ids made from it do not repeat across turns.
+/// A number that differs with every request, so that ids made from it do not repeat across turns.
 fn seed() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Loopback is never reached through a proxy. Certificates are read only where they are needed: a machine
-/// with a local model may have none.
+/// Makes the HTTP client. Loopback is never reached through a proxy. Certificates are read only if they are needed,
+/// because a machine with a local model may have none.
 pub(super) fn build(local: bool, secure: bool, connect: Duration) -> Result<Client, String> {
     let tls = tls(secure).map_err(|error| format!("no TLS on this machine: {}", cause(&error)))?;
     let builder = Client::builder()
         .tls_backend_preconfigured(tls)
         .connect_timeout(connect)
         .redirect(reqwest::redirect::Policy::none())
-        // A connection that died while the machine slept is found out in 30 s rather than by the first clock.
+        // A connection that died while the machine slept is noticed in 30 s, instead of by the first clock.
         .http2_keep_alive_interval(Duration::from_secs(20))
         .http2_keep_alive_timeout(Duration::from_secs(10))
         .user_agent(concat!("caliban/", env!("CARGO_PKG_VERSION")));
@@ -412,7 +415,7 @@ fn tls(secure: bool) -> Result<rustls::ClientConfig, rustls::Error> {
     Ok(config)
 }
 
-/// The beginning of a body; what came of it, if it does not end in time.
+/// The beginning of a body: as much as arrives in time.
 async fn read_some(mut response: Response, clock: Duration) -> String {
     let mut body = Vec::new();
     while let Ok(Ok(Some(bytes))) = timeout(clock, response.chunk()).await {
@@ -424,7 +427,7 @@ async fn read_some(mut response: Response, clock: Duration) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-/// The innermost cause in a person's words.
+/// The innermost cause, in words.
 fn reason(error: &reqwest::Error) -> String {
     let causes: Vec<&dyn Error> =
         std::iter::successors(error.source(), |&cause| cause.source()).collect();

@@ -1,4 +1,4 @@
-//! Where a key is, never the key itself: it is read at the moment of use and forgotten with the request.
+//! Where a key is stored. The key itself is read when it is needed, and dropped with the request.
 
 use super::stored;
 use crate::event::Failure;
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::watch;
 
-/// How long a key command may take: a person may have to unlock something.
+/// How long a key command may take. The user may have to unlock something.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The shortest key there is, in bytes.
+/// The fewest bytes of a key.
 const SHORTEST: usize = 8;
 
 /// Looks up an environment variable; tests give their own.
@@ -32,18 +32,19 @@ pub enum Key {
     None,
     /// In this environment variable.
     Env(String),
-    /// The first line this shell command prints.
+    /// The first line that this shell command prints.
     Command(String),
-    /// Given by the user; this file tells where it is.
+    /// Given by the user. This file says where it is stored.
     Stored(PathBuf),
 }
 
-/// A key in use. Shows nothing of itself.
+/// A key in use. `Debug` does not show it.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
-/// The keys that the program has seen since it began. They are replaced in all that is shown. Clones share them.
+/// The keys that the program has used since it started. They are replaced in everything that is shown. Clones share
+/// them.
 #[derive(Debug, Clone, Default)]
 pub struct Used(Arc<watch::Sender<Vec<Secret>>>);
 
@@ -62,8 +63,8 @@ impl Used {
 }
 
 impl Key {
-    /// `env:NAME` or `cmd:COMMAND`, as in the configuration; the error says what is wrong, without the text,
-    /// which may be a key put there by mistake.
+    /// Parses `env:NAME` or `cmd:COMMAND` from the configuration. The error does not quote the text, which may be a
+    /// key put there by mistake.
     pub fn parse(text: &str) -> Result<Key, String> {
         match text.split_once(':') {
             Some(("env", name)) if !name.trim().is_empty() => Ok(Key::Env(name.trim().to_owned())),
@@ -75,7 +76,7 @@ impl Key {
         }
     }
 
-    /// The key, `None` where none is needed; else why there is none.
+    /// The key; `None` if none is needed. The error says why it cannot be read.
     pub async fn read(&self, provider: &str, env: Env) -> Result<Option<Secret>, Failure> {
         let text = match self {
             Key::None => return Ok(None),
@@ -114,28 +115,28 @@ impl fmt::Debug for Key {
 }
 
 impl Secret {
-    /// Stands for a key where only its place is shown.
+    /// Stands for the key of a request that is only described.
     pub fn removed() -> Secret {
         Secret("removed".to_owned())
     }
 
-    /// As the user gave it, without the blanks around it.
+    /// A key from the user, without the blanks around it.
     pub fn given(text: &str) -> Secret {
         Secret(text.trim().to_owned())
     }
 
-    /// A text with this taken out. What is shorter than a key can be may stand anywhere, and stays.
+    /// The text without this key. A key shorter than `SHORTEST` stays, because it may occur in any text by chance.
     pub fn taken_out_of(&self, text: String) -> String {
         if self.is_long() && text.contains(&self.0) { text.replace(&self.0, "[key]") } else { text }
     }
 
-    /// Whether it is not found in any text by chance.
+    /// Whether it is too long to occur in a text by chance.
     pub fn is_long(&self) -> bool {
         self.0.len() >= SHORTEST
     }
 
-    /// Whether it is replaced in files and outputs. A server without keys may be given a word such as `lm-studio` for
-    /// one, and that word may stand there for a reason.
+    /// Whether it is replaced in files and outputs. A server without keys may be given a word such as `lm-studio`,
+    /// which occurs in texts for other reasons.
     pub fn is_distinct(&self) -> bool {
         self.0.len() >= 20 || self.is_long() && self.0.contains(|it: char| it.is_ascii_digit())
     }
@@ -152,7 +153,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What the command prints first; its errors go nowhere, as they may quote the key.
+/// The first line that the command prints. Its error output is dropped, because it may quote the key.
 async fn first_line(command: &str) -> Result<String, String> {
     let child = Command::new("sh")
         .args(["-c", command])

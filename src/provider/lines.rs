@@ -1,18 +1,18 @@
-//! A value a line (NDJSON): bytes in, lines out. Only LF ends a line, and a line is decoded when it is whole, so
-//! it does not matter how the bytes were cut on their way.
+//! One JSON value a line (NDJSON): bytes in, lines out. Only LF ends a line. A line is decoded when it is whole, so
+//! it does not matter where the bytes were cut.
 
 use super::sse::{LIMIT, TooLarge, lossy};
 use std::mem;
 
-/// The state between two pushes.
+/// The state between two calls of `push`.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line that has not ended.
     partial: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes the next bytes and calls `each` for every line they complete that is not blank.
+    /// Takes the next bytes and calls `each` for every line that they complete, except blank ones.
     pub(super) fn push(
         &mut self,
         bytes: &[u8],
@@ -33,7 +33,7 @@ impl Lines {
         self.keep(rest)
     }
 
-    /// What came behind the last line's end.
+    /// The bytes behind the last newline.
     pub(super) fn rest(&self) -> &[u8] {
         &self.partial
     }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_a_largest_size() {
+    fn a_line_has_a_size_limit() {
         let mut lines = Lines::default();
         let piece = vec![b'x'; LIMIT / 2];
         let mut push = |bytes: &[u8]| lines.push(bytes, |_| ());

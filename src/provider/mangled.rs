@@ -1,5 +1,5 @@
-//! The decoders on damaged streams: the recorded ones of `tests/data/streams`, cut, flipped, doubled and
-//! sown with what breaks parsers. `PROPTEST_CASES` runs more of them.
+//! Tests the decoders on damaged streams: those recorded in `tests/data/streams`, cut, with flipped or doubled bytes,
+//! and with text that breaks parsers. `PROPTEST_CASES` runs more of them.
 
 use super::Sampled;
 use super::dialect::Dialect;
@@ -11,7 +11,7 @@ use proptest::sample::{Index, select};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Pieces of text that have broken a parser somewhere.
+/// Pieces of text that have broken some parser.
 const SEEDS: [&str; 20] = [
     "\n\n",
     "\r",
@@ -84,7 +84,7 @@ impl Damage {
     }
 }
 
-/// Every recorded stream with its dialect, by the first word of its name.
+/// Every recorded stream with its dialect. The dialect is the first word of the file's name.
 fn recorded() -> Vec<(Dialect, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/streams");
     let mut files: Vec<_> =
@@ -103,8 +103,8 @@ fn recorded() -> Vec<(Dialect, Vec<u8>)> {
     files.into_iter().map(read).collect()
 }
 
-/// Only deltas, then one end; a reply holds the text that was shown, and calls that can be told apart, each
-/// of them whole or marked as broken.
+/// Checks that deltas come first and one end last, that a reply holds the text that was shown, and that each of its
+/// calls has its own id and is whole or marked as broken.
 fn check(sampled: &[Sampled]) {
     let (last, before) = sampled.split_last().unwrap();
     assert!(before.iter().all(|it| matches!(it, Sampled::Delta(_))), "{sampled:?}");
@@ -137,7 +137,7 @@ fn check(sampled: &[Sampled]) {
     }
 }
 
-/// A stream is read in microseconds.
+/// More cases than usual, because a stream is read in microseconds.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: 12 * usual.cases, ..usual }

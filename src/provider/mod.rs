@@ -1,5 +1,5 @@
-//! A model behind a door: a request in, a stream of what it says out. The dialects are decoders over
-//! bytes and encoders of the neutral request, tested without a network; `http` is the only shell.
+//! Models behind one trait: a request in, a stream of values out. The dialects are decoders of bytes and encoders of
+//! neutral requests, tested without a network. Only `http` does I/O.
 
 pub mod sse;
 mod lines;
@@ -46,12 +46,13 @@ pub enum Sampled {
 pub trait Provider: Send + Sync {
     fn sample(&self, request: Arc<Request>) -> BoxStream<'static, Sampled>;
 
-    /// How a request goes out: a line about its address and headers, without the key, and its very body,
-    /// indented. `None` where nothing does.
+    /// How a request goes out: a line with its address and headers, without the key, and its exact body, indented.
+    /// `None` if the provider sends nothing.
     fn shown(&self, request: &Request) -> Option<(String, String)>;
 }
 
-/// A text that a dialect sends as such; `None` for other blocks and for blank ones, which providers refuse.
+/// The text of a block that a dialect sends unchanged. `None` for other blocks, and for blank ones, because providers
+/// refuse them.
 fn plain_text(block: &Block) -> Option<&str> {
     match block {
         Block::Text { text } if !text.trim().is_empty() => Some(text),
@@ -59,7 +60,7 @@ fn plain_text(block: &Block) -> Option<&str> {
     }
 }
 
-/// An answer as the model reads it; a blank one, which some providers refuse, says that it is.
+/// The text of an answer. A blank answer, which some providers refuse, gets a text that says so.
 fn answer_text(answer: &ToolAnswer) -> &str {
     if answer.text.trim().is_empty() { "(no output)" } else { &answer.text }
 }

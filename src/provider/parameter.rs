@@ -1,19 +1,19 @@
-//! Which parameters a request can do without, how servers say that they refuse one, and the request without it.
-//! Nothing here touches what a request means: its model, its messages, its tools.
+//! The parameters that a request can do without, how servers refuse one, and the request without it. The model, the
+//! messages and the tools are never left out.
 
 use super::dialect::Dialect;
 use crate::message::Parameter;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Where a parameter stands in a body.
+/// Where a parameter stands in a request.
 #[derive(Debug)]
 enum Place {
-    /// A JSON pointer.
+    /// At this JSON pointer of the body.
     At(&'static str),
-    /// At any block of the system prompt, the tools and the messages.
+    /// In any block of the system prompt, the tools and the messages.
     Marks,
-    /// In a header, which goes along where this pointer leads to something.
+    /// In a header, which is sent if this pointer of the body leads to a value.
     Header(&'static str),
 }
 
@@ -24,8 +24,8 @@ struct Row {
     place: Place,
     /// Its name in the request, for the user.
     name: &'static str,
-    /// In lower case, how refusals name it beside that.
-    also: &'static [&'static str],
+    /// Other names for it in refusals, in lower case.
+    aliases: &'static [&'static str],
 }
 
 const fn row(
@@ -33,9 +33,9 @@ const fn row(
     parameter: Parameter,
     pointer: &'static str,
     name: &'static str,
-    also: &'static [&'static str],
+    aliases: &'static [&'static str],
 ) -> Row {
-    Row { dialect, parameter, place: Place::At(pointer), name, also }
+    Row { dialect, parameter, place: Place::At(pointer), name, aliases }
 }
 
 use Dialect::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
@@ -151,7 +151,7 @@ const TABLE: [Row; 24] = [
     row(Ollama, Parameter::Thinking, "/think", "think", &["thinking", "think value"]),
 ];
 
-/// What stands before the name of a refused parameter. In lower case.
+/// Words before the name of a refused parameter, in lower case.
 const BEFORE: [&str; 21] = [
     "unsupported parameter",
     "unsupported param",
@@ -176,7 +176,7 @@ const BEFORE: [&str; 21] = [
     "must be verified to generate",
 ];
 
-/// What stands behind it.
+/// Words behind the name of a refused parameter.
 const BEHIND: [&str; 16] = [
     "not supported",
     "unsupported",
@@ -198,17 +198,17 @@ const BEHIND: [&str; 16] = [
 
 /// The most bytes between a parameter's name and the words that refuse it.
 const GAP: usize = 40;
-/// Bytes of a refusal that are looked at, and those around a name.
+/// The most bytes of a refusal that are read, and the bytes around a name that are compared.
 const LONGEST: usize = 64 << 10;
 const AROUND: usize = 128;
 
-/// From here on a refusal lists what the server does take.
+/// Words after which a refusal lists the parameters that the server does take.
 const TAKEN: [&str; 2] = ["expected one of", "supported parameters are"];
 
-/// Where the paths begin of what is said and offered to the model, which no request can do without.
+/// The beginnings of paths to the messages and tools, which no request can do without.
 const CONTENT: [&str; 4] = ["messages", "contents", "input", "tools"];
 
-/// Which of the parameters a request has: a refusal can be about no other.
+/// The parameters that a request has. A refusal can only be about one of these.
 #[derive(Debug, Clone, Default)]
 pub struct Sent(Vec<&'static Row>);
 
@@ -217,17 +217,17 @@ impl Sent {
         Sent(TABLE.iter().filter(|row| row.dialect == dialect && row.is_in(body)).collect())
     }
 
-    /// The parameter that a refusal names as one that the server does not take.
+    /// The parameter that a refusal names as not accepted.
     pub fn refused(&self, refusal: &str) -> Option<Parameter> {
-        let text = before_or_at(refusal, LONGEST).to_lowercase();
+        let text = beginning(refusal, LONGEST).to_lowercase();
         let end = TAKEN.iter().filter_map(|it| text.find(it)).min().unwrap_or(text.len());
         let text = &text[..end];
         let named = self.0.iter().flat_map(|row| {
             let own = row.name.to_lowercase();
-            let names = row.also.iter().map(|it| (*it).to_owned()).chain([own]);
+            let names = row.aliases.iter().map(|it| (*it).to_owned()).chain([own]);
             names.filter_map(|name| {
                 let gap = least_gap(text, &name, row.parameter == Parameter::CacheControl)?;
-                // of two names in one place the longer is meant
+                // of two names at one place the longer one is meant
                 Some((gap, usize::MAX - name.len(), row.parameter))
             })
         });
@@ -235,12 +235,12 @@ impl Sent {
     }
 }
 
-/// The fewest bytes between this name, wherever it stands in the text, and words that refuse it.
+/// The fewest bytes between this name, anywhere in the text, and words that refuse it.
 fn least_gap(text: &str, name: &str, in_content: bool) -> Option<usize> {
     let gap = |at: usize| {
         let end = at + name.len();
-        let far = before_or_at(text, at.saturating_sub(AROUND)).len();
-        let (before, behind) = (&text[far..at], before_or_at(&text[end..], AROUND));
+        let far = beginning(text, at.saturating_sub(AROUND)).len();
+        let (before, behind) = (&text[far..at], beginning(&text[end..], AROUND));
         if !is_name(before, behind) || !in_content && is_of_content(before) {
             return None;
         }
@@ -252,8 +252,8 @@ fn least_gap(text: &str, name: &str, in_content: bool) -> Option<usize> {
     text.match_indices(name).filter_map(|(at, _)| gap(at)).min()
 }
 
-/// The beginning of a text: so many bytes, or a few less where a character would be cut.
-fn before_or_at(text: &str, most: usize) -> &str {
+/// The first `most` bytes of a text, or a few less, so that no character is cut.
+fn beginning(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -261,13 +261,13 @@ fn before_or_at(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// Whether what stands between the two is a whole name.
+/// Whether the text between `before` and `behind` is a whole name.
 fn is_name(before: &str, behind: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     !before.ends_with(is_part) && !behind.starts_with(is_part)
 }
 
-/// Whether the name that follows is the end of a path into messages or tools.
+/// Whether the name that follows ends a path into messages or tools.
 fn is_of_content(before: &str) -> bool {
     let is_path = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
     let start = before.rfind(|c| !is_path(c)).map_or(0, |at| at + 1);
@@ -284,7 +284,7 @@ impl Row {
     }
 }
 
-/// Where blocks stand that may bear a mark for the cache.
+/// The fields whose blocks may have a cache mark.
 const BLOCKS: [&str; 4] = ["system", "tools", "messages", "content"];
 
 fn is_marked(value: &Value) -> bool {
@@ -300,7 +300,7 @@ fn unmark(value: &mut Value) {
     }
 }
 
-/// The body without these.
+/// Removes these parameters from the body.
 pub(super) fn leave_out(dialect: Dialect, without: &BTreeSet<Parameter>, body: &mut Value) {
     for row in TABLE.iter().filter(|row| row.dialect == dialect && without.contains(&row.parameter))
     {
@@ -312,7 +312,7 @@ pub(super) fn leave_out(dialect: Dialect, without: &BTreeSet<Parameter>, body: &
     }
 }
 
-/// Removes what a pointer leads to, and what is empty without it.
+/// Removes the value at a pointer, and its parent if that becomes empty.
 fn remove(body: &mut Value, pointer: &str) {
     let Some((parent, name)) = pointer.rsplit_once('/') else { return };
     let Some(object) = body.pointer_mut(parent).and_then(Value::as_object_mut) else { return };
@@ -322,7 +322,7 @@ fn remove(body: &mut Value, pointer: &str) {
     }
 }
 
-/// How a parameter is called in a dialect's requests.
+/// The name of a parameter in a dialect's requests.
 pub fn name(dialect: Dialect, parameter: Parameter) -> &'static str {
     let row = TABLE.iter().find(|row| row.dialect == dialect && row.parameter == parameter);
     row.map_or("", |row| row.name)

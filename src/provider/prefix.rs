@@ -1,15 +1,15 @@
-//! The beginning of a request that its provider keeps in a cache: from which length on, and where one request stops
-//! being a continuation of the one before it.
+//! The beginning of a request that its provider caches: from which length on it is cached, and where one request
+//! stops continuing the previous one.
 
 use super::facts::Facts;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Bytes shown on either side of a difference.
+/// How many bytes are shown on either side of a difference.
 const CONTEXT: usize = 16;
 
-/// The first place where `after` does not go on from `before`: lists may grow at their end, cache marks may
-/// move, all else must be the same. The sentence names the place, the byte in it, and a few bytes of both.
+/// The first place where `after` does not continue `before`. Lists may grow at their end and cache marks may move;
+/// everything else has to be the same. The sentence names the place, the byte in it, and a few bytes of both.
 pub fn first_difference(before: &Value, after: &Value) -> Option<String> {
     let (Some(fields), Some(_)) = (before.as_object(), after.as_object()) else {
         return item("the body", before, after);
@@ -51,18 +51,19 @@ fn unmarked(value: &Value) -> Value {
     }
 }
 
-/// What of a request comes before a mark, against the least that the model's provider keeps in its cache.
-pub(super) struct Room {
-    /// Bytes that are still missing.
+/// Compares the text before a mark with the least that the model's provider caches.
+pub(super) struct CacheMinimum {
+    /// How many bytes are still missing until a mark is worth it.
     missing: usize,
 }
 
-/// A token of hardly any text has fewer bytes: what would be cached is not taken for too short.
+/// Assumed bytes of a token, fewer than almost any text has, so that text which would be cached is not taken for too
+/// short.
 const TOKEN: usize = 2;
 
-impl Room {
-    pub(super) fn of(model: &str) -> Room {
-        Room { missing: Facts::of(model).cache_minimum as usize * TOKEN }
+impl CacheMinimum {
+    pub(super) fn of(model: &str) -> CacheMinimum {
+        CacheMinimum { missing: Facts::of(model).cache_minimum as usize * TOKEN }
     }
 
     pub(super) fn is_enough(&self) -> bool {
@@ -75,8 +76,8 @@ impl Room {
         }
     }
 
-    /// How many of these messages, which come next, end before it is enough.
-    pub(super) fn short(mut self, messages: &[Value]) -> usize {
+    /// How many of the next messages end before the text is long enough.
+    pub(super) fn too_short(mut self, messages: &[Value]) -> usize {
         let short = messages.iter().take_while(|it| {
             self.take(it);
             !self.is_enough()
@@ -91,7 +92,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_first_difference_is_named() {
+    fn the_first_difference_between_two_requests_is_named() {
         let message =
             |text: &str| json!({ "role": "user", "content": [{ "type": "text", "text": text }] });
         let mut marked = message("one");

@@ -1,5 +1,5 @@
-//! Looking for a model server on this machine, by asking each well-known port at once and recognising the
-//! shape of the answer. For when nothing else is configured; never in tests.
+//! Looks for a model server on this machine: asks all well-known ports at once, and recognises a server by the shape
+//! of its answer. Used only if nothing else is configured; never in tests.
 
 use super::endpoint::{Chosen, Lookup, named};
 use super::facts::Facts;
@@ -9,12 +9,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long a server on this machine may take; a person is waiting.
+/// How long a server on this machine may take. The user is waiting.
 const PATIENCE: Duration = Duration::from_millis(150);
-/// Largest answer read, in bytes.
+/// The most bytes of an answer that are read.
 const ANSWER: usize = 1 << 20;
 
-/// What to ask: the endpoint's name, the path from its origin, and the model in an answer of the right shape.
+/// The endpoint's name, the path below its origin, and a function that finds the model in an answer of the right
+/// shape.
 type Question = (&'static str, &'static str, fn(&Value) -> Option<String>);
 
 const QUESTIONS: [Question; 3] = [
@@ -23,7 +24,7 @@ const QUESTIONS: [Question; 3] = [
     ("lmstudio", "/v1/models", lmstudio),
 ];
 
-/// The first local server that answers within 150 ms and has a model, in the order of the endpoint table.
+/// The first local server, in the order of the endpoint table, that answers within 150 ms and has a model.
 pub async fn probe(env: Lookup<'_>) -> Option<Chosen> {
     let found = QUESTIONS.iter().filter_map(|(name, path, model)| {
         let endpoint =
@@ -69,7 +70,7 @@ fn ollama(answer: &Value) -> Option<String> {
 fn llamacpp(answer: &Value) -> Option<String> {
     answer.get("default_generation_settings")?;
     let path = answer["model_path"].as_str()?;
-    // Where none was given, newer servers call the path an alias.
+    // without an alias, newer servers give the path as the alias
     let alias = answer["model_alias"].as_str().filter(|alias| !alias.is_empty() && *alias != path);
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty());
     alias.or(file).map(str::to_owned)
@@ -79,7 +80,7 @@ fn lmstudio(answer: &Value) -> Option<String> {
     first(answer["data"].as_array().filter(|_| answer["object"] == "list")?, "id")
 }
 
-/// The first model that talks.
+/// The first model that can hold a conversation.
 fn first(models: &[Value], name: &str) -> Option<String> {
     let names = models.iter().filter_map(|model| model[name].as_str());
     names.filter(|name| !name.contains("embed")).map(str::to_owned).next()

@@ -1,4 +1,4 @@
-//! For tests of decoders: reads a stream in every way its bytes can be cut, and shows what it gave.
+//! Helps to test decoders: reads a stream with its bytes cut in every way, and shows the result.
 
 use super::Sampled;
 use super::dialect::{Asked, Dialect, Reading};
@@ -7,7 +7,7 @@ use crate::message::Request;
 use expect_test::Expect;
 use std::fmt::Write;
 
-/// What the pieces give, the end included.
+/// What the pieces give, including the end.
 pub(super) fn read<'a>(
     dialect: Dialect,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -22,8 +22,9 @@ pub(super) fn read<'a>(
     out
 }
 
-/// What the stream gives, the same however it is cut, with CR LF for its line ends, and with comments
-/// between its lines. Every beginning of it ends in a failure, or where the dialect lets a reply end there, in one.
+/// Checks the result of a stream, which has to be the same however it is cut, with CR LF as line ends, and with
+/// comments between its lines. Every beginning of the stream has to give a failure, or a reply if the dialect lets a
+/// reply end there.
 #[track_caller]
 pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {
     let bytes = stream.as_bytes();
@@ -51,7 +52,7 @@ pub(super) fn check(dialect: Dialect, stream: &str, expected: &Expect) {
     assert_eq!(read(dialect, [commented.as_bytes()]), whole);
 }
 
-/// Whether what follows the reply's end is optional in this dialect.
+/// Whether a stream of this dialect may break off once the reply is complete.
 fn ends_early(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::OpenAiChat | Dialect::Gemini)
 }

@@ -1,4 +1,4 @@
-//! For tests of encoders: one conversation with everything in it that a dialect must place.
+//! Helps to test encoders: a conversation with everything that a dialect has to encode.
 
 use crate::message::{
     Block, CallId, Input, Message, Request, Role, ToolAnswer, ToolCall, ToolSpec,
@@ -49,7 +49,7 @@ pub(super) fn request(messages: Vec<Message>) -> Request {
     }
 }
 
-/// A prompt with a file, a reply of two calls behind reasoning, their answers with a notice behind them.
+/// A prompt with a file, a reply with reasoning and two calls, and the calls' answers with a notice.
 pub(super) fn two_tools() -> Request {
     let excerpt = text("<context path=\"src/a.rs\" lines=\"3-4\">\nfn a() {\n}\n</context>");
     let raw = |provider: &str, value| Block::Raw { provider: provider.into(), value };
@@ -74,7 +74,7 @@ pub(super) fn two_tools() -> Request {
     ])
 }
 
-/// A turn that was stopped while its second call's input was arriving, and the prompt after it.
+/// A turn that was stopped while the input of its second call was arriving, and the next prompt.
 pub(super) fn cancelled() -> Request {
     let broken = Input::Broken { text: "{\"path\": \"sr".into(), why: "EOF".into() };
     let broken =
@@ -89,7 +89,7 @@ pub(super) fn cancelled() -> Request {
     ])
 }
 
-/// A body with each item of its lists, and each block of a message, on a line of its own.
+/// A body as text, with each item of a list and each block of a message on its own line.
 pub(super) fn shown(body: &Value) -> String {
     let mut text = String::new();
     for (name, value) in body.as_object().unwrap() {

@@ -1,15 +1,15 @@
-//! Server-sent events, as the WHATWG describes them: bytes in, frames out. Lines are found by scanning
-//! and decoded only when whole, so it does not matter how the bytes were cut on their way.
+//! Server-sent events, as the WHATWG specifies them: bytes in, frames out. Lines are decoded when they are whole, so
+//! it does not matter where the bytes were cut.
 
 use std::borrow::Cow;
 use std::mem;
 
-/// Largest event, in bytes; real ones are a few hundred.
+/// The most bytes of an event. Real events have a few hundred.
 pub const LIMIT: usize = 16 << 20;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// One dispatched event. `event` is empty where the sender named none.
+/// One dispatched event. `event` is empty if the sender gave it no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
     pub event: &'a str,
@@ -21,13 +21,13 @@ pub struct Frame<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLarge;
 
-/// The state between two pushes. An event that was not ended by a blank line is never dispatched.
+/// The state between two calls of `push`. An event that no blank line ended is never dispatched.
 #[derive(Debug, Default)]
 pub struct Sse {
     begun: bool,
-    /// The last byte was a CR, so a LF that follows belongs to it.
+    /// The last byte was a CR, so an LF that follows belongs to it.
     after_cr: bool,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line that has not ended.
     partial: Vec<u8>,
     event: String,
     data: String,
@@ -35,7 +35,7 @@ pub struct Sse {
 }
 
 impl Sse {
-    /// Takes the next bytes and calls `each` for every event they complete.
+    /// Takes the next bytes and calls `each` for every event that they complete.
     pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) -> Result<(), TooLarge> {
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
@@ -89,7 +89,7 @@ impl Sse {
                 self.event.clear();
                 self.event.push_str(&lossy(value));
             }
-            // Comments have an empty field; ids and retry times serve reconnection, which a reply cannot use.
+            // comments have an empty field; ids and retry times are for reconnection, which a reply cannot use
             _ => {}
         }
         Ok(())
@@ -116,8 +116,8 @@ impl Sse {
     }
 }
 
-/// A line as text; what is no UTF-8 in it becomes U+FFFD. Nearly all are, and checking that first is several
-/// times faster.
+/// A line as text, with U+FFFD for bytes that are not UTF-8. The line is checked first: nearly all lines are UTF-8,
+/// and the check alone is several times faster.
 pub(super) fn lossy(line: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(line) {
         Ok(text) => Cow::Borrowed(text),

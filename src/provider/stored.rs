@@ -1,5 +1,5 @@
-//! Keys that the user has given: in the system's keyring, by its own command, else in a file that only they can
-//! read. The file also tells which providers have one.
+//! Keys that the user has given: in the system's keyring, through the keyring's own command, or else in a file that
+//! only the user can read. The file also lists the providers that have a key.
 
 use super::key::Secret;
 use crate::regular;
@@ -15,17 +15,17 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// How long the keyring may take: a person may have to unlock it.
+/// How long the keyring may take. The user may have to unlock it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a key is now.
+/// Where a key was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Keyring,
     File,
 }
 
-/// By provider; `None` for a key that is in the keyring.
+/// The key of each provider; `None` for a key in the keyring.
 type Entries = BTreeMap<String, Option<String>>;
 
 /// The providers that have a key.
@@ -33,12 +33,12 @@ pub fn providers(file: &Path) -> Vec<String> {
     entries(file).into_keys().collect()
 }
 
-/// The keys that are in the file itself.
+/// The keys in the file itself.
 pub fn in_file(file: &Path) -> Vec<Secret> {
     entries(file).into_values().flatten().map(|key| Secret::given(&key)).collect()
 }
 
-/// The key; else what became of it, as the end of a sentence.
+/// The key. The error says why it cannot be read, as the end of a sentence.
 pub async fn read(file: &Path, provider: &str) -> Result<String, String> {
     match entries(file).remove(provider) {
         Some(Some(key)) => Ok(key),
@@ -47,7 +47,7 @@ pub async fn read(file: &Path, provider: &str) -> Result<String, String> {
     }
 }
 
-/// Stores a key where it is safest.
+/// Stores a key in the keyring, or else in the file.
 pub async fn store(file: &Path, provider: &str, key: &Secret) -> io::Result<Place> {
     let (command, input) = keeping(provider, key);
     let kept = plain(provider)
@@ -65,7 +65,7 @@ fn entries(file: &Path) -> Entries {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-/// A temporary file is its owner's alone from the beginning.
+/// Replaces the file. Also the temporary file can be read by its owner only, from the beginning.
 fn write(file: &Path, entries: &Entries) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -76,12 +76,12 @@ fn write(file: &Path, entries: &Entries) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing that `security` would take for more than a word.
+/// Whether `security` takes the text as one word.
 fn plain(text: &str) -> bool {
     text.bytes().all(|it| it.is_ascii_graphic() && !b"\"'\\".contains(&it))
 }
 
-/// The command that stores a key, and what it reads: no key stands among the arguments, where `ps` shows them.
+/// The command that stores a key, and its input. The key is no argument, because `ps` shows arguments.
 fn keeping(provider: &str, key: &Secret) -> (Vec<String>, String) {
     if cfg!(target_os = "macos") {
         let add = format!("add-generic-password -U -s caliban -a {provider} -w {}\n", key.expose());
@@ -105,7 +105,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&it| it.to_owned()).collect()
 }
 
-/// What the keyring's command prints for this input; its errors go nowhere, as they may quote the key.
+/// What the keyring's command prints for this input. Its error output is dropped, because it may quote the key.
 async fn ask(command: &[String], input: &str) -> Result<String, String> {
     let mut child = Command::new(&command[0])
         .args(&command[1..])
@@ -117,7 +117,7 @@ async fn ask(command: &[String], input: &str) -> Result<String, String> {
         .map_err(|_| format!("cannot be read: there is no {}", command[0]))?;
     let answer = async {
         if let Some(mut stdin) = child.stdin.take() {
-            // One that reads nothing says so by how it ends.
+            // a command that does not read its input tells so by its exit status
             let _ = stdin.write_all(input.as_bytes()).await;
         }
         child.wait_with_output().await
@@ -138,7 +138,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn the_file_is_its_owners_alone_and_damage_is_no_key() {
+    fn only_the_owner_may_read_the_file_and_a_damaged_file_has_no_key() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("caliban/keys.json");
         assert!(providers(&file).is_empty());
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_stands_among_arguments() {
+    fn no_key_is_passed_as_an_argument() {
         let (command, input) = keeping("groq", &Secret::given("sk-1"));
         assert!(input.contains("sk-1") && !command.join(" ").contains("sk-1"));
         assert!(plain("sk-1_A") && !plain("a b") && !plain("a\n") && !plain("a'b"));

@@ -1,5 +1,5 @@
-//! The offline tour: a scripted model inside the program, for when there is no other. It leads through the
-//! real thing on the sample project, by the same door as any model.
+//! The offline tour: a scripted model inside the program, for users without a model. It leads through the real
+//! program on the sample project, through the same trait as any model.
 
 use super::dialect::{Dialect, Quirks};
 use super::endpoint::{Chosen, Endpoint};
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The tour's full name as a model.
+/// The tour's name as `provider/model`.
 pub const NAME: &str = "tour/offline";
 
-/// The pace of its words: that of a reader, not of a machine.
+/// The pause after each word, at a reader's pace.
 const PACE: Duration = Duration::from_millis(12);
 
 pub struct Tour {
@@ -78,7 +78,7 @@ impl Provider for Tour {
     }
 }
 
-/// The reply that follows from where the conversation stands.
+/// The next reply, by the state of the conversation.
 fn next(messages: &[Message], leader: &str) -> Reply {
     let last = last_call(messages);
     match last {
@@ -201,7 +201,7 @@ fn last_call(messages: &[Message]) -> Option<(&ToolCall, &ToolAnswer)> {
     Some((call, answer))
 }
 
-/// Whether the user has spoken since a call was answered.
+/// Whether the user has sent a message since a call was answered.
 fn asked_since(messages: &[Message], id: &CallId) -> bool {
     let answered = messages
         .iter()

@@ -51,7 +51,7 @@ fn check(root: &str, paths: &str, expect: Expect) {
 }
 
 #[test]
-fn ordinary_files_in_a_project() {
+fn ordinary_files_in_a_project_are_free() {
     check(
         "/home/u/src/app",
         "src/main.rs Cargo.lock README.md .gitignore docs/env.md src/credentials.rs keys.rs .env.example id_rsa.pub \
@@ -74,7 +74,7 @@ fn ordinary_files_in_a_project() {
 }
 
 #[test]
-fn files_with_keys_in_a_project_and_outside() {
+fn files_with_keys_are_read_only_after_a_question() {
     check(
         "/home/u/src/app",
         ".env .env.local deploy/prod.env .ENV certs/tls.key id_ed25519 x.tfstate .npmrc .envrc ../../.ssh/id_rsa \
@@ -99,7 +99,7 @@ fn files_with_keys_in_a_project_and_outside() {
 }
 
 #[test]
-fn files_that_others_run_in_a_project_and_outside() {
+fn files_that_other_programs_run_are_written_only_after_a_review() {
     check(
         "/home/u/src/app",
         "package.json build.rs tests/conftest.py Makefile vite.config.ts .vscode/tasks.json .luarc.json .exrc \
@@ -133,7 +133,7 @@ fn files_that_others_run_in_a_project_and_outside() {
 }
 
 #[test]
-fn files_that_are_never_touched_in_a_project_and_outside() {
+fn protected_files_are_never_read_or_written() {
     check(
         "/home/u/src/app",
         ".git/config .git sub/.git/hooks/x worktree/.git /home/u/.cache/caliban/outputs/1 \
@@ -159,7 +159,7 @@ const FILES: &str = ".local/share/caliban/keys.json .local/share/caliban/session
     .git-credentials .config/gcloud/access_tokens.db .docker/config.json .kube/config notes.md";
 
 #[test]
-fn a_project_that_is_the_home_folder_or_holds_it() {
+fn the_rules_hold_in_a_project_that_contains_the_home_folder() {
     check(
         HOME,
         FILES,
@@ -196,7 +196,8 @@ fn a_project_that_is_the_home_folder_or_holds_it() {
     assert_eq!(said("/"), said(HOME));
 }
 
-/// The project is a worktree that lies in a `.git` folder: its own `.git` counts, the one above does not.
+/// The project is a worktree that lies in a `.git` folder. Its own `.git` is protected; the one above does not
+/// matter.
 #[test]
 fn a_git_folder_above_the_project_does_not_count() {
     check(
@@ -211,7 +212,7 @@ fn a_git_folder_above_the_project_does_not_count() {
 }
 
 #[test]
-fn names() {
+fn a_star_in_a_pattern_stands_for_any_characters() {
     for (pattern, name, is) in [
         ("a", "a", true),
         ("a", "ab", false),
@@ -230,7 +231,7 @@ fn names() {
 }
 
 #[test]
-fn each_row_says_why_and_each_pattern_is_told_once_in_a_kind() {
+fn each_row_has_a_reason_and_each_pattern_stands_once_in_a_kind() {
     let mut seen = std::collections::HashSet::new();
     for row in ROWS {
         assert!(row.why.split(' ').count() > 1 && !row.why.ends_with('.'), "{}", row.why);
@@ -276,7 +277,7 @@ fn respelt(path: &str, dice: &[u8]) -> String {
 
 proptest! {
     #[test]
-    fn no_spelling_changes_the_ruling(n in 0usize..2_000, dice in proptest::collection::vec(0u8..24, 40), root in 0usize..4) {
+    fn no_spelling_of_a_path_changes_the_answer(n in 0usize..2_000, dice in proptest::collection::vec(0u8..24, 40), root in 0usize..4) {
         let root = ["/home/u/src/app", HOME, "/home", "/"][root];
         let all = examples();
         let example = &all[n % all.len()];

@@ -1,4 +1,4 @@
-//! The answering of a reply's calls: reads together, edits together, commands in order after both.
+//! Answers the calls of a reply: reads together, then edits together, then commands one after the other.
 
 use super::{
     Effect, Event, Input, LOOP_END, LOOP_REFUSED, MAX_READS, MAX_REQUESTS, Open, Phase, Session,
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 impl Session {
-    /// Brings each call to the gate when its time has come, and asks the model again once every call is answered.
+    /// Brings each call to the gate when its time has come. Asks the model again once every call is answered.
     pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
         for _ in 0..self.open().len() {
             let Some(it) = self.due() else { break };
@@ -20,8 +20,8 @@ impl Session {
         self.sample_if_answered(turn, step);
     }
 
-    /// The next call for the gate: first what is denied, then reads, then edits, then commands. A command waits for
-    /// everything else of the reply, reviews included, and for the commands before it.
+    /// The next call for the gate: first denied calls, then reads, then edits, then commands. A command waits for all
+    /// other calls of the reply, reviews included, and for the commands before it.
     fn due(&self) -> Option<Open> {
         let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
         let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    /// What the policy says of a call, and of a question what the user has said.
+    /// What the policy says of a call. A question to which the user has consented becomes `Allow`.
     fn decide<'a>(&self, it: &'a Open) -> Decision<'a> {
         match policy::decide(self.mode, &self.granted, &it.access) {
             Decision::Ask(_) if it.state == State::Allowed => Decision::Allow,
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// What runs goes on; what has not begun is treated as the new mode wants it.
+    /// A running call goes on. A call that has not begun follows the new mode.
     pub(super) fn choose_mode(&mut self, mode: Mode, step: &mut Step) {
         self.record(Event::ModeChosen { mode }, step);
         let denied = self.asking().filter(|it| matches!(self.decide(it), Decision::Deny(_)));
@@ -81,7 +81,7 @@ impl Session {
         }
     }
 
-    /// Asks about a command whose start is not recorded on disk: after a crash nobody would know that it ran.
+    /// Asks about a command whose start could not be recorded on disk: after a crash nobody would know that it ran.
     pub(super) fn unrecorded(&mut self, turn: TurnId, call: CallId, why: &str, step: &mut Step) {
         let is_running = self.is_running(turn, &call);
         let open = self.open().iter().find(|it| is_running && it.call.id == call);
@@ -123,7 +123,7 @@ impl Session {
         step.effects.push(Effect::Sample { turn });
     }
 
-    /// What the user sent into the running turn goes with its next request.
+    /// Messages that the user sent into the running turn go with its next request.
     pub(super) fn take_steered(&mut self, turn: TurnId, step: &mut Step) {
         for message in self.ready().filter(|it| it.steer).cloned().collect::<Vec<_>>() {
             self.record(Event::Steered { turn, message }, step);
@@ -132,13 +132,13 @@ impl Session {
 
     pub(super) fn stop(&mut self, landed: Vec<Input>, step: &mut Step) {
         for it in landed {
-            self.land(it, step);
+            self.take_landed(it, step);
         }
         self.break_off(None, End::Cancelled, step);
     }
 
     /// Takes the result of a call in a turn that is about to end.
-    fn land(&mut self, input: Input, step: &mut Step) {
+    fn take_landed(&mut self, input: Input, step: &mut Step) {
         match input {
             Input::Entered { turn, call, path, what } => {
                 self.entered(turn, call, path, what, step);
@@ -181,7 +181,7 @@ impl Session {
         self.advance(turn, step);
     }
 
-    /// The user wrote while only their review was awaited: the turn goes on without the verdict.
+    /// The user wrote while the turn waited only for their review: the turn goes on without the verdict.
     pub(super) fn leave_review(&mut self, turn: TurnId, step: &mut Step) {
         let answers = self.open().iter().filter_map(|it| match it.state {
             State::Reviewing { what, .. } => Some(say::undecided(&it.call.id, what)),
@@ -197,10 +197,10 @@ impl Session {
         self.sample_if_answered(turn, step);
     }
 
-    /// A call that was made again and again with the same answer is refused, and the answer says why. If the model goes
-    /// on with it, the turn ends: then this gives the sentence for the user.
+    /// Refuses a call that the model has repeated with the same answer; the call's answer says why. If the model
+    /// repeats it further, the turn ends: then this returns the sentence for the user.
     pub(super) fn guard_loops(&self, reply: &Reply, plans: &mut [Plan]) -> Option<String> {
-        let made = self.made();
+        let made = self.calls_made();
         let mut runaway = None;
         for (call, plan) in reply.calls().zip(plans) {
             let times = repeats(call, &made);
@@ -214,8 +214,8 @@ impl Session {
         runaway
     }
 
-    /// The calls of this turn that have run, each with its answer; those of the last reply come first.
-    fn made(&self) -> Vec<(&ToolCall, &str)> {
+    /// The calls of this turn that have run, each with its answer. The calls of the last reply come first.
+    fn calls_made(&self) -> Vec<(&ToolCall, &str)> {
         let start = self
             .messages
             .iter()
@@ -236,15 +236,16 @@ impl Session {
         made
     }
 
-    /// How often in a row the last reply was paused: each left a message that no user's follows.
+    /// How often in a row the reply was paused: each paused reply is a message of the model without a user's message
+    /// behind it.
     pub(super) fn pauses(&self) -> usize {
         let said = self.messages.iter().rev().filter(|it| it.role != Role::Note);
         said.take_while(|it| it.role == Role::Assistant).count()
     }
 }
 
-/// How often the very same call came in this turn (as one of the last calls of that tool) with the very same
-/// answer. A call whose answers differ is no loop.
+/// How often in a row this very call has had the very same answer in this turn. Other calls in between do not count.
+/// A call whose answers differ is no loop.
 fn repeats(call: &ToolCall, made: &[(&ToolCall, &str)]) -> usize {
     let mut last: Option<&str> = None;
     let mut n = 0;

@@ -1,12 +1,12 @@
-//! What becomes of a request that failed: another try after a pause, one without the thoughts that were refused,
-//! or the end of the turn.
+//! What follows a failed request: another try after a pause, a request without the thoughts that were refused, or the
+//! end of the turn.
 
 use super::{Effect, Phase, Session, Step, say};
 use crate::event::{End, Event, Failure, TurnId};
 use crate::message::{Block, Reply};
 use std::time::Duration;
 
-/// Tries of one request: the first and the retries.
+/// The most tries of one request, the first included.
 pub(super) const MAX_TRIES: u32 = 6;
 
 impl Session {
@@ -30,7 +30,7 @@ impl Session {
         self.record(Event::Ended { turn, why: End::Failed(failure) }, step);
     }
 
-    /// Asks again, in another way than the provider has refused; `told` says so where it is news.
+    /// Asks again without the part that the provider refused. `told` is the sentence for the user, if it is news.
     pub(super) fn repeat(&mut self, turn: TurnId, told: Option<String>, step: &mut Step) {
         if !self.is_sampling(turn) {
             return;
@@ -49,7 +49,7 @@ impl Session {
         step.effects.push(Effect::Sample { turn });
     }
 
-    /// Whether any thought of this model would go back to it.
+    /// Whether any thought of this model would be sent back to it.
     pub(super) fn has_thoughts(&self, model: &str) -> bool {
         let own = self.messages.iter().filter(|it| it.by == model);
         own.flat_map(|it| &it.blocks)
@@ -61,7 +61,7 @@ impl Session {
             && turn == of
         {
             self.phase = Phase::Sampling { turn, requests, tries };
-            // a reply that is to be continued is the last word
+            // a reply that is to be continued has to be the last message
             if self.pauses() == 0 {
                 self.take_steered(turn, step);
             }
@@ -70,8 +70,8 @@ impl Session {
     }
 }
 
-/// Full jitter over an exponential wait from 0.5 s, capped at 30 s (reference: harness.md §11.2); a provider's
-/// own word counts.
+/// The wait before the next try. If the provider asks for a wait, that counts. Otherwise it doubles with each try, from
+/// 0.5 s to 30 s, and `dice` shortens it by up to three quarters, so that programs do not ask at the same moment.
 fn back_off(failure: &Failure, tries: u32, dice: u32) -> Duration {
     failure.after_ms().map_or_else(|| exponential(tries, dice), Duration::from_millis)
 }

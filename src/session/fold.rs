@@ -1,4 +1,4 @@
-//! The fold: how each event changes the state, for a live session and a replayed one alike.
+//! How each event changes the state, for a running session and a replayed one alike.
 
 use super::{Message, Open, Phase, Role, Session, State, say, title};
 use crate::event::{Access, End, Event, Mode, Named, Plan, Queued, Ruling, TurnId};
@@ -15,7 +15,7 @@ impl Session {
         session
     }
 
-    /// The only place where the state changes (but for the clock's `Rested`, which is no fact).
+    /// The only function that changes the state, apart from the clock's `Rested`, which is no fact.
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Opened { system, instructions, model, root } => {
@@ -109,14 +109,14 @@ impl Session {
         }
     }
 
-    /// What this model has thought so far does not go back to it any more.
+    /// This model does not get its earlier thoughts back any more.
     fn disown(&mut self, model: &str) {
         for message in self.messages.iter_mut().filter(|it| it.by == model) {
             message.by.clear();
         }
     }
 
-    /// Of several choices the model hears the last.
+    /// If the user chooses several modes in a row, the model hears only of the last one.
     pub(super) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         self.notes.retain(|it| !say::is_mode(it));
@@ -208,7 +208,7 @@ impl Session {
         self.say_answers(answers.collect());
     }
 
-    /// Ends the turn with no call left unanswered, as every provider demands.
+    /// Ends the turn and answers every open call, as every provider demands.
     fn settle(&mut self, why: &End) {
         if let Phase::Acting { open, .. } = std::mem::take(&mut self.phase) {
             let answers = open.into_iter().map(|it| match it.state {
@@ -227,7 +227,7 @@ impl Session {
         }
     }
 
-    /// Answers stand alone in their message, as Anthropic's models want it; notes follow in another message. The calls
+    /// Answers stand alone in their message, as Anthropic's models demand; notes follow in another message. The calls
     /// beyond the limit of one reply are answered here too, after the others.
     fn say_answers(&mut self, mut answers: Vec<ToolAnswer>) {
         let reply = self.messages.iter().rev().find(|it| it.role == Role::Assistant);

@@ -1,10 +1,10 @@
-//! A copy of a conversation, whole or up to a message, that goes on by itself.
+//! A copy of a conversation, whole or up to a message, that is independent of the original.
 
 use super::{Input, Phase, Session};
 use crate::message::{Block, ExcerptKind, Message, Role, Usage};
 
-/// Where a copy ends: so many prompts from the end are left out, and what followed the last that stays, too,
-/// where that `is_prompt` itself.
+/// Where a copy ends. The last `after` prompts are left out. If `is_prompt`, the copy ends with the last prompt that
+/// stays; otherwise the messages up to the next prompt stay too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     pub after: usize,
@@ -12,8 +12,8 @@ pub struct Cut {
 }
 
 impl Session {
-    /// The copy is at rest: a running turn is broken off in it. What waits for the user, was allowed or has cost
-    /// stays with the original.
+    /// The copy is at rest: a turn that runs in the original is broken off in the copy. Queue, reviews, grants and
+    /// cost stay with the original.
     #[must_use]
     pub fn fork(&self, cut: Option<Cut>) -> Session {
         let mut copy = self.clone();
@@ -31,7 +31,7 @@ impl Session {
         copy
     }
 
-    /// The messages that stay.
+    /// How many messages stay.
     fn kept(&self, Cut { after, is_prompt }: Cut) -> usize {
         let prompts: Vec<usize> = self
             .messages
@@ -53,13 +53,13 @@ impl Session {
         self.context = 0;
         self.notes.clear();
         self.instructions.clear();
-        // What it knows of files may stand in what was cut off: it is to read them again.
+        // what the model knows of files may stand in the messages that were cut off, so it has to read the files again
         self.known.values_mut().for_each(String::clear);
         self.set_mode(self.mode);
     }
 }
 
-/// Whether the chat shows it as a message of the user's.
+/// Whether the chat shows the message as one of the user's.
 fn is_shown(message: &Message) -> bool {
     use ExcerptKind::{Changes, Instructions, Skills};
     message.role == Role::User

@@ -1,4 +1,4 @@
-//! What comes to a session, and what is to be done for it outside.
+//! What comes into a session, and what the session asks to be done outside.
 
 use crate::event::{Awaited, Event, Failure, Grant, Mode, Named, Plan, Ruling, Tuning, TurnId};
 use crate::message::{CallId, Excerpt, Reply, ToolAnswer, ToolCall};
@@ -22,7 +22,7 @@ pub enum Input {
     Unqueue {
         id: u32,
     },
-    /// The user sends a message that has been held since the session was opened; without an id, all of them.
+    /// The user sends a message that has been held since the session was opened; without an id, all held messages.
     SendHeld {
         id: Option<u32>,
     },
@@ -30,15 +30,17 @@ pub enum Input {
     Resume {
         mode: Mode,
     },
-    /// The user stops the turn; what had arrived of a reply.
+    /// The user stops the turn. `partial` is the part of the reply that had arrived.
     Cancel {
         partial: Option<Reply>,
     },
-    /// The user stops the turn while edits were on their way; what has become of the calls since. Nothing begins anew.
+    /// The user stops the turn while edits are on their way to the editor. `landed` tells how far they got. No call
+    /// begins any more.
     Stop {
         landed: Vec<Input>,
     },
-    /// The editor or the program goes, or went, in mid-turn; what had arrived of a reply.
+    /// The editor or the program ends, or has ended, in mid-turn. `partial` is the part of the reply that had
+    /// arrived.
     Leave {
         partial: Option<Reply>,
     },
@@ -63,8 +65,8 @@ pub enum Input {
         partial: Option<Reply>,
         dice: u32,
     },
-    /// The provider does not take something that the request can do without: it goes out again at once, without it.
-    /// What the user is told of it, where that is news.
+    /// The provider refused something that the request can do without: it is sent again at once, without it. `told`
+    /// is the sentence for the user, if it is news.
     Repeat {
         turn: TurnId,
         told: Option<String>,
@@ -79,7 +81,8 @@ pub enum Input {
         path: PathBuf,
         what: Awaited,
     },
-    /// All of the call's files have entered and were to be written at once: whether each was.
+    /// All files of the call have entered their buffers and were to be written at once. Each flag says whether the
+    /// file was.
     Applied {
         files: Vec<(PathBuf, bool)>,
         answer: ToolAnswer,
@@ -88,13 +91,13 @@ pub enum Input {
         turn: TurnId,
         answer: ToolAnswer,
     },
-    /// The start of this command could not be recorded on disk, and why. The command has not begun.
+    /// The start of this command could not be recorded on disk, for this reason. The command has not begun.
     Unrecorded {
         turn: TurnId,
         call: CallId,
         why: String,
     },
-    /// A review is settled: answers of the calls it held, now or long after their turn.
+    /// A review is settled. `answers` are those of its calls, during their turn or long after it.
     Reviewed {
         path: PathBuf,
         answers: Vec<ToolAnswer>,
@@ -103,7 +106,7 @@ pub enum Input {
     ReviewLost {
         path: PathBuf,
     },
-    /// Agreed text of these files is not on disk.
+    /// The user has agreed to text in the buffers of these files that is not on disk.
     Unsaved {
         paths: Vec<String>,
     },
@@ -125,7 +128,7 @@ pub enum Input {
         system: String,
         instructions: Vec<Excerpt>,
     },
-    /// Instructions that the conversation does not have yet, and what else goes with the next request.
+    /// Instructions that the conversation does not have yet, and other excerpts for the next request.
     Instruct {
         files: Vec<Excerpt>,
     },
@@ -138,12 +141,12 @@ pub enum Input {
     Title {
         title: String,
     },
-    /// A model's title for a conversation that was called `of` when it was asked.
+    /// A model's title for the conversation. `of` is the title that the conversation had when the model was asked.
     Name {
         of: String,
         named: Named,
     },
-    /// Something the model is to be told with the next request.
+    /// Something to tell the model with the next request.
     Note {
         text: String,
     },
@@ -157,7 +160,7 @@ pub enum Effect {
     Run { turn: TurnId, call: ToolCall },
     /// Resolve and propose these edits together, to be written before the user has reviewed them if `at_once`.
     Propose { turn: TurnId, calls: Vec<ToolCall>, at_once: bool },
-    /// Wait, then `Rested`.
+    /// Wait this long, then send `Rested`.
     Rest { turn: TurnId, time: Duration },
     /// End all work of the turn.
     Abort { turn: TurnId },

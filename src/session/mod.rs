@@ -1,5 +1,5 @@
-//! One conversation as a pure state machine: inputs become events, events change the state, and what
-//! must be done outside comes back as effects. `step` decides, `apply` (in `fold`) is the only change.
+//! One conversation as a pure state machine: inputs become events, events change the state, and work that has to be
+//! done outside is returned as effects. `step` decides; only `apply` (in `fold`) changes the state.
 
 mod acting;
 mod failing;
@@ -26,57 +26,57 @@ use crate::message::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Requests in one turn, after which it stops and says so.
+/// The most requests of one turn. The turn stops there and tells the user.
 pub const MAX_REQUESTS: u32 = 100;
 /// The most calls of one reply that are run. Models make a few dozen at most on purpose; more is a fault of the model,
 /// or somebody's attempt to keep the machine busy.
 pub const MAX_CALLS: usize = 200;
 /// The most reads of one reply that run at the same time: each may hold a file of 50 MB in memory.
 const MAX_READS: usize = 16;
-/// Times in a row that a reply the provider paused is sent back to be continued.
+/// How many times in a row a reply that the provider paused is sent back to be continued.
 const MAX_PAUSES: usize = 10;
-/// The same call with the same answer: from this many on it is refused, and at `LOOP_END` the turn ends.
+/// A call that has had the same answer this many times is refused. At `LOOP_END` the turn ends.
 const LOOP_REFUSED: usize = 3;
 const LOOP_END: usize = 5;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Session {
-    /// Of the first prompt, until the user gives one.
+    /// Made of the first prompt, until a model or the user gives one.
     pub title: String,
     /// The system prompt first (unless there is none), then the conversation, notes for the user included.
     pub messages: Vec<Message>,
     pub queue: Vec<Queued>,
     /// Ids of the messages that were in the queue when the session was opened. Only the user sends them. Never saved.
     pub held: BTreeSet<u32>,
-    /// What the model is to be told with the next request.
+    /// What to tell the model with the next request.
     pub notes: Vec<String>,
     /// Instructions that go with the next request.
     pub instructions: Vec<Excerpt>,
     /// `provider/model`.
     pub model: String,
-    /// How the user wants it asked in this session.
+    /// How the user wants the model to be asked in this session.
     pub tuning: Tuning,
     pub mode: Mode,
     pub root: PathBuf,
     /// All tokens of the session.
     pub usage: Usage,
-    /// Tokens of the last request and its reply: what the context holds.
+    /// Tokens of the last request and its reply: the size of the context.
     pub context: u64,
     /// What the session has cost, in USD, as far as prices are known.
     pub spent: f64,
-    /// Replies came whose price is not known: the cost is more than `spent`.
+    /// The price of some replies is not known, so the cost is more than `spent`.
     pub unpriced: bool,
     /// The number of turns begun.
     pub turns: u32,
     /// Ids given to queued messages so far.
     pub queued: u32,
-    /// What the model knows of files: the hash of each text, empty where it is to read it again.
+    /// The hash of each file's text that the model knows; empty if the model has to read the file again.
     pub known: BTreeMap<PathBuf, String>,
-    /// Files with proposed text that the user has not decided on.
+    /// Files with proposed text on which the user has not decided.
     pub reviewing: Vec<PathBuf>,
     /// What the user allowed for the session. Never saved: a session file grants nothing.
     pub granted: Vec<Grant>,
-    /// Files whose agreed text is not on disk: a command's question names them. Never saved.
+    /// Files with agreed text that is not on disk; a command's question names them. Never saved.
     pub unsaved: Vec<String>,
     pub phase: Phase,
 }
@@ -85,7 +85,7 @@ pub struct Session {
 pub enum Phase {
     #[default]
     Idle,
-    /// A request is out. `requests` counts those of the turn, `tries` those of this one.
+    /// A request is under way. `requests` counts the requests of the turn, `tries` the tries of this request.
     Sampling { turn: TurnId, requests: u32, tries: u32 },
     /// A failed request waits for its next try.
     Resting { turn: TurnId, requests: u32, tries: u32 },
@@ -107,10 +107,10 @@ pub enum State {
     Asking {
         question: String,
     },
-    /// Consent was given; not begun.
+    /// The user has consented; the call has not begun.
     Allowed,
     Running,
-    /// In the user's buffer, undecided.
+    /// The change is in the user's buffer, undecided.
     Reviewing {
         path: PathBuf,
         what: Awaited,
@@ -119,7 +119,7 @@ pub enum State {
 }
 
 impl Session {
-    /// Takes one input to its consequences. Late results of an ended turn change nothing.
+    /// Turns an input into events and effects. Late results of an ended turn change nothing.
     pub fn step(&mut self, input: Input) -> Step {
         let mut step = Step::default();
         match input {
@@ -147,7 +147,7 @@ impl Session {
             Input::Entered { turn, call, path, what } => {
                 self.entered(turn, call, path, what, &mut step);
             }
-            Input::Applied { answer, .. } => self.judged(vec![answer], &mut step),
+            Input::Applied { answer, .. } => self.take_verdicts(vec![answer], &mut step),
             Input::Answered { turn, answer } if self.is_running(turn, &answer.id) => {
                 self.answered(turn, answer, &mut step);
             }
@@ -180,7 +180,7 @@ impl Session {
         step
     }
 
-    /// Records an input that is a fact as it is.
+    /// Records an input that is a fact by itself.
     fn note_down(&mut self, input: Input, step: &mut Step) {
         let event = match input {
             Input::Open { system, instructions, model, root } => {
@@ -197,12 +197,12 @@ impl Session {
         self.record(event, step);
     }
 
-    /// Whether the user has said nothing in it yet: not worth a file.
+    /// Whether the user has not said anything yet. Such a session gets no file.
     pub fn is_blank(&self) -> bool {
         self.turns == 0 && self.queue.is_empty()
     }
 
-    /// What the model has of a kind, or will have with the next request, in order.
+    /// The excerpts of a kind that the model has or gets with the next request, in order.
     pub fn given(&self, kind: ExcerptKind) -> impl Iterator<Item = &Excerpt> {
         let blocks = self.messages.iter().flat_map(|it| &it.blocks);
         let given = blocks.filter_map(|it| match it {
@@ -222,7 +222,7 @@ impl Session {
         }
     }
 
-    /// The calls of the last reply that are run, and how far each is.
+    /// The calls of the last reply that are run, each with its state.
     pub fn open(&self) -> &[Open] {
         match &self.phase {
             Phase::Acting { open, .. } => open,
@@ -285,7 +285,7 @@ impl Session {
         step.effects.push(Effect::Sample { turn });
     }
 
-    /// Answers what is open. Nothing runs again.
+    /// Ends the turn and answers its open calls. Nothing runs again.
     fn break_off(&mut self, partial: Option<Reply>, why: End, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
         step.effects.push(Effect::Abort { turn });
@@ -293,9 +293,9 @@ impl Session {
         self.record(Event::Ended { turn, why }, step);
     }
 
-    /// Keeps the text of a reply that did not end. Calls in it were never whole, reasoning never signed.
+    /// Keeps the text of a reply that did not end. Its calls may be cut and its reasoning is not signed.
     fn keep(&mut self, turn: TurnId, partial: Option<Reply>, step: &mut Step) {
-        // A retry that was under way is read back as resting: its beginning is no event.
+        // A retry that was under way is read back as `Resting`, because no event records its beginning.
         let is_arriving = matches!(self.phase, Phase::Sampling { .. } | Phase::Resting { .. });
         let Some(mut reply) = partial.filter(|_| is_arriving) else { return };
         reply.blocks.retain(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
@@ -321,7 +321,7 @@ impl Session {
         }
     }
 
-    /// Ends a turn that came to its own end, and begins the next one where a message waits.
+    /// Ends a turn that came to its own end, and begins the next turn if a message waits.
     fn end(&mut self, turn: TurnId, why: End, step: &mut Step) {
         let goes_on = why == End::Done;
         self.record(Event::Ended { turn, why }, step);
@@ -330,7 +330,7 @@ impl Session {
         }
     }
 
-    /// A call's change of one file is before the user, perhaps after those of other files.
+    /// The call's change of one file is shown to the user. Changes of other files may have come before.
     fn entered(
         &mut self,
         turn: TurnId,
@@ -351,12 +351,12 @@ impl Session {
 
     fn reviewed(&mut self, path: PathBuf, answers: Vec<ToolAnswer>, step: &mut Step) {
         self.record(Event::Reviewed { path }, step);
-        self.judged(answers, step);
+        self.take_verdicts(answers, step);
     }
 
-    /// What became of edits answers their calls, or, where a call was answered before, joins the next request. It may
-    /// overtake the word that the change has entered.
-    fn judged(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
+    /// The verdicts answer their calls. A call that is already answered gets its verdict with the next request. A
+    /// verdict may come before the message that its change has entered the buffer.
+    fn take_verdicts(&mut self, answers: Vec<ToolAnswer>, step: &mut Step) {
         let mut answered = None;
         for answer in answers {
             let reviewing = self.open().iter().any(|it| {
@@ -383,7 +383,7 @@ impl Session {
         }
     }
 
-    /// The user's own title stays.
+    /// A title that the user gave in the meantime stays.
     fn name(&mut self, of: &str, named: Named, step: &mut Step) {
         let title = if self.title == of { named.title } else { String::new() };
         self.record(Event::Named(Named { title, ..named }), step);
@@ -410,7 +410,7 @@ impl Session {
     }
 }
 
-/// What the user reads at the end of a turn that did not end by itself.
+/// The user's sentence at the end of a turn that did not end by itself.
 pub fn ending(why: &End) -> Option<String> {
     say::ending(why)
 }

@@ -1,11 +1,11 @@
-//! What the machine itself says to the model and to the user.
+//! The program's own sentences for the model and for the user.
 
 use crate::event::{Access, Awaited, End, MODES, Mode};
 use crate::message::{Block, CallId, Message, Reply, Stop, ToolAnswer, ToolCall};
 use crate::policy::{Question, Reason};
 use std::path::Path;
 
-/// Why a reply that asks for nothing more is not an ordinary end; for the user.
+/// Why a reply without calls is no ordinary end, for the user.
 pub(super) fn stop(reply: &Reply) -> Option<String> {
     let has_text =
         reply.blocks.iter().any(|it| matches!(it, Block::Text { text } if !text.trim().is_empty()));
@@ -29,24 +29,24 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
     })
 }
 
-/// For the user.
+/// A sentence for the user.
 pub(super) fn thoughts_dropped(model: &str) -> String {
     format!(
         "The provider refused the earlier thoughts of {model}: it is asked again without them, now and from here on."
     )
 }
 
-/// Whether the calls of a reply that stopped so are the model's last word.
+/// Whether the calls of a reply with this stop reason may run.
 pub(super) fn may_act(stop: &Stop) -> bool {
     !matches!(stop, Stop::Refusal | Stop::ContextExceeded | Stop::Cancelled | Stop::Unknown(_))
 }
 
-/// Whether a reply is to be sent back as it is, for the provider to go on with it.
+/// Whether a reply is to be sent back unchanged, so that the provider continues it.
 pub(super) fn is_paused(reply: &Reply) -> bool {
     reply.stop == Stop::Pause && !reply.blocks.is_empty() && reply.calls().next().is_none()
 }
 
-/// A command sees the disk, so its consent covers saving what it should see.
+/// A command sees the disk, so consent to it includes saving the unsaved files.
 pub(super) fn question(question: Question<'_>, unsaved: &[String]) -> Option<String> {
     let mut text = question.text()?;
     if matches!(question, Question::Run(_)) && !unsaved.is_empty() {
@@ -116,7 +116,7 @@ pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
     failed(call, text, "not run")
 }
 
-/// What the model is told of a mode it is in from now on.
+/// What the model is told when this mode begins.
 pub(super) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => {
@@ -137,7 +137,7 @@ pub(super) fn is_mode(note: &str) -> bool {
     mode_of(note).is_some()
 }
 
-/// The mode that a note names to the model.
+/// The mode that a note tells the model.
 pub(super) fn mode_of(note: &str) -> Option<Mode> {
     MODES.into_iter().find(|it| mode(*it) == note)
 }
@@ -193,12 +193,12 @@ pub(super) fn untaken(calls: &[&CallId], taken: usize) -> impl Iterator<Item = T
 
 const UNTAKEN: &str = "Not run: too many calls";
 
-/// Whether this answers a call beyond the limit of one reply.
+/// Whether this is the answer to a call beyond the limit of one reply.
 pub fn is_untaken(answer: &ToolAnswer) -> bool {
     answer.failed && answer.text.starts_with(UNTAKEN)
 }
 
-/// For the user.
+/// A sentence for the user.
 pub(super) fn runaway(call: &ToolCall, times: usize) -> String {
     format!(
         "Stopped: the model made the same `{}` call {times} times. Send a message to go on.",
@@ -223,7 +223,7 @@ pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
 pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer {
     let ended = ended(why);
     let text = match access {
-        // stopped, the editor lets nothing more in; where a program has ended nobody knows
+        // after a stop the editor lets no change in; after the end of the program nobody knows
         Access::Edit if *why == End::Cancelled => {
             format!("Not applied: {ended} before it was in the user's buffer. Nothing has changed.")
         }
@@ -251,7 +251,7 @@ pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAns
     }
 }
 
-/// What the model is told of a turn that did not end by itself.
+/// What the model is told about a turn that did not end by itself.
 pub(super) fn aftermath(why: &End) -> Option<&'static str> {
     match why {
         End::Cancelled => Some("The user stopped the turn before it was finished."),
@@ -266,12 +266,12 @@ fn is_aftermath(note: &str) -> bool {
     [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
 }
 
-/// Whether the user reads a note to the model as it is: of a mode and of an end they have words of their own.
+/// Whether the user reads a note for the model unchanged. For modes and ends of turns the user has other words.
 pub fn is_for_both(note: &str) -> bool {
     !is_mode(note) && !is_aftermath(note)
 }
 
-/// What the user reads at the end of a turn that did not end by itself.
+/// The user's sentence at the end of a turn that did not end by itself.
 pub(super) fn ending(why: &End) -> Option<String> {
     match why {
         End::Done => None,

@@ -7,15 +7,14 @@ use crate::place::Place;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most tokens that are accepted from a file: sums with them do not overflow.
+/// The most tokens that are accepted from a file. Sums of such counts do not overflow.
 const MOST_TOKENS: u64 = 1 << 52;
-/// USD.
+/// The highest cost that is accepted from a file, in USD.
 const MOST_SPENT: f64 = 1e9;
 
 impl Session {
-    /// Takes everything from a loaded session by which its file could act. Its queue is held. Nothing is allowed for
-    /// the session. Files outside the project are not watched. Its numbers leave room for counting on. `root` is the
-    /// project's.
+    /// Takes from a loaded session everything by which its file could act: the queue is held, nothing is granted, and
+    /// files outside of the project are not watched. Its counters get room to count on. `root` is the project's.
     pub fn distrust(&mut self, root: &Path) {
         self.granted.clear();
         self.unsaved.clear();
@@ -49,8 +48,8 @@ impl Session {
         self.queued = self.held.last().copied().unwrap_or(0).max(self.queued.min(HIGHEST));
     }
 
-    /// A mode that allows more than the user's setting is not taken over, and the user is told. The session's mode is
-    /// the one that the model was told of last.
+    /// Continues a loaded session. If its mode allows more than the user's setting, it gets the setting instead, and
+    /// the user is told. The model is told if its mode is another one than it heard last.
     pub(super) fn resume(&mut self, setting: Mode, step: &mut Step) {
         let left = self.mode;
         let mode = left.min(setting);
@@ -62,7 +61,7 @@ impl Session {
         }
     }
 
-    /// The mode that the model was told of last, or will be with the next request; the default mode if it was told of
+    /// The mode that the model was told last, or will be told with the next request; the default mode if it was told
     /// none.
     fn told_mode(&self) -> Mode {
         let said = self.messages.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
@@ -72,13 +71,13 @@ impl Session {
         said.chain(&self.notes).filter_map(|it| say::mode_of(it)).next_back().unwrap_or_default()
     }
 
-    /// The user sends held messages: one of the queue, or all of them in their order.
+    /// The user sends one held message, or all of them in their order.
     pub(super) fn send_held(&mut self, id: Option<u32>, step: &mut Step) {
         let is_meant = |it: &Queued| self.held.contains(&it.id) && id.is_none_or(|id| id == it.id);
         let meant: Vec<Queued> = self.queue.iter().filter(|it| is_meant(it)).cloned().collect();
         for Queued { id, text, context, .. } in meant {
             self.record(Event::Unqueued { id }, step);
-            // as a new message of the user, with a number of its own
+            // as a new message of the user, with a new id
             self.send(text, context, false, step);
         }
     }
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_hears_of_the_mode_it_is_in() {
+    fn a_resumed_session_tells_the_model_its_mode() {
         for left in crate::event::MODES {
             for setting in crate::event::MODES {
                 for told in crate::event::MODES {

@@ -1,4 +1,4 @@
-//! The machine's ways one by one, as a person would read them.
+//! The session's cases one by one, as scripts that a person can read.
 
 mod files;
 mod laws;
@@ -32,7 +32,7 @@ fn call(id: &str, tool: &str) -> ToolCall {
     ToolCall { id: CallId(id.into()), tool: tool.into(), input: Arguments::Json(json!({"of": id})) }
 }
 
-/// A reply with these calls; the tool's first letter says how each is planned.
+/// A reply with these calls. The first letter of a tool's name decides its plan.
 fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
     let mut blocks = Vec::new();
     if !text.is_empty() {
@@ -84,7 +84,7 @@ fn applied(id: &str) -> Input {
     Input::Applied { files: vec![("/p/a".into(), true)], answer: answer(id) }
 }
 
-/// What a script of inputs makes the machine do, an effect a line, and how it stands at the end.
+/// Compares the effects of a script of inputs, one effect a line, and the messages at its end.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(inputs: Vec<Input>, expect: Expect) {
     let mut session = opened();
@@ -207,7 +207,7 @@ fn a_stopped_reply_keeps_its_text_only() {
 }
 
 #[test]
-fn queue_steer_and_review_are_three_ways() {
+fn a_steering_message_joins_the_turn_and_a_queued_one_waits_for_its_end() {
     check(
         vec![
             send("one"),
@@ -260,7 +260,7 @@ fn a_message_ends_the_wait_for_a_review() {
 }
 
 #[test]
-fn refusals_have_words() {
+fn each_refusal_tells_the_model_the_reason() {
     check(
         vec![
             send("go"),
@@ -335,9 +335,8 @@ fn passing_failures_are_tried_again_and_others_are_not() {
     );
 }
 
-/// Tries are bounded, and a wait that is long is the user's to take.
 #[test]
-fn neither_for_ever_nor_for_long() {
+fn retries_are_bounded_and_a_long_wait_is_left_to_the_user() {
     let failed = |failure: Failure| Input::Failed {
         turn: T1,
         failure,
@@ -422,7 +421,7 @@ fn ending_in(stop: Stop, text: &str, calls: &[(&str, &str)]) -> Input {
 }
 
 #[test]
-fn a_paused_reply_goes_back_as_it_is_but_not_for_ever() {
+fn a_paused_reply_is_sent_back_unchanged_a_limited_number_of_times() {
     let paused = |text| ending_in(Stop::Pause, text, &[]);
     check(
         vec![send("go"), paused("so far"), steer("and"), paused("on"), reply(T1, "done", &[])],
@@ -454,7 +453,7 @@ fn a_paused_reply_goes_back_as_it_is_but_not_for_ever() {
 }
 
 #[test]
-fn calls_of_a_reply_that_was_refused_or_ended_strangely_are_not_run() {
+fn calls_of_a_refused_or_abnormally_ended_reply_are_not_run() {
     let calls = [("r1", "read"), ("c1", "run")];
     for stop in [Stop::Refusal, Stop::ContextExceeded, Stop::Unknown("flare".into())] {
         let mut session = opened();

@@ -6,7 +6,7 @@ use crate::text::unseen;
 /// The width of a title on the screen, in cells: with its name, age and size it fits a line of a picker.
 const CELLS: usize = 60;
 
-/// The first line of a text that says something, without what a terminal would act on or a reader not see.
+/// The first line of a text that is not blank, without terminal sequences and invisible characters.
 pub fn title(text: &str) -> String {
     text.lines().map(one_line).find(|it| !it.is_empty()).unwrap_or_default()
 }
@@ -46,7 +46,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_title_is_the_first_line_that_says_something() {
+    fn a_title_is_the_first_line_that_is_not_blank() {
         let cases = [
             ("fix the parser\nand the tests", "fix the parser"),
             ("\n \n  second\tline  here", "second line here"),
@@ -66,7 +66,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_title_fits_and_is_its_own_title(text in "\\PC*|.*") {
+        fn a_title_fits_its_width_and_has_itself_as_title(text in "\\PC*|.*") {
             let made = title(&text);
             prop_assert!(made.chars().map(cells).sum::<usize>() <= CELLS + 1);
             prop_assert!(!made.chars().any(char::is_control));

@@ -1,5 +1,5 @@
-//! What files were before each turn changed them: a log of changes beside the session, and the contents, each kept once
-//! under the hash of its bytes.
+//! The contents of files before and after each turn changed them: a log of the changes, and each content once, under
+//! the hash of its bytes.
 
 mod blobs;
 mod change;
@@ -22,16 +22,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long a turn can be rewound: what is older is in the user's version control or was meant.
+/// Older turns cannot be rewound: the user's version control has their changes, or the user meant them.
 const AGE: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Bytes of all contents of one session; of more the oldest turns go. Two thousand edits of large source files.
+/// The most bytes that the contents of one session take; the oldest turns go first. Enough for two thousand edits of
+/// large source files.
 const ALL: u64 = 500_000_000;
-/// Turns that are kept; a list of more nobody reads.
+/// The most turns that are kept. Nobody reads a longer list.
 const ENTRIES: usize = 200;
 
 const LOG: &str = "changes";
 
-/// What changes belong to.
+/// The turn or rewind to which changes belong.
 #[derive(Debug, Clone)]
 pub struct Origin {
     pub turn: u32,
@@ -49,16 +50,16 @@ pub struct Checkpoints {
     changes: Vec<Change>,
     /// The log may end in the middle of a line.
     is_torn: bool,
-    /// The log's name is on disk for sure.
+    /// Whether the log's name in the folder is durable.
     is_named: bool,
     /// How many lines of the log were ignored, because they are no change of this project's files.
     ignored: usize,
-    /// Turns up to this entry are over, whatever their numbers.
+    /// Turns up to this entry are over. A new turn may have the number of one of them.
     parted: u32,
 }
 
 impl Store {
-    /// What is kept beside the session.
+    /// The checkpoints of this session.
     pub fn checkpoints(&self) -> Checkpoints {
         let dir = self.dir.join(format!("{}.checkpoints", self.name));
         Checkpoints::open(self.disk.clone(), dir, &self.root)
@@ -66,7 +67,7 @@ impl Store {
 }
 
 impl Project {
-    /// A copy of a session has what was kept of its turns, up to the last that is in it.
+    /// Gives a copied session the checkpoints of its turns, up to the turn `turns`.
     pub fn copy_checkpoints(&self, from: &SessionId, to: &SessionId, turns: u32) -> io::Result<()> {
         let [from, to] = [from, to].map(|it| self.dir.join(format!("{it}.checkpoints")));
         let old = Checkpoints::read(self.disk.clone(), from, &self.root);
@@ -74,13 +75,13 @@ impl Project {
         let mut new = Checkpoints::read(self.disk.clone(), to, &self.root);
         self.disk.create_dir(&new.dir)?;
         for name in used(&kept) {
-            // What is not there was lost before.
+            // A content that cannot be copied was lost before.
             let _ = self.copy_content(name, &old.dir, &new.dir);
         }
         new.write(kept)
     }
 
-    /// A content is a file. A file that is in its place already is left as it is or replaced whole.
+    /// Copies a content by a link, or else byte by byte. A content is a regular file; anything else is not copied.
     fn copy_content(&self, name: &BlobName, from: &Path, to: &Path) -> io::Result<()> {
         let (source, copy) = (from.join(name), to.join(name));
         if !fs::symlink_metadata(&source)?.is_file() {
@@ -94,8 +95,8 @@ impl Project {
 }
 
 impl Checkpoints {
-    /// Those of a session that is ours: what is too old of them goes. No turn of before goes on, whose number one after
-    /// it may have: a session that is cleared counts anew.
+    /// Opens the checkpoints of a session that this program holds. Changes that are too old go. No earlier turn is
+    /// continued: a cleared session counts its turns from one again, so a new turn may have an earlier turn's number.
     pub fn open(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
         let mut all = Checkpoints::read(disk, dir, root);
         all.prune(now());
@@ -103,7 +104,7 @@ impl Checkpoints {
         all
     }
 
-    /// A line is ignored if it cannot be read or is no change of this project's files.
+    /// Reads the log. A line is ignored if it cannot be read or is no change of this project's files.
     fn read(disk: Arc<dyn Disk>, dir: PathBuf, root: &Path) -> Checkpoints {
         let log = disk.read(&dir.join(LOG)).unwrap_or_default();
         let mut all = Checkpoints {
@@ -122,14 +123,14 @@ impl Checkpoints {
             if let Some(change) = change.and_then(|it| it.change(root)) {
                 all.put(change);
             } else if serde_json::from_slice::<IgnoredAny>(line).is_ok() {
-                // else the line was cut off while it was written
+                // otherwise the line was cut off while it was written
                 all.ignored += 1;
             }
         }
         all
     }
 
-    /// The turns are counted anew from here on.
+    /// From here on, turns are counted from one again.
     pub fn part(&mut self) {
         self.parted = self.last();
     }
@@ -142,7 +143,7 @@ impl Checkpoints {
         &self.changes
     }
 
-    /// How many lines of the log were ignored: Caliban does not write such lines.
+    /// The number of ignored lines in the log. Caliban does not write such lines.
     pub fn ignored(&self) -> usize {
         self.ignored
     }
@@ -151,8 +152,8 @@ impl Checkpoints {
         Blobs { disk: self.disk.clone(), dir: self.dir.clone() }
     }
 
-    /// Adds changes, whose contents are kept already; their numbers. Earlier ones of their
-    /// files that are settled stay so, and where the user takes something back, the others too.
+    /// Adds changes whose contents are already stored, and returns their numbers. Earlier changes of the same files
+    /// that are settled are closed; a rewind closes the open ones too.
     pub fn begin(&mut self, origin: &Origin, new: Vec<New>) -> (Vec<u32>, io::Result<()>) {
         let is_same = |it: &&Change| it.turn == origin.turn && it.cause != Cause::Rewind;
         let is_turn = origin.cause != Cause::Rewind;
@@ -197,13 +198,13 @@ impl Checkpoints {
                 settled,
                 state,
             };
-            // Nothing is kept of a file outside the project, because a rewind would not restore it.
+            // A change of a file outside the project is not recorded, because a rewind would not restore it.
             touched.extend(line.change(&self.root));
         }
         ((from + 1..=id).collect(), self.write(touched))
     }
 
-    /// Changes one of them.
+    /// Alters the change with this number.
     pub fn alter(&mut self, id: u32, how: impl FnOnce(&mut Change)) -> io::Result<()> {
         let Some(found) = self.changes.iter().find(|it| it.id == id) else { return Ok(()) };
         let mut change = found.clone();
@@ -211,7 +212,8 @@ impl Checkpoints {
         self.write(vec![change])
     }
 
-    /// What a file has come to, now that its changes are decided; `None`: it is no more.
+    /// Settles the open changes of a file on which the user has decided. `now` is the file's text, `None` if the file
+    /// does not exist.
     pub fn settle(&mut self, path: &Path, now: Option<&Text>) -> io::Result<()> {
         let blobs = self.blobs();
         let mut now = now.cloned().map_or(Content::Absent, Content::Text);
@@ -224,7 +226,7 @@ impl Checkpoints {
             let mut change = change.clone();
             let is_whole = change.to.is_some() || change.after == Kept::Absent;
             match &now {
-                // it was not deleted, or not renamed; or it was not made
+                // the file was not deleted or renamed, or was not created
                 Content::Text(_) if is_whole => change.state = State::Void,
                 Content::Absent if change.before == Kept::Absent => change.state = State::Void,
                 Content::Text(text) => {
@@ -269,7 +271,7 @@ impl Checkpoints {
         }
     }
 
-    /// Lets go of what is too old or too much. What cannot be taken away stays, and is tried again.
+    /// Removes changes that are too old or too many. A content that cannot be removed is tried again later.
     fn prune(&mut self, now: u64) {
         let blobs = self.blobs();
         let sizes = blobs.sizes();
@@ -298,7 +300,7 @@ impl Checkpoints {
             }
         }
         let disk: &dyn Disk = &*self.disk;
-        // A content goes only once nothing on disk names it.
+        // A content goes only after no log on disk names it.
         if disk.replace_now(&self.dir, LOG, &log).is_ok() {
             self.is_torn = false;
             let used = used(&self.changes);
@@ -322,7 +324,7 @@ fn used(changes: &[Change]) -> BTreeSet<&BlobName> {
         .collect()
 }
 
-/// The file without a change in it; an `Err` says why that is not known.
+/// The file without a change, or why that is not known.
 fn without(blobs: &Blobs, change: &Change, now: &Text) -> Result<Content, String> {
     match (blobs.read(&change.after)?, blobs.read(&change.before)?) {
         (_, Content::Absent) => Ok(Content::Absent),

@@ -1,4 +1,4 @@
-//! What the store does to a disk, a method for each call of the system, so that a test can stand between any two.
+//! The store's calls to the disk, one method for each system call, so that a test can stop between any two.
 
 use crate::regular;
 use std::fmt::Debug;
@@ -7,17 +7,18 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Files are the user's alone. Nothing is durable before it is synced, no name before its folder is.
+/// Only the user may read the files. A file's content is durable once the file is synced, its name once the folder is
+/// synced.
 pub trait Disk: Debug + Send + Sync {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
-    /// Makes a folder and those above it. A link in its place would lead elsewhere, and is refused.
+    /// Creates a folder and its parents. Refuses a symbolic link in its place, because it would lead elsewhere.
     fn create_dir(&self, dir: &Path) -> io::Result<()>;
-    /// Gives a file this content and no other.
+    /// Replaces the content of a file.
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Writes a file that is not there yet: an error if it is.
+    /// Writes a new file; an error if it exists.
     fn create(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-    /// Cuts a file to its first `len` bytes; one that is not there is made.
+    /// Cuts a file to its first `len` bytes, or creates it.
     fn truncate(&self, path: &Path, len: u64) -> io::Result<()>;
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -26,8 +27,9 @@ pub trait Disk: Debug + Send + Sync {
 }
 
 impl dyn Disk {
-    /// Replaces a file's content at once: readers see the old or the new, also after a loss of power; the new one
-    /// is sure once the folder is synced. The temporary file has one name, so that a crash leaves no more than one.
+    /// Replaces a file's content at once: readers see the old or the new content, also after a loss of power. The new
+    /// content is durable once the folder is synced. The temporary file always has the same name, so a crash leaves
+    /// at most one.
     pub(super) fn replace(&self, dir: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.create_dir(dir)?;
         let temporary = dir.join(format!(".{name}.tmp"));
@@ -49,17 +51,17 @@ impl dyn Disk {
     }
 }
 
-/// Opens a file of a session's folder, to be read.
+/// Opens a file of a session's folder for reading.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     plain(File::options().read(true), path)
 }
 
-/// Opens a file of a session's folder. A link is refused, because it could lead elsewhere.
+/// Opens a file of a session's folder. Refuses a symbolic link, because it could lead elsewhere.
 pub(super) fn plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     regular::open_unlinked(options, path)
 }
 
-/// The machine's own.
+/// The machine's disk.
 #[derive(Debug)]
 pub struct RealDisk;
 

@@ -1,4 +1,5 @@
-//! What someone else has made of a session's file while it is open here: it is kept beside it, never written over.
+//! Keeps changes that somebody else makes to a session's file while the session is open here: they are set aside
+//! beside the file, never overwritten.
 
 use super::stamp::Stamp;
 use super::{Store, journal};
@@ -6,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 impl Store {
-    /// Sets aside the session's file as it is, where it is not as we left it.
+    /// Sets the session's file aside if it is not as this program left it.
     pub(super) fn keep_edit(&mut self) -> io::Result<()> {
         let path = self.path();
         let now = Stamp::at(&path);
@@ -20,7 +21,7 @@ impl Store {
         Ok(())
     }
 
-    /// Where the text is that was set aside since this was asked last.
+    /// The file with the text that was set aside since the last call.
     pub fn edited(&mut self) -> Option<PathBuf> {
         self.edited.take()
     }

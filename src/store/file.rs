@@ -1,4 +1,4 @@
-//! The session file: a person's file, with stable keys, that loads after a hand edit and keeps what it does not know.
+//! The session file. A person can edit it: its keys are stable, and fields that the program does not know are kept.
 
 use super::Barred;
 use super::unknown::{Unknown, Written};
@@ -15,7 +15,7 @@ use std::time::SystemTime;
 /// The version of the format that this program writes.
 pub const SCHEMA: u32 = 1;
 
-/// What stands unsent in the composer.
+/// The unsent contents of the composer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
     pub text: String,
@@ -29,7 +29,7 @@ impl Draft {
     }
 }
 
-/// Everything in the file but the messages.
+/// All fields of the file except the messages.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SessionFile {
     schema: u32,
@@ -48,7 +48,7 @@ pub(super) struct SessionFile {
     created: String,
     #[serde(default)]
     updated: String,
-    /// Counts the saves: a journal belongs to the save it was begun after.
+    /// The number of saves. A journal belongs to the save after which it was begun.
     #[serde(default)]
     pub(super) saves: u64,
     #[serde(default, deserialize_with = "event::number")]
@@ -61,23 +61,23 @@ pub(super) struct SessionFile {
     /// In USD.
     #[serde(default)]
     spent: f64,
-    /// The price of some of it is not known.
+    /// The price of some replies is not known, so the cost is more than `spent`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     unpriced: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     queue: Vec<Queued>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// Go with the next request.
+    /// Excerpts that go with the next request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     instructions: Vec<Excerpt>,
     /// Hashes of the texts that the model knows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     known: BTreeMap<PathBuf, String>,
-    /// Files that were under review when it was saved.
+    /// Files that were under review at the save.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     reviewing: Vec<PathBuf>,
-    /// Taken out as soon as they are read.
+    /// Empty except while the file is being read.
     #[serde(default, skip_serializing)]
     messages: Vec<Message>,
     /// Fields of other programs and other versions.
@@ -85,7 +85,7 @@ pub(super) struct SessionFile {
     extra: Map<String, Value>,
 }
 
-/// Of a file that cannot be read otherwise.
+/// The version of a file that cannot be read otherwise.
 #[derive(Deserialize)]
 struct Version {
     schema: u64,
@@ -142,7 +142,7 @@ impl SessionFile {
         Ok((header, session))
     }
 
-    /// Its lists and names go over to the session, which gives them back when it is saved.
+    /// Moves the file's lists and names to the session. A save moves them back.
     fn session(&mut self, messages: Vec<Message>) -> Session {
         let queued = self.queue.iter().map(|it| it.id).max().unwrap_or(0);
         Session {
@@ -195,7 +195,7 @@ impl SessionFile {
     }
 }
 
-/// What can be read of a file of a newer format, and how many of its messages cannot.
+/// The readable part of a file with a newer format, and the number of messages that cannot be read.
 pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
     let mut value: Value = serde_json::from_slice(bytes).ok()?;
     let messages = value.as_object_mut()?.remove("messages").unwrap_or_default();
@@ -208,11 +208,10 @@ pub(super) fn newer(bytes: &[u8]) -> Option<(Session, usize)> {
     Some((session, unread))
 }
 
-/// What stands whole before the damage: the messages up to it. `None` where there is not one that the user or a model
-/// has spoken.
+/// The whole messages before the damage. `None` if there is none by the user or a model.
 pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     let text = String::from_utf8_lossy(bytes);
-    // Within a text its quotes are escaped.
+    // Quotes within a text are escaped, so this key cannot stand in a text.
     let (head, rest) = text.match_indices("\"messages\"").find_map(|(at, key)| {
         let value = text[at + key.len()..].trim_start().strip_prefix(':')?.trim_start();
         Some((&text[..at], value.strip_prefix('[')?))
@@ -235,7 +234,7 @@ pub(super) fn recover(bytes: &[u8]) -> Option<Session> {
     })
 }
 
-/// Those of the fields that are what they should be.
+/// The fields that have a valid value.
 fn readable(fields: Map<String, Value>) -> SessionFile {
     let mut header = SessionFile::new("", Path::new(""));
     for (name, value) in fields {

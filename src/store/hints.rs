@@ -1,5 +1,5 @@
-//! The same repository in another place: a git worktree, or a folder that has moved. Its conversations are found by what
-//! their project has noted of its repository, and offered; nothing is mixed.
+//! Finds the same repository in another place: a git worktree, or a folder that was moved. Its conversations are
+//! offered, and stay where they are. A project is compared by notes about its repository.
 
 use super::Project;
 use crate::regular;
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 
 /// The file in a project's folder.
 const FILE: &str = "hints";
-/// Bytes of each of git's files that are read.
+/// The most bytes that are read of each of git's files.
 const MOST: u64 = 1 << 20;
 
-/// What tells a repository; hashes, since an address may hold a key. Empty where it is not known.
+/// What identifies a repository. The fields are hashes, because an address may hold a key; empty if not known.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Hints {
     root: PathBuf,
-    /// Of the address of the remote `origin`.
+    /// Hash of the address of the remote `origin`.
     remote: String,
-    /// Of the first line of the repository's log: its first commit, or its cloning.
+    /// Hash of the first line of the repository's log, which records its first commit or its cloning.
     first: String,
 }
 
@@ -62,7 +62,7 @@ fn origin(config: &str) -> Option<&str> {
     lines.filter_map(|it| it.split_once('=')).find(|it| it.0.trim() == "url").map(|it| it.1.trim())
 }
 
-/// Host and path: the same by ssh and by https, whoever asks.
+/// Host and path of an address, which are the same by ssh and by https and for each user.
 fn plain(address: &str) -> String {
     let rest = address.split_once("://").map_or(address, |it| it.1);
     let rest = rest.split_once('@').map_or(rest, |it| it.1);
@@ -79,7 +79,7 @@ impl Project {
         &self.root
     }
 
-    /// Notes what tells its repository.
+    /// Writes down what identifies the project's repository.
     pub fn note_hints(&self) {
         let hints = Hints::of(&self.root);
         let noted = self.disk.read(&self.dir().join(FILE)).ok();
@@ -93,7 +93,7 @@ impl Project {
         }
     }
 
-    /// Other projects that are the same repository.
+    /// Other projects with the same repository.
     pub fn relatives(&self) -> Vec<Project> {
         let hints = Hints::of(&self.root);
         let all = self.dir().parent().and_then(|it| fs::read_dir(it).ok());
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_told_by_host_and_path() {
+    fn addresses_are_compared_by_host_and_path() {
         for address in [
             "https://example.com/me/it.git",
             "https://me:secret@example.com/me/it",

@@ -1,17 +1,17 @@
-//! The prompts of a project, of all its sessions: one JSON string a line, the newest last.
+//! The prompts of all sessions of a project: one JSON string a line, the newest last.
 
 use super::Store;
 use std::fs;
 use std::io;
 
 const FILE: &str = "history";
-/// Bytes of a prompt that is kept.
+/// The most bytes of a prompt that is kept.
 const LONGEST: usize = 10_000;
-/// Bytes of the file, after which its newer half stays.
+/// The most bytes of the file. A larger file is cut to its newer half.
 const LIMIT: u64 = 400_000;
 
 impl Store {
-    /// Keeps a prompt, to be found again in any session of the project. Lines of several programs do not mix.
+    /// Keeps a prompt, so that every session of the project can find it. Lines of several programs do not mix.
     pub fn remember(&self, prompt: &str) -> io::Result<()> {
         if prompt.trim().is_empty() || prompt.len() > LONGEST {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What a list of sessions shows of each, kept from the last time: a file that is still the same one is not read again.
+//! What a list of sessions shows, kept from the last list: a file that has not changed is not read again.
 
 use super::file::SCHEMA;
 use super::listing::Head;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 
-/// Its file in the project's folder; without an ending it is no session's.
+/// The index's file in the project's folder. Without an extension it is not taken for a session.
 const FILE: &str = "index";
 
-/// By the session's name.
+/// Entries by the session's name.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     entries: BTreeMap<String, Entry>,
@@ -25,14 +25,14 @@ struct Entry {
 }
 
 impl Index {
-    /// Forgets all sessions but these, which are in order.
+    /// Forgets all sessions except these, which are sorted.
     pub(super) fn keep(&mut self, names: &[String]) {
         let before = self.entries.len();
         self.entries.retain(|name, _| names.binary_search(name).is_ok());
         self.is_new |= self.entries.len() < before;
     }
 
-    /// The head of this file; read where it is not the one that is known.
+    /// The head of this file. Read from the file if the index does not know this version of it.
     pub(super) fn head(
         &mut self,
         name: &str,
@@ -41,7 +41,7 @@ impl Index {
     ) -> Result<Head, Barred> {
         let stamp = Stamp::of(file);
         let known = self.entries.get(name).filter(|it| it.stamp == stamp);
-        // a newer Caliban's index may name what this one does not read
+        // the index of a newer Caliban may hold heads of files that this one cannot read
         if let Some(known) = known.filter(|it| it.head.schema <= u64::from(SCHEMA)) {
             return Ok(known.head.clone());
         }
@@ -53,7 +53,7 @@ impl Index {
 }
 
 impl Project {
-    /// What the last list has left. One that is damaged costs time and nothing else.
+    /// The index that the last list left. A damaged index only costs time.
     pub(super) fn index(&self) -> Index {
         let bytes = self.disk.read(&self.dir.join(FILE)).unwrap_or_default();
         Index { entries: serde_json::from_slice(&bytes).unwrap_or_default(), is_new: false }

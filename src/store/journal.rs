@@ -1,5 +1,5 @@
-//! The journal: one JSON line per event since the last save, and per piece of a reply that is arriving. A line
-//! that a crash tore is set aside, never glued to the next and never deleted.
+//! The journal: one JSON line for each event since the last save, and for each piece of a reply that is arriving. A
+//! line that a crash tore is set aside, never joined to the next line and never deleted.
 
 use super::disk::Disk;
 use crate::event::{End, Event};
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where it is now: its session may be renamed.
+/// The journal's present place. It changes when the session is renamed.
 #[derive(Clone, Copy)]
-pub(super) struct At<'a> {
+pub(super) struct Location<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) path: &'a Path,
 }
 
 #[derive(Debug)]
 pub(super) struct Journal {
-    /// Bytes of whole lines that are its own.
+    /// The bytes of the journal's whole lines.
     len: u64,
-    /// What stands behind them is to be cut off before anything is added.
+    /// The bytes behind these lines have to be cut off before lines are added.
     has_rest: bool,
-    /// Its name in the folder is durable.
+    /// The journal's name in the folder is durable.
     is_named: bool,
-    /// The save that its events follow.
+    /// The save after which its events come.
     saves: u64,
 }
 
-/// The first line: the save that the events follow. Events after an older save are in the file already.
+/// The first line: the save after which the events come. If the file has a later save, it has the events already.
 #[derive(Serialize, Deserialize)]
 struct Header {
     after_save: u64,
@@ -40,29 +40,29 @@ pub(super) enum Line {
     Piece(Piece),
 }
 
-/// Text of a reply between events. It is no fact yet: the event that ends the request takes its place.
+/// A piece of a reply's text. It is no fact yet: the event that ends the request replaces it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Piece {
     pub(super) piece: String,
 }
 
-/// What a journal has beyond a save.
+/// What a journal adds to a save.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     pub(super) events: Vec<Event>,
-    /// The pieces of a reply that came to no end.
+    /// The pieces of a reply that did not end.
     pub(super) partial: String,
 }
 
 impl Tail {
-    /// Takes a session to where the journal has it. Rights are nobody's after that.
+    /// Brings a session up to the journal's end. Grants are dropped.
     pub(super) fn replay(&self, session: &mut Session) {
         self.events.iter().for_each(|event| session.apply(event));
         session.granted.clear();
         session.unsaved.clear();
     }
 
-    /// Whether a turn is in it that did not come to its own end.
+    /// Whether the last turn did not come to its own end.
     pub(super) fn is_interrupted(&self) -> bool {
         let ends = self.events.iter().rev().find_map(|it| match it {
             Event::Prompted { .. } => Some(false),
@@ -99,15 +99,15 @@ impl Line {
 }
 
 impl Journal {
-    /// Opens the journal and gives what it has beyond save number `saves`.
+    /// Opens the journal and returns what it adds to save number `saves`.
     pub(super) fn open(
-        at: At<'_>,
+        at: Location<'_>,
         saves: u64,
         warnings: &mut Vec<String>,
     ) -> io::Result<(Journal, Tail)> {
         let bytes = match at.disk.read(at.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // The name is taken from here on.
+                // creates the file
                 at.disk.append(at.path, &[])?;
                 Vec::new()
             }
@@ -130,8 +130,13 @@ impl Journal {
         Ok((journal, tail))
     }
 
-    /// Adds lines, all or none: what a full disk took of them is cut off again.
-    pub(super) fn append(&mut self, at: At<'_>, added: &[Line], sync: bool) -> io::Result<()> {
+    /// Adds all lines, or none: if the disk gets full, the lines' bytes are cut off again.
+    pub(super) fn append(
+        &mut self,
+        at: Location<'_>,
+        added: &[Line],
+        sync: bool,
+    ) -> io::Result<()> {
         self.cut(at)?;
         let mut lines = Vec::new();
         if self.len == 0 {
@@ -148,24 +153,24 @@ impl Journal {
             self.len += u64::try_from(lines.len()).unwrap_or(0);
         } else {
             self.has_rest = true;
-            // Else it is done before the next.
+            // If this fails, it is done before the next lines.
             let _ = self.cut(at);
         }
         written
     }
 
-    /// Bytes of the lines it has.
+    /// The bytes of its lines.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Begins anew after a save.
-    pub(super) fn restart(&mut self, at: At<'_>, saves: u64) -> io::Result<()> {
+    /// Empties the journal after a save.
+    pub(super) fn restart(&mut self, at: Location<'_>, saves: u64) -> io::Result<()> {
         (self.len, self.saves, self.has_rest) = (0, saves, true);
         self.cut(at)
     }
 
-    fn cut(&mut self, at: At<'_>) -> io::Result<()> {
+    fn cut(&mut self, at: Location<'_>) -> io::Result<()> {
         if self.has_rest {
             at.disk.truncate(at.path, self.len)?;
             self.has_rest = false;
@@ -173,7 +178,7 @@ impl Journal {
         Ok(())
     }
 
-    fn sync(&mut self, at: At<'_>) -> io::Result<()> {
+    fn sync(&mut self, at: Location<'_>) -> io::Result<()> {
         at.disk.sync(at.path)?;
         if !self.is_named {
             at.disk.sync_dir(at.path.parent().unwrap_or(Path::new(".")))?;
@@ -189,8 +194,8 @@ fn write_line<T: Serialize>(lines: &mut Vec<u8>, it: &T) -> io::Result<()> {
     Ok(())
 }
 
-/// What a journal's whole lines hold, and how many bytes could be read: none of what follows a save that
-/// the session file has not seen.
+/// What the journal's whole lines hold, and the number of bytes that could be read. Nothing is read if the journal
+/// follows a save that the session file does not have.
 pub(super) fn read(bytes: &[u8], saves: u64) -> (Tail, usize) {
     let mut tail = Tail::default();
     let mut good = 0;
@@ -219,7 +224,7 @@ pub(super) fn follows(line: &[u8], saves: u64) -> bool {
     serde_json::from_slice::<Header>(line).is_ok_and(|it| it.after_save == saves)
 }
 
-/// Keeps the bytes in a file of their own, for good: the first of these names that is free.
+/// Keeps the bytes for good in a file of their own, under the first free one of these names.
 pub(super) fn set_aside(
     disk: &dyn Disk,
     name: impl Fn(u32) -> PathBuf,

@@ -1,5 +1,5 @@
-//! The sessions of a project as a picker shows them: of each file that is not in the index the head is read, unless a
-//! text is looked for in all of them.
+//! The sessions of a project as a picker shows them. If a file is not in the index, its head is read. A search for a
+//! text reads every file whole.
 
 use super::file::SCHEMA;
 use super::index::Index;
@@ -16,12 +16,12 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Characters of a line that was found, and those of them before what was looked for.
+/// The most characters of a found line that are shown, and how many of them stand before the found text.
 const HIT: usize = 120;
 const BEFORE_HIT: usize = 30;
 
-/// How the lines of a journal begin that a list has something of.
-const TELLING: [&str; 3] =
+/// The beginnings of those journal lines that a list uses.
+const USED_LINES: [&str; 3] =
     [r#"{"event":"prompted""#, r#"{"event":"titled""#, r#"{"event":"named""#];
 
 /// One session on disk.
@@ -29,31 +29,31 @@ const TELLING: [&str; 3] =
 pub struct Listed {
     pub name: String,
     pub title: String,
-    /// Since it was saved last.
+    /// The time since the last save.
     pub age: Duration,
     pub bytes: u64,
     pub turns: u32,
-    /// Somebody has it open.
+    /// Another program has it open.
     pub held: bool,
-    /// One sentence: why it cannot be opened.
+    /// Why it cannot be opened, as a sentence.
     pub problem: Option<String>,
-    /// The first line that holds the text that was looked for.
+    /// The first line that holds the searched text.
     pub line: Option<String>,
 }
 
 impl Project {
-    /// All sessions, the one that was saved last first.
+    /// All sessions; the session that was saved last comes first.
     pub fn list(&self) -> Vec<Listed> {
-        let (names, mut index) = (self.started(), self.index());
+        let (names, mut index) = (self.session_names(), self.index());
         index.keep(&names);
-        let looked_at = names.into_iter().filter_map(|name| self.look_at(name, &mut index));
-        let mut list: Vec<Listed> = looked_at.collect();
+        let sessions = names.into_iter().filter_map(|name| self.listed(name, &mut index));
+        let mut list: Vec<Listed> = sessions.collect();
         self.keep_index(&index);
         list.sort_by(|a, b| a.age.cmp(&b.age).then_with(|| a.name.cmp(&b.name)));
         list
     }
 
-    /// Those in which `text` stands, in any case: in their name, their title, or what was said.
+    /// The sessions in whose name, title or conversation `text` stands, in upper or lower case.
     pub fn find(&self, text: &str) -> Vec<Listed> {
         let text = text.to_lowercase();
         let mut found = self.list();
@@ -66,8 +66,8 @@ impl Project {
         found
     }
 
-    /// Names of all that have a file or a journal.
-    fn started(&self) -> Vec<String> {
+    /// The names of all sessions that have a file or a journal.
+    fn session_names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .filter_map(|it| {
@@ -81,8 +81,8 @@ impl Project {
         names
     }
 
-    /// `None`: nothing was said in it yet.
-    fn look_at(&self, name: String, index: &mut Index) -> Option<Listed> {
+    /// The session of this name; `None` if nothing has been said in it.
+    fn listed(&self, name: String, index: &mut Index) -> Option<Listed> {
         let held = self.is_held(&name);
         let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));
         let (mut head, mut problem) = (Head::default(), None);
@@ -95,7 +95,7 @@ impl Project {
         }
         let journal = fs::metadata(path("journal")).ok().filter(|it| it.len() > 0);
         if problem.is_none() && journal.is_some() {
-            go_beyond(&path("journal"), &mut head);
+            add_journal(&path("journal"), &mut head);
         }
         if problem.is_none() && saved.is_empty() && head.turns == 0 {
             return None;
@@ -108,7 +108,7 @@ impl Project {
         Some(Listed { name, title, age, bytes, turns, held, problem, line: None })
     }
 
-    /// Whether somebody has it open.
+    /// Whether another program has it open.
     pub fn is_held(&self, name: &str) -> bool {
         let lock = disk::open(&self.dir().join(format!("{name}.lock")));
         lock.is_ok_and(|it| matches!(it.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -122,7 +122,7 @@ pub(super) struct Head {
     title: String,
     saves: u64,
     turns: u32,
-    /// The messages have been reached, or the end.
+    /// The reader has reached the messages or the end.
     #[serde(skip)]
     whole: bool,
 }
@@ -154,14 +154,14 @@ impl<'de> Visitor<'de> for &mut Head {
     }
 }
 
-/// Reads a file to where its messages begin, and looks whether it ends as it should.
+/// Reads a file up to its messages, and checks that the file ends as it should.
 fn read_head(path: &Path) -> Result<Head, Barred> {
     let file = disk::open(path).map_err(Barred::Io)?;
     let mut head = Head::default();
     let read =
         serde_json::Deserializer::from_reader(BufReader::new(&file)).deserialize_map(&mut head);
     match read {
-        // Left in the middle, as soon as all is known.
+        // The reader stops in the middle, once it knows all fields.
         Err(error) if !head.whole => return Err(Barred::Damaged(error.to_string())),
         _ => (),
     }
@@ -181,14 +181,14 @@ fn ends_whole(file: &File) -> io::Result<bool> {
     Ok(end[..count].trim_ascii_end().ends_with(b"}"))
 }
 
-/// What the journal says beyond the file. Of its lines only the few that tell something are read.
-fn go_beyond(journal: &Path, head: &mut Head) {
+/// Adds what the journal has beyond the file. Only the few lines that a list uses are parsed.
+fn add_journal(journal: &Path, head: &mut Head) {
     let Ok(file) = disk::open(journal) else { return };
     let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
     if !lines.next().is_some_and(|it| journal::follows(&it, head.saves)) {
         return;
     }
-    let tells = |it: &Vec<u8>| TELLING.iter().any(|begin| it.starts_with(begin.as_bytes()));
+    let tells = |it: &Vec<u8>| USED_LINES.iter().any(|begin| it.starts_with(begin.as_bytes()));
     for event in lines.filter(tells).filter_map(|it| serde_json::from_slice::<Event>(&it).ok()) {
         match event {
             Event::Prompted { turn, message } => {

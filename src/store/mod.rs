@@ -1,5 +1,5 @@
-//! Sessions on disk: one pretty-printed JSON file each, a journal of events beside it while a turn runs,
-//! and what stands unsent in the composer. Everything is written whole to a temporary file and renamed.
+//! Sessions on disk. Each has a pretty-printed JSON file, a journal of the events since the last save, and a file
+//! with the unsent draft. JSON files are written whole to a temporary file and renamed.
 
 pub mod checkpoints;
 mod disk;
@@ -29,7 +29,7 @@ use crate::event::{Event, SessionId};
 use crate::session::{Phase, Session};
 use crate::text::cause;
 use file::SessionFile;
-use journal::{At, Journal, Line, Piece};
+use journal::{Journal, Line, Location, Piece};
 use sha2::{Digest, Sha256};
 use stamp::Stamp;
 use std::collections::HashSet;
@@ -40,13 +40,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use unknown::Unknown;
 
-/// Bytes of a session's file up to which it is written anew whenever the session comes to rest: about a hundred messages,
-/// a few milliseconds. Of a larger one the journal goes on.
+/// The most bytes of a session's file that is rewritten each time the session comes to rest: about a hundred
+/// messages, a few milliseconds. The events of a larger session go to its journal.
 const SMALL: u64 = 128 * 1024;
-/// The part of its file that a journal at rest may come to: each byte is then written that many times more, at most.
+/// The journal of a large session is folded into the file once it has this part of the file's size, so each byte is
+/// rewritten at most this many more times.
 const PART: u64 = 4;
 
-/// Whether this may name a session: `[A-Za-z0-9_-]{1,64}`.
+/// Whether this is a valid session name: `[A-Za-z0-9_-]{1,64}`.
 pub fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
@@ -58,61 +59,61 @@ pub struct Project {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     root: PathBuf,
-    /// The seconds by which the user's clock is ahead of UTC.
+    /// By how many seconds the user's clock is ahead of UTC.
     utc_offset: i32,
 }
 
-/// An opened session's place on disk. Holds the lock for as long as it lives.
+/// An open session's place on disk. Holds the session's lock for as long as it lives.
 #[derive(Debug)]
 pub struct Store {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
-    /// The project's.
+    /// The project's root.
     root: PathBuf,
     name: String,
     header: SessionFile,
     /// Bytes of the session's file.
     size: u64,
-    /// What stands in its messages and is none of ours; read when it is first needed.
+    /// Fields in the file's messages that the program does not know; read when first needed.
     unknown: Option<Unknown>,
-    /// That file as we read or wrote it last.
+    /// The file as this program last read or wrote it.
     stamp: Option<Stamp>,
-    /// Where what somebody else made of it was set aside.
+    /// The file to which somebody else's changes were set aside.
     edited: Option<PathBuf>,
     journal: Journal,
-    /// Lines that a failing disk has not taken yet.
+    /// Lines that the disk has not taken yet.
     backlog: Vec<Line>,
-    /// The same of a draft.
+    /// A draft that the disk has not taken yet.
     draft: Option<Draft>,
-    /// Outputs that have a file, and those of them that a loss of power may still take.
+    /// Outputs that have a file; `unsynced` are those that a loss of power may still take.
     kept: HashSet<String>,
     unsynced: Vec<String>,
-    /// Where the outputs of what was cleared go, once that is saved.
+    /// Where the outputs of a cleared conversation go, once the clearing is saved.
     cleared: Option<PathBuf>,
     _lock: File,
 }
 
-/// What opening gave.
+/// The result of opening a session.
 #[derive(Debug)]
 pub struct Opened {
     pub store: Store,
-    /// `None`: there was no such session.
+    /// `None` if there was no such session.
     pub session: Option<Session>,
     /// The journal had events beyond the saved state.
     pub replayed: bool,
-    /// Its last turn did not come to its end.
+    /// The last turn did not come to its end.
     pub interrupted: bool,
-    /// What it had of a reply that did not end.
+    /// The text that had arrived of a reply that did not end.
     pub partial: String,
     pub draft: Draft,
-    /// Sentences for the user: what was set aside, what could not be read.
+    /// Sentences for the user, about what was set aside or cannot be read.
     pub warnings: Vec<String>,
 }
 
-/// Why a session cannot be opened under its name. It is left as it is.
+/// Why a session cannot be opened. Its files are left as they are.
 #[derive(Debug)]
 pub enum Barred {
-    /// Another Neovim has it.
+    /// Another Neovim has it open.
     Held(Holder),
     Damaged(String),
     Newer(u32),
@@ -150,13 +151,13 @@ impl Project {
         Project::on(Arc::new(RealDisk), data, root)
     }
 
-    /// Times that the user reads are told by this clock.
+    /// Sets the clock in which times are shown to the user.
     #[must_use]
     pub fn at(self, utc_offset: i32) -> Project {
         Project { utc_offset, ..self }
     }
 
-    /// All that is written of its sessions goes through `disk`.
+    /// Like `new`, on another disk.
     pub fn on(disk: Arc<dyn Disk>, data: &Path, root: &Path) -> Project {
         let slug: String = root
             .file_name()
@@ -190,7 +191,7 @@ impl Project {
         self.disk.replace_now(&self.dir, "last", id.0.as_bytes())
     }
 
-    /// Names of the sessions there are, in order.
+    /// The names of the existing sessions, sorted.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
@@ -201,13 +202,14 @@ impl Project {
         names
     }
 
-    /// Whether nothing on disk goes by this name.
+    /// Whether no file on disk has this name.
     pub fn is_free(&self, name: &str) -> bool {
         let has = |ending| self.dir.join(format!("{name}.{ending}")).exists();
         !["json", "journal", "draft"].into_iter().any(has)
     }
 
-    /// A name that no session has: `base`, else `base-2`, `base-3` … `taken` tells of those that are not on disk.
+    /// A name that no session has: `base`, or else `base-2`, `base-3` and so on. `taken` knows the sessions that are
+    /// not on disk.
     pub fn free_name(&self, base: &str, taken: impl Fn(&str) -> bool) -> String {
         let stem = &base[..base.len().min(58)];
         let others = (2..=u32::MAX).map(|n| format!("{stem}-{n}"));
@@ -217,17 +219,17 @@ impl Project {
             .unwrap_or_else(|| base.to_owned())
     }
 
-    /// Opens a session and takes its lock: the saved state, and what the journal has beyond it.
+    /// Opens a session and takes its lock. The session is the saved state with the journal's events.
     pub fn open(&self, id: &SessionId) -> Result<Opened, Barred> {
         self.disk.create_dir(&self.dir).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
-        self.go_on_moving(&id.0);
+        self.finish_move(&id.0);
         let path = self.dir.join(format!("{id}.json"));
         let stamp = Stamp::at(&path);
         let (header, mut session, size) = match self.disk.read(&path) {
             Ok(bytes) => {
                 let (mut header, session) = SessionFile::parse(&bytes)?;
-                self.go_on_renaming(&header.name, id);
+                self.finish_rename(&header.name, id);
                 header.name.clone_from(&id.0);
                 (header, Some(session), u64::try_from(bytes.len()).unwrap_or(0))
             }
@@ -238,7 +240,7 @@ impl Project {
         };
         let mut warnings = Vec::new();
         let journal_path = self.dir.join(format!("{id}.journal"));
-        let at = At { disk: &*self.disk, path: &journal_path };
+        let at = Location { disk: &*self.disk, path: &journal_path };
         let (journal, tail) = Journal::open(at, header.saves, &mut warnings).map_err(Barred::Io)?;
         let replayed = !tail.events.is_empty();
         if replayed {
@@ -271,7 +273,7 @@ impl Project {
         Ok(Opened { store, session, replayed, interrupted, partial, draft, warnings })
     }
 
-    /// What stands whole before the damage of a session's file, its outputs read.
+    /// The part of a damaged session file that stands before the damage, with its outputs.
     pub fn recover(&self, id: &SessionId) -> Option<Session> {
         let mut session =
             file::recover(&self.disk.read(&self.dir.join(format!("{id}.json"))).ok()?)?;
@@ -286,8 +288,10 @@ impl Project {
         let lock = disk::plain(options, &path).map_err(Barred::Io)?;
         match lock.try_lock() {
             Ok(()) => {
-                // For people alone: whether it is held the lock itself says.
-                if let Err(error) = self.disk.write(&path, Holder::us(self.utc_offset).as_bytes()) {
+                // Only people read this text. Whether the session is held follows from the lock itself.
+                if let Err(error) =
+                    self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
+                {
                     tracing::warn!("the lock does not tell whose it is: {error}");
                 }
                 Ok(lock)
@@ -302,15 +306,15 @@ impl Project {
 }
 
 impl Store {
-    /// Keeps what has happened, in the journal; where no turn runs, the whole session is written once that costs no more
-    /// than what was added. What the disk does not take is kept and goes before the next.
+    /// Records events. A small session at rest is saved whole; so is a large one once its journal has grown enough.
+    /// Otherwise the events go to the journal. Lines that the disk does not take are kept and go first next time.
     pub fn record(&mut self, session: &Session, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         let is_at_rest = session.phase == Phase::Idle && !session.is_blank();
         let is_due = self.size <= SMALL || self.journal.len() >= self.size / PART;
         let kept =
             if is_at_rest && is_due { self.save(session) } else { self.flush(sync || is_at_rest) };
-        // Only these events have to be on disk: a failure of the draft does not count.
+        // The caller needs only these events on disk, so a failure of the draft does not count.
         if sync {
             let _ = self.flush_draft();
             return kept;
@@ -318,20 +322,20 @@ impl Store {
         kept.and_then(|()| self.flush_draft())
     }
 
-    /// Writes the whole session where a part of it is in the journal only. Of an interrupted turn the journal is kept:
-    /// the next start finds it by that.
+    /// Writes the whole session if a part of it is only in the journal. An interrupted turn is not settled: it stays in
+    /// the journal, where the next start finds it.
     pub fn settle(&mut self, session: &Session) -> io::Result<()> {
         if self.journal.len() > 0 || !self.backlog.is_empty() { self.save(session) } else { Ok(()) }
     }
 
-    /// Adds events to the journal. They reach the system before this returns; `sync` makes them survive
-    /// a loss of power too, as they must before a side effect.
+    /// Adds events to the journal. The operating system has them when this returns. With `sync` they also survive a
+    /// loss of power, which is needed before a side effect.
     pub fn append(&mut self, events: &[Event], sync: bool) -> io::Result<()> {
         self.wait_for_disk(events);
         self.flush(sync)
     }
 
-    /// Adds a piece of a reply that is arriving, until the reply itself takes the place of all its pieces.
+    /// Adds a piece of a reply that is arriving. The whole reply later replaces its pieces.
     pub fn append_piece(&mut self, text: &str) -> io::Result<()> {
         self.backlog.push(Line::Piece(Piece { piece: text.to_owned() }));
         self.flush(false)
@@ -346,12 +350,12 @@ impl Store {
             self.sync_outputs()?;
         }
         let path = self.journal_path();
-        self.journal.append(At { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
+        self.journal.append(Location { disk: &*self.disk, path: &path }, &self.backlog, sync)?;
         self.backlog.clear();
         Ok(())
     }
 
-    /// Writes the whole session and empties the journal; where it cannot be written, the journal goes on.
+    /// Writes the whole session and empties the journal. If the session cannot be written, the journal goes on.
     pub fn save(&mut self, session: &Session) -> io::Result<()> {
         self.header.saves = self.header.saves.wrapping_add(1);
         let json = self.render(session)?;
@@ -360,7 +364,7 @@ impl Store {
         let written = ready.and_then(|()| self.disk.replace(&self.dir, &name, &json));
         if let Err(error) = written {
             self.header.saves = self.header.saves.wrapping_sub(1);
-            // What fails here waits for the next.
+            // If this fails, it is tried with the next events.
             let _ = self.flush(true);
             return Err(error);
         }
@@ -370,11 +374,11 @@ impl Store {
         let is_durable = self.disk.sync_dir(&self.dir);
         self.clear_outputs();
         let path = self.journal_path();
-        let at = At { disk: &*self.disk, path: &path };
+        let at = Location { disk: &*self.disk, path: &path };
         self.journal.restart(at, self.header.saves).and(is_durable)
     }
 
-    /// The session as its file is to say it.
+    /// The text of the session's file.
     fn render(&mut self, session: &Session) -> io::Result<Vec<u8>> {
         if self.unknown.is_none() {
             let file = self.disk.read(&self.path()).unwrap_or_default();
@@ -393,12 +397,12 @@ impl Store {
         self.dir.join(format!("{}.journal", self.name))
     }
 
-    /// Takes away what was written of a session in which nothing was said.
+    /// Removes the files of a session in which nothing was said.
     pub fn discard(&self) -> io::Result<()> {
         self.disk.remove_if_there(&self.journal_path())
     }
 
-    /// What the disk does not take of it goes with what is recorded next.
+    /// Saves the draft. If the disk does not take it, it is tried again with the next events.
     pub fn save_draft(&mut self, draft: Draft) -> io::Result<()> {
         self.draft = Some(draft);
         self.flush_draft()

@@ -1,4 +1,4 @@
-//! Long outputs of tools: each in a file of its own beside the session, in a folder that goes by the session's name.
+//! Long outputs of tools: each in a file of its own, in a folder beside the session that has the session's name.
 
 use super::{Disk, Project, Store};
 use crate::event::SessionId;
@@ -9,13 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of an output that stands in the session's own file: some two hundred lines, which a person still reads there.
-/// A command may give six times as much, and each save would write it again.
+/// The most bytes of an output in the session's own file: some two hundred lines, which a person can still read
+/// there. A command may give six times as much, and each save would rewrite it.
 const LONG: usize = 8 * 1024;
 
 const MISSING: &str = "The output of this call is missing: its file beside the conversation is gone or cannot be read.";
 
-/// What has been read of the outputs of one project's sessions is with them; this reads the others.
+/// Reads the outputs of one project's sessions that the sessions themselves have not loaded.
 #[derive(Debug, Clone)]
 pub struct Outputs {
     disk: Arc<dyn Disk>,
@@ -23,21 +23,21 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// The text; else a sentence that says that there is none.
+    /// The output's text, or a sentence that says that it is missing.
     pub fn read(&self, session: &SessionId, file: &str) -> String {
         self.find(&session.0, file).unwrap_or_else(|| MISSING.to_owned())
     }
 
     fn find(&self, session: &str, file: &str) -> Option<String> {
-        // a session's file may be anybody's
+        // anybody may have written the session's file, so `file` may be any text
         let bytes = is_output(file)
             .then(|| self.disk.read(&folder(&self.dir, session).join(file)))?
             .ok()?;
-        // one that a loss of power left empty says nothing: only long texts are kept here
+        // an empty file is the rest of a loss of power, because only long texts are stored
         (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Reads what a session has not read yet; how much of it is missing.
+    /// Loads the outputs that a session has not loaded. Returns how many are missing.
     pub(super) fn read_all(&self, name: &str, session: &mut Session) -> usize {
         let mut missing = 0;
         for answer in answers(session).filter(|it| it.text.is_empty()) {
@@ -62,12 +62,13 @@ impl Store {
         Outputs { disk: self.disk.clone(), dir: self.dir.clone() }
     }
 
-    /// Reads the outputs that the session has not read yet; how many of them are missing.
+    /// Loads the outputs that the session has not loaded. Returns how many are missing.
     pub fn read_outputs(&self, session: &mut Session) -> usize {
         self.outputs().read_all(&self.name, session)
     }
 
-    /// Gives a long output its file, before anything names it. Where the disk does not take it, it stays in the answer.
+    /// Writes a long output to a file, before any record names the file. If the disk does not take it, it stays in
+    /// the answer.
     pub fn keep_output(&mut self, answer: &mut ToolAnswer) {
         if answer.output.is_some() || answer.text.len() <= LONG {
             return;
@@ -84,7 +85,7 @@ impl Store {
         answer.output = Some(file);
     }
 
-    /// The same for all of a session that comes from elsewhere, whose outputs were read.
+    /// The same for all answers of a session that comes from elsewhere and has its outputs loaded.
     pub fn keep_outputs(&mut self, session: &mut Session) {
         for answer in answers(session) {
             answer.output = None;
@@ -101,7 +102,7 @@ impl Store {
         })
     }
 
-    /// What names them may be made durable after this.
+    /// Makes the outputs durable. Only then may a durable record name them.
     pub(super) fn sync_outputs(&mut self) -> io::Result<()> {
         if self.unsynced.is_empty() {
             return Ok(());
@@ -121,7 +122,7 @@ pub(super) fn folder(dir: &Path, session: &str) -> PathBuf {
     dir.join(format!("{session}.outputs"))
 }
 
-/// The files that a session names.
+/// The output files that a session names.
 pub(super) fn named(session: &Session) -> impl Iterator<Item = &String> {
     let blocks = session.messages.iter().flat_map(|it| &it.blocks);
     blocks.filter_map(|it| match it {
@@ -138,7 +139,7 @@ fn answers(session: &mut Session) -> impl Iterator<Item = &mut ToolAnswer> {
     })
 }
 
-/// Whether this may name an output: nothing that leads elsewhere.
+/// Whether this is a valid name of an output; such a name leads nowhere else.
 fn is_output(file: &str) -> bool {
     file.strip_suffix(".txt")
         .is_some_and(|it| it.len() == 32 && it.bytes().all(|b| b.is_ascii_hexdigit()))

@@ -1,4 +1,4 @@
-//! What is known of a session without holding it: who does, what it says, which reviews wait in it.
+//! What can be known of a session without holding its lock: who holds it, its content, and which reviews wait in it.
 
 use super::file::{self, SessionFile};
 use super::{Barred, Draft, Project, disk, journal};
@@ -12,24 +12,24 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Who has a session, as they wrote it into its lock; empty where they did not.
+/// Who holds a session, as they wrote it into its lock file. A field is empty if they did not write it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holder {
     /// A process and a time.
     pub by: String,
-    /// Where that Neovim can be spoken to.
+    /// The address at which that Neovim listens.
     pub server: String,
 }
 
 impl Holder {
-    /// The Neovim that started this program, and when it took the lock, by the user's clock.
-    pub(super) fn us(utc_offset: i32) -> String {
+    /// The Neovim that started this program, and the time at which it took the lock, by the user's clock.
+    pub(super) fn this_program(utc_offset: i32) -> String {
         let now = clock(SystemTime::now(), utc_offset);
         let server = std::env::var("NVIM").unwrap_or_default();
         format!("process {}, since {now}\n{server}\n", std::os::unix::process::parent_id())
     }
 
-    /// A hostile text breaks no line.
+    /// Control characters are left out, so that a hostile text breaks no line.
     pub(super) fn parse(text: &str) -> Holder {
         let (by, server) = text.split_once('\n').unwrap_or((text, ""));
         let plain = |text: &str, most| -> String {
@@ -39,8 +39,7 @@ impl Holder {
     }
 }
 
-/// A time as the user's clock shows it, to the minute: `2026-11-22 14:05`. `utc_offset`: the seconds by which that
-/// clock is ahead of UTC.
+/// A time by the user's clock, to the minute: `2026-11-22 14:05`. That clock is `utc_offset` seconds ahead of UTC.
 fn clock(time: SystemTime, utc_offset: i32) -> String {
     let ahead = Duration::from_secs(utc_offset.unsigned_abs().into());
     let local = if utc_offset < 0 { time.checked_sub(ahead) } else { time.checked_add(ahead) };
@@ -79,8 +78,8 @@ struct Proposal {
 }
 
 impl Record {
-    /// The file under review; `None` unless it and all other files of the record are the project's and may be written,
-    /// and no link leads them elsewhere.
+    /// The file under review. `None` unless this and all other files of the record belong to the project, may be
+    /// written, and are reached without a symbolic link.
     fn path(self, root: &Path, reach: &Reach) -> Option<PathBuf> {
         let Record { path, was, whole, proposals } = self;
         let whole = whole.into_iter().flat_map(|it| [Some(it.from), it.to]);
@@ -103,8 +102,9 @@ fn has_link(root: &Path, place: &Place) -> bool {
 }
 
 impl Project {
-    /// A session as it stands on disk, whoever has it open, for reading alone. Nothing is locked, set aside or brought
-    /// to rest; of one by a newer Caliban what can be read, and how many messages cannot.
+    /// A session as it is on disk, for reading only, whoever has it open. Nothing is locked or set aside, and a
+    /// running turn is not ended. If a newer Caliban wrote the file, the readable part, and the number of messages
+    /// that cannot be read.
     pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Barred> {
         let (mut session, unread) = self.read_but_outputs(id)?;
         self.outputs().read_all(&id.0, &mut session);
@@ -130,7 +130,7 @@ impl Project {
         Ok((session, unread))
     }
 
-    /// What was typed where a session could only be read. The editor writes it itself.
+    /// The text that was typed while the session could only be read. The editor writes this file itself.
     pub fn unsent(&self, id: &SessionId) -> Draft {
         self.draft(id, "unsent")
     }
@@ -140,7 +140,8 @@ impl Project {
         read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    /// A session's draft, for one who has its lock: what was typed where it could only be read is of it from here on.
+    /// A session's draft, for the holder of its lock. Text that was typed while the session could only be read joins
+    /// the draft.
     pub(super) fn take_draft(&self, id: &SessionId) -> Draft {
         let (mut draft, unsent) = (self.draft(id, "draft"), self.unsent(id));
         if unsent.is_empty() {
@@ -166,9 +167,10 @@ impl Project {
         draft
     }
 
-    /// The reviews of a session that the editor has kept for its next start. It writes those records itself, also
-    /// without this program. Their first line is JSON and names the files. A record that names a file of another
-    /// project, or one that is never written, is left out. The editor takes up only the records that are given here.
+    /// The reviews of a session that the editor has kept for its next start. The editor writes their records itself,
+    /// also without this program. A record's first line is JSON and names its files. A record that names a file of
+    /// another project, or a file that is never written, is left out. The editor reopens only the records that are
+    /// returned here.
     pub fn under_review(&self, id: &SessionId, reach: &Reach) -> Vec<Recorded> {
         let prefix = format!("{id}.review-");
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
@@ -188,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_by_the_users_clock() {
+    fn a_time_is_shown_by_the_users_clock() {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_356_309);
         assert_eq!(clock(time, 0), "2026-11-22 14:05");
         assert_eq!(clock(time, 3600), "2026-11-22 15:05");

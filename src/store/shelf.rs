@@ -1,4 +1,4 @@
-//! What becomes of a session as a whole: renamed, or put into the trash, with everything that belongs to it.
+//! Renames a session, or moves it to the trash, with everything that belongs to it.
 
 use super::stamp::Stamp;
 use super::{Barred, Listed, Project, Store, is_name, outputs};
@@ -9,16 +9,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// How long the trash keeps what was put there, and how much of it, in bytes; of more the oldest goes.
+/// How long the trash keeps a session, and how many bytes it keeps; the oldest go first.
 const TRASH_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 const TRASH_SIZE: u64 = 200_000_000;
 
-/// Ends the name of a file that tells where the others of a session are being moved.
+/// The extension of a file that says where the other files of a session are being moved.
 const MOVED: &str = "moved";
 
 impl Project {
-    /// Where the files of this name were being moved when that was cut off, once the session's own was: a name here, or
-    /// in the trash.
+    /// Where the files of this name were being moved when the move was cut off: a name here or in the trash. `None`
+    /// if the session's own file has not been moved yet.
     pub(super) fn moved(&self, name: &str) -> Option<String> {
         let told = self.disk.read(&self.dir.join(format!("{name}.{MOVED}"))).ok()?;
         let to = String::from_utf8(told).ok()?;
@@ -28,27 +28,28 @@ impl Project {
         (is_name && !self.dir.join(format!("{name}.json")).exists()).then_some(to)
     }
 
-    /// Goes on with what was cut off; for one who has the lock of that name.
-    pub(super) fn go_on_moving(&self, name: &str) {
+    /// Finishes a move that was cut off. The caller holds the lock of that name.
+    pub(super) fn finish_move(&self, name: &str) {
         let told = self.dir.join(format!("{name}.{MOVED}"));
         if self.disk.read(&told).is_err() {
             return;
         }
         let moved = self.moved(name).map_or(Ok(()), |to| self.move_rest(name, &to));
-        if let Err(error) = moved.and_then(|()| self.stay(name)) {
+        if let Err(error) = moved.and_then(|()| self.end_move(name)) {
             tracing::warn!("files of `{name}` stay where they are: {error}");
         }
     }
 
-    /// The same for one that has the new name already, and tells of the old one in its file.
-    pub(super) fn go_on_renaming(&self, was: &str, id: &SessionId) {
+    /// The same for a session that already has its new name; its file names the old one.
+    pub(super) fn finish_rename(&self, was: &str, id: &SessionId) {
         let is_cut_off = *was != *id.0 && is_name(was) && self.moved(was).as_ref() == Some(&id.0);
         if is_cut_off && let Ok(_lock) = self.lock(&SessionId(was.to_owned())) {
-            self.go_on_moving(was);
+            self.finish_move(was);
         }
     }
 
-    /// Gives all files of a session another name, its own for sure before the others. `stay` ends it.
+    /// Gives all files of a session another name. Its own file has moved durably before the others. `end_move` ends
+    /// the move.
     fn move_files(&self, name: &str, to: &str) -> io::Result<()> {
         self.disk.replace_now(&self.dir, &format!("{name}.{MOVED}"), to.as_bytes())?;
         let file = self.dir.join(format!("{name}.json"));
@@ -72,7 +73,7 @@ impl Project {
         self.sync_moved(to)
     }
 
-    /// Where they have come first: what is in both places is lost in none.
+    /// The new folder is synced first: after a loss of power a file may be in both folders, but never in none.
     fn sync_moved(&self, to: &str) -> io::Result<()> {
         if to.starts_with("trash/") {
             self.disk.sync_dir(&self.dir.join("trash"))?;
@@ -80,13 +81,13 @@ impl Project {
         self.disk.sync_dir(&self.dir)
     }
 
-    /// Nothing of this name is being moved any more.
-    fn stay(&self, name: &str) -> io::Result<()> {
+    /// Records that no file of this name is being moved any more.
+    fn end_move(&self, name: &str) -> io::Result<()> {
         self.disk.remove_if_there(&self.dir.join(format!("{name}.{MOVED}")))?;
         self.disk.sync_dir(&self.dir)
     }
 
-    /// The session of this name, or of one that a file system may take for it.
+    /// The session of this name, or of a name that a file system may not tell from it.
     pub fn like(&self, name: &str) -> Option<String> {
         let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
         let names = entries.filter_map(|it| it.file_name().into_string().ok());
@@ -97,7 +98,7 @@ impl Project {
         sessions.find(|it| it.eq_ignore_ascii_case(name))
     }
 
-    /// Moves all files of a session, which nobody may have open, into the trash.
+    /// Moves all files of a session that nobody has open to the trash.
     pub fn delete(&self, id: &SessionId) -> Result<(), Barred> {
         self.disk.create_dir(self.dir()).map_err(Barred::Io)?;
         let lock = self.lock(id)?;
@@ -122,9 +123,9 @@ impl Project {
         self.disk.create_dir(&trash)?;
         let to = format!("{id}-{}", free_number(&trash, &id.0));
         self.move_files(&id.0, &format!("trash/{to}"))?;
-        self.stay(&id.0)?;
+        self.end_move(&id.0)?;
         for (path, _) in files(&trash, &to)? {
-            // Its age in the trash counts from here.
+            // Its age in the trash counts from now.
             let is_ours = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() || it.is_dir());
             if is_ours {
                 let _ = fs::File::open(&path).and_then(|it| it.set_modified(SystemTime::now()));
@@ -136,7 +137,7 @@ impl Project {
 }
 
 impl Store {
-    /// Gives a session at rest, with all its files, another name, whose lock it takes.
+    /// Gives a session at rest, with all its files, another name, and takes the lock of that name.
     #[expect(clippy::used_underscore_binding, reason = "a lock is kept, never read")]
     pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Barred> {
         let (disk, dir, root) = (self.disk.clone(), self.dir.clone(), self.root.clone());
@@ -157,7 +158,7 @@ impl Store {
     ) -> io::Result<()> {
         let is_kept = !session.is_blank();
         if is_kept {
-            // Then the journal is empty, and the file has everything.
+            // Now the journal is empty, and the file has everything.
             self.save(session)?;
         }
         project.move_files(&self.name, &to.0)?;
@@ -167,10 +168,10 @@ impl Store {
             self.disk.replace_now(&self.dir, &format!("{to}.json"), &json)?;
         }
         self.stamp = Stamp::at(&self.dir.join(format!("{to}.json")));
-        project.stay(&self.name)
+        project.end_move(&self.name)
     }
 
-    /// Keeps the session's last state in the project's trash folder; the session goes on under its name.
+    /// Keeps a copy of the session's state in the project's trash folder. The session goes on under its name.
     pub fn trash(&mut self, session: &Session) -> io::Result<()> {
         let json = self.render(session)?;
         let trash = self.dir.join("trash");
@@ -182,7 +183,8 @@ impl Store {
         Ok(())
     }
 
-    /// The outputs follow what was cleared: the session that was saved meanwhile names none of them.
+    /// Moves the outputs of a cleared conversation to the trash. The session, which is saved by now, names none of
+    /// them.
     pub(super) fn clear_outputs(&mut self) {
         let Some(to) = self.cleared.take() else { return };
         self.kept.clear();
@@ -195,13 +197,13 @@ impl Store {
     }
 }
 
-/// A number under which the trash has nothing of this name.
+/// A number for which the trash has no file of this name.
 fn free_number(trash: &Path, name: &str) -> u32 {
     let taken = |n: &u32| files(trash, &format!("{name}-{n}")).is_ok_and(|it| !it.is_empty());
     (1..=u32::MAX).find(|n| !taken(n)).unwrap_or(u32::MAX)
 }
 
-/// What belongs to a session, its lock left out: the paths, and what stands behind the name.
+/// The files of a session except its lock: each path, and the part behind the name.
 fn files(dir: &Path, name: &str) -> io::Result<Vec<(PathBuf, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -215,7 +217,8 @@ fn files(dir: &Path, name: &str) -> io::Result<Vec<(PathBuf, String)>> {
     Ok(found)
 }
 
-/// Takes from the trash what is too old, and of what is too much the oldest; what cannot be taken stays.
+/// Removes sessions from the trash that are too old, and the oldest ones if there are too many bytes. Files that
+/// cannot be removed stay.
 fn prune(trash: &Path, age: Duration, size: u64) {
     let entries = fs::read_dir(trash).into_iter().flatten().flatten();
     let mut kept: Vec<(SystemTime, u64, PathBuf)> = entries
@@ -223,7 +226,7 @@ fn prune(trash: &Path, age: Duration, size: u64) {
         .collect();
     kept.sort();
     let mut total: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
-    // What came last stays, however large it is.
+    // The last session stays, whatever its size.
     kept.pop();
     for (put, bytes, path) in kept {
         let is_old = SystemTime::now().duration_since(put).is_ok_and(|it| it > age);
@@ -251,7 +254,7 @@ mod tests {
     use std::fs::File;
 
     #[test]
-    fn the_trash_keeps_so_much_and_so_long() {
+    fn the_trash_is_bounded_in_size_and_age() {
         let dir = tempfile::tempdir().unwrap();
         let now = SystemTime::now();
         for (name, days) in [("old-1.json", 40), ("a-1.json", 3), ("b-1.json", 2), ("c-1.json", 1)]

@@ -1,11 +1,11 @@
-//! Tells a file from the one that takes its place, without reading it.
+//! Recognises a changed file without reading it.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A session's file is replaced whole whenever it is saved, and has another inode then.
+/// A save replaces a session's file, so the file then has another inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     inode: u64,
@@ -20,7 +20,7 @@ impl Stamp {
         Stamp { inode: file.ino(), bytes: file.len(), modified }
     }
 
-    /// `None`: there is no such file.
+    /// `None` if there is no such file.
     pub(super) fn at(path: &Path) -> Option<Stamp> {
         fs::metadata(path).ok().map(|it| Stamp::of(&it))
     }

@@ -1,4 +1,4 @@
-//! How often edits fit, by model and by how it writes them: one small file beside the sessions, for all projects.
+//! How often edits fit, by model and by edit format: one small file beside the sessions, for all projects.
 
 use crate::edit::Format;
 use crate::regular;
@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Models that are kept; beyond it the ones counted least go.
+/// The most models that are kept. The models with the fewest counts go first.
 const MODELS: usize = 100;
 
-/// Where the edits of one model are counted.
+/// The file and the entry in which the edits of one model are counted.
 #[derive(Debug, Clone)]
 pub struct Tally {
     pub file: PathBuf,
@@ -21,7 +21,7 @@ pub struct Tally {
     pub format: Format,
 }
 
-/// Calls whose edits fitted at once, and calls that did not.
+/// How many calls had edits that fitted at once, and how many had not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     pub fitted: u64,
@@ -32,7 +32,7 @@ pub struct Count {
 type Counts = BTreeMap<String, BTreeMap<String, Count>>;
 
 impl Tally {
-    /// Adds to what is on disk. Blocks; whatever fails is logged and nothing else.
+    /// Adds to the counts on disk. Blocks; an error is only logged.
     pub fn add(&self, count: Count) {
         if count != Count::default()
             && let Err(error) = self.added(count)
@@ -44,7 +44,7 @@ impl Tally {
     fn added(&self, count: Count) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        // another Neovim may be counting: its numbers are not lost
+        // another Neovim may be counting at the same time, so the file is locked
         let options = &mut File::options();
         let options = options.write(true).create(true).truncate(true);
         let lock = regular::open_with(options, &self.file.with_extension("lock"))?;

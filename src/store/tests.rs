@@ -1,4 +1,4 @@
-//! What is on disk is the session: after a save, after a crash at any write, after a hand edit.
+//! A session read from the disk is the session that was written: after a save, a crash at any write, or a hand edit.
 
 mod file;
 mod journal;
@@ -40,7 +40,7 @@ impl Place {
         self.try_open().unwrap()
     }
 
-    /// A process that another test has just started holds for a moment what was open here, locks too.
+    /// Opens the session. A process that another test has just started may hold the lock for a moment.
     fn try_open(&self) -> Result<Opened, Barred> {
         loop {
             match self.project.open(&main_id()) {
@@ -59,7 +59,7 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The folder's files, the lock left out.
+    /// The files in the folder, without the lock.
     fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.project.dir()).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -151,13 +151,13 @@ fn everything() -> Session {
     session
 }
 
-/// What a saved and loaded session may differ in: rights and the disk's state are never saved.
+/// The session as a save keeps it: grants and the list of unsaved files are not saved.
 fn as_saved(session: &Session) -> Session {
     let queued = session.queue.iter().map(|it| it.id).max().unwrap_or(0);
     Session { granted: Vec::new(), unsaved: Vec::new(), queued, ..session.clone() }
 }
 
-/// The file, its times masked.
+/// The file with its times masked.
 fn masked(json: &str) -> String {
     let mask = |line: &str| match line.split_once("\": \"2") {
         Some((key, _)) if key.ends_with("ated") => format!("{key}\": \"…\","),
@@ -167,7 +167,7 @@ fn masked(json: &str) -> String {
 }
 
 #[test]
-fn a_project_has_a_folder_a_person_recognises() {
+fn a_projects_folder_has_a_name_that_a_person_recognises() {
     for (root, folder) in [
         ("/home/me/My Project", "my-project-42276b69"),
         ("/", "-8a5edab2"),
@@ -180,7 +180,7 @@ fn a_project_has_a_folder_a_person_recognises() {
 }
 
 #[test]
-fn names_are_checked() {
+fn only_valid_session_names_are_accepted() {
     let long = "x".repeat(64);
     let too_long = "x".repeat(65);
     for name in ["a", "main", "A-b_9", "-", long.as_str()] {
@@ -192,7 +192,7 @@ fn names_are_checked() {
 }
 
 #[test]
-fn a_free_name_is_nobodys() {
+fn a_free_name_is_used_by_no_session() {
     let place = place();
     let free = |base: &str| place.project.free_name(base, |it| it == "main-4");
     assert_eq!(free("main"), "main");
@@ -217,7 +217,7 @@ fn the_last_session_is_found_and_a_forged_one_is_not() {
 }
 
 #[test]
-fn one_writer_at_a_time() {
+fn a_session_has_one_writer_at_a_time() {
     let place = place();
     let first = place.open();
     let held = || match place.project.open(&main_id()) {
@@ -227,7 +227,7 @@ fn one_writer_at_a_time() {
     let own = std::os::unix::process::parent_id();
     let said = format!("is open in another Neovim (process {own}, since 2");
     assert!(held().contains(&said), "{}", held());
-    // whose it is stands there for people; a hostile text decides nothing and breaks no line
+    // the holder's text is only shown: a hostile text decides nothing and breaks no line
     place.write("main.lock", format!("x\u{1b}[31m{}\n/run/\u{7}it", "y".repeat(500)));
     assert!(held().contains("(x[31myyyy") && held().len() < 200, "{}", held());
     let Err(Barred::Held(holder)) = place.project.open(&main_id()) else { panic!("not held") };
@@ -240,7 +240,7 @@ fn one_writer_at_a_time() {
 }
 
 #[test]
-fn drafts_go_around_and_empty_ones_leave_nothing() {
+fn drafts_are_saved_and_read_and_empty_ones_leave_no_file() {
     let place = place();
     let excerpt = Excerpt {
         path: "a".into(),
@@ -264,7 +264,7 @@ fn drafts_go_around_and_empty_ones_leave_nothing() {
 }
 
 #[test]
-fn what_was_typed_where_it_could_only_be_read_joins_the_draft() {
+fn text_typed_in_a_read_only_session_joins_the_draft() {
     for (draft, unsent, joined) in [
         ("", "mine", "mine"),
         ("mine", "mine", "mine"),
@@ -291,7 +291,7 @@ fn what_was_typed_where_it_could_only_be_read_joins_the_draft() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_is_said() {
+fn a_folder_that_cannot_be_created_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("sessions"), "a file").unwrap();
     let project = Project::new(&dir.path().join("sessions"), Path::new("/p"));
@@ -302,7 +302,7 @@ fn a_folder_that_cannot_be_is_said() {
 }
 
 #[test]
-fn what_is_cleared_goes_to_the_trash() {
+fn a_cleared_conversation_goes_to_the_trash() {
     let place = place();
     let mut opened = place.open();
     opened.store.trash(&everything()).unwrap();

@@ -1,23 +1,24 @@
-//! What stands in the messages of a session's file and is none of ours: a person's field, another program's. It stays
-//! with its message.
+//! Fields in the messages of a session's file that this program does not know, written by a person or another
+//! program. They stay with their message.
 
 use crate::message::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A message's own place in the file, its blocks as we write them, and what else stood in it and in each of them.
+/// The unknown fields of one message: its place in the file, its blocks as this program writes them, its own unknown
+/// fields, and those of each block.
 #[derive(Debug)]
-struct Beyond {
+struct UnknownFields {
     at: usize,
     blocks: Value,
     own: Map<String, Value>,
-    of_blocks: Vec<Map<String, Value>>,
+    by_block: Vec<Map<String, Value>>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Unknown(Vec<Beyond>);
+pub(super) struct Unknown(Vec<UnknownFields>);
 
-/// A message as it is written.
+/// A message as it is written: with its unknown fields, if it has any.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Written<'a> {
@@ -30,10 +31,10 @@ impl Unknown {
         let mut file: Value = serde_json::from_slice(file).unwrap_or_default();
         let messages = file.get_mut("messages").map(Value::take).unwrap_or_default();
         let messages = messages.as_array().into_iter().flatten().enumerate();
-        Unknown(messages.filter_map(|(at, it)| beyond(at, it)).collect())
+        Unknown(messages.filter_map(|(at, it)| unknown_fields(at, it)).collect())
     }
 
-    /// The messages, each with what stood in it, so long as it is the same.
+    /// The messages with their unknown fields. A message that has changed loses them.
     pub(super) fn with<'a>(&self, messages: &'a [Message]) -> Vec<Written<'a>> {
         let mut all: Vec<Written> = messages.iter().map(Written::Ours).collect();
         for it in &self.0 {
@@ -46,11 +47,11 @@ impl Unknown {
     }
 }
 
-impl Beyond {
+impl UnknownFields {
     fn add_to(&self, message: &Message) -> Option<Value> {
         let mut value =
             serde_json::to_value(message).ok().filter(|it| it["blocks"] == self.blocks)?;
-        for (block, more) in value["blocks"].as_array_mut()?.iter_mut().zip(&self.of_blocks) {
+        for (block, more) in value["blocks"].as_array_mut()?.iter_mut().zip(&self.by_block) {
             block.as_object_mut()?.extend(more.clone());
         }
         value.as_object_mut()?.extend(self.own.clone());
@@ -58,21 +59,21 @@ impl Beyond {
     }
 }
 
-/// `None`: all of it is ours.
-fn beyond(at: usize, stood: &Value) -> Option<Beyond> {
+/// `None` if the message has no unknown fields.
+fn unknown_fields(at: usize, stood: &Value) -> Option<UnknownFields> {
     let mut ours = serde_json::to_value(Message::deserialize(stood).ok()?).ok()?;
     if ours == *stood {
         return None;
     }
-    let own = more(stood, &ours);
+    let own = missing_fields(stood, &ours);
     let blocks = ours["blocks"].take();
     let pairs = stood["blocks"].as_array()?.iter().zip(blocks.as_array()?);
-    let of_blocks = pairs.map(|(stood, ours)| more(stood, ours)).collect();
-    Some(Beyond { at, blocks, own, of_blocks })
+    let by_block = pairs.map(|(stood, ours)| missing_fields(stood, ours)).collect();
+    Some(UnknownFields { at, blocks, own, by_block })
 }
 
-/// The fields of one object that another has not.
-fn more(stood: &Value, ours: &Value) -> Map<String, Value> {
+/// The fields of one object that the other does not have.
+fn missing_fields(stood: &Value, ours: &Value) -> Map<String, Value> {
     let fields = stood.as_object().into_iter().flatten();
     let fields = fields.filter(|(name, _)| ours.get(name.as_str()).is_none());
     fields.map(|(name, value)| (name.clone(), value.clone())).collect()

@@ -1,12 +1,11 @@
-//! Why something failed, in words: what users and models read of an error.
+//! The cause of an error, in words that users and models read.
 
 use std::fmt::Display;
 
-/// How the standard library begins the number by which the operating system knows an error. A user can do nothing with
-/// that number.
+/// How the standard library begins the operating system's number of an error. The number does not help a user.
 const NUMBER: &str = " (os error ";
 
-/// An error's own words, as the end of a sentence: without the numbers of the operating system, and without a capital
+/// An error's own words, as the end of a sentence: without the operating system's number, and without a capital
 /// letter at the beginning.
 pub fn cause(error: &impl Display) -> String {
     let mut text = error.to_string();
@@ -36,7 +35,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn an_error_is_told_in_words() {
+    fn an_error_loses_its_number_and_its_capital_letter() {
         let rows = [
             ("No such file or directory (os error 2)", "no such file or directory"),
             ("a (os error 1): B (os error 22).", "a: B."),

@@ -2,17 +2,17 @@
 
 use std::str::Chars;
 
-/// What stood behind a character.
+/// What `skip` has found behind a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Escape {
     /// No sequence: the character is text.
     None,
     Whole,
-    /// A sequence that the text ends in the middle of.
+    /// The text ends in the middle of the sequence.
     Cut,
 }
 
-/// Takes the rest of the sequence that `c` begins.
+/// Skips the rest of the sequence that begins with `c`.
 pub fn skip(c: char, chars: &mut Chars<'_>) -> Escape {
     match c {
         '\u{1b}' => escape(chars),
@@ -32,7 +32,7 @@ fn escape(chars: &mut Chars<'_>) -> Escape {
     }
 }
 
-/// A control sequence: to its final byte.
+/// Skips a control sequence up to its final byte.
 fn control(chars: &mut Chars<'_>) -> Escape {
     while next_if(chars, |c| (' '..='?').contains(&c)).is_some() {}
     let cut = chars.as_str().is_empty();
@@ -40,7 +40,7 @@ fn control(chars: &mut Chars<'_>) -> Escape {
     if cut { Escape::Cut } else { Escape::Whole }
 }
 
-/// A title, a link: to its terminator, at most to the end of the line.
+/// Skips a string sequence (a title, a link) up to its terminator, or to the end of the line.
 fn string(chars: &mut Chars<'_>) -> Escape {
     while let Some(c) = next_if(chars, |c| c != '\n') {
         match c {

@@ -1,5 +1,5 @@
-//! The line difference of long texts, made piece by piece. The histogram is counted anew behind each hunk, so that for
-//! the whole of a text it would take as long as its hunks times its lines.
+//! The line difference of long texts, computed piece by piece. `imara-diff` counts its histogram anew behind each
+//! hunk, so that a long text in one piece would take time in proportion to its hunks times its lines.
 
 use super::Hunk;
 use imara_diff::{Algorithm, Diff, InternedInput};
@@ -7,10 +7,10 @@ use std::ops::Range;
 
 /// Texts of fewer lines are compared in one piece.
 const LONG: usize = 2_000;
-/// Lines that a piece has at least.
+/// The fewest lines of a piece.
 const PIECE: usize = 256;
 
-/// The hunks that make `new` of `old`, ascending, never adjacent.
+/// The hunks that turn `old` into `new`, ascending, never adjacent.
 pub(super) fn hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     if old == new {
         return Vec::new();
@@ -21,7 +21,8 @@ pub(super) fn hunks(old: &[&str], new: &[&str]) -> Vec<Hunk> {
     hunks_between(old, new, &cuts(old, new, PIECE))
 }
 
-/// The hunks of each piece between these places, at which both texts have the same line before and behind.
+/// The hunks of each piece. The pieces are divided at `cuts`, where the lines before and behind are the same in both
+/// texts.
 fn hunks_between(old: &[&str], new: &[&str], cuts: &[(usize, usize)]) -> Vec<Hunk> {
     let mut hunks = Vec::new();
     let mut from = (0, 0);
@@ -56,7 +57,7 @@ fn of_piece(old: &[&str], new: &[&str]) -> Vec<Hunk> {
 fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
     let mut cuts = Vec::new();
     let mut last = (0, 0);
-    for pair in in_order(&single(old, new)).windows(2) {
+    for pair in longest_ascending(&unique_lines(old, new)).windows(2) {
         let [(old, new), next] = [pair[0], pair[1]];
         let at = (old + 1, new + 1);
         if next == at && at.0 - last.0 >= piece && at.1 - last.1 >= piece {
@@ -67,13 +68,13 @@ fn cuts(old: &[&str], new: &[&str], piece: usize) -> Vec<(usize, usize)> {
     cuts
 }
 
-/// Where the lines stand that are in either text once, in the order of the old one.
-fn single(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+/// The places of the lines that occur exactly once in each text, in the order of the old text.
+fn unique_lines(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let mut input = InternedInput::default();
     input.update_before(old.iter().copied());
     input.update_after(new.iter().copied());
     let count = input.interner.num_tokens() as usize;
-    // how often a line is there, and where it was last
+    // how often each line occurs, and where it occurred last
     let mut places = [vec![(0_u32, 0); count], vec![(0_u32, 0); count]];
     for (side, tokens) in places.iter_mut().zip([&input.before, &input.after]) {
         for (at, token) in tokens.iter().enumerate() {
@@ -88,9 +89,9 @@ fn single(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     input.before.iter().enumerate().filter_map(pair).collect()
 }
 
-/// The longest run of pairs that ascend on both sides.
-fn in_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // of each length the run that ends lowest, and of each pair the one before it
+/// The longest subsequence of pairs that ascends on both sides.
+fn longest_ascending(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // for each length, the run that ends lowest; for each pair, the pair before it
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, pair) in pairs.iter().enumerate() {
@@ -121,7 +122,7 @@ mod tests {
         proptest::collection::vec("[a-z]{1,2}", 0..60)
     }
 
-    /// A text and what becomes of it by some edits.
+    /// A text, and the same text after some edits.
     fn edited() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
         let edits = proptest::collection::vec((0_usize..60, 0_usize..3, lines()), 0..6);
         (lines(), edits).prop_map(|(old, edits)| {
@@ -163,13 +164,13 @@ mod tests {
             news in Just((0..30).collect::<Vec<usize>>()).prop_shuffle()
         ) {
             let pairs: Vec<_> = news.into_iter().enumerate().collect();
-            let run = in_order(&pairs);
+            let run = longest_ascending(&pairs);
             prop_assert!(run.windows(2).all(|it| it[0].0 < it[1].0 && it[0].1 < it[1].1));
         }
     }
 
     #[test]
-    fn a_text_without_moved_lines_is_cut_where_it_is_as_it_was() {
+    fn a_text_without_moved_lines_is_cut_between_unchanged_lines() {
         let old: Vec<String> = (0..100).map(|it| format!("line {it}")).collect();
         let mut new = old.clone();
         new[10] = "other".to_owned();

@@ -18,10 +18,10 @@ use std::mem;
 /// What stands in a key's place.
 pub const MARK: &str = "[secret]";
 
-/// The first bytes of a word, which decide whether it is a key. The longest tokens have a few kilobytes.
+/// Only this many bytes of a word decide whether it is a key. The longest tokens have a few kilobytes.
 const WORD: usize = 8192;
 
-/// The text with `known` keys and what looks like one marked, and how many there were.
+/// Replaces the `known` keys and all words that look like a key. Returns the text and the number of replacements.
 pub fn marked(text: &str, known: &[&str]) -> (String, usize) {
     let mut marking = Marking::new(known.iter().map(|&it| it.to_owned()));
     let mut out = marking.push(text);
@@ -29,7 +29,7 @@ pub fn marked(text: &str, known: &[&str]) -> (String, usize) {
     (out, marking.count())
 }
 
-/// The text with only the `known` keys replaced, and how many there were.
+/// Replaces only the `known` keys. Returns the text and the number of replacements.
 pub fn without(text: &str, known: &[String]) -> (String, usize) {
     let mut pass = Known::new(known.iter().cloned());
     let mut out = pass.push(text);
@@ -37,7 +37,7 @@ pub fn without(text: &str, known: &[String]) -> (String, usize) {
     (out, pass.count)
 }
 
-/// A sentence for the model, below a text in which secrets were replaced.
+/// A sentence for the model, to stand below a text in which secrets were replaced.
 pub fn told(count: usize) -> String {
     match count {
         1 => format!("[1 secret was replaced by {MARK}]"),
@@ -93,13 +93,13 @@ impl Marking {
         Marking { known: Known::new(known), held: String::new(), state: State::Between, count: 0 }
     }
 
-    /// Takes the next piece, and gives the text that is decided by now.
+    /// Takes the next piece, and returns the text that is decided so far.
     pub fn push(&mut self, text: &str) -> String {
         let text = self.known.push(text);
         self.forms(&text, false)
     }
 
-    /// The rest.
+    /// Ends the text, and returns the part that was held back.
     pub fn end(&mut self) -> String {
         let rest = self.known.end();
         self.forms(&rest, true)
@@ -125,8 +125,8 @@ impl Marking {
         out
     }
 
-    /// Decides about the beginning of a text that is not empty, and gives how many bytes of it are done. `None` if more
-    /// text is needed to decide. A step of zero bytes has changed the state.
+    /// Decides about the beginning of a text that is not empty, and returns how many of its bytes are done. `None` if
+    /// the decision needs more text. After a step of zero bytes the state has changed.
     fn step(&mut self, rest: &str, is_last: bool, out: &mut String) -> Option<usize> {
         let first = rest.chars().next()?;
         match self.state {
@@ -182,10 +182,10 @@ impl Marking {
         len
     }
 
-    /// The places at which a word may begin.
+    /// Decides about a place where a word may begin.
     fn word(&mut self, rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
         if !is_part(first) {
-            return blank(rest, first, is_last, out);
+            return end_of_word(rest, first, is_last, out);
         }
         if !FIRST.get(first as usize).is_some_and(|it| *it) {
             self.state = State::Word;
@@ -213,7 +213,7 @@ impl Marking {
 }
 
 /// Whether a word ends here. An escaped end of line (`\n`) ends it too.
-fn blank(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
+fn end_of_word(rest: &str, first: char, is_last: bool, out: &mut String) -> Option<usize> {
     let second = rest.chars().nth(1);
     if first == '\\' && second.is_none() && !is_last {
         return None;

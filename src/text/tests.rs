@@ -17,7 +17,7 @@ fn check(bytes: &[u8], expect: &Expect) {
 }
 
 #[test]
-fn decodes_as_neovim_does() {
+fn bytes_are_decoded_as_in_neovim() {
     check(b"", &expect![[r#"Unix eol=true [""]"#]]);
     check(b"\n", &expect![[r#"Unix eol=true [""]"#]]);
     check(b"\r\n", &expect![[r#"Dos eol=true [""]"#]]);
@@ -35,7 +35,7 @@ fn decodes_as_neovim_does() {
 }
 
 #[test]
-fn hashes_the_joined_lines() {
+fn the_hash_is_that_of_the_joined_lines() {
     let text = Text::new("abc\n");
     assert_eq!(
         text.sha256_hex(),
@@ -52,7 +52,7 @@ fn a_final_newline_is_no_hunk() {
 }
 
 #[test]
-fn thousands_of_hunks() {
+fn thousands_of_changed_lines_are_as_many_hunks() {
     let old = (0..20_000).map(|n| format!("line {}\n", n % 700)).collect::<Vec<_>>().concat();
     let new = (0..20_000)
         .map(|n| if n % 10 == 5 { format!("new {n}\n") } else { format!("line {}\n", n % 700) })
@@ -110,7 +110,7 @@ proptest! {
 
 /// The editor's test has the same text and hash (`tests/lua/long_test.lua`).
 #[test]
-fn hashes_a_long_text_by_its_parts() {
+fn a_long_text_is_hashed_by_its_parts() {
     let long = Text::new("a line of text\n".repeat(10_000));
     expect!["5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f"]
         .assert_eq(&long.hash_of_parts());

@@ -69,7 +69,7 @@ fn kind(c: char) -> Option<Kind> {
     })
 }
 
-/// Letters that look like an ASCII letter or digit; of some scripts, all letters.
+/// Letters that look like an ASCII letter or digit. Some scripts are listed whole.
 fn is_twin_letter(c: char) -> bool {
     matches!(c, '\u{13a0}'..='\u{13fd}' | '\u{ab70}'..='\u{abbf}' | '\u{a4d0}'..='\u{a4ff}' | '\u{ff01}'..='\u{ff5e}'
         | '\u{1d400}'..='\u{1d7ff}' | '\u{2100}'..='\u{214f}')
@@ -87,7 +87,7 @@ fn is_twin_sign(c: char) -> bool {
         .contains(c)
 }
 
-/// Whether a character is invisible, whatever stands around it.
+/// Whether a character is invisible in every context.
 pub fn is_hidden(c: char) -> bool {
     matches!(kind(c), Some(Kind::Direction | Kind::Invisible))
 }
@@ -125,7 +125,8 @@ pub fn spell(out: &mut String, c: char) {
     out.push_str(&format!("[U+{:04X}]", u32::from(c)));
 }
 
-/// A text in which every deceptive character is written as `[U+3164]`, except those of emoji; and how many they were.
+/// The text with every deceptive character written as `[U+3164]`, except in emoji, and the number of these
+/// characters.
 pub fn spelt_out(text: &str) -> (Cow<'_, str>, usize) {
     let spelt = |c, before| kind(c).is_some_and(|kind| !belongs(kind, before));
     if is_plain(text) { (Cow::Borrowed(text), 0) } else { spelt_where(text, spelt) }

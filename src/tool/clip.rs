@@ -1,4 +1,4 @@
-//! One clip for every tool's output: clean text, cut at line boundaries, the rest kept in a file.
+//! Clips every tool's output: cleans the text, cuts it at line ends, and keeps the whole in a file.
 
 #[cfg(test)]
 mod tests;
@@ -14,42 +14,42 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The most that is kept of one output, in bytes.
+/// The most bytes of one output that are kept.
 const KEPT: usize = 50_000_000;
 
-/// How much of an output a model gets.
+/// How much of an output the model gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub lines: usize,
     pub bytes: usize,
-    /// Characters of one line.
+    /// The most characters of one line.
     pub wide: usize,
-    /// The part of lines and bytes that goes to the beginning, in percent; the rest goes to the end.
+    /// The percentage of lines and bytes for the beginning of the output. The rest is for its end.
     pub head: usize,
 }
 
-/// Takes an output line by line, however long it gets, and holds no more of it than `Limits` says.
+/// Takes an output of any length line by line. Holds only as much in memory as `Limits` allows.
 pub struct Clip {
     limits: Limits,
     folder: PathBuf,
     head: Vec<String>,
     head_bytes: usize,
-    /// Lines after the head; none is dropped while all fits.
+    /// Lines after the head. None is dropped while everything fits.
     tail: VecDeque<String>,
     tail_bytes: usize,
     dropped: usize,
     cut: bool,
     lines: usize,
-    /// All of it, while it is small; then the file it goes to.
+    /// The whole output while it is small; then the part that is not in the file yet.
     whole: String,
     written: usize,
-    /// The disk takes no more.
+    /// The disk is full or cannot be written.
     lost: bool,
     hash: Sha256,
     file: Option<NamedTempFile>,
 }
 
-/// The whole text through a `Clip`.
+/// Clips a whole text.
 pub fn clip(folder: &Path, limits: Limits, text: &str) -> String {
     let mut clip = Clip::new(folder, limits);
     text.lines().for_each(|line| clip.push(line));
@@ -57,7 +57,7 @@ pub fn clip(folder: &Path, limits: Limits, text: &str) -> String {
 }
 
 impl Clip {
-    /// What does not fit goes to a file in `folder`, made if it is needed.
+    /// An output that does not fit is written to a file in `folder`, which is created if needed.
     pub fn new(folder: &Path, limits: Limits) -> Clip {
         Clip {
             limits,
@@ -77,7 +77,7 @@ impl Clip {
         }
     }
 
-    /// A line, clean and without its end.
+    /// Takes a line without control characters and without its end.
     pub fn push(&mut self, text: &str) {
         self.lines += 1;
         self.keep(text);
@@ -106,7 +106,7 @@ impl Clip {
         self.lines == 0
     }
 
-    /// The text for the model. Where something was left out it says what, and where all of it is.
+    /// The text for the model. If something was left out, it says what, and where the whole output is.
     pub fn finish(mut self) -> String {
         let mut out: Vec<String> = mem::take(&mut self.head);
         if self.dropped == 0 && !self.cut {
@@ -149,7 +149,8 @@ impl Clip {
         }
     }
 
-    /// Moves what is held to the file. A disk that takes no more loses the rest, not the output.
+    /// Moves the text in memory to the file. If the disk fails, the rest is missing from the file, but not from the clipped
+    /// output.
     fn spill(&mut self) {
         let text = mem::take(&mut self.whole);
         if self.lost {
@@ -167,7 +168,8 @@ impl Clip {
         }
     }
 
-    /// Where it is now, named by its content, and whether that is all of it. Only the user can read it.
+    /// Renames the file after its content, and returns its path with the part of the output that it holds. Only the
+    /// user can read it.
     fn persist(&mut self) -> Option<(PathBuf, &'static str)> {
         self.spill();
         let name = format!("{:x}", mem::take(&mut self.hash).finalize());
@@ -177,7 +179,7 @@ impl Clip {
     }
 }
 
-/// A line of at most `wide` characters; what more it has is told in its place.
+/// The first `wide` characters of a line, with the number of further characters.
 pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
     if text.len() <= wide {
         return Cow::Borrowed(text);
@@ -191,8 +193,8 @@ pub fn line(text: &str, wide: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text as a terminal would leave it, without colours: escape sequences and control characters go,
-/// a line overwritten by a carriage return is what was written last.
+/// The text as it would look on a terminal, without colours: escape sequences and control characters are removed. Of
+/// a line that is overwritten after a carriage return, the last version stays.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();

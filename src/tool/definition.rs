@@ -1,4 +1,4 @@
-//! `definition`: where a symbol is defined, by the user's language servers.
+//! The tool `definition`: finds where a symbol is defined, by the user's language servers.
 
 use super::lsp::{self, Aspect};
 use super::{CallId, Desk, Done, Tool, Work};

@@ -1,4 +1,4 @@
-//! `delete`: a file goes.
+//! The tool `delete`: deletes a file.
 
 use super::{Tool, Work};
 use crate::edit::{Change, Edit, Format, Whole};

@@ -1,4 +1,4 @@
-//! `diagnostics`: what the user's language servers find wrong.
+//! The tool `diagnostics`: lists the problems that the user's language servers find.
 
 use super::lsp::{self, Aspect};
 use super::{CallId, Desk, Done, Tool, Work};

@@ -1,5 +1,4 @@
-//! Files straight from the disk: what lies under the editor's buffers, and a `Workspace` of its own for
-//! tests and headless use.
+//! Files on the disk, without the editor's buffers; and a `Workspace` without an editor, for tests and headless use.
 
 use super::lsp::{Findings, Question};
 use super::{Arrival, LIMIT, Source, Stamp, Unreadable, Workspace};
@@ -14,7 +13,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file's text. Blocks the thread, but never on a pipe: see `regular`.
+/// Reads a file's text. Blocks the thread, but never waits for a pipe: see `regular`.
 pub fn load(path: &Path) -> Result<Text, Unreadable> {
     let failed = |fault: io::Error| match fault.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Unreadable::Absent,
@@ -34,7 +33,7 @@ pub fn load(path: &Path) -> Result<Text, Unreadable> {
     })
 }
 
-/// A file's, by what its folder says of it. Blocks.
+/// The stamp of a file on disk, from its metadata. Blocks.
 pub fn stamp(path: &Path) -> Stamp {
     let of = |it: std::fs::Metadata| {
         let (mtime, ctime) = ((it.mtime(), it.mtime_nsec()), (it.ctime(), it.ctime_nsec()));
@@ -43,7 +42,7 @@ pub fn stamp(path: &Path) -> Stamp {
     Stamp::Disk(std::fs::metadata(path).map(of).unwrap_or_default())
 }
 
-/// No editor: proposals are written as they come.
+/// A workspace without an editor: proposals are written at once.
 #[derive(Debug, Clone)]
 pub struct Disk {
     pub root: PathBuf,

@@ -1,4 +1,4 @@
-//! `edit`: replaces text in files by match.
+//! The tool `edit`: replaces text in files by match.
 
 use super::{Tool, Work};
 use crate::edit::{Change, Edit, Format, Replacement};
@@ -70,7 +70,7 @@ fn parse(args: &Value) -> Result<Vec<Edit>, String> {
         let path = path.ok_or_else(|| {
             format!("$.edits[{at}].path: expected the file's path, here or in `path`.")
         })?;
-        // a name stands for its text until that is filled in
+        // a name stands here until `edit::kept` puts the text in its place
         let new = one.new.or(one.new_from);
         let new = new.ok_or_else(|| format!("$.edits[{at}].new: expected string, got nothing"))?;
         let change = Change::Replace(Replacement { old: one.old, new, everywhere: one.everywhere });

@@ -28,7 +28,7 @@ const PARTS: [&str; 14] = [
     "TOKEN",
 ];
 
-/// Ends of such names. Digits may follow (`DEPLOY_KEY2`). `PWD` and `OLDPWD` are folders.
+/// Ends of such names. Digits may follow (`DEPLOY_KEY2`). `PWD` and `OLDPWD` are folders, so `PWD` is no such end.
 const ENDS: [&str; 11] = [
     "DATABASE_URL",
     "_AUTH",
@@ -52,9 +52,9 @@ const NAMES: [&str; 4] = ["AUTH", "DSN", "PASS", "PAT"];
 /// The variables that are withheld from commands, and the secrets that are replaced in the answers of tools.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
-    /// Variables that hold keys by the user's settings.
+    /// Variables that hold keys according to the user's settings.
     pub variables: Vec<String>,
-    /// Variables that commands get all the same, by the user's settings.
+    /// Variables that commands get anyway, according to the user's settings.
     pub passed: Vec<String>,
     /// The keys that the program knows.
     pub used: Used,
@@ -95,8 +95,8 @@ impl Secrets {
         keys.map(|it| it.expose().to_owned()).collect()
     }
 
-    /// These keys and those values of withheld variables that are no words. A command may find such a value in another
-    /// process.
+    /// The known keys, and those values of withheld variables that are no ordinary words. A command may find such a
+    /// value in another process.
     pub fn known_to_commands(&self) -> Vec<String> {
         let withheld = std::env::vars_os().filter_map(|(name, value)| {
             let (name, value) = (name.to_string_lossy(), value.to_str()?);
@@ -107,7 +107,7 @@ impl Secrets {
     }
 }
 
-/// Whether a variable of this name holds a secret. The socket of an SSH agent (`SSH_AUTH_SOCK`) is none: it lets
+/// Whether a variable of this name holds a secret. The socket of an SSH agent (`SSH_AUTH_SOCK`) is no secret: it lets
 /// a command sign in, but reveals no key.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_uppercase();
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets() {
+    fn variables_with_secrets_are_recognised_by_their_names() {
         for name in [
             "OPENAI_API_KEY",
             "GH_TOKEN",

@@ -15,12 +15,12 @@ pub(super) fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The fields of `yaml`. An `Err` is the first line of the parser's message.
+/// The fields of `yaml`. The error is the first line of the parser's message.
 ///
-/// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is no YAML. If the
-/// text does not parse, such values of the outermost fields are read as if they were quoted.
+/// Many authors write a colon in a value without quotes (`description: Use it when: …`), which is not valid YAML. If
+/// the text does not parse, such values of the outermost fields are read as if they had quotes.
 pub(super) fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
-    // The line `---` is line 1 of the file: errors count lines from there.
+    // the line `---` is line 1 of the file, and errors count lines from there
     let lines = |yaml: &str| serde_saphyr::from_str(&format!("\n{yaml}"));
     let parsed = lines(yaml).or_else(|fault| lines(&quoted(yaml)).map_err(|_| fault));
     parsed.map_err(|fault| {
@@ -30,7 +30,7 @@ pub(super) fn parse<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
     })
 }
 
-/// The text with quotes around each outermost plain value that contains `: `, which becomes one line.
+/// Puts quotes around each outermost plain value that contains `: `, and joins it to one line.
 fn quoted(yaml: &str) -> String {
     let mut fields: Vec<Vec<&str>> = Vec::new();
     for line in yaml.lines() {
@@ -80,9 +80,9 @@ mod tests {
         check("a: [x\n", Err("line 2 column 4: expected string scalar"));
     }
 
-    /// Each alias would double the text: a few lines would grow to gigabytes.
+    /// Each alias would double the text, so a few lines would grow to gigabytes.
     #[test]
-    fn a_text_that_grows_by_aliases_is_refused() {
+    fn yaml_that_grows_by_aliases_is_refused() {
         let mut yaml = "a0: &a0 [x, x]\n".to_owned();
         for n in 1..40 {
             let before = n - 1;

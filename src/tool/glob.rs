@@ -1,4 +1,4 @@
-//! `glob`: finds files by name.
+//! The tool `glob`: finds files by name.
 
 use super::{CallId, Desk, Done, Tool, Work, list, path, walk};
 use crate::reach::Reach;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Files shown.
+/// The most files that are listed.
 const CAP: usize = 200;
 
 const PURPOSE: &str = "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}. A pattern without / matches \

@@ -1,5 +1,5 @@
-//! `grep`: searches file contents with ripgrep's own libraries; texts changed in the editor are
-//! searched as they stand there.
+//! The tool `grep`: searches file contents with ripgrep's own libraries. A text that is changed in the editor is
+//! searched as it is there.
 
 mod search;
 
@@ -91,7 +91,7 @@ fn matcher(args: &Args) -> Result<RegexMatcher, String> {
         })
 }
 
-/// Texts within `target` that the editor has changed.
+/// The texts within `target` that are changed in the editor.
 async fn buffers(desk: &Desk, target: &Path) -> BTreeMap<PathBuf, Source> {
     let mut buffers = BTreeMap::new();
     for path in desk.workspace.changed().await {

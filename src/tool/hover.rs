@@ -1,4 +1,4 @@
-//! `hover`: what the user's language servers say of a symbol.
+//! The tool `hover`: shows a symbol's type and documentation, by the user's language servers.
 
 use super::lsp::{self, Aspect};
 use super::{CallId, Desk, Done, Tool, Work};

@@ -1,4 +1,4 @@
-//! `list`: what is in a folder.
+//! The tool `list`: lists a folder.
 
 use super::{CallId, Desk, Done, Tool, Work, path, walk};
 use crate::reach::Reach;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Entries shown.
+/// The most entries that are listed.
 const CAP: usize = 500;
 
 const PURPOSE: &str = "Lists one folder: folders end in /, files have their size. Ignored files and .git are \
@@ -59,7 +59,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     .boxed()
 }
 
-/// The folder meant by an optional argument `path`.
+/// The folder that the optional argument `path` names.
 pub(super) fn folder(desk: &Desk, written: Option<&str>) -> Result<std::path::PathBuf, String> {
     let written = written.unwrap_or(".");
     let found = path::resolve(desk, written)?;
@@ -88,7 +88,7 @@ fn entries(reach: &Reach, folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Bytes in a few characters: `17 B`, `3.2 kB`, `1.0 MB`.
+/// A number of bytes in a few characters: `17 B`, `3.2 kB`, `1.0 MB`.
 pub(super) fn size(bytes: u64) -> String {
     let tenths = |unit: u64| format!("{}.{}", bytes / unit, bytes % unit * 10 / unit);
     match bytes {

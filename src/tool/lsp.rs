@@ -1,4 +1,4 @@
-//! What the tools share that ask the user's language servers: the question, what is found, how it reads.
+//! Questions to the user's language servers: what a tool can ask, what the servers find, and the text for the model.
 
 mod difference;
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 const LIMITS: clip::Limits = clip::Limits { lines: 500, bytes: 30_000, wide: 500, head: 100 };
 
-/// What is asked.
+/// The subject of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aspect {
@@ -22,7 +22,7 @@ pub enum Aspect {
     References,
     Hover,
     Symbols,
-    /// What another name of a symbol changes.
+    /// The changes that another name of a symbol needs.
     Rename,
 }
 
@@ -30,33 +30,34 @@ pub enum Aspect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub aspect: Aspect,
-    /// Absolute; `None`: whatever they know.
+    /// The file's absolute path; `None` for everything that the servers know.
     pub path: Option<PathBuf>,
-    /// From 0, of the symbol.
+    /// The symbol's line, from 0.
     pub line: u32,
-    /// As it stands on that line.
+    /// The symbol as it is written on that line.
     pub symbol: String,
-    /// Of symbols of the project: a part of their names.
+    /// A part of the names of the project's symbols that are searched.
     pub query: Option<String>,
-    /// The name that a symbol is to have.
+    /// The new name of a symbol.
     pub name: Option<String>,
 }
 
-/// What a renaming asks of one file.
+/// The changes of one file in a renaming.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Rewrite {
-    /// Absolute.
+    /// The file's absolute path.
     pub path: PathBuf,
-    /// Of the text that it was made from (`Text::sha256_hex`); empty where the text stays.
+    /// The hash of the text for which the renaming was computed (`Text::sha256_hex`); empty if the text does not
+    /// change.
     pub sha: String,
-    /// Ascending, none overlapping the one before.
+    /// In ascending order and without overlaps.
     pub splices: Vec<Splice>,
     pub deleted: bool,
     /// Its new path.
     pub to: Option<PathBuf>,
 }
 
-/// Bytes of a text's joined lines, and what stands there instead.
+/// A range of bytes in a text's joined lines, and its new text.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Splice {
     pub from: u32,
@@ -66,24 +67,24 @@ pub struct Splice {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Finding {
-    /// Absolute, or a URI where it is no file's.
+    /// The absolute path, or a URI if it is no file.
     pub path: PathBuf,
-    /// From 0.
+    /// The line, from 0.
     pub line: u32,
-    /// What is said of it; empty where it is the line itself that was looked for.
+    /// The server's text; empty if the line itself was searched.
     #[serde(default)]
     pub text: String,
 }
 
-/// What language servers answered.
+/// The answer of the language servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
     pub findings: Vec<Finding>,
-    /// Findings beyond those.
+    /// How many more findings there are.
     pub more: u32,
-    /// Sentences on servers that did not answer, and why.
+    /// Sentences about servers that did not answer.
     pub notes: Vec<String>,
-    /// Of a renaming.
+    /// The changes of a renaming.
     pub rewrites: Vec<Rewrite>,
 }
 
@@ -104,7 +105,7 @@ pub(super) fn paths(args: &Value) -> Vec<String> {
     args["path"].as_str().map(str::to_owned).into_iter().collect()
 }
 
-/// The question that these arguments put, where they fit the schema.
+/// The question of a call whose arguments fit the schema.
 pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Question, String> {
     let path = args["path"].as_str().map(|it| path::resolve(desk, it)).transpose()?;
     if let Some(found) = path.as_deref().filter(|it| !it.is_file()) {
@@ -118,7 +119,7 @@ pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Ques
     Ok(Question { aspect, path, line: line.saturating_sub(1), symbol, query, name })
 }
 
-/// Asks, and gives what was found as lines; `none` is said where there is nothing.
+/// Asks the servers, and returns the findings as lines, or the text `none` if there are none.
 pub(super) async fn ask(
     desk: &Desk,
     question: Question,
@@ -148,7 +149,7 @@ pub(super) async fn ask(
     Ok(Done { text, summary: format!("{count} {}", noun[usize::from(count != 1)]) })
 }
 
-/// `path:line: text`, the text being the line itself where nothing is said of it.
+/// `path:line: text`. The text is the line itself if the server said nothing about it.
 async fn told<'a>(
     desk: &Desk,
     found: &'a Finding,

@@ -1,5 +1,5 @@
-//! What the model can do: one file a tool, and all of them as a set. The system prompt and the schemas sent to the
-//! provider are projections of the set.
+//! The tools of the model, each in a file of its own, and sets of tools. The system prompt and the schemas in a
+//! request are made from a set.
 
 pub mod clip;
 pub mod disk;
@@ -54,37 +54,39 @@ use tokio::sync::mpsc;
 /// The largest file that is read, in bytes.
 pub const LIMIT: u64 = 50_000_000;
 
-/// A tool. Where it comes from makes no difference.
+/// A tool: one of Caliban's own, or one that was made at run time.
 pub struct Tool {
     pub name: String,
-    /// For the model: what it does, when to use it. The first sentence also stands in the system prompt and the help.
+    /// For the model: what the tool does, and when to use it. The first sentence also stands in the system prompt and
+    /// the help.
     pub purpose: String,
     /// JSON Schema of the arguments.
     pub schema: Value,
     pub work: Work,
 }
 
-/// What a tool does, and so how its calls are treated.
+/// The kind of work that a tool does, which decides how its calls are treated.
 pub enum Work {
-    /// Reads: run at once and together. `paths` are what it will touch, for the check of the workspace's bounds.
+    /// Reads. Such calls run at once and together. `paths` are the paths that a call will read, for the check against
+    /// the rules.
     Read { paths: Paths, run: Run },
-    /// Edits: parsed here, resolved and proposed together by the agent. Paths are as written. Offered to the models
-    /// that write their edits in one of `formats`.
+    /// Edits. Calls are parsed here; the agent resolves and proposes them together. Paths are as written. Offered to
+    /// models that write edits in one of `formats`.
     Edit { parse: Parse, formats: Vec<Format> },
-    /// Edits too, as a language server makes them: what is asked of it is asked first.
+    /// Edits that a language server makes. The server is asked before the edits are proposed.
     Refactor { ask: Ask },
-    /// Keeps something of Caliban's own: run as reads are, and nothing of the user's is touched.
+    /// Stores something of Caliban's own. Such calls run like reads, and touch nothing of the user's.
     Own { run: Run },
-    /// Acts: `command` gives what it runs, for the question to the user and for what they allow.
+    /// Runs a command. `command` returns it, for the question to the user and for their consent.
     Act { command: Command, run: Run },
 }
 
-/// Runs with arguments that fit the schema. An `Err` is text for the model: which argument, why, what is
-/// valid, what to try.
+/// Runs a call whose arguments fit the schema. The error is text for the model: which argument, why, what is valid,
+/// what to try.
 pub type Run = Arc<
     dyn for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>> + Send + Sync,
 >;
-/// A closure as what a tool runs.
+/// Wraps a closure as a tool's `Run`.
 pub fn runner<F>(run: F) -> Run
 where
     F: for<'a> Fn(&'a Desk, CallId, Value) -> BoxFuture<'a, Result<Done, String>>
@@ -101,18 +103,18 @@ pub type Ask = Arc<dyn Fn(&Desk, &Value) -> Result<lsp::Question, String> + Send
 pub type Command = Arc<dyn Fn(&Value) -> String + Send + Sync>;
 
 impl Tool {
-    /// As a model sees it.
+    /// The tool as a model sees it.
     fn spec(&self) -> ToolSpec {
         let Tool { name, purpose, schema, .. } = self;
         ToolSpec { name: name.clone(), purpose: purpose.clone(), schema: schema.clone() }
     }
 
-    /// Whether its calls have effects outside: what was decided before one must survive even a loss of power.
+    /// Whether its calls have effects outside of Caliban. Events before such a call have to be durable.
     pub fn acts(&self) -> bool {
         matches!(self.work, Work::Act { .. })
     }
 
-    /// Whether its calls may change files by themselves.
+    /// Whether its calls may change files without a review.
     pub fn changes(&self) -> bool {
         matches!(self.work, Work::Act { .. } | Work::Own { .. })
     }
@@ -120,43 +122,43 @@ impl Tool {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Done {
-    /// For the model.
+    /// The text for the model.
     pub text: String,
     /// A few words for the right end of the tool's line: `80 lines`, `7 matches`.
     pub summary: String,
 }
 
-/// What a tool may touch.
+/// Everything that a tool may use.
 #[derive(Clone)]
 pub struct Desk {
-    /// What the model can do.
+    /// The tools of the model.
     pub tools: Toolset,
-    /// Canonical.
+    /// The project's root, canonical.
     pub root: PathBuf,
     pub home: Option<PathBuf>,
-    /// The user's folder for what is theirs in every project.
+    /// The user's own configuration folder.
     pub config: PathBuf,
     /// Which files may be read and written.
     pub reach: Reach,
     pub workspace: Arc<dyn Workspace>,
-    /// Where the texts go that are read for the model, if somebody keeps in mind what it has seen.
+    /// Receives each text that is read for the model, if somebody keeps track of what the model has seen.
     pub seen: Option<mpsc::UnboundedSender<(PathBuf, Source)>>,
     /// A running command's output, for the chat.
     pub output: mpsc::UnboundedSender<(CallId, String)>,
     /// The variables that no command gets, and the secrets that no answer shows.
     pub secrets: environment::Secrets,
-    /// Where the whole of a clipped output is kept, readable by `read` without a question.
+    /// The folder for whole outputs that were clipped. `read` may read there without a question.
     pub overflow: PathBuf,
-    /// This program's file, which guards commands.
+    /// This program's file, which is run as the guard of commands.
     pub program: PathBuf,
 }
 
 impl Desk {
-    /// A text for the model.
+    /// Reads a text for the model.
     pub async fn read(&self, path: &Path) -> Result<Source, Unreadable> {
         let source = self.workspace.read(path).await?;
         if let Some(seen) = &self.seen {
-            // Who keeps it in mind may have ended.
+            // the receiver may have ended
             let _ = seen.send((path.to_owned(), source.clone()));
         }
         Ok(source)
@@ -172,12 +174,12 @@ impl Desk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     pub text: Text,
-    /// Hunks in it that wait for the user's decision.
+    /// The number of its hunks on which the user has not decided.
     pub pending: u32,
 }
 
 impl Source {
-    /// For the model, below the text: that it is not agreed to. Empty where it is.
+    /// A note for the model, to stand below the text, that the user has not accepted all of it. Empty if they have.
     pub fn undecided(&self) -> String {
         match self.pending {
             0 => String::new(),
@@ -200,7 +202,7 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
-    /// Why, to follow the file's name in a sentence.
+    /// The reason, to follow the file's name in a sentence.
     pub fn say(&self) -> String {
         match self {
             Unreadable::Absent => "does not exist".into(),
@@ -216,62 +218,66 @@ impl Unreadable {
 /// What became of a proposal that was sent to the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival {
-    /// In the buffer, pending, with this many hunks.
+    /// It is in the buffer, pending, with this many hunks.
     Entered {
         hunks: u32,
     },
-    /// In the buffer and written, to be reviewed afterwards.
+    /// It is in the buffer and on disk, to be reviewed afterwards.
     Written {
         hunks: u32,
-        /// Why it is not on disk after all; empty where it is.
+        /// Why it is not on disk; empty if it is.
         unsaved: String,
-        /// What the user's own autocommands made of the text meanwhile, a formatter's for instance.
+        /// The text that the user's own autocommands made of it, for example a formatter.
         text: Option<Text>,
     },
-    /// The text is no longer the one the proposal was made from; here is what it is. Match again.
+    /// The text is no longer the one that the proposal was made from; here is the present text. The caller matches
+    /// again.
     Moved(Option<Text>),
     Refused(Misfit),
-    /// Another of its group was not fit to enter, so none did. Match again.
+    /// Another proposal of its group could not enter, so none did. The caller matches again.
     Withheld,
     /// The turn was stopped before it could enter.
     Stopped,
 }
 
-/// Tells a file's text from an earlier one without reading it: where two are equal, so are the texts.
+/// Compares versions of a file without reading it: if two stamps are equal, so are the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stamp {
-    /// Equal to none that says something.
+    /// Never counts as equal to a known stamp.
     #[default]
     Unknown,
-    /// Text stands in it that the user has not decided on.
+    /// The text has pending hunks.
     Undecided,
-    /// Its text is a changed buffer's.
+    /// The text of a changed buffer.
     Buffer(String),
     Disk(String),
 }
 
-/// The user's files: through the editor's buffers where a text is loaded and changed there, else the
-/// disk. The only way of file content to and from a tool.
+/// The user's files: a changed buffer's text, or else the file on disk. All file content goes to and from tools
+/// through this trait.
 pub trait Workspace: Send + Sync {
     fn read<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<Source, Unreadable>>;
-    /// Puts proposals before the user, all at once; answers in the same order once each has arrived. Those of one call
-    /// enter together, or none does.
+    /// Shows proposals to the user, all at once. Returns the arrivals in the same order, once each proposal has
+    /// arrived. The proposals of one call enter together or not at all.
     fn propose(&self, turn: TurnId, proposals: Vec<Proposal>) -> BoxFuture<'_, Vec<Arrival>>;
-    /// Paths of loaded buffers within the root whose text differs from the disk: for searches, which walk the disk.
+    /// The loaded buffers within the root whose text differs from the disk. A search needs them, because it reads the
+    /// disk.
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>>;
-    /// Saves these files where they are changed and nothing in them is undecided; gives those that still are not on disk.
+    /// Saves those of these files that are changed and have no pending hunks. Returns the files that still differ
+    /// from the disk.
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>>;
-    /// Of each of these files, in their order.
+    /// The stamps of these files, in their order.
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
-    /// The model knows this text of a file now. A verdict tells it of the user's own changes against this text.
+    /// Records that the model knows this text of a file. A verdict tells the model the user's own changes against
+    /// this text.
     fn told(&self, path: &Path, text: &Text);
-    /// Of a turn's proposals, those that have not entered yet do not enter any more.
+    /// Proposals of this turn that have not entered yet do not enter any more.
     fn halt(&self, turn: TurnId);
-    /// Makes the change of one file as if the user had made it, and saves the file. Gives why it could not be saved, empty
-    /// where it was; an `Err` says why nothing was done.
+    /// Changes one file as if the user had done it, and saves the file. Returns why it could not be saved, or an
+    /// empty text. The error says why nothing was changed.
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>>;
-    /// A file was written on disk: what shows it reads it anew.
+    /// Tells the editor that a file was written on disk, so that it reads the file again.
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()>;
-    /// Asks the user's language servers. An `Err` is text for the model.
+    /// Asks the user's language servers. The error is text for the model.
     fn consult(&self, question: lsp::Question) -> BoxFuture<'_, Result<lsp::Findings, String>>;
 }

@@ -1,4 +1,4 @@
-//! `apply_patch`: edits in the grammar that some models were trained on.
+//! The tool `apply_patch`: edits in the patch format that some models were trained on.
 
 use super::{Tool, Work};
 use crate::edit::{Edit, Format, parse_patch};

@@ -1,28 +1,28 @@
-//! Paths as a model writes them, and where they really lead.
+//! Paths as a model writes them, and the files to which they lead.
 
 use super::Desk;
 use crate::reach::{self, Folders, Reach, Reading, Writing};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Links that are followed before it is taken for a loop.
+/// The most links that are followed before a path counts as a loop.
 const LINKS: usize = 40;
 
-/// The place to which a path of the model leads, and the answers of the rules for it.
+/// Where a path of the model leads, and the answers of the rules for it.
 pub struct Led {
-    /// With every symlink followed as far as it exists, a dangling one too.
+    /// The path with every symlink followed as far as it exists. A dangling link is followed too.
     pub path: PathBuf,
     pub reading: Reading,
     pub writing: Writing,
 }
 
-/// The absolute path to which `written` leads. An `Err` is text for the model.
+/// The absolute path to which `written` leads. The error is text for the model.
 pub fn resolve(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     Ok(lead(desk, written)?.path)
 }
 
-/// Where `written` leads. `~` is the home folder, relative paths begin at the root. The rules are
-/// asked for the path and for each spelling on the way through links; the strictest answer counts.
+/// Where `written` leads. `~` is the home folder; a relative path begins at the root. The rules are asked about the
+/// path and each spelling on its way through links, and the strictest answer counts.
 pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     let path = normal(&absolute(desk, written)?);
     let trail = trail(&path).ok_or_else(|| format!("path: `{written}` is a loop of symlinks."))?;
@@ -35,7 +35,7 @@ pub fn lead(desk: &Desk, written: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Whether there is a symbolic link where `written` is, wherever it leads.
+/// Whether `written` is a symbolic link, wherever it leads.
 pub fn is_link(desk: &Desk, written: &str) -> Result<bool, String> {
     let path = normal(&absolute(desk, written)?);
     Ok(fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink()))
@@ -57,7 +57,7 @@ fn absolute(desk: &Desk, written: &str) -> Result<PathBuf, String> {
     })
 }
 
-/// Whether `path`, as `resolve` gave it, is `root` or within.
+/// Whether `path`, as `resolve` returns it, is `root` or lies below it.
 pub fn inside(root: &Path, path: &Path) -> bool {
     path.starts_with(root)
 }
@@ -68,8 +68,8 @@ pub fn is_free(desk: &Desk, path: &Path) -> bool {
     is_near && desk.reach.reading(path) == Reading::Free
 }
 
-/// The rules for these folders, each as it is spelt and as its links lead; also for those of the user's own files that
-/// are links themselves.
+/// The rules for these folders. Each folder counts as it is spelt and as its links lead. So do those of the user's
+/// own files that are links themselves.
 pub fn reach(mut folders: Folders) -> Reach {
     let real = |it: &PathBuf| trail(it).and_then(|it| it.into_iter().next_back());
     for list in [&mut folders.own, &mut folders.open] {
@@ -92,7 +92,7 @@ pub fn reach(mut folders: Folders) -> Reach {
     Reach::new(&folders)
 }
 
-/// As the user would write it: relative where it lies within the root.
+/// The path as the user would write it: relative if it lies within the root.
 pub fn show(root: &Path, path: &Path) -> String {
     match path.strip_prefix(root) {
         Ok(within) if within.as_os_str().is_empty() => ".".to_owned(),
@@ -101,7 +101,7 @@ pub fn show(root: &Path, path: &Path) -> String {
     }
 }
 
-/// As `show`, but no two paths have the same text: backslashes, and bytes that are not UTF-8, are escaped.
+/// Like `show`, but no two paths have the same text: backslashes and bytes that are not UTF-8 are escaped.
 pub fn unmistakable(root: &Path, path: &Path) -> String {
     match path.to_str() {
         Some(_) => show(root, path).replace('\\', "\\\\"),
@@ -109,7 +109,7 @@ pub fn unmistakable(root: &Path, path: &Path) -> String {
     }
 }
 
-/// As `show`, and what lies below the home folder with a `~`.
+/// Like `show`, but with `~` for the home folder.
 pub fn tilde(root: &Path, home: Option<&Path>, path: &Path) -> String {
     match home.and_then(|it| path.strip_prefix(it).ok()) {
         Some(below) if !path.starts_with(root) => format!("~/{}", below.display()),
@@ -117,7 +117,7 @@ pub fn tilde(root: &Path, home: Option<&Path>, path: &Path) -> String {
     }
 }
 
-/// Without `.` and `..`, as it is written: no link is followed.
+/// The path without `.` and `..`. No link is followed.
 pub fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -132,8 +132,8 @@ pub fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Each spelling of a path until no link is left in it: the given path first, the real path last. `None` if the links
-/// are a loop.
+/// Every spelling of a path while its links are followed: first the given path, last the real path without links.
+/// `None` if the links form a loop.
 pub fn trail(path: &Path) -> Option<Vec<PathBuf>> {
     let mut spellings = vec![path.to_owned()];
     let mut real = PathBuf::new();

@@ -1,4 +1,4 @@
-//! A model's call, checked before anything of it is done, and the running of one that may.
+//! Checks a model's call before any of it is done, and runs a call that may run.
 
 use super::lsp::{self, Question};
 use super::path::{self, Led};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What the call would do. Looks at the disk for symlinks, runs nothing.
+/// What the call would do. Reads symlinks on the disk, and runs nothing.
 pub fn access(desk: &Desk, call: &ToolCall) -> Access {
     found(desk, call).unwrap_or_else(Access::Never)
 }
@@ -41,7 +41,7 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
     })
 }
 
-/// What a tool would read, if that is not free to read. A consent for the session is bound to this tool and this path.
+/// What a tool would read, if it is not free to read. A consent for the session holds for this tool and this path.
 fn guarded(desk: &Desk, tool: &str, written: &str) -> Result<Option<Guarded>, String> {
     let Led { path, reading, .. } = path::lead(desk, written)?;
     let is_outside = !path::inside(&desk.root, &path) && !desk.reach.is_open(&path);
@@ -76,11 +76,11 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// The edits with their real paths. An error if one of them is not allowed.
+/// The edits of a call, with their real paths.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     pub edits: Vec<Edit>,
-    /// The files among them that wait for a review, in auto-edit mode too.
+    /// Files that wait for a review even in auto-edit mode.
     pub reviewed: BTreeSet<PathBuf>,
 }
 
@@ -95,12 +95,12 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
                 "path: `{written}` is a symbolic link. This tool neither deletes nor renames links."
             ));
         }
-        // under another name it could be read without a question
+        // under its new name the file could be read without a question
         if let Reading::Asked(why) = reading {
             writing = writing.max(Writing::Reviewed(why));
         }
         if let Whole::Rename { to } = whole {
-            let led = free(desk, &to.to_string_lossy())?;
+            let led = unused_path(desk, &to.to_string_lossy())?;
             writing = writing.max(led.writing);
             *to = led.path;
         }
@@ -112,7 +112,7 @@ pub fn resolved(desk: &Desk, edit: Edit, all: &mut Resolved) -> Result<(), Strin
     Ok(())
 }
 
-/// The edits of a call, of which none is made where one may not.
+/// Resolves the edits of a call. If one of them is not allowed, the whole call is refused.
 fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
     let rest = if edits.len() > 1 { " Nothing of the call was done." } else { "" };
     let mut all = Resolved::default();
@@ -122,8 +122,8 @@ fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
     Ok(all)
 }
 
-/// A path where there is nothing.
-fn free(desk: &Desk, to: &str) -> Result<Led, String> {
+/// A path where no file is.
+fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     let led = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
     if path::is_link(desk, to)? || led.path.exists() {
         return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));
@@ -131,7 +131,7 @@ fn free(desk: &Desk, to: &str) -> Result<Led, String> {
     Ok(led)
 }
 
-/// Runs a call that reads or acts. Whatever goes wrong is in the answer.
+/// Runs a call that reads or acts. Errors stand in the answer.
 pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     let done = match fitted(desk, call) {
         Err(said) => Err(said),
@@ -151,7 +151,7 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
     ToolAnswer { id: call.id.clone(), text, failed, summary, output: None }
 }
 
-/// Whether a call of an edit tool cannot be read.
+/// Whether this is a call of an edit tool whose arguments cannot be read.
 pub fn is_malformed_edit(desk: &Desk, call: &ToolCall) -> bool {
     match desk.tools.find(&call.tool).map(|it| &it.work) {
         Some(Work::Edit { parse, .. }) => {
@@ -161,7 +161,8 @@ pub fn is_malformed_edit(desk: &Desk, call: &ToolCall) -> bool {
     }
 }
 
-/// An edit call's edits, their paths resolved, and the texts that they name in place of sending them.
+/// The edits of an edit call, with their paths resolved. `kept` are the texts that a call may name instead of sending
+/// them again.
 pub fn edits_of(
     desk: &Desk,
     call: &ToolCall,
@@ -175,14 +176,14 @@ pub fn edits_of(
     all_resolved(desk, parse(&args)?)
 }
 
-/// What a call would have a language server asked before there are edits, if it is of that kind.
+/// The question to a language server that a call needs before it has edits; `None` for other calls.
 pub fn question_of(desk: &Desk, call: &ToolCall) -> Option<Result<Question, String>> {
     let (tool, args) = fitted(desk, call).ok()?;
     let Work::Refactor { ask } = &tool.work else { return None };
     Some(ask(desk, &args))
 }
 
-/// Where the files and folders are that a call names.
+/// The files and folders that a call names.
 pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     let written = match fitted(desk, call).map(|(tool, args)| (&tool.work, args)) {
         Ok((Work::Read { paths, .. }, args)) => paths(&args),
@@ -197,7 +198,7 @@ pub fn touched(desk: &Desk, call: &ToolCall) -> Vec<PathBuf> {
     written.iter().filter_map(|it| path::resolve(desk, it).ok()).collect()
 }
 
-/// The call's tool and its arguments as the schema wants them.
+/// The call's tool, and its arguments as the schema wants them.
 fn fitted<'a>(desk: &'a Desk, call: &ToolCall) -> Result<(&'a Tool, Value), String> {
     let tools = &desk.tools;
     let tool = tools.find(&call.tool).ok_or_else(|| tools.unknown(&call.tool))?;

@@ -1,4 +1,4 @@
-//! `read`: a file's text, as the user sees it now.
+//! The tool `read`: a file's text as the user sees it now.
 
 use super::{CallId, Desk, Done, LIMIT, Source, Tool, Unreadable, Work, clip, disk, list, path};
 use crate::message::Input;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Lines, bytes, and characters of a line that one call gives.
+/// The most lines, bytes, and characters of a line that one call returns.
 const LINES: usize = 2_000;
 const BYTES: usize = 50_000;
 const WIDE: usize = 2_000;
@@ -66,7 +66,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
     .boxed()
 }
 
-/// Whether a call with these arguments shows all of a text.
+/// Whether a call with these arguments shows the whole text.
 pub fn shows_all(args: &Input, text: &Text) -> bool {
     let is_named = |name| matches!(args, Input::Json(args) if !args[name].is_null());
     let is_short = text.line_count() <= LINES && text.content.len() <= BYTES / 2;
@@ -99,7 +99,7 @@ fn shown(source: &Source, args: &Args) -> Result<Done, String> {
     Ok(Done { text, summary })
 }
 
-/// What the reader must know of lines `first` to `last`, from 1.
+/// Notes for the model about the lines `first` to `last`, counted from 1.
 fn notes(source: &Source, first: usize, last: usize) -> String {
     let total = source.text.line_count();
     let mut notes = Vec::new();
@@ -138,7 +138,7 @@ fn unreadable(desk: &Desk, found: &Path, written: &str, why: Unreadable) -> Stri
     format!("path: `{written}` {said}.")
 }
 
-/// Files in the same folder whose names are alike: the same but for case or ending, or one within the other.
+/// Files in the same folder with similar names: the same except for case or extension, or one name within the other.
 fn near(desk: &Desk, found: &Path) -> Vec<String> {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase());
     let (Some(folder), Some(sought)) = (found.parent(), stem(found)) else { return Vec::new() };

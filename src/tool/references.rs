@@ -1,4 +1,4 @@
-//! `references`: where a symbol is used, by the user's language servers.
+//! The tool `references`: finds the uses of a symbol, by the user's language servers.
 
 use super::lsp::{self, Aspect};
 use super::{CallId, Desk, Done, Tool, Work};

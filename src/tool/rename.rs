@@ -1,4 +1,4 @@
-//! `rename`: a file gets another path.
+//! The tool `rename`: gives a file another path.
 
 use super::{Tool, Work};
 use crate::edit::{Change, Edit, Format, Whole};

@@ -1,4 +1,4 @@
-//! `rename_symbol`: another name, wherever a symbol is used, by the user's language server.
+//! The tool `rename_symbol`: renames a symbol wherever it is used, by the user's language server.
 
 use super::lsp::{self, Aspect, Question};
 use super::{Desk, Tool, Work};

@@ -1,14 +1,14 @@
-//! A small part of JSON Schema: enough to tell a model which argument is wrong. Lossless repairs are
-//! made, nothing is guessed.
+//! A small part of JSON Schema: enough to tell a model which argument is wrong. Repairs arguments where nothing is
+//! lost, and guesses nothing.
 
 use serde_json::{Map, Value, json};
 
-/// Faults that are told at once.
+/// The most faults that are listed at once.
 const FAULTS: usize = 5;
-/// Characters of a wrong value that are shown.
+/// The most characters of a wrong value that are shown.
 const SHOWN: usize = 60;
 
-/// The arguments as `schema` wants them; else, for the model, what is wrong with each and what is required.
+/// The arguments as `schema` wants them. The error tells the model what is wrong with each, and what is required.
 pub(super) fn fit(tool: &str, schema: &Value, given: Value) -> Result<Value, String> {
     let mut faults = Vec::new();
     let fitted = value(schema, given, "$", &mut faults);
@@ -107,7 +107,7 @@ fn one_of(schema: &Value, word: Value, path: &str, faults: &mut Vec<String>) -> 
     word
 }
 
-/// What was written as a string, or as a float, though it is the wanted type.
+/// The value of the wanted type, if it was written as a string or as a float.
 fn repaired(wanted: &str, given: Value) -> Value {
     let inner = match (&given, wanted) {
         (Value::String(text), "object" | "array" | "integer" | "boolean") => {

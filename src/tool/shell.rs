@@ -1,4 +1,5 @@
-//! `shell`: runs a command in the project's root, under a guard: what it starts never outlives the call.
+//! The tool `shell`: runs a command in the project's root, under a guard, so that nothing that it starts outlives the
+//! call.
 
 mod output;
 
@@ -23,11 +24,11 @@ use tokio::process::Command;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 const TIME: u64 = 120;
-/// From SIGTERM to SIGKILL.
+/// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long what the command left running is awaited after its end.
+/// How long to wait, after the command's end, for processes that it left running.
 const LINGER: Duration = Duration::from_millis(500);
-/// How often new output goes to the chat.
+/// How often new output is sent to the chat.
 const TICK: Duration = Duration::from_millis(50);
 
 const PURPOSE: &str = "Runs a command with bash in the project's root and gives its output, stdout and stderr \
@@ -83,7 +84,7 @@ fn run(desk: &Desk, call: CallId, args: Value) -> BoxFuture<'_, Result<Done, Str
     .boxed()
 }
 
-/// Files whose text in the editor is not the one a command sees.
+/// Names the files whose text in the editor differs from the one that a command sees.
 async fn unsaved(desk: &Desk) -> Option<String> {
     let changed = desk.workspace.changed().await;
     let names: Vec<String> =
@@ -100,7 +101,7 @@ async fn unsaved(desk: &Desk) -> Option<String> {
 struct End {
     status: Option<ExitStatus>,
     late: bool,
-    /// Something it started still ran.
+    /// A process that it started was still running.
     left: bool,
 }
 
@@ -165,7 +166,7 @@ async fn attend(
             got = pipe.read(&mut buffer), if open => match got {
                 Ok(count) if count > 0 => {
                     output.take(&buffer[..count]);
-                    // A flood is always ready: without this a stop waits for many reads of it.
+                    // a flood of output is always ready: without this, a stop would wait for many reads
                     tokio::task::yield_now().await;
                 }
                 _ => open = false,

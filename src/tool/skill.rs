@@ -1,4 +1,4 @@
-//! `skill`: the text of a skill, when it is needed.
+//! The tool `skill`: loads the text of a skill.
 
 use super::{CallId, Desk, Done, Tool, Work, skills, walk};
 use futures::FutureExt;

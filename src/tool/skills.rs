@@ -1,5 +1,5 @@
-//! Skills: folders with a `SKILL.md`. Name and description of each are told from the start, its text is loaded
-//! on demand.
+//! Skills: folders with a `SKILL.md`. The model gets the name and description of each from the start, and its text on
+//! demand.
 
 use super::{Desk, disk, front, path};
 use crate::text::unseen::spelt_out;
@@ -7,20 +7,20 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "SKILL.md";
-/// Bytes of a `SKILL.md`; characters of a description (agentskills.io); bytes of the list that goes to the model.
+/// The most bytes of a `SKILL.md`, characters of a description (agentskills.io), and bytes of the list for the model.
 const LIMIT: u64 = 64 * 1024;
 const DESCRIPTION: usize = 1024;
 const LIST: usize = 8 * 1024;
-/// Entries of a folder that are looked at; files beside a `SKILL.md` that are named.
+/// The most entries of a skills folder that are read, and files beside a `SKILL.md` that are listed.
 const ENTRIES: usize = 500;
 const BESIDE: usize = 50;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
     pub name: String,
-    /// In one line.
+    /// The description in one line.
     pub description: String,
-    /// Its `SKILL.md`.
+    /// The path of its `SKILL.md`.
     pub path: PathBuf,
     body: String,
 }
@@ -34,13 +34,13 @@ struct Front {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Skills {
-    /// The project's and then the user's, each in the order of their folders.
+    /// The project's skills and then the user's, each in the order of their folders.
     pub found: Vec<Skill>,
-    /// One sentence each.
+    /// One sentence for each problem.
     pub problems: Vec<String>,
 }
 
-/// The skills there are. Of one name the project's counts.
+/// The available skills. If two have the same name, the project's counts.
 pub fn find(desk: &Desk) -> Skills {
     let mut skills = Skills::default();
     for folder in [desk.root.join(".caliban/skills"), users(desk)] {
@@ -66,7 +66,7 @@ pub fn users(desk: &Desk) -> PathBuf {
     desk.config.join("skills")
 }
 
-/// Folders with a `SKILL.md`, by name.
+/// The folders with a `SKILL.md`, sorted by name.
 fn folders(of: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(of).into_iter().flatten().flatten().take(ENTRIES);
     let mut folders: Vec<PathBuf> =
@@ -95,7 +95,7 @@ impl Skills {
         })
     }
 
-    /// What the model is told of them; how many did not fit.
+    /// The list of skills for the model, and how many of them did not fit.
     pub fn list(&self) -> (String, usize) {
         let mut list = String::new();
         for (at, it) in self.found.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Skills {
 }
 
 impl Skill {
-    /// Its text for the model, and where it and what belongs to it are.
+    /// The skill's text for the model, with the paths of its folder and files.
     pub fn text(&self, desk: &Desk) -> String {
         let folder = self.path.parent().unwrap_or(&self.path);
         let shown = desk.shown(folder);
@@ -124,7 +124,7 @@ impl Skill {
     }
 }
 
-/// The files of a skill's folder, two levels deep, but for its text.
+/// The files in a skill's folder, two levels deep, except its `SKILL.md`.
 fn beside(folder: &Path) -> Vec<String> {
     let walk = ignore::WalkBuilder::new(folder)
         .standard_filters(false)
@@ -137,7 +137,7 @@ fn beside(folder: &Path) -> Vec<String> {
     names.filter(|it| it != FILE).take(BESIDE).collect()
 }
 
-/// A skill, and what is to be said of it. An `Err` follows its path in a sentence.
+/// A skill, and perhaps a problem with it. The error follows the skill's path in a sentence.
 fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     let is_users = path.starts_with(&desk.config);
     let real = std::fs::canonicalize(path).map_err(|_| "leads nowhere.".to_owned())?;

@@ -1,4 +1,4 @@
-//! `symbols`: the symbols of a file or of the project, by the user's language servers.
+//! The tool `symbols`: lists the symbols of a file or of the project, by the user's language servers.
 
 use super::lsp::{self, Aspect};
 use super::{CallId, Desk, Done, Tool, Work};

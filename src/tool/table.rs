@@ -1,4 +1,4 @@
-//! The tools that an agent has, as a value: Caliban's own, some of them, or others beside them.
+//! The set of tools that an agent has, as a value: Caliban's own tools, some of them, or others too.
 
 use super::{
     Tool, Work, definition, delete, diagnostics, edit, glob, grep, hover, list, patch, read,
@@ -8,7 +8,7 @@ use crate::edit::Format;
 use crate::message::ToolSpec;
 use std::sync::Arc;
 
-/// Tools in a fixed order, which is a part of every request's cached prefix. No two have the same name.
+/// Tools in a fixed order, because they are part of every request's cached prefix. Each name occurs once.
 #[derive(Clone)]
 pub struct Toolset(Arc<Vec<Arc<Tool>>>);
 
@@ -37,7 +37,7 @@ pub fn own() -> Toolset {
     Toolset(Arc::new(own.into_iter().map(Arc::new).collect()))
 }
 
-/// What other harnesses call these tools, and models ask for.
+/// Other harnesses' names for these tools, which models also use.
 const ALIASES: &[(&str, &[&str])] = &[
     ("shell", &["bash", "run", "exec", "terminal", "command"]),
     ("grep", &["search", "rg"]),
@@ -59,13 +59,13 @@ impl Toolset {
         self.0.iter().find(|it| it.name == name).map(|it| &**it)
     }
 
-    /// Those that `keep` says.
+    /// The tools for which `keep` is true.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&Tool) -> bool) -> Toolset {
         Toolset(Arc::new(self.0.iter().filter(|it| keep(it)).cloned().collect()))
     }
 
-    /// With another tool behind them, in place of one of the same name.
+    /// These tools and one more, which replaces a tool of the same name.
     #[must_use]
     pub fn with(&self, tool: Tool) -> Toolset {
         let mut all: Vec<Arc<Tool>> =
@@ -74,7 +74,7 @@ impl Toolset {
         Toolset(Arc::new(all))
     }
 
-    /// The tools as a model sees them that writes its edits in this format, in their order.
+    /// The tools for a model that writes edits in this format, in their order.
     pub fn specs(&self, format: Format) -> Vec<ToolSpec> {
         let is_offered = |tool: &&Arc<Tool>| match &tool.work {
             Work::Edit { formats, .. } => formats.contains(&format),
@@ -83,7 +83,7 @@ impl Toolset {
         self.0.iter().filter(is_offered).map(|it| it.spec()).collect()
     }
 
-    /// For the model: there is no tool `name`, but these.
+    /// For the model: there is no tool `name`, but there are these.
     pub(super) fn unknown(&self, name: &str) -> String {
         let names: Vec<&str> = self.0.iter().map(|tool| &*tool.name).collect();
         let asked = name.to_lowercase();

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::fs;
 use tempfile::TempDir;
 
-/// A project on disk, and what the tools said into their channels.
+/// A project on disk, and what the tools sent into their channels.
 struct Room {
     _dir: TempDir,
     desk: Desk,
@@ -91,7 +91,7 @@ impl Room {
     }
 }
 
-/// What the user is asked before such a call begins.
+/// The question to the user before such a call begins.
 fn question(access: &Access) -> Option<String> {
     match decide(Mode::Ask, &[], access) {
         Decision::Ask(question) => question.text(),
@@ -104,7 +104,7 @@ fn call(tool: &str, args: Value) -> ToolCall {
 }
 
 #[test]
-fn the_table_stands_still() {
+fn the_tools_keep_their_order_and_descriptions() {
     let edits =
         [(Format::Replace, "edit write"), (Format::Patch, "apply_patch"), (Format::Whole, "write")];
     for (format, edits) in edits {
@@ -140,8 +140,8 @@ fn shout() -> Tool {
     }
 }
 
-/// A tool that is made while the program runs, the tools of a mode that only looks and those of a worker are one kind of
-/// thing: they are offered, planned and run by the same code.
+/// A tool made at run time, the tools of a mode that only reads, and the tools of a worker are values of the same
+/// type: the same code offers, plans and runs them.
 #[tokio::test]
 async fn tools_are_values_wherever_they_come_from() {
     let mut room = room();
@@ -192,9 +192,9 @@ async fn tools_are_values_wherever_they_come_from() {
     "#]].assert_eq(&room.clear(&said));
 }
 
-/// The rules hold however many links lead to a file, and whatever their names are.
+/// The rules hold for a file however many links lead to it, and whatever their names are.
 #[test]
-fn no_link_changes_the_ruling() {
+fn no_link_changes_what_the_rules_allow() {
     let room = room();
     let base = room.desk.root.parent().unwrap().to_owned();
     let link =
@@ -253,7 +253,7 @@ fn no_link_changes_the_ruling() {
 }
 
 #[test]
-fn calls_that_fit() {
+fn calls_that_fit_their_schema_are_planned() {
     let room = room();
     room.file("a.rs", "a\n");
     let all = [
@@ -290,7 +290,7 @@ fn calls_that_fit() {
 }
 
 #[test]
-fn calls_that_do_not_fit() {
+fn calls_that_do_not_fit_are_told_which_argument_is_wrong() {
     let room = room();
     let all = [
         ("read", json!({})),
@@ -346,7 +346,7 @@ fn calls_that_do_not_fit() {
 }
 
 #[test]
-fn a_broken_call_says_how() {
+fn a_call_with_broken_json_is_told_where_it_breaks() {
     let room = room();
     let said = |text: &str| {
         let why = serde_json::from_str::<Value>(text).unwrap_err().to_string();
@@ -379,7 +379,7 @@ fn linked() -> Room {
 }
 
 #[test]
-fn paths_lead_where_they_lead() {
+fn paths_are_followed_through_dots_and_links() {
     let room = linked();
     let path = |written: &str| {
         let found = path::resolve(&room.desk, written);
@@ -405,7 +405,7 @@ fn paths_lead_where_they_lead() {
 }
 
 #[test]
-fn the_project_has_bounds() {
+fn no_edit_leads_out_of_the_project() {
     let room = linked();
     let write = |path: &str| ("write", json!({ "path": path, "text": "x" }));
     let all = [

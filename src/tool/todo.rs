@@ -1,4 +1,4 @@
-//! `todo`: the list of what is to be done, kept in the project as `.todos.json` until all of it is.
+//! The tool `todo`: a list of steps, stored in the project as `.todos.json` until all of them are done.
 
 use super::{CallId, Desk, Done, Tool, Work};
 use crate::regular;
@@ -14,10 +14,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 const FILE: &str = ".todos.json";
-/// Items of a list, and characters of one.
+/// The most items of a list, and characters of an item.
 const ITEMS: usize = 100;
 const CHARS: usize = 500;
-/// Bytes of a file that may be a list of ours.
+/// The most bytes of a file that may be such a list.
 const BYTES: u64 = 1_000_000;
 
 const PURPOSE: &str = "Keeps the list of what is to be done, which the user sees. Use it for work of three steps \
@@ -108,7 +108,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         if desk.workspace.changed().await.contains(&path) {
             return Err(format!("{FILE} has unsaved changes in the editor. Nothing was done."));
         }
-        // From here to the end nothing is waited for: calls that run together do not lose each other's items.
+        // Nothing is awaited from here to the end, so calls that run together do not lose each other's items.
         let list = load(&path)?;
         let list = match args.action {
             Action::Read => return Ok(shown(&list)),
@@ -146,7 +146,7 @@ fn misfit(what: &str) -> String {
     format!("The arguments do not fit todo, so nothing was done.\n{what}")
 }
 
-/// A new list. Of items with the same text the first counts.
+/// A new list. If items have the same text, the first counts.
 fn written(todos: Vec<Given>) -> List {
     let mut list = List::default();
     for Given { text, status } in todos {
@@ -173,7 +173,7 @@ fn updated(mut list: List, todos: Vec<Given>) -> Result<List, String> {
     Ok(list)
 }
 
-/// The list on disk. What is no list of ours is not touched.
+/// The list on disk. A file that is no such list is not touched.
 fn load(path: &Path) -> Result<List, String> {
     let foreign = |why: &str| {
         format!(
@@ -190,13 +190,13 @@ fn load(path: &Path) -> Result<List, String> {
         return Err(foreign("it is a link, a folder or too large"));
     }
     let text = regular::read(path).map_err(|fault| foreign(&cause(&fault)))?;
-    // a struct would be read from an array too
+    // serde would also read a struct from an array
     let map: Result<Map<String, Value>, _> = serde_json::from_slice(&text);
     map.and_then(|it| serde_json::from_value(Value::Object(it)))
         .map_err(|fault| foreign(&cause(&fault)))
 }
 
-/// Replaces the file at once, or removes it where nothing is left to be done.
+/// Replaces the file at once, or removes it if every item is done.
 fn keep(path: &Path, list: &List) -> io::Result<()> {
     if list.todos.iter().all(|it| it.status == Status::Completed) {
         return match fs::remove_file(path) {

@@ -1,4 +1,5 @@
-//! Walks of folders, gitignore-aware, off the async threads and ended when nobody waits any more.
+//! Walks folders, leaving out the files that git ignores. A walk runs on a thread of its own, and ends when nobody
+//! waits for it any more.
 
 use crate::reach::{Reach, Reading};
 use crate::regular;
@@ -9,10 +10,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of a file that says which files are ignored.
+/// The most bytes of a file that lists ignored files.
 const LARGEST: u64 = 1 << 20;
 
-/// Leaves out ignored files and files that are never read, but not hidden ones.
+/// A walk without ignored files and files that are never read. Hidden files are included.
 pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
     let reach = reach.clone();
     let mut builder =
@@ -21,27 +22,28 @@ pub fn walker(reach: &Reach, path: &Path) -> WalkBuilder {
     builder
 }
 
-/// A walk of what `keep` lets in, hidden files too. A folder whose ignore files cannot be read is left out; where they
-/// are those of `path` or of a folder above it, no file is ignored.
+/// A walk of everything that `keep` accepts, hidden files included. A folder whose ignore files cannot be read is
+/// left out. If the ignore files of `path` or a folder above it cannot be read, no file is ignored.
 pub fn begin(path: &Path, keep: impl Fn(&DirEntry) -> bool + Send + Sync + 'static) -> WalkBuilder {
     let mut builder = WalkBuilder::new(path);
-    if path.ancestors().any(is_trap) {
+    if path.ancestors().any(would_hang) {
         builder.standard_filters(false);
     }
     let is_folder = |it: &DirEntry| it.file_type().is_some_and(|it| it.is_dir());
-    let is_open = move |it: &DirEntry| keep(it) && !(is_folder(it) && is_trap(it.path()));
+    let is_open = move |it: &DirEntry| keep(it) && !(is_folder(it) && would_hang(it.path()));
     builder.hidden(false).filter_entry(is_open);
     builder
 }
 
-/// Whether a walk of this folder would wait: it opens what says which files are ignored without looking at what that is.
-fn is_trap(folder: &Path) -> bool {
+/// Whether a walk of this folder could hang: the walk opens ignore files without looking whether they are regular
+/// files.
+fn would_hang(folder: &Path) -> bool {
     let git = folder.join(".git");
     let ignore = [folder.join(".gitignore"), folder.join(".ignore"), git.join("info/exclude")];
     if ignore.iter().any(|it| is_odd(it)) {
         return true;
     }
-    // in a worktree `.git` is a file that names a folder, where another names the next
+    // in a worktree `.git` is a file that names a folder, and the file `commondir` there names the main one
     let is_there = |it: &Path| metadata(it).is_ok_and(|it| it.is_file());
     if !is_there(&git) {
         return false;
@@ -54,13 +56,13 @@ fn is_trap(folder: &Path) -> bool {
     else {
         return false;
     };
-    // a relative one is taken from the working directory
+    // a relative path is relative to the working directory
     let common = Path::new(&named).join("commondir");
     is_odd(&common)
         || line(&common).is_some_and(|it| is_odd(&Path::new(&named).join(it).join("info/exclude")))
 }
 
-/// Whether it is a pipe or a device, or larger than any such file.
+/// Whether it is a pipe or a device, or larger than any ignore file.
 fn is_odd(path: &Path) -> bool {
     metadata(path).is_ok_and(|it| !it.is_dir() && (!it.is_file() || it.len() > LARGEST))
 }
@@ -81,7 +83,7 @@ pub(super) fn glob(argument: &str, pattern: &str) -> Result<GlobMatcher, String>
         })
 }
 
-/// Tells a walk that nobody waits for it.
+/// Tells a walk that nobody waits for it any more.
 #[derive(Clone, Default)]
 pub(super) struct Halt(Arc<AtomicBool>);
 

@@ -1,4 +1,4 @@
-//! `write`: a whole file.
+//! The tool `write`: creates a file or replaces its whole text.
 
 use super::{Tool, Work};
 use crate::edit::{Change, Edit, Format};
@@ -40,7 +40,7 @@ struct Args {
 
 fn parse(args: &Value) -> Result<Vec<Edit>, String> {
     let args = Args::deserialize(args).map_err(|fault| fault.to_string())?;
-    // a name stands for its text until that is filled in
+    // a name stands here until `edit::kept` puts the text in its place
     let text = args.text.or(args.text_from).ok_or("$.text: expected string, got nothing")?;
     let change = Change::Write { text };
     Ok(vec![Edit { path: PathBuf::from(args.path), change }])

@@ -1,11 +1,11 @@
-//! Which files are instructions, in a folder made for it.
+//! Which files are taken as instructions, in a folder made for the test.
 
 use super::*;
 use crate::reach::Folders;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-/// A project `p`, the user's configuration `config` and a home around them.
+/// A project `p`, the user's configuration `config`, and the home folder around them.
 fn place(files: &[(&str, &str)]) -> (TempDir, Places) {
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path().canonicalize().unwrap();
@@ -35,7 +35,7 @@ fn check(files: &[(&str, &str)], expect: Expect) {
 }
 
 #[test]
-fn the_users_own_come_first_and_agents_md_before_claude_md() {
+fn the_users_instructions_come_first_and_agents_md_hides_claude_md() {
     check(
         &[
             ("config/AGENTS.md", "be kind"),
@@ -54,7 +54,7 @@ fn the_users_own_come_first_and_agents_md_before_claude_md() {
 }
 
 #[test]
-fn the_way_from_the_root_to_the_working_directory_is_read_and_the_rest_when_it_is_touched() {
+fn folders_down_to_the_working_directory_are_read_first_and_others_when_touched() {
     let files = [
         ("p/AGENTS.md", "root"),
         ("p/a/CLAUDE.md", "a"),
@@ -82,7 +82,7 @@ fn the_way_from_the_root_to_the_working_directory_is_read_and_the_rest_when_it_i
 }
 
 #[test]
-fn imports_stand_behind_their_file_once_each() {
+fn each_import_stands_once_behind_its_file() {
     check(
         &[
             (
@@ -112,7 +112,7 @@ fn imports_stand_behind_their_file_once_each() {
 }
 
 #[test]
-fn an_import_leads_nowhere_but_into_the_project_and_the_users_own_folder() {
+fn an_import_leads_only_into_the_project_and_the_users_own_folder() {
     check(
         &[
             (
@@ -156,7 +156,7 @@ fn an_import_leads_nowhere_but_into_the_project_and_the_users_own_folder() {
 }
 
 #[test]
-fn imports_of_imports_end() {
+fn a_chain_of_imports_has_an_end() {
     check(
         &[
             ("p/AGENTS.md", "@1.md"),
@@ -178,7 +178,7 @@ fn imports_of_imports_end() {
 }
 
 #[test]
-fn what_is_no_text_is_told_and_the_rest_goes_along() {
+fn a_file_that_is_no_text_is_reported_and_the_others_are_taken() {
     let (_dir, places) = place(&[("config/AGENTS.md", "mine"), ("outside.md", "key")]);
     let at = |name: &str| places.root.join(name);
     let told = || told(&gather(&places));
@@ -226,7 +226,7 @@ fn what_is_no_text_is_told_and_the_rest_goes_along() {
 }
 
 #[test]
-fn what_is_cut_is_told_to_both_sides() {
+fn a_cut_is_told_to_the_model_and_the_user() {
     let line = "x".repeat(99) + "\n";
     let big = line.repeat(400);
     let (_dir, places) = place(&[
@@ -260,7 +260,7 @@ fn what_is_cut_is_told_to_both_sides() {
 }
 
 #[test]
-fn what_changed_is_one_sentence() {
+fn changed_instructions_are_told_in_one_sentence() {
     let file = |path: &str, text: &str| Excerpt {
         path: path.into(),
         lines: None,

@@ -1,8 +1,8 @@
-//! Which parts of a prompt are code, and which words behind an `@` belong to code that is not marked as such.
+//! Finds the code in a prompt, and `@` words that belong to code which is not marked as code.
 
 use std::ops::Range;
 
-/// Decorators, annotations and tags of comments that people write about in plain sentences.
+/// Decorators, annotations and comment tags that people mention in ordinary sentences.
 const NAMES: [&str; 62] = [
     // Python
     "abstractmethod",
@@ -72,7 +72,7 @@ const NAMES: [&str; 62] = [
     "supports",
 ];
 
-/// The words with which the line below a decorator begins.
+/// Words with which the line below a decorator begins.
 const DECORATED: [&str; 18] = [
     "abstract",
     "async",
@@ -94,12 +94,12 @@ const DECORATED: [&str; 18] = [
     "struct",
 ];
 
-/// A text in lines.
+/// A text divided into lines.
 pub(super) struct Lines<'a> {
     text: &'a str,
-    /// Each with the byte at which it begins.
+    /// Each line with the byte at which it begins.
     all: Vec<(usize, &'a str)>,
-    /// Of each, whether the first line below that does not begin with an `@` is code.
+    /// For each line, whether the next line that does not begin with an `@` is code.
     decorate: Vec<bool>,
 }
 
@@ -114,8 +114,8 @@ impl Lines<'_> {
         Lines { text, all, decorate }
     }
 
-    /// Whether the word behind the `@` at this byte is a decorator or the like: by its name, because `(` follows, or
-    /// because it stands alone above a line of code.
+    /// Whether the word behind the `@` at this byte is a decorator or similar: it has a known name, a `(` follows, or
+    /// it stands alone above a line of code.
     pub(super) fn is_decorator(&self, at: usize, word: &str) -> bool {
         let is_name = |it: &str| {
             !it.is_empty() && it.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
@@ -132,7 +132,7 @@ impl Lines<'_> {
     }
 }
 
-/// The code of a text, in order: what stands between fences, and in a line between backticks.
+/// The ranges of code in a text, in order: between fences, and between backticks within a line.
 pub(super) fn spans(Lines { all: lines, .. }: &Lines<'_>) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut unclosed = [usize::MAX; 2];
@@ -163,17 +163,17 @@ fn lines(text: &str) -> Vec<(usize, &str)> {
     lines.collect()
 }
 
-/// The mark of a fence, and how many of it.
+/// The character of a fence, and how many of it the line has.
 fn fence(line: &str) -> Option<(char, usize)> {
     let line = line.trim();
     let mark = line.chars().next().filter(|it| "`~".contains(*it))?;
     let count = line.chars().take_while(|it| *it == mark).count();
-    // Backticks may follow on the line: then it is code in a line.
+    // if backticks follow on the same line, it is inline code
     (count >= 3 && !(mark == '`' && line[count..].contains('`'))).then_some((mark, count))
 }
 
-/// How many lines stand before the fence that closes this one. `unclosed`: for each mark, the shortest fence that is
-/// known not to be closed any more, so that the text is not searched to its end for every fence.
+/// How many lines there are before the fence that closes this one. `unclosed` has, for each mark, the shortest fence
+/// known to have no closing one, so that the text is not searched to its end for every fence.
 fn closing(
     lines: &[(usize, &str)],
     (mark, count): (char, usize),
@@ -192,15 +192,15 @@ fn closing(
     found
 }
 
-/// Code between two runs of as many backticks.
+/// Adds the inline code of a line: between two runs of equally many backticks.
 fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(open) = line[at..].find('`').map(|it| at + it) {
-        let count = run(&line[open..]);
+        let count = backticks(&line[open..]);
         at = open + count;
         let mut seek = at;
         while let Some(close) = line[seek..].find('`').map(|it| seek + it) {
-            let length = run(&line[close..]);
+            let length = backticks(&line[close..]);
             seek = close + length;
             if length == count {
                 spans.push(start + open..start + seek);
@@ -211,12 +211,12 @@ fn inline(start: usize, line: &str, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-/// How many backticks a text begins with.
-fn run(text: &str) -> usize {
+/// The number of backticks at the beginning of a text.
+fn backticks(text: &str) -> usize {
     text.bytes().take_while(|it| *it == b'`').count()
 }
 
-/// Whether a line begins the definition of something.
+/// Whether a line begins a definition.
 fn is_code(line: &str) -> bool {
     let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     DECORATED.contains(&first) && line.ends_with(['{', '(', ')', ':', ';', ','])
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn code_stands_between_backticks_and_between_fences() {
+    fn code_is_found_between_backticks_and_between_fences() {
         check("a `b` c ``d ` e`` f", expect!["`b` | ``d ` e``"]);
         check("one ` alone\nand ` another", expect![""]);
         check("a ```b``` c", expect!["```b```"]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decorator_is_told_by_its_name_or_its_place() {
+    fn a_decorator_is_recognised_by_its_name_or_its_place() {
         let is =
             |text: &str, word: &str| Lines::of(text).is_decorator(text.find('@').unwrap(), word);
         assert!(is("why is @Override missing", "Override"));

@@ -1,4 +1,4 @@
-//! What a model is sent of a session, hand edited or not.
+//! The request that is made of a session, also of one that was edited by hand.
 
 use super::*;
 use crate::message::{Input, ToolCall};
@@ -128,7 +128,7 @@ fn a_closing_mark_cannot_be_forged() {
 }
 
 #[test]
-fn what_is_for_the_user_alone_and_what_is_empty_is_left_out() {
+fn notes_for_the_user_and_empty_texts_are_left_out() {
     check(
         vec![
             say(Role::Note, vec![text("Stopped.")]),
@@ -213,7 +213,7 @@ fn the_first_message_is_the_users() {
 }
 
 #[test]
-fn signatures_go_back_to_the_model_that_made_them_alone() {
+fn signatures_go_back_only_to_the_model_that_made_them() {
     let reply = |by: &str| Message {
         by: by.into(),
         ..say(

@@ -1,4 +1,4 @@
-//! What the editor says was decided, given to the calls whose changes it is about.
+//! The editor's decisions, divided among the calls whose changes they are about.
 
 use super::*;
 use Decision::{Accepted, Part as InPart, Rejected, Reworked};
@@ -18,15 +18,15 @@ fn each_call_of_a_proposal_gets_the_decisions_of_its_own_changes() {
     assert_eq!(decisions(&joined, 0, &[InPart]), [Some(InPart), Some(InPart)]);
     let reverted = [part(lines, "A\nb\nc\nd\ne\n"), part("A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n")];
     assert_eq!(decisions(&reverted, 0, &[Accepted]), [None]);
-    // of another number of changes nothing is known
+    // if the number of changes differs, nothing is known
     assert_eq!(decisions(&apart, 0, &[Accepted]), []);
     assert_eq!(decisions(&apart, 0, &[]), []);
-    // the last newline is one change
+    // a changed final newline counts as one change
     assert_eq!(decisions(&[part("a\nb", "a\nb\n")], 0, &[Rejected]), [Some(Rejected)]);
 }
 
 #[test]
-fn what_was_decided_holds_whatever_the_text_reads() {
+fn a_decision_holds_whatever_the_text_is() {
     let part = part("a\nb\nc\n", "a\nB\nB2\nc\n");
     let told = |decision, settled: &str| {
         let settled = Text::new(settled);

@@ -1,4 +1,4 @@
-//! A formatter's changes are not the user's.
+//! A formatter's changes are not taken for the user's.
 
 use super::super::*;
 use expect_test::expect;
@@ -13,10 +13,10 @@ fn part(before: &str, after: &str) -> Part {
     }
 }
 
-/// What was settled on, the texts before and after each formatter, and the fates of two hunks.
+/// The settled text, the texts before and after each formatter, and the fates of two hunks.
 type Case = (&'static str, &'static [(&'static str, &'static str)], [Fate; 2]);
 
-/// The fates of the hunks that `before` and `after` differ by.
+/// The fates of the hunks between `before` and `after`.
 fn fates(before: &str, after: &str, settled: &str, formattings: &[(&str, &str)]) -> Vec<Fate> {
     let part = part(before, after);
     let seen: Vec<Formatting> = formattings
@@ -27,34 +27,34 @@ fn fates(before: &str, after: &str, settled: &str, formattings: &[(&str, &str)])
     outcome.hunks.iter().map(|it| it.fate).collect()
 }
 
-/// One formatter at work.
+/// One run of a formatter.
 const RAN: (&str, &str) = ("a\nB( x )\nc\nD\ne\n", "a\nB('x')\nc\nD\ne\n");
 
 #[test]
-fn what_a_formatter_was_seen_to_change_is_formatted() {
+fn changes_of_a_formatter_count_as_formatted() {
     use Fate::{Formatted, Kept, Reworked, Undone};
     let (before, after) = ("a\nb\nc\nd\ne\n", "a\nB( x )\nc\nD\ne\n");
     let cases: [Case; 8] = [
         ("a\nB('x')\nc\nD\ne\n", &[RAN], [Formatted, Kept]),
-        // nobody saw a formatter
+        // no formatter was seen
         ("a\nB('x')\nc\nD\ne\n", &[], [Reworked, Kept]),
-        // the user typed behind it, and before it
+        // the user typed after the formatter, and before it
         ("a\nB('y')\nc\nD\ne\n", &[RAN], [Reworked, Kept]),
         (
             "a\nB('y')\nc\nD\ne\n",
             &[("a\nB( y )\nc\nD\ne\n", "a\nB('y')\nc\nD\ne\n")],
             [Reworked, Kept],
         ),
-        // it was undone
+        // the formatting was undone
         ("a\nB( x )\nc\nD\ne\n", &[RAN], [Kept, Kept]),
         ("a\nb\nc\nD\ne\n", &[RAN], [Undone, Kept]),
-        // two runs, and the user's own work elsewhere between them
+        // two runs, with the user's own change elsewhere between them
         (
             "mine\na\nB('x')\nc\nD;\ne\n",
             &[RAN, ("mine\na\nB('x')\nc\nD\ne\n", "mine\na\nB('x')\nc\nD;\ne\n")],
             [Formatted, Formatted],
         ),
-        // one formatted, one reworked
+        // one hunk was formatted, the other reworked
         ("a\nB('x')\nc\nmine\ne\n", &[RAN], [Formatted, Reworked]),
     ];
     for (settled, formattings, wanted) in cases {
@@ -63,7 +63,7 @@ fn what_a_formatter_was_seen_to_change_is_formatted() {
 }
 
 #[test]
-fn other_blanks_are_formatting_where_more_than_blanks_was_proposed() {
+fn changed_blanks_count_as_formatting_unless_only_blanks_were_proposed() {
     use Fate::{Formatted, Reworked};
     let cases = [
         ("a\nb\nc\n", "a\nf(x,y)\nc\n", "a\n  f(x, y)\nc\n", Formatted),
@@ -90,9 +90,9 @@ fn the_model_hears_that_it_was_formatted() {
 }
 
 proptest! {
-    /// Whatever a formatter makes of an accepted proposal, no hunk of it is told as the user's work.
+    /// Whatever a formatter makes of an accepted proposal, no hunk of it counts as the user's work.
     #[test]
-    fn a_formatter_alone_is_never_the_user(
+    fn changes_of_a_formatter_alone_never_count_as_the_users(
         lines in prop::collection::vec("[abc]{1,2}", 1..8),
         new in prop::collection::vec("[abcX]{1,2}", 1..8),
         formatted in prop::collection::vec("[abcXY]{1,2}", 1..8),

@@ -1,4 +1,4 @@
-//! New texts that need not be sent twice.
+//! New texts that a model need not send twice.
 
 use super::*;
 use crate::edit::kept::{filled, gather, kept, names};
@@ -10,7 +10,7 @@ fn call(news: &[&str]) -> Vec<Edit> {
 }
 
 #[test]
-fn long_texts_get_a_name_where_it_helps() {
+fn long_texts_of_misfits_get_a_name_if_it_helps() {
     let (long, other) = ("x".repeat(100), "y".repeat(100));
     let absent = Misfit::Absent { nearest: None, old: String::new(), is_stale: false };
     let all = [
@@ -35,7 +35,7 @@ fn long_texts_get_a_name_where_it_helps() {
 }
 
 #[test]
-fn a_name_is_found_in_the_calls_before() {
+fn a_named_text_is_found_in_earlier_calls() {
     let long = "x".repeat(100);
     let said = kept(&call(&[&long]), &Misfit::NoFile);
     let name = said.split('"').nth(1).unwrap();

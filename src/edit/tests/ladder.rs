@@ -1,9 +1,9 @@
-//! The ladder's laws, against slow and simple oracles.
+//! Laws of the ladder, checked against slow and simple implementations.
 
 use super::*;
 use proptest::prelude::*;
 
-/// `PROPTEST_CASES` makes more of them.
+/// More cases than usual; `PROPTEST_CASES` makes even more.
 fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: 16 * usual.cases, ..usual }
@@ -30,7 +30,7 @@ fn block(lines: std::ops::Range<usize>) -> impl Strategy<Value = String> {
         .prop_map(|(lines, ends)| if ends { lines.join("\n") + "\n" } else { lines.join("\n") })
 }
 
-/// How a model may get a text wrong.
+/// A text with a mistake that models make.
 fn mangled(text: &str, how: u8) -> String {
     let each = |change: &dyn Fn(usize, &str) -> String| {
         let body = text.strip_suffix('\n').unwrap_or(text);
@@ -53,7 +53,7 @@ fn mangled(text: &str, how: u8) -> String {
     }
 }
 
-/// A file, an `old` that is mostly a part of it somehow mangled, and a `new` that is mostly like it.
+/// A file, an `old` that is usually a part of it with a mistake, and a `new` that is usually similar to the `old`.
 fn edit(how: std::ops::Range<u8>) -> impl Strategy<Value = (String, String, String)> {
     let parts = (block(1..9), 0usize..8, 1usize..5, how);
     (parts, block(1..4), block(1..4), 0u8..6).prop_map(
@@ -74,13 +74,13 @@ fn edit(how: std::ops::Range<u8>) -> impl Strategy<Value = (String, String, Stri
     )
 }
 
-/// All that the ladder may overlook, taken away, but for line numbers.
+/// A text without everything that the ladder tolerates, except line numbers.
 fn squashed(text: &str) -> String {
     let plain = text.replace(['“', '”'], "\"").replace('–', "-").replace('…', "...");
     plain.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Without what may be a line number before each line.
+/// A text without possible line numbers.
 fn unnumbered(text: &str) -> String {
     let bare = |line: &str| {
         let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
@@ -89,7 +89,7 @@ fn unnumbered(text: &str) -> String {
     text.split('\n').map(bare).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether `after` is `before` with one piece replaced that is `old` but for what may be overlooked.
+/// Whether `after` is `before` with one piece replaced that equals `old`, apart from tolerated differences.
 fn is_one_splice(before: &str, after: &str, old: &str) -> bool {
     let same = |(a, b): &(u8, u8)| a == b;
     let head = before.bytes().zip(after.bytes()).take_while(same).count();
@@ -104,7 +104,7 @@ fn is_one_splice(before: &str, after: &str, old: &str) -> bool {
     })
 }
 
-/// First lines where `old` stands as whole lines, each made plain by `same`.
+/// The first lines of the places where `old` stands as whole lines. `same` normalises each line.
 fn windows(file: &str, old: &str, same: impl Fn(&str) -> String) -> Vec<usize> {
     let split = |text: &str| -> Vec<String> {
         text.strip_suffix('\n').unwrap_or(text).split('\n').map(&same).collect()
@@ -116,24 +116,24 @@ fn windows(file: &str, old: &str, same: impl Fn(&str) -> String) -> Vec<usize> {
 proptest! {
     #![proptest_config(many())]
 
-    /// Nothing but one piece of the file's bytes changes, and that piece is `old` but for what may be overlooked.
+    /// Only one piece of the file changes, and it equals `old` apart from tolerated differences.
     #[test]
-    fn one_piece_changes((file, old, new) in edit(0..12), dos in any::<bool>(), mark in any::<bool>()) {
+    fn only_one_piece_of_the_file_changes((file, old, new) in edit(0..12), dos in any::<bool>(), mark in any::<bool>()) {
         let file = if dos { file.replace('\n', "\r\n") } else { file };
         let file = if mark { format!("\u{feff}{file}") } else { file };
         let text = Text::decode(file.as_bytes()).unwrap();
         if let Ok(fit) = resolve(Some(&text), &replace(&old, &new)) {
             let after = String::from_utf8(fit.text.encode()).unwrap();
             prop_assert!(is_one_splice(&file, &after, &old), "{fit:?}");
-            // an empty file has no line ends to keep
+            // an empty file has no newline style to keep
             let newline = if file.is_empty() { fit.text.newline } else { text.newline };
             prop_assert_eq!((fit.text.newline, fit.text.bom), (newline, text.bom));
         }
     }
 
-    /// What stands there twice is never replaced once, and what stands there once is found.
+    /// A text with two places is never replaced at one of them, and a text with one place is found.
     #[test]
-    fn one_place_or_none((file, old, new) in edit(0..12)) {
+    fn an_edit_changes_one_place_or_none((file, old, new) in edit(0..12)) {
         let text = Text::new(file.clone());
         let exact = (0..file.len()).filter(|at| file.as_bytes()[*at..].starts_with(old.as_bytes())).count();
         let bare = |line: &str| line.trim_end_matches([' ', '\t', '\r']).to_owned();
@@ -151,9 +151,9 @@ proptest! {
         }
     }
 
-    /// A block sent at another indentation is found, and `new` comes to stand at the file's.
+    /// A block with another indentation is found, and `new` gets the file's indentation.
     #[test]
-    fn shifted_blocks_come_back(
+    fn a_block_with_another_indentation_is_found(
         (file, old, new) in edit(8..9), shift in prop_oneof![Just("  "), Just("\t"), Just("        ")],
     ) {
         let shifted = |text: &str| -> String {
@@ -165,7 +165,7 @@ proptest! {
         let bare = |line: &str| line.trim_end().replace(['“', '”'], "\"").replace('–', "-");
         let is_plain = straight.as_ref().is_ok_and(|it| it.note.is_empty())
             && windows(&file, &old, str::to_owned).len() == 1
-            // what is exact may begin within a line, and then no line is shifted
+            // an exact match may begin within a line, and then no line is shifted
             && file.find(&old).is_none_or(|at| at == 0 || file.as_bytes()[at - 1] == b'\n')
             && windows(&file, &shifted(&old), bare).is_empty()
             && !file.contains(&shifted(&old))
@@ -185,7 +185,7 @@ proptest! {
                 prop_assert_eq!(lines(&fit.text.content), lines(&wanted));
             }
             Ok(_) => (),
-            // lines keep the carriage returns that the file has
+            // lines keep the file's carriage returns
             Err(Misfit::Unchanged) => prop_assert_eq!(squash(&wanted), squash(&file)),
             Err(misfit) => prop_assert!(matches!(misfit, Misfit::Ambiguous { .. }), "{misfit:?}"),
         }

@@ -1,4 +1,4 @@
-//! What holds for any text and any edit of it.
+//! Laws for any text and any edit of it.
 
 use super::*;
 use crate::text::diff;
@@ -29,7 +29,7 @@ proptest! {
     }
 
     #[test]
-    fn dos_stays_dos(lines in proptest::collection::vec("[ab]{1,3}", 1..6), at in 0usize..6) {
+    fn a_dos_text_keeps_its_newlines(lines in proptest::collection::vec("[ab]{1,3}", 1..6), at in 0usize..6) {
         let at = at % lines.len();
         let numbered: Vec<String> =
             lines.iter().enumerate().map(|(n, line)| format!("{n}{line}\r\n")).collect();
@@ -41,9 +41,9 @@ proptest! {
         prop_assert_eq!(after.text.encode(), wanted.concat().into_bytes());
     }
 
-    /// Any choice among the hunks is found again, with the user's own lines put in elsewhere.
+    /// Any choice among the hunks is recognised, even with the user's own lines elsewhere.
     #[test]
-    fn every_choice_is_heard(
+    fn every_choice_among_the_hunks_is_recognised(
         lines in proptest::collection::vec((0u8..4, any::<bool>(), any::<bool>()), 1..40),
     ) {
         let (mut before, mut after, mut settled) = (vec![], vec![], vec![]);

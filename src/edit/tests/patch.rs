@@ -1,11 +1,11 @@
-//! The grammar of `apply_patch`: what other harnesses do with a patch, safer where that is unsafe.
+//! The format of `apply_patch`: patches that other harnesses accept, with stricter rules where theirs are unsafe.
 
 mod places;
 
 use super::*;
 use proptest::prelude::*;
 
-/// What a patch makes of these files, or why it makes nothing of them.
+/// What a patch makes of these files, or why it is refused.
 fn told(files: &[(&str, &str)], patch: &str) -> String {
     let edits = match parse_patch(patch) {
         Ok(edits) => edits,
@@ -31,7 +31,7 @@ fn told(files: &[(&str, &str)], patch: &str) -> String {
     }
 }
 
-/// `body` between the marks, of a file `a`.
+/// Compares the result of a patch to the file `a`. `body` stands between the patch's marks.
 fn check(text: &str, body: &str, expect: &Expect) {
     let patch = format!("*** Begin Patch\n*** Update File: a\n{body}*** End Patch\n");
     expect.assert_eq(&told(&[("a", text)], &patch));
@@ -51,7 +51,7 @@ fn a_patch_over_several_files_changes_all_or_none() {
 }
 
 #[test]
-fn what_a_shell_or_a_reader_puts_around_a_patch_is_left_out() {
+fn lines_that_a_shell_or_markdown_puts_around_a_patch_are_left_out() {
     let bare = "*** Begin Patch\n*** Update File: a\n-x\n+y\n*** End Patch";
     for wrapped in [
         format!("<<EOF\n{bare}\nEOF"),
@@ -86,13 +86,13 @@ fn blank_space_around_marks_and_between_files_is_left_out() {
         b: "y\n" deleted
         c: "Z\n" -> d"#]]
     .assert_eq(&told(&files, padded));
-    // in a chunk such a line is the file's
+    // within a chunk such a line belongs to the file
     let body = "@@\n *** End of File\n-x\n+X\n";
     check("x\n*** End of File\nx\ny\n", body, &expect![[r#"a: "x\n*** End of File\nX\ny\n""#]]);
 }
 
 #[test]
-fn a_text_that_is_there_already_is_told() {
+fn a_text_that_is_already_there_is_reported() {
     check(
         "a\nlong enough\n",
         "@@\n a\n-short\n+long enough\n",
@@ -103,7 +103,7 @@ fn a_text_that_is_there_already_is_told() {
 }
 
 #[test]
-fn chunks_that_do_not_fit_teach() {
+fn a_misfit_of_a_chunk_tells_the_nearest_lines() {
     check(
         "a\nb\nc\n",
         "@@\n-a\n+A\n@@\n b\n-d\n+D\n",
@@ -129,7 +129,7 @@ fn chunks_that_do_not_fit_teach() {
 }
 
 #[test]
-fn what_would_overwrite_is_refused() {
+fn a_patch_that_would_overwrite_a_file_is_refused() {
     let add = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
     expect![
         "Nothing of the patch was applied. a exists already. Use `*** Update File:` to change it."
@@ -193,7 +193,7 @@ fn files_are_deleted_and_moved_with_their_changes() {
 }
 
 #[test]
-fn what_is_no_patch_is_refused_with_its_line() {
+fn a_broken_patch_is_refused_with_its_line() {
     let all = [
         "",
         "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n",
@@ -225,9 +225,9 @@ fn what_is_no_patch_is_refused_with_its_line() {
 }
 
 proptest! {
-    /// Whatever a model sends, nothing breaks, and what is taken changes nothing that is in no chunk.
+    /// Any text can be parsed without a panic, and no line outside of the chunks changes.
     #[test]
-    fn any_text_is_a_patch_or_a_fault(
+    fn any_text_is_a_patch_or_an_error(
         lines in proptest::collection::vec(
             "(\\*\\*\\* (Begin Patch|End Patch|End of File|(Add|Update|Delete) File: [ab]|Move to: b)|@@( a)?|[ +-]?[abé\\*]{0,2})", 0..12),
     ) {
@@ -235,7 +235,7 @@ proptest! {
         told(&[("a", "a\nb\na\n\nab\né\n")], &patch);
     }
 
-    /// The patch that a diff of two texts is makes the one of the other.
+    /// The diff of two texts, as a patch, turns one into the other.
     #[test]
     fn a_diff_makes_the_new_text(
         kept in proptest::collection::vec((any::<bool>(), any::<bool>()), 1..20), ends in any::<bool>(),

@@ -1,4 +1,4 @@
-//! Calls over several files.
+//! Calls that change several files.
 
 use super::*;
 use crate::edit::Rung;
@@ -49,7 +49,7 @@ fn all_files_of_a_call_change_or_none() {
 }
 
 #[test]
-fn a_file_that_comes_back_to_what_it_was_is_left_alone() {
+fn a_file_that_gets_its_old_text_back_is_left_alone() {
     let files = [("a", Some("one\n")), ("b", Some("two\n"))];
     let there_and_back = [("a", "one", "1"), ("b", "two", "2"), ("a", "1", "one")];
     assert_eq!(told(over(&files, &there_and_back)), "b Some(\"two\\n\") -> \"2\\n\" \n");
@@ -58,7 +58,7 @@ fn a_file_that_comes_back_to_what_it_was_is_left_alone() {
 }
 
 #[test]
-fn what_may_not_be_changed_refuses_the_call() {
+fn a_file_that_may_not_be_changed_refuses_the_whole_call() {
     let texts = Texts::from([
         ("a".into(), Some(Text::new("one\n"))),
         ("b".into(), Some(Text::new("one\n"))),
@@ -73,7 +73,7 @@ fn what_may_not_be_changed_refuses_the_call() {
 }
 
 #[test]
-fn a_rung_is_ambiguous_by_itself() {
+fn several_matches_by_one_tolerance_are_ambiguous() {
     let text = Text::new("a \nb\na\t\n");
     let misfit = resolve(Some(&text), &replace("a\n", "c\n")).unwrap_err();
     assert_eq!(misfit, Misfit::Ambiguous { at: vec![1, 3], by: vec![Rung::Blanks] });

@@ -1,4 +1,4 @@
-//! Reading an answer of Anthropic Messages: typed blocks by index, each opened, extended and closed.
+//! Reads an answer of Anthropic Messages: typed blocks by index, each opened, extended and closed.
 
 use crate::event::Delta;
 use crate::message::{Block, CallId, Input, Reply, Stop, ToolCall, Usage};
@@ -50,7 +50,7 @@ enum Kind {
         whole: Value,
         pieces: String,
     },
-    /// A block this program does not know, built up as it came.
+    /// A block of an unknown kind, assembled from its deltas.
     Raw {
         value: Value,
         pieces: String,
@@ -89,7 +89,7 @@ impl dialect::Decoder for Decoder {
     }
 }
 
-/// Events whose shape must be right; others may look as they like.
+/// Events that have to have the expected shape. Other events may have any shape.
 const KNOWN: [&str; 7] = [
     "message_start",
     "content_block_start",
@@ -149,7 +149,7 @@ impl Decoder {
         self.count(&message["usage"]);
     }
 
-    /// The counts are totals so far; absent and null ones leave what is known.
+    /// Takes the total counts so far. A count that is missing or null leaves the earlier one.
     fn count(&mut self, usage: &Value) {
         for (name, count) in [
             ("input_tokens", &mut self.usage.input),
@@ -215,7 +215,7 @@ impl Decoder {
         let stop = self.stop.take().unwrap_or_else(|| Stop::Unknown("no stop_reason".to_owned()));
         let last = self.blocks.len().saturating_sub(1);
         let may_cut = dialect::cuts_calls(&stop);
-        // A reply that is sent back to be continued may not end in blanks.
+        // the API refuses to continue a reply that ends in blanks
         if let (Stop::Pause, Some(Open { kind: Kind::Text(text), .. })) =
             (&stop, self.blocks.last_mut())
         {
@@ -245,7 +245,7 @@ fn tell(out: &mut Vec<Sampled>, delta: fn(String) -> Delta, text: &str) {
     }
 }
 
-/// Adds an unknown delta to an unknown block: strings grow, everything else is replaced.
+/// Adds a delta to a block of an unknown kind: strings are extended, other values are replaced.
 fn merge(block: &mut Value, mut event: Value) {
     let (Some(block), Some(delta)) = (block.as_object_mut(), event["delta"].as_object_mut()) else {
         return;

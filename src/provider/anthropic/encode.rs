@@ -1,14 +1,14 @@
-//! A request in Anthropic Messages, with the cache marked where the next request will look for it.
+//! A request in Anthropic Messages, with cache marks where the next request looks for them.
 
 use super::thinking;
 use crate::message::{Block, Message, Request, Role, ToolAnswer, ToolSpec};
 use crate::provider::dialect::{fitting_id, fitting_name, replayed};
-use crate::provider::prefix::Room;
+use crate::provider::prefix::CacheMinimum;
 use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
-/// Longest call id the API takes: its pattern is `^[a-zA-Z0-9_-]{1,64}$`.
+/// The longest call id of the API, whose pattern is `^[a-zA-Z0-9_-]{1,64}$`.
 const ID: usize = 64;
 
 pub(crate) fn body(request: &Request) -> Value {
@@ -20,23 +20,23 @@ pub(crate) fn body(request: &Request) -> Value {
     if !request.system.trim().is_empty() {
         body["system"] = json!([{ "type": "text", "text": request.system }]);
     }
-    let mut room = Room::of(&request.model);
-    room.take(&body["tools"]);
-    room.take(&body["system"]);
+    let mut minimum = CacheMinimum::of(&request.model);
+    minimum.take(&body["tools"]);
+    minimum.take(&body["system"]);
     let last = if body["system"].is_null() { "tools" } else { "system" };
-    if room.is_enough() && !body[last].is_null() {
+    if minimum.is_enough() && !body[last].is_null() {
         mark(&mut body[last]);
     }
     let mut messages: Vec<Value> = request.messages.iter().filter_map(message).collect();
     close_server_tools(&mut messages);
     thinking::ask(request, &messages, &mut body);
-    mark_messages(&mut messages, room);
+    mark_messages(&mut messages, minimum);
     body["messages"] = messages.into();
     body
 }
 
-/// Takes out a server's tool call that never came to its result, unless the reply it stands in is still to be
-/// continued: the next request would be refused for it.
+/// Removes a server's tool call that has no result, because the next request would be refused for it. The call stays
+/// if the reply in which it stands is still to be continued.
 fn close_server_tools(messages: &mut Vec<Value>) {
     let finished = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
     let results: HashSet<String> = messages
@@ -60,14 +60,14 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "name": spec.name, "description": spec.purpose, "input_schema": spec.schema })
 }
 
-/// Blocks that a mark looks back over is 20; so far apart stand two marks, with some to spare.
+/// The distance between two marks in blocks. The API looks back 20 blocks from a mark.
 const STRIDE: usize = 15;
 
-/// Marks the end of this request and the end of the one before it, which is the last user message before
-/// the last reply: what was written then is read now. One more mark stands a stride before that, for the
-/// case that the request before was stopped before it was written, behind many calls.
-fn mark_messages(messages: &mut [Value], room: Room) {
-    let short = room.short(messages);
+/// Marks the end of this request and the end of the previous one, which is the last user message before the last reply:
+/// the API reads from its cache what the previous request wrote. A third mark stands `STRIDE` blocks before. If the
+/// previous request was stopped before it was cached, the API finds the end of an earlier request from there.
+fn mark_messages(messages: &mut [Value], minimum: CacheMinimum) {
+    let short = minimum.too_short(messages);
     let last = |messages: &[Value], role: &str| {
         messages.iter().rposition(|message| message["role"] == role)
     };
@@ -87,14 +87,14 @@ fn mark_messages(messages: &mut [Value], room: Room) {
     }
 }
 
-/// Marks the last of a list of blocks.
+/// Marks the last block of a list.
 fn mark(blocks: &mut Value) {
     if let Some(block) = blocks.as_array_mut().and_then(|blocks| blocks.last_mut()) {
         block["cache_control"] = json!({ "type": "ephemeral" });
     }
 }
 
-/// `None` for what no model is to see, and for a message with nothing in it.
+/// `None` for a message that models do not see, and for an empty message.
 fn message(message: &Message) -> Option<Value> {
     let role = match message.role {
         Role::User => "user",
@@ -102,7 +102,7 @@ fn message(message: &Message) -> Option<Value> {
         Role::System | Role::Note => return None,
     };
     let mut blocks = message.blocks.iter().collect::<Vec<_>>();
-    // Results of calls are refused behind other blocks; the sort is stable.
+    // The API refuses answers of calls behind other blocks. The sort is stable.
     blocks.sort_by_key(|block| role == "user" && !matches!(block, Block::Answer(_)));
     let content: Vec<Value> = blocks.into_iter().filter_map(self::block).collect();
     (!content.is_empty()).then(|| json!({ "role": role, "content": content }))

@@ -157,7 +157,7 @@ fn check(request: &Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         &sample::two_tools(),
         expect![[r#"
@@ -188,7 +188,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         &sample::cancelled(),
         expect![[r#"
@@ -227,9 +227,9 @@ fn without_a_system_prompt_the_tools_are_marked() {
     assert_eq!(body["tools"][1]["cache_control"], json!({ "type": "ephemeral" }));
 }
 
-/// Where the next request will look, this one has written; and never more than four marks.
+/// Each request is marked where the next one looks, with at most four marks.
 #[test]
-fn the_end_of_each_request_is_marked_in_the_next() {
+fn each_request_is_marked_where_the_next_one_looks() {
     for model in ["m-1", "claude-sonnet-4-5"] {
         let mut messages = vec![user(vec![sample::text("Go.")])];
         let mut end: Option<Value> = None;
@@ -250,7 +250,7 @@ fn the_end_of_each_request_is_marked_in_the_next() {
 }
 
 #[test]
-fn a_blank_answer_says_that_it_is() {
+fn a_blank_answer_is_sent_as_no_output() {
     let messages = vec![
         assistant(vec![call("call_1", "read", json!({}))]),
         user(vec![answer("call_1", " \n", true)]),
@@ -260,7 +260,7 @@ fn a_blank_answer_says_that_it_is() {
 }
 
 #[test]
-fn what_was_read_is_sent_back_as_it_came() {
+fn a_reply_is_sent_back_as_it_came() {
     let stream = include_str!("../../../tests/data/streams/anthropic_thinking.sse");
     let sampled = recut::read(Dialect::Anthropic, [stream.as_bytes()]);
     let Some(crate::provider::Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };

@@ -1,17 +1,17 @@
-//! How a request asks for thinking, and where it must not.
+//! How a request asks for thinking, and when it must not ask.
 
 use crate::message::{Effort, Request, Thinking};
 use serde_json::{Value, json};
 
-/// Says in `body` what the request says of thinking and, without it, of the temperature: the two exclude each
-/// other. `messages` are those of the body.
+/// Writes the request's thinking into `body`, or else its temperature: the API accepts only one of them. `messages`
+/// are the messages of the body.
 pub(super) fn ask(request: &Request, messages: &[Value], body: &mut Value) {
     match request.thinking {
         Some(Thinking::Budget(tokens)) if tokens < request.max_tokens && may_think(messages) => {
             body["thinking"] = json!({ "type": "enabled", "budget_tokens": tokens });
         }
         Some(Thinking::Adaptive(effort)) => {
-            // Without the word newer models keep their thoughts to themselves.
+            // Without `display`, newer models do not show their thoughts.
             body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
             ask_effort(effort, body);
         }
@@ -28,7 +28,7 @@ pub(super) fn ask(request: &Request, messages: &[Value], body: &mut Value) {
     }
 }
 
-/// `high` is what the API takes by itself.
+/// `high` is the default of the API.
 fn ask_effort(effort: Effort, body: &mut Value) {
     let name = match effort {
         Effort::Off | Effort::High => return,
@@ -39,9 +39,9 @@ fn ask_effort(effort: Effort, body: &mut Value) {
     body["output_config"] = json!({ "effort": name });
 }
 
-/// Whether the turn under way began with a thought, or none is under way. With a budget the API refuses to
-/// think in the midst of a tool loop that began without, as another model's does. User messages in a row count
-/// as one: with results among them they go on with the turn.
+/// Whether the running turn began with a thought, or no turn runs. With a budget, the API refuses thinking in a tool
+/// loop that began without a thought, for example another model's loop. User messages in a row count as one: if
+/// answers are among them, they continue the turn.
 fn may_think(messages: &[Value]) -> bool {
     let is_user = |message: &Value| message["role"] == "user";
     let mut first = None;

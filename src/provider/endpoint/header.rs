@@ -1,4 +1,4 @@
-//! A header of the user's own, which goes along with every request to an endpoint.
+//! A header of the user's own, which goes with every request to an endpoint.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use std::fmt;
@@ -6,24 +6,24 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Header {
     pub name: HeaderName,
-    /// As the user wrote it: `env:NAME` stands for what the variable holds at the moment of a request.
+    /// The value as the user wrote it: `env:NAME` stands for the variable's value at the time of a request.
     value: String,
 }
 
 impl Header {
-    /// The editor has checked it, and tells the user more.
+    /// Parses a header. The editor has checked it before, and gives the user a longer message.
     pub(super) fn parse(name: &str, value: &str) -> Result<Header, String> {
         let parsed = HeaderName::try_from(name);
         let name = parsed.map_err(|_| "one of its headers has no name that is one".to_owned())?;
         Ok(Header { name, value: value.to_owned() })
     }
 
-    /// The variable that holds its value.
+    /// The variable that holds the value.
     pub fn variable(&self) -> Option<&str> {
         self.value.strip_prefix("env:").map(str::trim)
     }
 
-    /// Its value, marked where it is not to be shown; else why there is none, as a clause.
+    /// The value, marked as secret if it comes from a variable. The error says why there is none, as a clause.
     pub fn read(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<HeaderValue, String> {
         let text = match self.variable() {
             None => self.value.clone(),

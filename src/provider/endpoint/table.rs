@@ -1,4 +1,4 @@
-//! The endpoints that are known from the start.
+//! The built-in endpoints.
 
 use crate::provider::dialect::{Dialect, Quirks};
 use crate::provider::facts::newest;
@@ -6,19 +6,19 @@ use crate::provider::facts::newest;
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) base_url: &'static str,
-    /// The variable that holds the key; empty where none is needed.
+    /// The variable that holds the key; empty if no key is needed.
     pub(super) key: &'static str,
-    /// The variable that moves the base URL; empty where there is none.
+    /// The variable that overrides the base URL; empty if there is none.
     pub(super) base_variable: &'static str,
     pub(super) dialect: Dialect,
     pub(super) quirks: Quirks,
-    /// The default, by name or as a line of models whose newest it is (`claude-sonnet-*`); empty where the user has
-    /// to choose.
+    /// The default model, by name or as a pattern that stands for the newest model of a line (`claude-sonnet-*`).
+    /// Empty if the user has to choose.
     model: &'static str,
 }
 
 impl Row {
-    /// The default model's name; empty where there is none.
+    /// The default model's name; empty if there is none.
     pub(super) fn default_model(&self) -> String {
         if !self.model.contains('*') {
             return self.model.to_owned();
@@ -34,7 +34,7 @@ impl Row {
     }
 }
 
-/// As `OpenRouter` writes it: `claude-sonnet-5.5` for `claude-sonnet-5-5`.
+/// The name as `OpenRouter` writes it: `claude-sonnet-5.5` for `claude-sonnet-5-5`.
 fn dotted(name: &str) -> String {
     let is_number = |it: &str| it.bytes().all(|byte| byte.is_ascii_digit());
     match name.rsplit_once('-') {
@@ -47,10 +47,10 @@ fn dotted(name: &str) -> String {
 
 pub(super) const PLAIN: Quirks = Quirks::NONE;
 
-/// Of the vendors whose models think in the open, and only where they are told to.
+/// Vendors whose models show their thoughts, and think only if they are told to.
 const SWITCHED: Quirks = Quirks { reasoning_back: true, thinking_switch: true, ..PLAIN };
 
-/// The quirks of servers that format the conversation with the model's own chat template.
+/// Servers that format the conversation with the model's own chat template.
 const TEMPLATE: Quirks = Quirks { alternate: true, ..PLAIN };
 
 const fn row(
@@ -70,7 +70,7 @@ const fn row(
     }
 }
 
-/// In the order in which keys are looked for.
+/// Keys are looked for in this order.
 pub(super) const TABLE: [Row; 20] = [
     Row {
         base_variable: "ANTHROPIC_BASE_URL",

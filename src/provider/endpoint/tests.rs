@@ -9,7 +9,8 @@ fn users(json: &str) -> BTreeMap<String, UserProvider> {
     serde_json::from_str(json).unwrap()
 }
 
-/// What `choice` comes to with these variables (`NAME=value`, by spaces) and providers.
+/// The endpoint that is chosen with `choice`, these variables (`NAME=value`, separated by spaces) and these
+/// providers.
 fn shown(choice: &str, variables: &str, providers: &str) -> String {
     let env = |name: &str| {
         let mut pairs = variables.split(' ').filter_map(|pair| pair.split_once('='));
@@ -63,7 +64,7 @@ fn with_nothing_chosen_the_first_key_wins() {
 }
 
 #[test]
-fn a_choice() {
+fn a_choice_names_a_provider_and_perhaps_a_model() {
     check(
         &[
             ("anthropic/claude-opus-4-5", "CALIBAN_MODEL=openai/gpt-5", "{}"),
@@ -107,7 +108,7 @@ fn a_choice() {
 }
 
 #[test]
-fn base_urls_as_people_write_them() {
+fn base_urls_are_accepted_as_people_write_them() {
     check(
         &[
             ("anthropic", "ANTHROPIC_BASE_URL=http://127.0.0.1:4000", "{}"),
@@ -155,7 +156,7 @@ fn base_urls_as_people_write_them() {
 }
 
 #[test]
-fn azures_addresses() {
+fn azures_addresses_are_accepted_in_every_form() {
     let at = |base: &str| format!(r#"{{"azure":{{"base_url":"{base}"}}}}"#);
     let deployment = "https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21";
     let host = "AZURE_OPENAI_ENDPOINT=https://me.openai.azure.com/";
@@ -210,7 +211,7 @@ fn azures_addresses() {
 }
 
 #[test]
-fn responses_are_asked_of_openai_itself() {
+fn only_openai_itself_is_asked_in_responses() {
     check(
         &[
             ("openai", "OPENAI_BASE_URL=https://api.openai.com/v1/", "{}"),
@@ -240,7 +241,7 @@ fn responses_are_asked_of_openai_itself() {
 }
 
 #[test]
-fn base_urls_that_are_refused() {
+fn wrong_base_urls_are_refused() {
     check(
         &[
             ("openai", "OPENAI_BASE_URL=http://relay.example/v1", "{}"),
@@ -275,7 +276,7 @@ fn quirks_follow_the_address() {
 }
 
 #[test]
-fn facts_are_known_or_not_claimed() {
+fn unknown_models_have_no_claimed_facts() {
     let facts = |choice: &str| resolve(Some(choice), &BTreeMap::new(), &|_| None).unwrap().facts;
     assert_eq!(facts("anthropic").window, 1_000_000);
     assert_eq!(facts("lmstudio/llama-3.3").window, 0);
@@ -283,13 +284,13 @@ fn facts_are_known_or_not_claimed() {
 }
 
 #[test]
-fn names_stand_once() {
+fn each_provider_is_listed_once() {
     let names = names(&users(r#"{"mine":{},"openai":{}}"#));
     assert_eq!(names.iter().filter(|name| *name == "openai").count(), 1);
     assert_eq!(names.last().map(String::as_str), Some("mine"));
 }
 
-/// The help's list of providers names the defaults as they are.
+/// The help's list of providers names the actual default models.
 #[test]
 fn the_defaults_are_the_newest_of_their_lines() {
     let mut text = String::new();
@@ -316,9 +317,9 @@ fn the_defaults_are_the_newest_of_their_lines() {
     .assert_eq(&text);
 }
 
-/// A key in the output of a command is found by its form, whatever provider it belongs to.
+/// A key in the output of a command is recognised by its form, whatever provider it belongs to.
 #[test]
-fn the_keys_of_every_provider_are_recognised_or_it_says_why_not() {
+fn every_providers_keys_have_a_known_form_or_a_reason_for_none() {
     for row in TABLE.iter().filter(|row| !row.key.is_empty()) {
         let has_form = secret::FORMS.iter().any(|it| it.whose.contains(&row.name));
         let is_formless =

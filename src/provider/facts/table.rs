@@ -1,10 +1,10 @@
-//! The models of the vendors, from their own pages, 2026-11. What is not sure there is not here.
+//! The vendors' models, from the vendors' own pages, 2026-11. Facts that the pages leave open are left out here.
 
 use super::{Facts, Price, ThinkingKind, UNKNOWN};
 
 const K: u32 = 1024;
 const M: u32 = 1_000_000;
-/// The window of GPT from 5.4 on.
+/// The window of GPT models from 5.4 on.
 const GPT: u32 = 1_050_000;
 
 use ThinkingKind::{Adaptive, Always, Budget, Named, Unasked};
@@ -13,18 +13,18 @@ const fn model(window: u32, max_output: u32) -> Facts {
     Facts { window, max_output, ..UNKNOWN }
 }
 
-/// Reads images. `sampled`: takes a temperature.
+/// A model that reads images. `sampled`: it takes a temperature.
 const fn seeing(window: u32, max_output: u32, thinking: ThinkingKind, sampled: bool) -> Facts {
     Facts { thinking, temperature: sampled, images: true, ..model(window, max_output) }
 }
 
-/// A Claude that thinks as it sees fit. `least`: see `Facts::cache_minimum`.
+/// A Claude that decides how much it thinks. `least` is `Facts::cache_minimum`.
 const fn adaptive(least: u32, price: Price) -> Facts {
     let facts = seeing(M, 128_000, Adaptive, false);
     Facts { cache_minimum: least, price: Some(price), ..facts }
 }
 
-/// One that refuses not to.
+/// A Claude whose thinking cannot be switched off.
 const fn always(least: u32, price: Price) -> Facts {
     Facts { thinking: Always, ..adaptive(least, price) }
 }
@@ -35,13 +35,13 @@ const fn budget(max_output: u32, least: u32, price: Price) -> Facts {
     Facts { cache_minimum: least, price: Some(price), ..facts }
 }
 
-/// One that thinks by a named effort and takes no temperature. Prompts from 1024 tokens are cached.
+/// A model that thinks by a named effort and takes no temperature. Prompts from 1024 tokens are cached.
 const fn named(window: u32, max_output: u32, price: Price) -> Facts {
     let facts = seeing(window, max_output, Named, false);
     Facts { cache_minimum: 1024, price: Some(price), ..facts }
 }
 
-/// One that does not think.
+/// A model that does not think.
 const fn plain(window: u32, max_output: u32, price: Price) -> Facts {
     let facts = seeing(window, max_output, Unasked, true);
     Facts { cache_minimum: 1024, price: Some(price), ..facts }
@@ -56,12 +56,12 @@ const fn usd(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Pric
     Price { input, output, cache_read, cache_write, long: None }
 }
 
-/// Where writing to the cache costs what reading does.
+/// Prices for vendors where writing to the cache costs as much as plain input.
 const fn flat(input: f64, output: f64, cache_read: f64) -> Price {
     usd(input, output, cache_read, input)
 }
 
-/// Prompts of more than so many tokens cost so many times as much, in and out.
+/// Prompts of more than `above` tokens cost these multiples for input and output.
 const fn long(price: Price, above: u64, input: f64, output: f64) -> Price {
     Price { long: Some((above, input, output)), ..price }
 }
@@ -77,7 +77,8 @@ const fn gpt_6(price: Price) -> Facts {
 /// Beginnings of the names of models that were trained on `apply_patch`.
 pub(super) const PATCHING: [&str; 4] = ["gpt-5", "gpt-6", "codex", "gpt-codex"];
 
-/// Beginning of the model's name (behind the last `/`) and what is known of it; of a line of models the newest first.
+/// The beginning of a model's name (behind the last `/`) and the model's facts. In a line of models the newest comes
+/// first.
 pub(super) const MODELS: [(&str, Facts); 73] = [
     ("claude-fable-5-1", always(4096, usd(10.0, 50.0, 0.25, 12.5))),
     ("claude-fable-5", always(512, usd(10.0, 50.0, 1.0, 12.5))),

@@ -2,7 +2,7 @@ use super::*;
 use expect_test::expect;
 
 #[test]
-fn the_longest_beginning_wins() {
+fn a_model_has_the_facts_of_the_longest_matching_name() {
     let names = [
         "claude-sonnet-4-5-20250929",
         "anthropic/claude-sonnet-4.5",
@@ -47,7 +47,7 @@ fn the_longest_beginning_wins() {
 }
 
 #[test]
-fn the_users_word_stands_before_the_tables() {
+fn the_users_configuration_overrides_the_table() {
     let user = UserModel {
         window: None,
         price: Some(Price {
@@ -112,7 +112,7 @@ fn models_write_edits_as_they_were_trained_to() {
 }
 
 #[test]
-fn a_reply_has_its_price() {
+fn a_reply_costs_what_its_tokens_cost() {
     let usage =
         |input, cache_read| Usage { input, output: 100_000, cache_read, cache_write: 100_000 };
     let cost = |model: &str, usage| Facts::of(model).price.unwrap().of(usage);

@@ -21,7 +21,7 @@ fn check(status: u16, body: &str, expected: &str) {
 }
 
 #[test]
-fn of_anthropic() {
+fn anthropics_errors_are_classified() {
     let anthropic = |kind: &str, text: &str| {
         format!(
             r#"{{"type":"error","error":{{"type":"{kind}","message":"{text}"}},"request_id":"req_1"}}"#
@@ -56,7 +56,7 @@ fn of_anthropic() {
 }
 
 #[test]
-fn of_gemini_and_of_ollama() {
+fn errors_of_gemini_and_ollama_are_classified() {
     check(
         400,
         r#"[{"error":{"code":400,"message":"API key not valid. Pass a valid one.","status":"INVALID_ARGUMENT"}}]"#,
@@ -75,7 +75,7 @@ fn of_gemini_and_of_ollama() {
 }
 
 #[test]
-fn of_chat_completions_and_of_none() {
+fn errors_of_chat_completions_and_bodies_without_json_are_classified() {
     let openai = |code: &str, text: &str| {
         format!(
             r#"{{"error":{{"message":"{text}","type":"invalid_request_error","param":null,"code":"{code}"}}}}"#
@@ -126,7 +126,7 @@ fn of_chat_completions_and_of_none() {
 }
 
 #[test]
-fn googles_list_with_a_delay() {
+fn googles_list_with_a_delay_is_read() {
     let body = r#"[{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED",
         "details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"37s"}]}}]"#;
     check(429, body, "RateLimited { after_ms: Some(37000) }");
@@ -134,7 +134,7 @@ fn googles_list_with_a_delay() {
 }
 
 #[test]
-fn what_does_not_fit_the_window_in_the_vendors_words() {
+fn requests_that_are_too_long_are_recognised_in_each_vendors_words() {
     for text in [
         "prompt is too long: 213462 tokens > 200000 maximum",
         "input is too long for requested model.",
@@ -178,7 +178,7 @@ fn quotations_are_one_clean_clipped_line() {
 }
 
 #[test]
-fn a_key_is_taken_out_of_every_text() {
+fn a_key_is_removed_from_every_text() {
     let key = "sk-secret-1";
     let said = || format!("bad key {key}, really {key}");
     for failure in [

@@ -1,13 +1,13 @@
-//! How long a provider asks to wait, in all the forms in which they say it; in milliseconds.
+//! How long a provider asks to wait, in milliseconds, in all forms that providers use.
 
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// Longest wait taken from a provider: a day.
+/// The longest wait that is taken from a provider, in milliseconds: a day.
 const LONGEST: f64 = 86_400_000.0;
 
-/// What the headers of a refusal ask for: `retry-after-ms`, else `retry-after` in seconds or as a date, else
-/// the reset of a limit of which nothing remains. Negative is none; more than a day is a day.
+/// The wait in the headers of a refusal: `retry-after-ms`; else `retry-after`, in seconds or as a date; else the
+/// reset of a used-up limit. A negative wait is ignored, and a wait over a day is a day.
 pub fn in_headers(header: impl Fn(&str) -> Option<String>, now: SystemTime) -> Option<u64> {
     let ms = header("retry-after-ms").and_then(|ms| millis(ms.trim().parse().ok()?));
     ms.or_else(|| retry_after(header("retry-after")?.trim(), now)).or_else(|| resets(&header, now))
@@ -24,7 +24,7 @@ fn retry_after(text: &str, now: SystemTime) -> Option<u64> {
     }
 }
 
-/// The longest of the resets of limits that are used up.
+/// The longest reset among the limits that are used up.
 fn resets(header: impl Fn(&str) -> Option<String>, now: SystemTime) -> Option<u64> {
     let reset = |kind: &&str| {
         let remaining = header(&format!("x-ratelimit-remaining{kind}"));
@@ -35,7 +35,7 @@ fn resets(header: impl Fn(&str) -> Option<String>, now: SystemTime) -> Option<u6
     ["", "-requests", "-tokens"].iter().filter_map(reset).max()
 }
 
-/// A duration, or a number: the seconds until then, or since 1970 the seconds or the milliseconds.
+/// A duration or a number: seconds from now, or seconds or milliseconds since 1970.
 fn reset_in(text: &str, now: SystemTime) -> Option<u64> {
     let Ok(number) = text.parse::<f64>() else { return duration(text) };
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64();
@@ -46,13 +46,13 @@ fn reset_in(text: &str, now: SystemTime) -> Option<u64> {
     }
 }
 
-/// Google's `RetryInfo`: `"retryDelay": "37s"`.
+/// The wait in Google's `RetryInfo`: `"retryDelay": "37s"`.
 pub(super) fn delay(error: &Value) -> Option<u64> {
     let details = error["details"].as_array()?;
     duration(details.iter().find_map(|detail| detail["retryDelay"].as_str())?)
 }
 
-/// As they say it in words: `Please try again in 1.3s`, `in 1m30s`, `retry after 20 seconds`.
+/// The wait in a message: `Please try again in 1.3s`, `in 1m30s`, `retry after 20 seconds`.
 pub(super) fn in_text(text: &str) -> Option<u64> {
     let text = text.to_lowercase();
     let said = ["try again in ", "retry in ", "retry after ", "try again after "];
@@ -60,7 +60,7 @@ pub(super) fn in_text(text: &str) -> Option<u64> {
     duration(after)
 }
 
-/// Numbers with their units, up to the first thing that is neither: `1m30.5s`, `20ms`, `2 minutes`.
+/// The sum of numbers with units at the beginning of a text: `1m30.5s`, `20ms`, `2 minutes`.
 fn duration(text: &str) -> Option<u64> {
     let mut rest = text.trim_start();
     let mut total = None;
@@ -95,7 +95,7 @@ fn millis(wait: f64) -> Option<u64> {
     (!wait.is_nan()).then(|| wait.clamp(0.0, LONGEST).ceil() as u64)
 }
 
-/// An IMF-fixdate, the only form servers may send: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// An IMF-fixdate, the only date format that servers may send: `Sun, 06 Nov 1994 08:49:37 GMT`.
 fn http_date(text: &str) -> Option<SystemTime> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -108,7 +108,7 @@ fn http_date(text: &str) -> Option<SystemTime> {
     for _ in 0..3 {
         time = time * 60 + words.next()?.parse::<u64>().ok().filter(|part| *part < 61)?;
     }
-    // Days before the month in a year that begins in March, so that the leap day comes last.
+    // days before the month, in a year that begins in March, so that the leap day comes last
     let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
     let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
     let since = days.checked_sub(719_468)? * 86_400 + time;

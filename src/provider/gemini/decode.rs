@@ -1,5 +1,5 @@
-//! Reading an answer of generateContent: chunks of parts of one candidate, whole calls among them, and an end
-//! that is the end of the stream.
+//! Reads an answer of generateContent: chunks with parts of one candidate, with whole calls. The end of the stream is
+//! the end of the reply.
 
 use super::NAME;
 use crate::event::{Delta, Failure};
@@ -20,15 +20,14 @@ struct Chunk<P> {
     error: Option<Box<Value>>,
 }
 
-/// Stands in every chunk, and is read from one.
+/// The name of the model. It stands in every chunk and is read from one.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Named {
     model_version: Option<String>,
 }
 
-/// Totals so far. What was read from the cache is part of the prompt's count; what was thought is none of the
-/// candidates'.
+/// Totals so far. The prompt's count includes tokens from the cache; the candidates' count excludes thoughts.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]
@@ -54,7 +53,8 @@ struct Content<P> {
     parts: Option<Vec<P>>,
 }
 
-/// A part of text alone. Nearly all chunks have no other; what else there is takes a `Value` to keep it as it came.
+/// A part that holds only text. Nearly all chunks have only such parts. Other parts take a `Value`, to keep them as
+/// they came.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -85,7 +85,7 @@ impl dialect::Decoder for Decoder {
         let failed = match json(frame.data) {
             Ok(Chunk { error: Some(error), .. }) => Ok(*error),
             Ok(chunk) => return self.chunk(chunk, frame, out, Decoder::part),
-            // Errors come in a list where the answer would have been one.
+            // an error comes in a list if the answer would have come in one
             Err(error) => json::<Vec<Value>>(frame.data).map(Value::Array).map_err(|_| error),
         };
         out.push(match failed {
@@ -134,7 +134,7 @@ impl Decoder {
         if chunk.prompt_feedback.and_then(|feedback| feedback.block_reason).is_some() {
             self.stop = Some(Stop::Refusal);
         }
-        // One candidate was asked for.
+        // only one candidate was asked for
         let candidates = chunk.candidates.unwrap_or_default();
         for candidate in candidates.into_iter().filter(|it| it.index.unwrap_or(0) == 0) {
             let parts = candidate.content.and_then(|content| content.parts).unwrap_or_default();
@@ -166,7 +166,7 @@ impl Decoder {
         let signature = part["thoughtSignature"].as_str().filter(|text| !text.is_empty());
         let signature = signature.map(str::to_owned);
         let text = part["text"].as_str().unwrap_or_default();
-        // A blank text is left out of the next request, and its signature must not be.
+        // the next request leaves out a blank text, but must keep its signature
         let is_blank = text.is_empty() || (signature.is_some() && text.trim().is_empty());
         if part["functionCall"].is_object() {
             self.call(part["functionCall"].take(), out);
@@ -182,7 +182,8 @@ impl Decoder {
         }
     }
 
-    /// A part that is neither text nor a call, or holds nothing but a signature: as it came, in its place.
+    /// Keeps a part as it came, in its place, because it is neither text nor a call, or holds nothing but a
+    /// signature.
     fn keep(&mut self, mut part: Value, signed: bool) {
         let Some(fields) = part.as_object_mut() else { return };
         let is_empty = fields
@@ -192,13 +193,13 @@ impl Decoder {
             return;
         }
         if is_empty {
-            // A part is refused without some kind of content.
+            // the API refuses a part without any content
             fields.entry("text").or_insert_with(|| "".into());
         }
         self.blocks.push(Block::Raw { provider: NAME.to_owned(), value: part });
     }
 
-    /// Pieces of a text are joined; a signed part is one for itself.
+    /// Joins pieces of text. A signed part stays by itself.
     fn say(&mut self, more: String, thought: bool, signed: bool, out: &mut Vec<Sampled>) {
         match self.blocks.last_mut() {
             Some(Block::Text { text }) if !thought && !signed => text.push_str(&more),

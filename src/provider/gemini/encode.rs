@@ -9,7 +9,7 @@ use crate::provider::{answer_text, plain_text};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// What the vendor documents for calls that it did not make, which have no signature of its own.
+/// The signature that the vendor documents for calls that Gemini did not make.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 pub(crate) fn body(request: &Request) -> Value {
@@ -29,7 +29,7 @@ pub(crate) fn body(request: &Request) -> Value {
             Role::User => contents.extend(user(message, &names)),
             Role::Assistant => {
                 let parts = model(message, wants_signatures(&request.model));
-                // Calls must follow the user, and what was sent stays as it was.
+                // A call has to follow a user's message, and messages that were sent before must not change.
                 if contents.last().is_some_and(|it| it["role"] == "model") && has_call(&parts) {
                     contents.extend(content("user", &[json!({ "text": "Go on." })]));
                 }
@@ -66,7 +66,8 @@ fn config(request: &Request) -> Value {
     config
 }
 
-/// Without thinking where that can be had, else with the least; the limits are those of the vendor's model pages.
+/// Switches thinking off if the model allows it, otherwise to the least. The limits are those of the vendor's model
+/// pages.
 fn thinking(thinking: Thinking, model: &str) -> Value {
     match thinking {
         Thinking::Off if wants_signatures(model) => json!({ "thinkingLevel": "low" }),
@@ -91,7 +92,7 @@ fn wants_signatures(model: &str) -> bool {
     name.strip_prefix("gemini-").is_some_and(|version| !version.starts_with(['1', '2']))
 }
 
-/// `None` where there is nothing in it.
+/// `None` if there are no parts.
 fn content(role: &str, parts: &[Value]) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({ "role": role, "parts": parts }))
 }
@@ -100,7 +101,8 @@ fn has_call(parts: &[Value]) -> bool {
     parts.iter().any(|part| part.get("functionCall").is_some())
 }
 
-/// The answers in one content, as they are counted against the calls before them; the text in another.
+/// A user's message as contents: all answers in one, because Gemini counts them against the calls before them, and
+/// the text in another.
 fn user<'a>(
     message: &'a Message,
     names: &HashMap<&'a CallId, &'a str>,
@@ -125,10 +127,10 @@ fn answer(answer: &ToolAnswer, tool: &str) -> Value {
     json!({ "functionResponse": { "name": fitting_name(tool), "response": response } })
 }
 
-/// The parts of a reply. Calls go without their ids, which not every address of the API takes.
+/// The parts of a reply. Calls go without ids, because some addresses of the API refuse them.
 fn model(message: &Message, wants_signatures: bool) -> Vec<Value> {
     let mut parts: Vec<Value> = Vec::new();
-    // Whether the block before became the last part.
+    // whether the previous block became the last part
     let mut follows = false;
     for block in &message.blocks {
         let part = match block {
@@ -160,7 +162,7 @@ fn model(message: &Message, wants_signatures: bool) -> Vec<Value> {
     parts
 }
 
-/// The signature of a raw block that is nothing else.
+/// The signature of a raw block that holds nothing else.
 fn signature(value: &Value) -> Option<&Value> {
     value.as_object().filter(|fields| fields.len() == 1)?.get("thoughtSignature")
 }

@@ -1,5 +1,5 @@
-//! Gemini's generateContent. A signature (`thoughtSignature`) belongs to one part for good, so signed parts are
-//! never joined or moved: a raw block that holds nothing else stands right behind the block it signs.
+//! Gemini's generateContent. A signature (`thoughtSignature`) belongs to one part, so signed parts are never joined
+//! or moved. A raw block that holds only a signature stands right behind the block that it signs.
 
 mod decode;
 mod encode;
@@ -7,7 +7,7 @@ mod encode;
 pub(super) use decode::Decoder;
 pub(super) use encode::body;
 
-/// The mark of this dialect's raw blocks.
+/// The `provider` of this dialect's raw blocks.
 const NAME: &str = "gemini";
 
 #[cfg(test)]

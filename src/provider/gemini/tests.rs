@@ -222,7 +222,7 @@ proptest! {
     }
 }
 
-/// As it is sent to this model.
+/// The body of a request to this model.
 fn body(request: Request, model: &str) -> Value {
     let request = Request { model: model.to_owned(), ..request };
     Dialect::Gemini.body(&request, Quirks::default())
@@ -234,7 +234,7 @@ fn check(request: Request, model: &str, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         sample::two_tools(),
         "gemini-2.5-pro",
@@ -259,7 +259,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         sample::cancelled(),
         "gemini-2.5-pro",
@@ -286,9 +286,9 @@ fn a_cancelled_turn() {
     );
 }
 
-/// What a stream said is sent back part by part, every signature where it was.
+/// A reply is sent back part by part, with every signature in its place.
 #[test]
-fn what_was_read_is_sent_back_as_it_came() {
+fn a_reply_is_sent_back_as_it_came() {
     let stream = include_str!("../../../tests/data/streams/gemini_interleaved.sse");
     let sampled = read(stream.as_bytes());
     let Some(Sampled::Done(reply)) = sampled.last() else { panic!("{sampled:?}") };
@@ -316,7 +316,7 @@ fn what_was_read_is_sent_back_as_it_came() {
     );
 }
 
-/// A signature whose own part is gone does not sign the part before it.
+/// A signature whose part is gone does not move to the part before it.
 #[test]
 fn a_signature_never_moves_to_another_part() {
     let signed = |signature: &str| Block::Raw {
@@ -335,7 +335,7 @@ fn a_signature_never_moves_to_another_part() {
 }
 
 #[test]
-fn the_first_unsigned_call_of_a_step_says_that_it_is_foreign_where_that_is_asked_for() {
+fn the_first_call_of_another_model_in_a_step_has_the_documented_signature() {
     let step = |n: u32| {
         let (one, two) = (format!("call_{n}a"), format!("call_{n}b"));
         let calls = vec![
@@ -363,7 +363,7 @@ fn the_first_unsigned_call_of_a_step_says_that_it_is_foreign_where_that_is_asked
 }
 
 #[test]
-fn thinking_and_temperature_in_this_dialects_terms() {
+fn thinking_and_temperature_are_sent_in_geminis_terms() {
     let config = |thinking, model: &str| {
         let request = Request { thinking, temperature: Some(0.5), ..sample::cancelled() };
         body(request, model)["generationConfig"].to_string()

@@ -25,7 +25,7 @@ impl Http {
         Some((about, serde_json::to_string_pretty(&body).ok()?))
     }
 
-    /// What is not to be shown of a request with this key; from here on it is known to be in use.
+    /// The secrets of a request with this key. They are recorded as used.
     pub(super) fn secrets(&self, key: Option<&Secret>) -> Vec<Secret> {
         let own = self.endpoint.headers.iter().filter_map(|it| (self.env)(it.variable()?));
         let own = own.map(|it| Secret::given(&it)).filter(Secret::is_long);
@@ -48,7 +48,7 @@ impl Http {
         own.collect()
     }
 
-    /// Those of a request. The user's own stand behind the program's, and change none of them.
+    /// The headers of a request. The user's own come after the program's, and replace none of them.
     pub(super) fn headers(
         &self,
         request: &Request,
@@ -62,7 +62,7 @@ impl Http {
         let dialect = self.endpoint.dialect;
         if dialect == Dialect::Anthropic {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
-            // Models with a budget think between their calls only when this is said.
+            // models with a budget think between their calls only with this header
             let is_taken = !request.without.contains(&Parameter::InterleavedThinking);
             if is_taken && matches!(request.thinking, Some(Thinking::Budget(_))) {
                 let interleaved = HeaderValue::from_static("interleaved-thinking-2025-05-14");

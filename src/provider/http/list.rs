@@ -1,4 +1,4 @@
-//! The models a provider says it has.
+//! Lists the models of a provider.
 
 use super::{Http, refusal, without_secrets};
 use crate::event::Failure;
@@ -12,11 +12,11 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long a list may take; a person is waiting for all of them.
+/// How long a list may take. The user is waiting for it.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Largest list read, in bytes.
+/// The most bytes of a list that are read.
 const ANSWER: usize = 8 << 20;
-/// Parts of the names of models that hold no conversation.
+/// Parts of the names of models that cannot hold a conversation.
 const OTHERS: [&str; 14] = [
     "audio",
     "dall-e",
@@ -35,7 +35,7 @@ const OTHERS: [&str; 14] = [
 ];
 
 impl Http {
-    /// The names of its models, with its own key or `given` in its place.
+    /// The names of its models, asked with the endpoint's own key, or with `given` instead.
     pub async fn list(&self, given: Option<&Secret>) -> Result<Vec<String>, Failure> {
         if let Some(said) = self.endpoint.exposes_key() {
             return Err(Failure::Unauthorized { provider: self.endpoint.name.clone(), said });
@@ -51,7 +51,7 @@ impl Http {
     }
 
     async fn listed(&self, key: Option<&Secret>) -> Result<Vec<String>, Failure> {
-        // A deployment's address leads to that one alone.
+        // the address of a deployment leads to that deployment only
         if self.endpoint.is_azure() {
             return Ok(Vec::new());
         }
@@ -59,7 +59,7 @@ impl Http {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         let url = address(self.endpoint.dialect, &self.endpoint.base_url);
         let sent = self.client()?.get(url).headers(headers).send().await;
-        let response = sent.map_err(|error| self.unsent(&error))?;
+        let response = sent.map_err(|error| self.no_answer(&error))?;
         let status = response.status();
         let body = whole(response).await;
         if !status.is_success() {
@@ -92,7 +92,8 @@ async fn whole(mut response: Response) -> Vec<u8> {
     body
 }
 
-/// In `data` as `id`, or in `models` as `name` (Gemini, Ollama); some give the bare list.
+/// The names in an answer: in `data` as `id`, or in `models` as `name` (Gemini, Ollama). Some servers send the bare
+/// list.
 fn names(answer: &Value) -> Option<Vec<String>> {
     let lists = [&answer["data"], &answer["models"], answer];
     let list = lists.into_iter().find_map(Value::as_array)?;
@@ -117,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_shape_of_a_list() {
+    fn every_shape_of_a_list_is_read() {
         let of = |answer: Value| names(&answer).map(|it| it.join(" "));
         let talks = json!(["generateContent", "countTokens"]);
         for (answer, expected) in [

@@ -50,7 +50,7 @@ fn request() -> Arc<Request> {
     Arc::new(request)
 }
 
-/// A listener and an `Http` that asks it.
+/// A listener, and an `Http` whose endpoint is that listener.
 async fn pair(clocks: Clocks) -> (TcpListener, Http) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -76,7 +76,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, String) {
     }
 }
 
-/// All that comes of one answer, and the request it was the answer to.
+/// Everything that one answer gives, and the request that it answered.
 async fn answered(answer: String) -> (Vec<Sampled>, String) {
     let (listener, http) = pair(PATIENT()).await;
     let server = tokio::spawn(async move {
@@ -117,7 +117,7 @@ async fn a_reply_arrives_and_the_request_is_as_the_api_wants_it() {
     }
 }
 
-/// The request to this base URL, whose host is a listener on this machine.
+/// The request that an endpoint with this base URL sends. Its host is a listener on this machine.
 async fn asked_of_openais_like(base: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}{base}", listener.local_addr().unwrap());
@@ -135,7 +135,7 @@ async fn asked_of_openais_like(base: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_other_dialect_bears_its_key() {
+async fn an_openai_request_has_its_key_in_the_authorization_header() {
     let request = asked_of_openais_like("/v1").await;
     assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
     assert!(request.contains("authorization: Bearer sk-secret-0123456789\r\n"), "{request}");
@@ -170,7 +170,7 @@ async fn errors_are_typed_and_never_show_the_key() {
 }
 
 #[tokio::test]
-async fn what_is_no_stream_is_quoted() {
+async fn an_answer_that_is_no_stream_is_quoted() {
     let page = "<!doctype html><title>Hotel Wi-Fi</title>";
     let shown =
         failure(&status("200 OK", "content-type: text/html; charset=utf-8\r\n", page)).await;
@@ -245,7 +245,8 @@ async fn an_answer_that_never_begins_is_a_stall() {
     }
 }
 
-/// What comes of pieces that arrive after so many seconds each, and then nothing; on a clock of its own.
+/// What an answer gives whose pieces arrive after so many seconds each, and which then falls silent. The clock is
+/// simulated.
 async fn paced(pieces: Vec<(u64, &'static str)>) -> Vec<Sampled> {
     let bytes = stream::iter(pieces).then(|(seconds, text)| async move {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -264,14 +265,14 @@ async fn read(bytes: BoxStream<'static, Option<Bytes>>) -> Vec<Sampled> {
         clocks: Clocks::default(),
         begun: false,
         ended: false,
-        flows: false,
-        told: Instant::now(),
+        is_text_only: false,
+        last_sign: Instant::now(),
     };
     stream::unfold(Stage::Body(Box::new(body)), step).collect().await
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_byte_may_take_long_and_comments_are_life() {
+async fn the_first_byte_may_take_long_and_comments_keep_the_answer_alive() {
     let ping = ": ping\n\n";
     let sampled = paced(vec![(299, REPLY), (89, ping), (89, ping), (89, END)]).await;
     assert!(matches!(sampled.last(), Some(Sampled::Done(_))), "{sampled:?}");
@@ -282,7 +283,7 @@ async fn the_first_byte_may_take_long_and_comments_are_life() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_here_is_read_at_once() {
+async fn all_available_bytes_are_read_at_once() {
     let text = r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
     let text = format!("{text}\n\n");
     let pieces = [REPLY].into_iter().chain(std::iter::repeat_n(text.as_str(), 100)).chain([END]);
@@ -294,7 +295,7 @@ async fn what_is_here_is_read_at_once() {
 }
 
 #[tokio::test]
-async fn nobody_there() {
+async fn a_refused_connection_is_offline() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -305,7 +306,7 @@ async fn nobody_there() {
 }
 
 #[tokio::test]
-async fn no_key_no_request() {
+async fn without_a_key_no_request_is_sent() {
     let (_listener, http) = pair(PATIENT()).await;
     let http = http.with(PATIENT(), |_| None);
     let sampled: Vec<Sampled> = http.sample(request()).collect().await;
@@ -314,7 +315,7 @@ async fn no_key_no_request() {
 }
 
 #[tokio::test]
-async fn a_key_is_not_sent_in_the_open() {
+async fn no_key_is_sent_over_plain_http_to_another_machine() {
     let mut http = http("anthropic", "http://relay.example".to_owned(), PATIENT());
     http.endpoint.named_by_user = false;
     let sampled: Vec<Sampled> = http.sample(request()).collect().await;

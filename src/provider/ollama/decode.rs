@@ -1,4 +1,4 @@
-//! Reading an answer of Ollama's chat: pieces of one message, and a last line that says why it ended.
+//! Reads an answer of Ollama's chat: pieces of one message, and a last line with the reason of the end.
 
 use crate::event::{Delta, Failure};
 use crate::message::{Block, Reply, Stop, ToolCall, Usage};
@@ -20,7 +20,7 @@ struct Line {
     error: Option<Value>,
 }
 
-/// Stands in every line, and is read from one.
+/// The name of the model. It stands in every line and is read from one.
 #[derive(Deserialize)]
 struct Named {
     model: Option<String>,
@@ -57,7 +57,7 @@ impl dialect::Decoder for Decoder {
     fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Sampled>) {
         match json::<Line>(frame.data) {
             Ok(Line { error: Some(error), .. }) => {
-                // What it says before the stream has a status, what breaks off there is a fault of the server.
+                // an error before the stream has a status; an error within the stream is a fault of the server
                 let error = json!({ "code": 500, "message": error });
                 out.push(Sampled::Failed(fault::in_stream(&error, &self.asked)));
             }
@@ -136,11 +136,11 @@ impl Decoder {
 fn stop(reason: String, blocks: &[Block]) -> Stop {
     let calls = blocks.iter().any(|block| matches!(block, Block::Call(_)));
     match reason.as_str() {
-        // Older servers give no reason.
+        // older servers give no reason
         "stop" | "" if calls => Stop::ToolUse,
         "stop" | "" => Stop::EndTurn,
         "length" => Stop::MaxTokens,
-        // Not of Ollama itself, but of models behind it.
+        // not from Ollama itself, but from models behind it
         "refusal" | "content_filter" => Stop::Refusal,
         _ => Stop::Unknown(reason),
     }

@@ -6,11 +6,12 @@ use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What is asked for where the user says nothing, in tokens: the least that Ollama's documentation gives for coding
-/// tools. Its own default is 4096 on most machines; a model that has less takes what it has.
+/// The window that is asked for by default, in tokens: the least that Ollama's documentation recommends for coding
+/// tools. Ollama's own default is 4096 on most machines. A model with a smaller window uses its own.
 const WINDOW: u32 = 65_536;
 
-/// The window that is asked for, in tokens: the same with every request, as another loads the model anew.
+/// The window that is asked for, in tokens. It is the same with every request, because another window would make
+/// Ollama load the model again.
 pub(crate) fn window(num_ctx: Option<u32>) -> u32 {
     num_ctx.unwrap_or(WINDOW)
 }
@@ -60,7 +61,7 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": function })
 }
 
-/// Only gpt-oss takes an effort by name; the others are told whether to think.
+/// Only gpt-oss takes an effort by name. Other models are told whether to think.
 fn think(thinking: Thinking, model: &str) -> Value {
     match thinking {
         Thinking::Off => false.into(),
@@ -87,7 +88,7 @@ fn user(message: &Message, names: &HashMap<&CallId, &str>, messages: &mut Vec<Va
     }
 }
 
-/// `None` for a reply of which nothing can be replayed, such as reasoning alone.
+/// `None` for a reply that has nothing to send back, such as reasoning alone.
 fn assistant(message: &Message) -> Option<Value> {
     let calls: Vec<Value> = message.blocks.iter().filter_map(call).collect();
     let content = joined(message.blocks.iter().filter_map(plain_text));
@@ -95,7 +96,7 @@ fn assistant(message: &Message) -> Option<Value> {
         return None;
     }
     let mut value = json!({ "role": "assistant", "content": content.unwrap_or_default() });
-    // Templates show it where the reply has calls that are being answered.
+    // chat templates show the thoughts of a reply whose calls are being answered
     let thoughts = message.blocks.iter().filter_map(|block| match block {
         Block::Thinking { text, .. } if !text.trim().is_empty() => Some(text.as_str()),
         _ => None,

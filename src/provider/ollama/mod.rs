@@ -1,4 +1,4 @@
-//! Ollama's own chat: a value a line, whole calls without ids, and a window that the request asks for.
+//! Ollama's own chat: one JSON value a line, whole calls without ids, and a context window that the request asks for.
 
 mod decode;
 mod encode;

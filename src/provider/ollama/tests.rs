@@ -146,7 +146,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_without_end_is_a_failure() {
+fn a_line_that_is_cut_off_is_a_failure() {
     let mut reading = Reading::new(Dialect::Ollama, Asked::default());
     let mut out = Vec::new();
     for piece in vec![b'x'; 17 << 20].chunks(1 << 20) {
@@ -159,7 +159,7 @@ fn a_line_without_end_is_a_failure() {
 }
 
 #[test]
-fn a_page_is_quoted() {
+fn an_html_page_is_quoted_in_the_failure() {
     for page in ["<!DOCTYPE html>\n<title>Sign in</title>", " <title>Sign in</title>"] {
         let sampled = recut::read(Dialect::Ollama, [page.as_bytes()]);
         let [Sampled::Failed(Failure::Protocol { said })] = &sampled[..] else { panic!("{page}") };
@@ -178,7 +178,7 @@ fn check(request: Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         sample::two_tools(),
         expect![[r#"
@@ -199,7 +199,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         sample::cancelled(),
         expect![[r#"
@@ -222,14 +222,14 @@ fn a_cancelled_turn() {
 }
 
 #[test]
-fn the_window_is_the_users_word() {
+fn the_window_follows_the_users_configuration() {
     let request = Request { num_ctx: Some(131_072), temperature: Some(0.5), ..sample::cancelled() };
     let options = json!({ "num_ctx": 131_072, "num_predict": 1000, "temperature": 0.5 });
     assert_eq!(body(request, "m")["options"], options);
 }
 
 #[test]
-fn thinking_in_this_dialects_terms() {
+fn thinking_is_sent_in_ollamas_terms() {
     let think = |thinking, model: &str| {
         let request = Request { thinking: Some(thinking), ..sample::cancelled() };
         body(request, model)["think"].clone()

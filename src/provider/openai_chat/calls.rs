@@ -1,5 +1,5 @@
-//! Putting tool calls together from pieces. The documented key is `index`; what servers really send is
-//! several calls under one index, no index, no id, a name that comes late or again and again.
+//! Puts tool calls together from pieces. By the documentation, `index` tells the calls apart. Real servers also send
+//! several calls under one index, no index, no id, a late name, or a name again and again.
 
 use super::NAME;
 use crate::event::Delta;
@@ -21,7 +21,7 @@ pub(super) struct Piece {
 #[derive(Deserialize)]
 struct Function {
     name: Option<String>,
-    /// A piece of JSON text; from some servers an object.
+    /// A piece of JSON text. Some servers send an object.
     arguments: Option<Value>,
 }
 
@@ -30,9 +30,9 @@ pub(super) struct Calls(Vec<Open>);
 
 struct Open {
     index: Option<u64>,
-    /// The server's id; may be empty, or come late.
+    /// The server's id. It may be empty or come late.
     given: String,
-    /// The id it goes by, claimed once the name is known.
+    /// The call's id in the conversation, claimed once its name is known.
     id: Option<CallId>,
     name: String,
     arguments: String,
@@ -40,13 +40,13 @@ struct Open {
 }
 
 impl Open {
-    /// Whether its arguments can take no more.
+    /// Whether the arguments are complete.
     fn is_finished(&self) -> bool {
         self.arguments.trim_end().ends_with('}')
             && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
     }
 
-    /// Whether a piece that seems to continue this call begins another.
+    /// Whether a piece that seems to continue this call begins another one.
     fn is_followed_by(&self, id: &str, name: &str, arguments: &str) -> bool {
         if !id.is_empty() && !self.given.is_empty() {
             return id != self.given;
@@ -87,11 +87,11 @@ impl Calls {
         }
     }
 
-    /// The place of the call this piece belongs to, which it may open.
+    /// The place of the call to which this piece belongs. Opens a call if there is none.
     fn place(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
         let found = match index {
             Some(_) => self.0.iter().rposition(|call| call.index == index).or_else(|| {
-                // The call was opened without an index, and its later pieces have one.
+                // the call was opened without an index, and its later pieces have one
                 let last = self.0.last()?;
                 (last.index.is_none() && id.is_empty() && name.is_empty()).then(|| self.0.len() - 1)
             }),
@@ -117,7 +117,7 @@ impl Calls {
         }
     }
 
-    /// The calls in order. `cut`: the reply ended where the last may be incomplete.
+    /// The calls in order. `cut`: the last one may be incomplete.
     pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let last = self.0.len().saturating_sub(1);
         let mut blocks = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading an answer of Chat Completions: deltas of one choice, a finish reason, usage, `[DONE]`.
+//! Reads an answer of Chat Completions: deltas of one choice, a finish reason, usage, `[DONE]`.
 
 use super::calls::{Calls, Piece};
 use super::reasoning::{self, Details};
@@ -11,7 +11,7 @@ use crate::text::cause;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What few chunks hold is boxed: chunks are moved about, and come by the thousand.
+/// Rare fields are boxed, because chunks are moved about and come by the thousand.
 #[derive(Deserialize)]
 struct Chunk {
     choices: Option<Vec<Choice>>,
@@ -19,7 +19,7 @@ struct Chunk {
     error: Option<Box<Value>>,
 }
 
-/// Stands in every chunk, and is read from one.
+/// The name of the model. It stands in every chunk and is read from one.
 #[derive(Deserialize)]
 struct Named {
     model: Option<String>,
@@ -35,7 +35,7 @@ struct Choice {
 
 #[derive(Deserialize)]
 struct Message {
-    /// Text; from some a list of typed parts.
+    /// Text. Some servers send a list of typed parts.
     content: Option<Box<Value>>,
     reasoning_content: Option<Box<Value>>,
     reasoning: Option<Box<Value>>,
@@ -47,7 +47,7 @@ struct Message {
 
 pub(crate) struct Decoder {
     asked: Asked,
-    /// Text and reasoning, in order of arrival; the calls stand behind them.
+    /// Text and reasoning, in order of arrival. The calls come after them.
     said: Vec<Block>,
     details: Details,
     calls: Calls,
@@ -104,7 +104,7 @@ impl Decoder {
         }
         self.count(chunk.usage);
         let choices = chunk.choices.unwrap_or_default();
-        // One choice was asked for.
+        // only one choice was asked for
         for choice in choices.into_iter().filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.count(choice.usage);
             if let Some(delta) = choice.delta {
@@ -118,7 +118,7 @@ impl Decoder {
         }
     }
 
-    /// Finish reasons that are no way to finish.
+    /// The failure behind a finish reason that is no ordinary end.
     fn failed_finish(&self) -> Option<Failure> {
         match self.finish.as_deref()? {
             "error" => {
@@ -133,7 +133,7 @@ impl Decoder {
         let details = self.details.add(delta.reasoning_details.unwrap_or_default());
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.reasoning_text];
         let named = reasoning.iter().flatten().filter_map(|it| it.as_str());
-        // Some send the same text under two names.
+        // some servers send the same text under two names
         if let Some(text) = named.chain([details.as_str()]).find(|text| !text.is_empty()) {
             self.think(text, out);
         }
@@ -151,7 +151,7 @@ impl Decoder {
         }
     }
 
-    /// A typed part of the content: text, or reasoning that holds texts in turn.
+    /// A typed part of the content: text, or reasoning with a list of texts.
     fn part(&mut self, part: &Value, out: &mut Vec<Sampled>) {
         if let Some(text) = part["text"].as_str() {
             self.say(text.to_owned(), out);
@@ -180,7 +180,7 @@ impl Decoder {
         out.push(Sampled::Delta(Delta::Thinking(more.to_owned())));
     }
 
-    /// The counts are totals: the last ones hold. What was read from the cache is part of the prompt's count.
+    /// Takes the total counts; the last ones hold. The prompt's count includes tokens from the cache.
     fn count(&mut self, usage: Option<Box<Value>>) {
         let Some(usage) = usage.filter(|it| it.is_object()) else { return };
         let details = &usage["prompt_tokens_details"];
@@ -219,7 +219,7 @@ impl Decoder {
     }
 }
 
-/// An error that is the whole of an event.
+/// An error that is an event by itself.
 fn bare_error(frame: Frame<'_>) -> Option<Box<Value>> {
     let whole: Box<Value> = json(frame.data).ok()?;
     (frame.event == "error" || whole["object"] == "error").then_some(whole)

@@ -6,7 +6,7 @@ use crate::provider::dialect::{Quirks, fitting_id, fitting_name, nine_letter_id,
 use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 
-/// Longest call id `OpenAI` takes.
+/// The longest call id that `OpenAI` takes.
 const ID: usize = 40;
 
 pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
@@ -45,17 +45,17 @@ pub(crate) fn body(request: &Request, quirks: Quirks) -> Value {
     body
 }
 
-/// The name that the limit of the reply goes by; `None` where the server has refused both.
+/// The name of the limit of the reply. `None` if the server has refused both names.
 fn limit(request: &Request, quirks: Quirks) -> Option<&'static str> {
     let old = (Parameter::MaxTokens, "max_tokens");
     let new = (Parameter::MaxCompletionTokens, "max_completion_tokens");
-    // OpenRouter documents the old name for all models, and translates it.
+    // OpenRouter documents the old name for all models, and translates it
     let wants_new = !quirks.reasoning_object && refuses_max_tokens(&request.model);
     let order = if quirks.completion_tokens || wants_new { [new, old] } else { [old, new] };
     order.into_iter().find(|(it, _)| !request.without.contains(it)).map(|(_, name)| name)
 }
 
-/// Whether this is a model of `OpenAI`'s that reasons, whoever serves it: those refuse `max_tokens`.
+/// Whether this is a reasoning model of `OpenAI`, whoever serves it. Such models refuse `max_tokens`.
 fn refuses_max_tokens(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let number = |rest: &str| -> Option<u32> {
@@ -75,7 +75,7 @@ fn refuses_max_tokens(model: &str) -> bool {
     }
 }
 
-/// Joins messages of the user that follow one another into one.
+/// Joins consecutive user messages.
 fn join_users(messages: &mut Vec<Value>) {
     messages.dedup_by(|next, before| {
         if next["role"] != "user" || before["role"] != "user" {
@@ -111,7 +111,7 @@ fn user(message: &Message, quirks: Quirks, messages: &mut Vec<Value>) {
     }
 }
 
-/// `None` for a reply of which nothing can be replayed, such as reasoning alone.
+/// `None` for a reply that has nothing to send back, such as reasoning alone.
 fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
     let calls: Vec<Value> = message
         .blocks
@@ -134,7 +134,7 @@ fn assistant(message: &Message, quirks: Quirks) -> Option<Value> {
     Some(value)
 }
 
-/// `behind` is the block that may hold what the server added to the call.
+/// `behind` is the next block, which may hold fields that the server added to the call.
 fn call(call: &ToolCall, behind: Option<&Block>, quirks: Quirks) -> Value {
     let function =
         json!({ "name": fitting_name(&call.tool), "arguments": replayed(&call.input).to_string() });

@@ -1,11 +1,11 @@
-//! Cache marks for Anthropic's models behind an endpoint that passes them on.
+//! Cache marks for Anthropic's models behind an endpoint that passes the marks on.
 
 use crate::message::Request;
-use crate::provider::prefix::Room;
+use crate::provider::prefix::CacheMinimum;
 use serde_json::{Value, json};
 
-/// Marks the system prompt, the end of this request, and the end of the one before it, where they are long enough to
-/// be cached.
+/// Marks the system prompt, the end of this request, and the end of the previous request, as far as they are long
+/// enough to be cached.
 pub(super) fn mark(request: &Request, tools: &Value, messages: &mut [Value]) {
     if !request.model.starts_with("anthropic/") {
         return;
@@ -15,9 +15,9 @@ pub(super) fn mark(request: &Request, tools: &Value, messages: &mut [Value]) {
     let before = reply.and_then(|reply| messages[..reply].iter().rposition(is_spoken));
     let system = messages.iter().position(|message| message["role"] == "system");
     let last = messages.iter().rposition(is_spoken);
-    let mut room = Room::of(&request.model);
-    room.take(tools);
-    let short = room.short(messages);
+    let mut minimum = CacheMinimum::of(&request.model);
+    minimum.take(tools);
+    let short = minimum.too_short(messages);
     for at in [system, before, last].into_iter().flatten().filter(|at| *at >= short) {
         let content = &mut messages[at]["content"];
         if let Some(text) = content.as_str() {

@@ -1,4 +1,4 @@
-//! `OpenAI` Chat Completions and its many relatives.
+//! `OpenAI` Chat Completions, and the many servers that imitate it.
 
 mod calls;
 mod decode;
@@ -9,7 +9,7 @@ mod reasoning;
 pub(super) use decode::Decoder;
 pub(super) use encode::body;
 
-/// The mark of raw blocks: what a server adds to a call or to its reasoning, and wants to see again.
+/// The `provider` of raw blocks: fields that a server added to a call or to its reasoning, and wants back.
 const NAME: &str = "openai-chat";
 
 #[cfg(test)]

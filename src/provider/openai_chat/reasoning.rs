@@ -1,12 +1,12 @@
-//! Reasoning: how it is asked for, gathered and sent back. There is no standard: what a server wants back, and
-//! under which name, is told by its quirks or by what it sent.
+//! Asks for reasoning, collects it and sends it back. There is no standard: quirks, or what the server sent, tell
+//! what a server wants back, and under which name.
 
 use super::NAME;
 use crate::message::{Block, Effort, Message, Request, Thinking};
 use crate::provider::dialect::Quirks;
 use serde_json::{Value, json};
 
-/// Says in `body` what the request says of thinking.
+/// Writes the request's thinking into `body`.
 pub(super) fn ask(request: &Request, quirks: Quirks, body: &mut Value) {
     let Some(thinking) = request.thinking else { return };
     if quirks.reasoning_object {
@@ -26,7 +26,7 @@ pub(super) fn ask(request: &Request, quirks: Quirks, body: &mut Value) {
     } else if let Thinking::Adaptive(effort) | Thinking::Named(effort) = thinking {
         body["reasoning_effort"] = name(effort).into();
     } else if thinking == Thinking::Off {
-        // OpenAI's models refuse `none` but for the newest, which are spoken to in another dialect.
+        // of OpenAI's models only the newest take `none`, and those are asked in another dialect
         let model = request.model.rsplit('/').next().unwrap_or_default();
         let is_theirs = model.starts_with("gpt-") || model.starts_with('o');
         body["reasoning_effort"] = if is_theirs { "low" } else { "none" }.into();
@@ -41,17 +41,17 @@ fn name(effort: Effort) -> &'static str {
     }
 }
 
-/// The reasoning in a part of a content list: texts in turn.
+/// The reasoning in a part of a content list, which is itself a list of texts.
 pub(super) fn texts_of(part: &Value) -> impl Iterator<Item = &str> {
     part["thinking"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str())
 }
 
-/// `reasoning_details`, which come in pieces and go back whole: readable, summed up, encrypted, signed.
+/// `reasoning_details` come in pieces and go back whole. They may be readable, summarised, encrypted or signed.
 #[derive(Default)]
 pub(super) struct Details(Vec<Value>);
 
 impl Details {
-    /// Adds the pieces of one delta and gives the text that a person can read in them.
+    /// Adds the pieces of one delta. Returns their readable text.
     pub(super) fn add(&mut self, pieces: Vec<Value>) -> String {
         let mut read = String::new();
         for piece in pieces.into_iter().filter(Value::is_object) {
@@ -68,7 +68,7 @@ impl Details {
         read
     }
 
-    /// As a block that only the same model sees again.
+    /// The details as a block that goes back to the same model only.
     pub(super) fn finish(&mut self) -> Option<Block> {
         let details = std::mem::take(&mut self.0);
         let value = json!({ "reasoning_details": details });
@@ -76,7 +76,7 @@ impl Details {
     }
 }
 
-/// Texts grow, what is absent comes in, all else stands.
+/// Extends texts, adds missing fields, and leaves the others unchanged.
 fn extend(open: &mut Value, piece: &Value) {
     for (name, more) in piece.as_object().into_iter().flatten() {
         match (&mut open[name], more) {
@@ -91,7 +91,7 @@ fn extend(open: &mut Value, piece: &Value) {
     }
 }
 
-/// Sends the reasoning of a reply back where its server wants it: with the message that it is part of.
+/// Sends the reasoning of a reply back with its message, if the server wants it.
 pub(super) fn replay(message: &Message, quirks: Quirks, value: &mut Value) {
     for block in &message.blocks {
         if let Block::Raw { provider, value: kept } = block
@@ -102,7 +102,8 @@ pub(super) fn replay(message: &Message, quirks: Quirks, value: &mut Value) {
     }
     let thoughts: Vec<&str> = message.blocks.iter().filter_map(thought).collect();
     if quirks.reasoning_back {
-        // Missing or empty it is refused beside calls, also of another model's that never gave any.
+        // Next to calls, the server refuses missing or empty reasoning, even for a reply of another model that never
+        // had any.
         let text = if thoughts.is_empty() { " ".to_owned() } else { thoughts.concat() };
         if !thoughts.is_empty() || value.get("tool_calls").is_some() {
             value["reasoning_content"] = text.into();

@@ -275,7 +275,7 @@ fn check(request: &Request, quirks: Quirks, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     check(
         &sample::two_tools(),
         OPENAI,
@@ -298,7 +298,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         &sample::cancelled(),
         OPENAI,
@@ -323,7 +323,7 @@ fn a_cancelled_turn() {
 }
 
 #[test]
-fn quirks() {
+fn each_quirk_changes_the_request() {
     let body = |quirks| Dialect::OpenAiChat.body(&sample::two_tools(), quirks);
     assert_eq!(body(PLAIN)["max_tokens"], 1000);
     let mistral = body(Quirks { short_ids: true, no_stream_options: true, ..Quirks::default() });
@@ -346,7 +346,7 @@ fn a_calls_signature_goes_back_with_it() {
 }
 
 #[test]
-fn an_id_of_an_earlier_turn_is_not_taken_again() {
+fn an_id_of_an_earlier_turn_is_not_used_again() {
     let stream = include_str!("../../../tests/data/streams/openai_call.sse");
     let request = sample::request(vec![assistant(vec![sample::call("call_a", "read", json!({}))])]);
     let mut reading = Reading::new(Dialect::OpenAiChat, Asked::new("them", &request, 0xdef));
@@ -357,7 +357,7 @@ fn an_id_of_an_earlier_turn_is_not_taken_again() {
 }
 
 #[test]
-fn a_page_is_quoted() {
+fn an_html_page_is_quoted_in_the_failure() {
     let sampled = recut::read(
         Dialect::OpenAiChat,
         [&b" <!DOCTYPE html><html><title>Sign in\nto Wi-Fi</title><body>x"[..]],

@@ -1,4 +1,4 @@
-//! Reading an answer of Responses: items that are added, extended and done, in a response that ends.
+//! Reads an answer of Responses: items that are added, extended and done, in a response that ends.
 
 use super::items::{Class, Items, Key, Stage, arguments};
 use crate::event::Failure;
@@ -60,7 +60,7 @@ impl dialect::Decoder for Decoder {
     }
 }
 
-/// Whether the shape of the event must be right; others may look as they like.
+/// Whether the event has to have the expected shape. Other events may have any shape.
 fn is_known(kind: &str) -> bool {
     let kinds = ["output_item", "output_text", "refusal", "reasoning", "function_call_arguments"];
     let ends = ["completed", "incomplete", "failed", "done"];
@@ -155,7 +155,7 @@ impl Decoder {
             return;
         }
         if self.items.is_empty() {
-            // All at once, by a server that does not stream.
+            // a server that does not stream sends all items at once
             for (index, item) in (0..).zip(response["output"].as_array().into_iter().flatten()) {
                 let id = item["id"].as_str().unwrap_or_default();
                 self.refused |= refuses(item);
@@ -171,7 +171,7 @@ impl Decoder {
         out.push(Sampled::Done(reply));
     }
 
-    /// What was read from the cache is part of the input's count.
+    /// Takes the total counts. The input's count includes tokens from the cache.
     fn count(&mut self, usage: &Value) {
         let count = |value: &Value| value.as_u64().unwrap_or(0);
         self.usage.cache_read = count(&usage["input_tokens_details"]["cached_tokens"]);

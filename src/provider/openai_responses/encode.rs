@@ -7,10 +7,10 @@ use crate::provider::facts::{Facts, ThinkingKind};
 use crate::provider::{answer_text, plain_text};
 use serde_json::{Value, json};
 
-/// Longest call id the API takes.
+/// The longest call id that the API takes.
 const ID: usize = 64;
 
-/// Shortest limit of a reply it takes, in tokens.
+/// The smallest limit of a reply that the API takes, in tokens.
 const SHORTEST: u32 = 16;
 
 pub(crate) fn body(request: &Request) -> Value {
@@ -35,7 +35,7 @@ pub(crate) fn body(request: &Request) -> Value {
         body["reasoning"] =
             json!({ "effort": effort(thinking, &request.model), "summary": "auto" });
     }
-    // Models that do not reason refuse to be asked for it.
+    // models that do not reason refuse this field
     if request.thinking.is_some() || Facts::of(&request.model).thinking == ThinkingKind::Named {
         body["include"] = json!(["reasoning.encrypted_content"]);
     }
@@ -76,7 +76,7 @@ fn user(message: &Message, input: &mut Vec<Value>) {
     }
 }
 
-/// Reasoning is refused without the item it led to: what was cut off behind it stays away.
+/// The API refuses reasoning without the item that it led to, so reasoning whose item was cut off is left out.
 fn assistant(message: &Message, input: &mut Vec<Value>) {
     let mut reasoning = Vec::new();
     for block in &message.blocks {
@@ -105,7 +105,7 @@ fn assistant(message: &Message, input: &mut Vec<Value>) {
     }
 }
 
-/// Whether the text before it was said on the way or is the answer: left out, models stop too early.
+/// Sets whether the text before was said along the way or is the answer. Without this, models stop too early.
 fn mark_phase(input: &mut [Value], value: &Value) {
     if let Some(last) = input.last_mut().filter(|it| it["role"] == "assistant") {
         last["phase"] = value["phase"].clone();
@@ -121,12 +121,12 @@ fn call(call: &ToolCall) -> Value {
     })
 }
 
-/// The effort by the name it has for this model: the least and the most differ.
+/// The name of the effort for this model. The names of the least and the highest effort differ between models.
 fn effort(thinking: Thinking, model: &str) -> &'static str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let specialised = name.contains("codex") || name.contains("pro");
     match thinking {
-        // from 6.1 on they cannot be kept from it
+        // from 6.1 on, thinking cannot be switched off
         Thinking::Off
             if specialised || version(name).is_none() || version(name) >= Some((6, 1)) =>
         {

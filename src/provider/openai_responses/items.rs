@@ -1,5 +1,5 @@
-//! The items of a reply on their way. Events name theirs by `item_id` and `output_index`; servers leave out
-//! either or both, give every item one index, or a new id with each event.
+//! The items of a reply that is arriving. Events name their item by `item_id` and `output_index`. Servers leave out
+//! either or both, give every item the same index, or a new id with each event.
 
 use super::RAW;
 use crate::event::Delta;
@@ -8,7 +8,7 @@ use crate::provider::Sampled;
 use crate::provider::dialect::{self, Asked};
 use serde_json::{Value, json};
 
-/// What an event says of the item it belongs to.
+/// What an event says about its item.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key<'a> {
     pub(super) id: &'a str,
@@ -16,14 +16,14 @@ pub(super) struct Key<'a> {
     pub(super) stage: Stage,
 }
 
-/// How far an item has come. An event without a name belongs to an item that has not come as far: a piece to
-/// the last of them, an end to the first.
+/// How far an item has come. An event that names no item belongs to an item that has not come as far: a piece to the
+/// last such item, an end to the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Pieces,
-    /// Its text or its arguments were told as a whole.
+    /// Its whole text or its whole arguments have come.
     Whole,
-    /// It was told as a whole itself.
+    /// The whole item has come.
     Ended,
 }
 
@@ -50,23 +50,23 @@ struct Open {
     class: Class,
     id: String,
     index: Option<u64>,
-    /// Its `output_item.added` has come.
+    /// Its `output_item.added` event has come.
     added: bool,
     stage: Stage,
-    /// Of a message or of reasoning; the pieces of a call's arguments.
+    /// The text of a message or of reasoning, or the pieces of a call's arguments.
     text: String,
     call: Call,
-    /// As it came in the end.
+    /// The item as it came at its end.
     item: Value,
 }
 
 #[derive(Default)]
 struct Call {
     given: String,
-    /// The id it goes by, claimed once the name is known.
+    /// The call's id in the conversation, claimed once its name is known.
     id: Option<CallId>,
     name: String,
-    /// The arguments where they came in one.
+    /// The arguments, if they came in one piece.
     whole: String,
 }
 
@@ -82,7 +82,7 @@ impl Items {
         self.0.iter().any(|open| open.class == Class::Call)
     }
 
-    /// By its name; ids that change with each event give way to the index.
+    /// Finds the item that the event names. If the id changes with each event, the index counts.
     fn named(&self, class: Class, key: Key<'_>) -> Option<usize> {
         let find = |is: &dyn Fn(&Open) -> bool| {
             self.0.iter().rposition(|open| open.class == class && is(open))
@@ -92,7 +92,7 @@ impl Items {
         by_id().or_else(by_index)
     }
 
-    /// Of those that may have lost their name, or whose event has.
+    /// Finds the item of an event if the item or the event has no name.
     fn unnamed(&self, class: Class, key: Key<'_>) -> Option<usize> {
         let fits = |open: &Open| {
             let id = key.id.is_empty() || open.id.is_empty();
@@ -105,7 +105,7 @@ impl Items {
         }
     }
 
-    /// The item at `at`, else a new one, by all the names it has.
+    /// The item at `at`, or else a new one, with all names of the event.
     fn open(&mut self, at: Option<usize>, class: Class, key: Key<'_>) -> &mut Open {
         let at = at.unwrap_or_else(|| {
             self.0.push(Open::new(class));
@@ -133,7 +133,7 @@ impl Items {
         out: &mut Vec<Sampled>,
     ) {
         let class = Class::of(item);
-        // Pieces of it may have come before.
+        // pieces of the item may have come before
         let early = self.named(class, key).or_else(|| self.unnamed(class, key));
         let open = self.open(early.filter(|&at| !self.0[at].added), class, key);
         open.added = true;
@@ -155,7 +155,7 @@ impl Items {
         }
     }
 
-    /// Another part of the reasoning begins.
+    /// Begins another part of the reasoning of an item.
     pub(super) fn part(&mut self, key: Key<'_>, out: &mut Vec<Sampled>) {
         let open = self.place(Class::Reasoning, key);
         if !open.text.is_empty() {
@@ -164,14 +164,14 @@ impl Items {
         }
     }
 
-    /// The text of an item in one, which counts only where it did not come in pieces; empty arguments never do.
+    /// The whole text of an item. It counts only if the text did not come in pieces. Empty arguments never count.
     pub(super) fn whole(&mut self, class: Class, key: Key<'_>, text: &str, out: &mut Vec<Sampled>) {
         let open = self.place(class, key);
         open.whole(text, out);
         open.stage = open.stage.max(Stage::Whole);
     }
 
-    /// An item ends, and is told as a whole.
+    /// Ends an item, which comes as a whole.
     pub(super) fn end(
         &mut self,
         key: Key<'_>,
@@ -193,7 +193,7 @@ impl Items {
         open.item = item.clone();
     }
 
-    /// The reply in order. `cut`: it ended where the last item may be incomplete.
+    /// The reply's blocks in order. `cut`: the last item may be incomplete.
     pub(super) fn finish(&mut self, cut: bool, asked: &mut Asked) -> Vec<Block> {
         let mut items = std::mem::take(&mut self.0);
         if items.iter().all(|open| open.index.is_some()) {
@@ -241,7 +241,7 @@ impl Open {
         }
     }
 
-    /// What a call is, once that is known.
+    /// Names a call, once its id and name are known.
     fn name(&mut self, item: &Value, asked: &mut Asked, out: &mut Vec<Sampled>) {
         if self.class != Class::Call || self.call.id.is_some() {
             return;
@@ -277,8 +277,8 @@ impl Open {
         Block::Call(ToolCall { id, tool: name, input: dialect::input(arguments, cut) })
     }
 
-    /// What is shown of it, and behind that what goes back: without its encrypted content the provider would
-    /// look for the item among those it kept, and it kept none.
+    /// The readable reasoning, and behind it the block that goes back. Without encrypted content nothing goes back:
+    /// the provider would look for an item that it was told not to store.
     fn reasoning(self) -> impl Iterator<Item = Block> {
         let shown =
             (!self.text.is_empty()).then_some(Block::Thinking { text: self.text, signature: None });
@@ -291,7 +291,7 @@ fn raw(value: Value) -> Block {
     Block::Raw { provider: RAW.to_owned(), value }
 }
 
-/// What an item says, as its pieces would have.
+/// The text of a whole item, as its pieces would give it.
 fn text_of(class: Class, item: &Value) -> String {
     let texts = |list: &Value, between: &str| -> String {
         let parts = list.as_array().into_iter().flatten();
@@ -309,7 +309,7 @@ fn text_of(class: Class, item: &Value) -> String {
     }
 }
 
-/// JSON text; from some servers an object.
+/// Arguments as JSON text. Some servers send an object.
 pub(super) fn arguments(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

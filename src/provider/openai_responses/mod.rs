@@ -1,5 +1,4 @@
-//! `OpenAI` Responses, with nothing kept at the provider: its reasoning comes encrypted and goes back with each
-//! request.
+//! `OpenAI` Responses. Nothing is stored at the provider: reasoning comes encrypted and goes back with each request.
 
 mod decode;
 mod encode;
@@ -8,7 +7,7 @@ mod items;
 pub(super) use decode::Decoder;
 pub(super) use encode::body;
 
-/// The mark of raw blocks that hold an item as it came.
+/// The `provider` of raw blocks that hold an item as it came.
 const RAW: &str = "openai-responses";
 
 #[cfg(test)]

@@ -262,7 +262,7 @@ fn check(request: &Request, expected: Expect) {
 }
 
 #[test]
-fn a_turn_of_two_tools() {
+fn a_turn_with_two_calls_is_encoded() {
     let mut request = sample::two_tools();
     request.model = "gpt-5".into();
     request.thread = "5eed".into();
@@ -295,7 +295,7 @@ fn a_turn_of_two_tools() {
 }
 
 #[test]
-fn a_cancelled_turn() {
+fn a_stopped_turn_is_encoded() {
     check(
         &sample::cancelled(),
         expect![[r#"
@@ -325,7 +325,7 @@ fn a_cancelled_turn() {
 }
 
 #[test]
-fn what_was_read_is_sent_back_as_it_came() {
+fn a_reply_is_sent_back_as_it_came() {
     let sent = |name: &str| {
         let path =
             format!("{}/tests/data/streams/responses_{name}.sse", env!("CARGO_MANIFEST_DIR"));
@@ -355,7 +355,7 @@ fn what_was_read_is_sent_back_as_it_came() {
 }
 
 #[test]
-fn ids_and_names_are_made_to_fit() {
+fn ids_and_names_are_changed_to_fit_the_api() {
     let long = "x".repeat(65);
     let messages = vec![
         assistant(vec![call(&long, "re ad", json!({}))]),
@@ -369,7 +369,7 @@ fn ids_and_names_are_made_to_fit() {
 }
 
 #[test]
-fn thinking_in_the_models_own_words() {
+fn thinking_is_sent_by_the_models_names_of_efforts() {
     let said = |model: &str| {
         let word = |thinking| {
             let request = Request {
@@ -411,7 +411,7 @@ fn thinking_in_the_models_own_words() {
 }
 
 #[test]
-fn only_what_was_given_is_asked_for() {
+fn a_request_has_only_the_fields_that_are_set() {
     let request = Request {
         model: "gpt-4o".into(),
         tools: Vec::new(),

@@ -1,4 +1,4 @@
-//! Refusals in the words of real servers, from their documentation and from reports of their users.
+//! Refusals of real servers, from their documentation and from reports of users.
 
 use super::*;
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ fn check(dialect: Dialect, body: &Value, refusal: &str, expected: &str) {
 }
 
 #[test]
-fn chat_completions() {
+fn refusals_of_chat_completions_are_read() {
     for (refusal, expected) in [
         (
             r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}"#,
@@ -90,7 +90,7 @@ fn chat_completions() {
         // Groq, xAI
         ("property 'reasoning_effort' is unsupported", "reasoning_effort"),
         ("Argument not supported on this model: reasoningEffort", "reasoning_effort"),
-        // behind Bedrock; what it does take is no refusal
+        // behind Bedrock; the list of accepted parameters is no refusal
         (
             "thinking: unknown field `thinking`, expected one of `max_tokens`, `stream_options`, `temperature`",
             "nothing",
@@ -109,7 +109,7 @@ fn chat_completions() {
 }
 
 #[test]
-fn what_is_about_another_thing_or_about_a_value_refuses_no_parameter() {
+fn a_refusal_of_a_value_or_of_something_else_refuses_no_parameter() {
     for (refusal, expected) in [
         ("max_tokens is too large: 32000. This model supports at most 4096 tokens", "nothing"),
         ("Unsupported parameter: 'tools' is not supported with this model.", "nothing"),
@@ -123,7 +123,7 @@ fn what_is_about_another_thing_or_about_a_value_refuses_no_parameter() {
 }
 
 #[test]
-fn responses_and_its_relatives() {
+fn refusals_of_responses_are_read() {
     for (dialect, body, refusal, expected) in [
         (
             OpenAiResponses,
@@ -175,7 +175,7 @@ fn responses_and_its_relatives() {
 }
 
 #[test]
-fn messages_and_strict_proxies() {
+fn refusals_of_anthropic_messages_and_strict_proxies_are_read() {
     let thinking = json!({ "thinking": { "type": "enabled", "budget_tokens": 2048 } });
     for (dialect, body, refusal, expected) in [
         (
@@ -235,7 +235,7 @@ fn messages_and_strict_proxies() {
 }
 
 #[test]
-fn gemini_and_ollama() {
+fn refusals_of_gemini_and_ollama_are_read() {
     for (dialect, body, refusal, expected) in [
         (
             Gemini,
@@ -257,7 +257,7 @@ fn left(dialect: Dialect, parameters: &[Parameter], mut body: Value) -> Value {
 }
 
 #[test]
-fn nothing_but_the_parameter_is_left_out() {
+fn only_the_parameter_is_left_out() {
     let body = left(Anthropic, &[Parameter::CacheControl], anthropic());
     let text = body.to_string();
     assert_eq!(
@@ -275,7 +275,7 @@ fn nothing_but_the_parameter_is_left_out() {
 }
 
 #[test]
-fn what_is_left_out_is_not_in_the_request_and_cannot_be_refused_again() {
+fn a_parameter_that_was_left_out_cannot_be_refused_again() {
     let bodies = [
         (OpenAiChat, chat()),
         (OpenAiResponses, responses()),
@@ -291,9 +291,9 @@ fn what_is_left_out_is_not_in_the_request_and_cannot_be_refused_again() {
     }
 }
 
-/// A comparison of each name with the whole text would take minutes.
+/// Comparing each name with the whole text would take minutes.
 #[test]
-fn a_very_long_refusal_is_read_in_no_time() {
+fn only_the_beginning_of_a_very_long_refusal_is_read() {
     let (first, last) = ("thinking is not supported. ", "é thinking é ".repeat(2 << 20));
     check(Anthropic, &anthropic(), &last, "nothing");
     check(Anthropic, &anthropic(), &format!("{first}{last}"), "thinking");
@@ -301,9 +301,9 @@ fn a_very_long_refusal_is_read_in_no_time() {
 }
 
 proptest! {
-    /// Whatever a server says, the model, the messages and the tools go along.
+    /// Whatever a server says, the request keeps its model, messages and tools.
     #[test]
-    fn no_refusal_takes_what_a_request_means(said in ".{0,200}", at in 0..40_usize) {
+    fn no_refusal_removes_the_model_the_messages_or_the_tools(said in ".{0,200}", at in 0..40_usize) {
         let phrase = BEFORE.iter().chain(&BEHIND).nth(at).copied().unwrap_or_default();
         for (dialect, body) in [(OpenAiChat, chat()), (Anthropic, anthropic()), (OpenAiResponses, responses())] {
             for name in ["messages", "tools", "model", "system", "stream", "input", "store", "thinking"] {

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 #[test]
-fn servers_are_known_by_their_answers() {
+fn servers_are_recognised_by_their_answers() {
     let ollama_answer =
         json!({ "models": [{ "name": "nomic-embed-text:latest" }, { "name": "qwen3:8b" }] });
     let llamacpp_answer = json!({ "default_generation_settings": {}, "model_path": "/m/qwen3-8b.gguf", "model_alias": "" });
@@ -47,7 +47,7 @@ async fn serve(answer: &'static [u8]) -> String {
 }
 
 #[tokio::test]
-async fn whoever_is_silent_or_strange_is_not_there() {
+async fn silent_servers_and_other_programs_are_ignored() {
     let client = client().unwrap();
     let json = serve(b"HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\n{\"models\":[]}").await;
     assert_eq!(ask(&client, &json, Duration::from_secs(9)).await, Some(json!({ "models": [] })));
@@ -57,9 +57,9 @@ async fn whoever_is_silent_or_strange_is_not_there() {
     assert_eq!(ask(&client, &silent, Duration::from_millis(20)).await, None);
 }
 
-/// Compiles; nobody is asked, as the future is not polled.
+/// Only has to compile. The future is not polled, so no server is asked.
 #[test]
-fn it_can_run_on_any_thread() {
+fn a_probe_can_run_on_any_thread() {
     fn sendable(future: impl Send) {
         drop(future);
     }

@@ -15,7 +15,7 @@ fn frames<'a>(
     Ok(frames)
 }
 
-/// The frames of `text`, the same at every cut and byte by byte.
+/// The frames of `text`, which have to be the same at every cut and byte by byte.
 #[track_caller]
 fn check(text: &[u8], expected: Expect) {
     let whole = frames([text]).unwrap();
@@ -58,7 +58,7 @@ fn an_event_of_several_lines_is_one_under_any_line_end() {
 }
 
 #[test]
-fn fields() {
+fn each_field_of_an_event_is_read() {
     check(
         "\u{feff}event: ping\ndata:x\ndata:  y\ndata\nid: 7\nretry: 10\nother: z\n: note\n\ndata: é\u{2028}\n\n".as_bytes(),
         expect![[r#"
@@ -89,7 +89,7 @@ fn broken_utf8_is_replaced_not_fatal() {
 }
 
 #[test]
-fn an_event_has_a_limit() {
+fn an_event_has_a_size_limit() {
     let half = vec![b'x'; LIMIT / 2 + 1];
     assert_eq!(frames([&b"data: "[..], &half, &half]), Err(TooLarge));
     assert_eq!(frames([&b"data:"[..], &half, b"\ndata:", &half, b"\n"]), Err(TooLarge));
@@ -99,7 +99,7 @@ fn an_event_has_a_limit() {
 
 proptest! {
     #[test]
-    fn cuts_never_matter(text in "[ad:t \\r\\n\u{feff}é]{0,60}", cuts in prop::collection::vec(1usize..9, 0..40)) {
+    fn frames_are_the_same_wherever_the_bytes_are_cut(text in "[ad:t \\r\\n\u{feff}é]{0,60}", cuts in prop::collection::vec(1usize..9, 0..40)) {
         let bytes = text.as_bytes();
         let mut pieces = Vec::new();
         let mut rest = bytes;

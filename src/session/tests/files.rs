@@ -1,4 +1,4 @@
-//! Calls that change several files, and verdicts that come early.
+//! Calls that change several files, and verdicts that come before the entry.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn a_call_over_two_files_waits_for_its_answer() {
 }
 
 #[test]
-fn a_verdict_may_overtake_the_word_that_the_edit_is_there() {
+fn a_verdict_may_come_before_the_message_that_the_edit_has_entered() {
     check(
         vec![
             send("go"),

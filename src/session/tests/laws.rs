@@ -1,4 +1,4 @@
-//! What holds whatever happens, on random scripts of the world outside.
+//! Laws of the session, on random scripts of what happens outside.
 
 use super::*;
 use crate::context::request;
@@ -7,7 +7,7 @@ use crate::provider::dialect::{Dialect, Quirks};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A provider's rules, on the neutral request.
+/// What every provider demands of a request, checked before any dialect encodes it.
 pub(super) fn assert_valid(session: &Session) {
     let request = request::build(session, crate::message::Request::default());
     let mut open: Vec<&CallId> = Vec::new();
@@ -40,12 +40,12 @@ pub(super) fn assert_valid(session: &Session) {
     assert!(open.is_empty(), "a call without an answer");
 }
 
-/// One act of the world outside, in terms of what is open in the session.
+/// Something that happens outside, applied to what is open in the session.
 #[derive(Debug, Clone)]
 enum Act {
     Send(bool),
     Reply(Vec<u8>),
-    /// A reply that stops in another way.
+    /// A reply with another stop reason.
     Stop(Stop, bool),
     Fail(Failure, bool),
     Answer(usize),
@@ -164,7 +164,7 @@ fn input(session: &Session, act: &Act, n: usize) -> Input {
     }
 }
 
-/// Whether the policy, or the user's word, let all calls of an effect begin.
+/// Whether the policy or the user has allowed all calls of an effect.
 fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
     let begun = match effect {
         Effect::Run { call, .. } => std::slice::from_ref(call),
@@ -184,7 +184,7 @@ fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
     })
 }
 
-/// The next request in each dialect, cache marks left out.
+/// The next request in each dialect, without cache marks.
 fn bodies(session: &Session) -> Vec<Value> {
     let base = crate::message::Request { max_tokens: 9, ..Default::default() };
     let request = request::build(session, base);
@@ -215,7 +215,8 @@ fn unmark(value: &mut Value) {
     }
 }
 
-/// Whether each list of the later body begins with that of the earlier one, and all else is equal.
+/// Whether the later body continues the earlier one: each of its lists begins with the earlier list, and all other
+/// fields are equal.
 fn goes_on(before: &Value, after: &Value) -> bool {
     before.as_object().unwrap().iter().all(|(name, value)| match (value, &after[name]) {
         (Value::Array(before), Value::Array(after)) => after.starts_with(before),
@@ -226,11 +227,11 @@ fn goes_on(before: &Value, after: &Value) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// With any script, and a stop at any point of it: the next request is valid, no call is answered
-    /// twice, nothing begins that the policy or the user did not allow, nothing changes in plan mode, a replay of the events gives the same session, and requests only grow,
-    /// but for one without the thoughts that were refused.
+    /// For any script, with a stop at any point of it: the next request is valid, no call is answered twice, no call
+    /// begins without the leave of the policy or the user, nothing changes in plan mode, a replay of the events gives
+    /// the same session, and requests only grow, unless refused thoughts are left out.
     #[test]
-    fn the_laws_hold(acts in prop::collection::vec(act(), 0..60)) {
+    fn any_script_keeps_the_laws_of_a_session(acts in prop::collection::vec(act(), 0..60)) {
         let mut session = opened();
         let mut events = Vec::new();
         let mut asked = Vec::new();

@@ -1,9 +1,9 @@
-//! What ends a turn that would go on for ever.
+//! The limits of turns and replies that would go on for ever.
 
 use super::*;
 
 #[test]
-fn a_turn_has_so_many_requests_and_no_more() {
+fn a_turn_ends_at_its_limit_of_requests() {
     let mut session = opened();
     session.step(send("go"));
     let mut asked = 1;
@@ -19,7 +19,7 @@ fn a_turn_has_so_many_requests_and_no_more() {
     assert_eq!(said.blocks, [Block::Text { text: told.into() }]);
 }
 
-/// A reply with so many reads.
+/// A reply with this many reads.
 fn reads(count: usize) -> Input {
     let ids: Vec<String> = (0..count).map(|n| format!("r{n}")).collect();
     let calls: Vec<(&str, &str)> = ids.iter().map(|id| (id.as_str(), "read")).collect();
@@ -45,7 +45,7 @@ fn answers(session: &Session) -> Vec<(String, String)> {
 }
 
 #[test]
-fn of_too_many_calls_the_first_are_taken_and_each_is_answered_in_order() {
+fn of_too_many_calls_the_first_are_run_and_each_is_answered_in_order() {
     for count in [MAX_CALLS, MAX_CALLS + 1, 5 * MAX_CALLS] {
         let mut session = opened();
         session.step(send("go"));
@@ -91,7 +91,7 @@ fn a_stop_among_too_many_calls_answers_each() {
 
 /// The answer to a call beyond the limit says nothing about the call, so sending such calls again is no loop.
 #[test]
-fn a_call_that_was_not_taken_may_be_sent_again() {
+fn a_call_beyond_the_limit_may_be_sent_again() {
     let mut session = opened();
     session.step(send("go"));
     for round in 0..6 {
@@ -123,7 +123,7 @@ fn a_call_that_was_not_taken_may_be_sent_again() {
 }
 
 #[test]
-fn only_so_many_reads_run_at_the_same_time() {
+fn the_number_of_reads_at_the_same_time_is_bounded() {
     let mut session = opened();
     session.step(send("go"));
     let begun = started(&session.step(reads(MAX_READS + 2)));

@@ -1,4 +1,4 @@
-//! What a mode lets through, and what the model hears of it.
+//! What each mode allows, and what the model hears of it.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn plan_mode_reads_only() {
     );
 }
 
-/// What runs goes on, what has not begun is refused; the model hears of the last choice alone, once.
+/// A running call goes on, and a call that has not begun is refused. The model hears of the last choice only, once.
 #[test]
 fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
     check(
@@ -112,7 +112,7 @@ fn a_question_does_not_outlive_the_switch_to_plan_mode() {
     );
 }
 
-/// What is written at once is answered at once; the verdict joins the next request.
+/// An edit that is written at once is answered at once. Its verdict joins the next request.
 #[test]
 fn in_auto_edit_mode_no_edit_waits_for_the_user() {
     check(

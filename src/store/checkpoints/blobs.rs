@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Bytes of one file: a turn that changes a larger one cannot be rewound in it.
+/// The most bytes of one file. A turn that changes a larger file cannot be rewound there.
 const LARGEST: usize = 16 << 20;
 
 /// What a file holds.
@@ -16,7 +16,7 @@ pub enum Content {
     /// There is no file.
     Absent,
     Text(Text),
-    /// Not a text, or none in UTF-8.
+    /// Not text, or not UTF-8.
     Bytes(Vec<u8>),
 }
 
@@ -28,7 +28,7 @@ impl Content {
         }
     }
 
-    /// `None`: there is no file.
+    /// `None` if there is no file.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         match self {
             Content::Absent => None,
@@ -46,7 +46,7 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// Keeps a content, durably, where it is not kept already.
+    /// Stores a content durably, unless it is stored already.
     pub fn keep(&self, content: &Content) -> io::Result<Kept> {
         let Some(bytes) = content.bytes() else { return Ok(Kept::Absent) };
         if bytes.len() > LARGEST {
@@ -62,13 +62,13 @@ impl Blobs {
         Ok(Kept::Blob(name))
     }
 
-    /// The same, where a failing disk stops nothing.
+    /// Like `keep`, but an error of the disk becomes a content that is lost.
     pub fn keep_if_possible(&self, content: &Content) -> Kept {
         self.keep(content)
             .unwrap_or_else(|error| Kept::Lost(format!("could not be kept ({})", cause(&error))))
     }
 
-    /// A content as it was kept. An `Err` says why not, to follow “it”.
+    /// A stored content. The error says why it cannot be read; it follows “it” in a sentence.
     pub fn read(&self, kept: &Kept) -> Result<Content, String> {
         let name = match kept {
             Kept::Absent => return Ok(Content::Absent),
@@ -85,7 +85,7 @@ impl Blobs {
         }
     }
 
-    /// The stored contents, and their sizes in bytes. Files with other names are not ours.
+    /// The stored contents and their sizes in bytes. Files with other names are not Caliban's.
     pub(super) fn sizes(&self) -> Vec<(BlobName, u64)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let sized = |it: fs::DirEntry| {

@@ -1,4 +1,5 @@
-//! One change of one file, as the log holds it. Anybody may have written the log, so every line is checked here, once.
+//! One change of one file, as a line of the log. Anybody may have written the log, so every line is checked here,
+//! once.
 
 use crate::event::HIGHEST;
 use crate::place::Place;
@@ -46,7 +47,7 @@ impl AsRef<Path> for BlobName {
 pub struct FileMode(u32);
 
 impl FileMode {
-    /// Keeps those of the bits that are such permissions.
+    /// Keeps only the permission bits.
     pub fn of(bits: u32) -> FileMode {
         FileMode(bits & 0o777)
     }
@@ -72,7 +73,7 @@ pub enum Kept {
     /// There was no file.
     Absent,
     Blob(BlobName),
-    /// Why its content is not stored; follows “it” in a sentence.
+    /// The content is not stored. The reason follows “it” in a sentence.
     Lost(String),
 }
 
@@ -97,11 +98,11 @@ pub enum Cause {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Its outcome is not known yet.
+    /// The user has not decided, or the outcome is not known yet.
     #[default]
     Open,
     Closed,
-    /// It was not made.
+    /// The change was not made.
     Void,
 }
 
@@ -119,15 +120,15 @@ pub struct Change {
     pub title: String,
     pub cause: Cause,
     pub path: Place,
-    /// The new path, where the file was renamed.
+    /// The new path, if the file was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<Place>,
     pub before: Kept,
     pub after: Kept,
-    /// The file's permissions, where it was deleted.
+    /// The file's permissions, if it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<FileMode>,
-    /// The highest of the folders that this change made.
+    /// The highest of the folders that this change created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<Place>,
     /// After the user's decision: the text without the change, and the text with the part that was kept.
@@ -145,7 +146,7 @@ impl Change {
         }
     }
 
-    /// Whether there is something to take back, or may be later.
+    /// Whether there is a change to take back, now or perhaps later.
     pub fn counts(&self) -> bool {
         let (before, after) = self.sides();
         let is_known = !matches!(before, Kept::Lost(_));
@@ -174,7 +175,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// `None` if it is no change of a file of this project.
+    /// `None` if the line is no change of a file of this project.
     pub(super) fn change(self, root: &Path) -> Option<Change> {
         let Line { id, entry, turn, at, title: said, cause, path, to, .. } = self;
         let place = |path: Option<PathBuf>| match path {
@@ -278,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_log_says_a_change_is_within_its_bounds(
+        fn a_change_from_any_log_stays_in_the_project_and_within_its_limits(
             (before, to, folder, at) in (name(), path(), path(), path()),
             mode in prop_oneof![0..0o1000u32, any::<u32>()],
             numbers in prop_oneof![0..10u32, any::<u32>()],

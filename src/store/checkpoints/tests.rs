@@ -1,4 +1,4 @@
-//! What is kept of files, on a disk that is as it should be and on one that is not.
+//! Checkpoints on a disk that works, and on a disk with damaged, old or too many contents.
 
 use super::*;
 use crate::store::RealDisk;
@@ -63,7 +63,7 @@ fn settle(all: &mut Checkpoints, now: &str) {
 }
 
 #[test]
-fn what_is_kept_is_there_when_it_is_opened_again() {
+fn changes_and_contents_are_there_after_reopening() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
@@ -75,12 +75,12 @@ fn what_is_kept_is_there_when_it_is_opened_again() {
         ["1: a| -> b| true", "1: b| -> c| true", "2: Ok(Absent) -> Ok(Bytes([255, 0])) true"]
     );
     assert_eq!(sides(&place.open()), before);
-    // each content once, and the log
+    // the log, and each content once
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 5);
 }
 
 #[test]
-fn only_what_the_user_agreed_to_is_the_turns() {
+fn a_turn_has_only_the_changes_that_the_user_accepted() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\nb\nc\nd\ne\n"), &text("A\nb\nc\nd\nE\n"));
@@ -93,7 +93,7 @@ fn only_what_the_user_agreed_to_is_the_turns() {
     assert_eq!(sides(&all), ["1: a|b|c|d|e| -> a|b|c|d|e| false"]);
     settle(&mut all, "a\nb\nmine\nc\nd\nE!\n");
     assert_eq!(sides(&all), [sided]);
-    // what comes later is another turn's
+    // a later change belongs to another turn
     change(&mut all, 2, &text("a\nb\nmine\nc\nd\nE!\n"), &text("x\n"));
     settle(&mut all, "y\n");
     assert_eq!(sides(&all), [sided, "2: a|b|mine|c|d|E!| -> y| true"]);
@@ -102,21 +102,21 @@ fn only_what_the_user_agreed_to_is_the_turns() {
 
 /// A session that is cleared counts its turns from one again.
 #[test]
-fn a_turn_is_not_taken_for_an_older_one_of_its_number() {
+fn a_new_turn_is_not_joined_to_an_earlier_turn_of_its_number() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
     all.part();
     change(&mut all, 1, &text("b\n"), &text("c\n"));
     change(&mut all, 1, &text("c\n"), &text("d\n"));
-    // and once nobody knows any more that it was
+    // also after the session is opened again
     change(&mut place.open(), 1, &text("d\n"), &text("e\n"));
     let expected = ["1: a| -> b| true", "2: b| -> c| true", "2: c| -> d| true", "3: d| -> e| true"];
     assert_eq!(sides(&place.open()), expected);
 }
 
 #[test]
-fn what_was_not_done_does_not_count() {
+fn a_change_that_was_not_made_does_not_count() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &Content::Absent);
@@ -129,14 +129,14 @@ fn what_was_not_done_does_not_count() {
 }
 
 #[test]
-fn what_is_damaged_is_said_and_nothing_else_is_lost() {
+fn damaged_lines_and_contents_are_reported_and_the_others_are_kept() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
     change(&mut all, 2, &text("b\n"), &text("c\n"));
     let log = fs::read_to_string(place.path(LOG)).unwrap();
     let [one, two] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
-    // a line is torn, and one is of somebody else
+    // one line is torn, and one is another program's
     fs::write(place.path(LOG), format!("{one}\n{{\"id\": 7}}\n{}", &two[..40])).unwrap();
     let mut all = place.open();
     assert_eq!(sides(&all), ["1: a| -> b| true"]);
@@ -154,7 +154,7 @@ fn what_is_damaged_is_said_and_nothing_else_is_lost() {
 }
 
 #[test]
-fn what_is_too_old_goes_with_what_it_held() {
+fn too_old_changes_go_with_their_contents() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
@@ -162,7 +162,7 @@ fn what_is_too_old_goes_with_what_it_held() {
     let old = now() - AGE.as_secs() - 60;
     all.alter(1, |it| it.at = old).unwrap();
     assert_eq!(sides(&place.open()), ["2: b| -> c| true"]);
-    // the log, `b` and `c`
+    // the log and the contents `b` and `c`
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 3);
     for turn in 3..ENTRIES + 10 {
         change(&mut all, u32::try_from(turn).unwrap(), &text("c\n"), &text("d\n"));
@@ -172,20 +172,20 @@ fn what_is_too_old_goes_with_what_it_held() {
 }
 
 #[test]
-fn of_too_much_the_oldest_turn_goes() {
+fn the_oldest_turn_goes_when_the_contents_are_too_large() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));
     change(&mut all, 2, &text("b\n"), &text("c\n"));
     let Kept::Blob(first) = all.changes()[0].sides().0.clone() else { panic!("nothing kept") };
-    // of such a length, but on no disk
+    // a sparse file, so that it has this length and takes no space
     fs::File::options().write(true).open(place.path(&first)).unwrap().set_len(ALL).unwrap();
     assert_eq!(sides(&place.open()), ["2: b| -> c| true"]);
     assert!(!place.path(&first).exists());
 }
 
 #[test]
-fn a_line_with_a_number_at_its_highest_is_damaged() {
+fn a_line_with_the_highest_number_is_ignored() {
     let place = place();
     let mut all = place.open();
     change(&mut all, 1, &text("a\n"), &text("b\n"));

@@ -1,4 +1,4 @@
-//! The session file as a person meets it.
+//! The session file as a person reads and edits it.
 
 use super::*;
 use crate::context::request;
@@ -6,7 +6,7 @@ use crate::session::Phase;
 use expect_test::{Expect, expect_file};
 
 #[test]
-fn the_file_is_a_persons() {
+fn the_file_is_readable_and_loads_as_it_was_saved() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();
@@ -18,7 +18,7 @@ fn the_file_is_a_persons() {
 }
 
 #[test]
-fn what_it_does_not_know_survives() {
+fn unknown_fields_survive_a_save() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();
@@ -38,7 +38,7 @@ fn what_it_does_not_know_survives() {
         assert_eq!(again["messages"], file["messages"]);
         assert_eq!(again["created"], file["created"]);
     }
-    // what is ours goes where it is taken away, and a message takes its fields with it
+    // `by` is a known field, so it is removed; a replaced message loses its unknown fields
     session.messages[2].by.clear();
     session.messages[1] = session.messages[5].clone();
     opened.store.save(&session).unwrap();
@@ -50,10 +50,10 @@ fn what_it_does_not_know_survives() {
     assert_eq!(again["messages"][2]["blocks"][2]["seen"]["by"], "me");
 }
 
-/// Files as earlier builds wrote them, by the version of the format: a change that one of these does not survive needs
-/// another version, and a step from this one to it.
+/// Files that earlier builds wrote, by the version of the format. If a change of the format breaks one of these, the
+/// format needs a new version and a conversion.
 #[test]
-fn files_of_before_load_whole_and_go_on() {
+fn files_of_earlier_builds_load_whole_and_go_on() {
     let before = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sessions/before");
     let files: Vec<_> = fs::read_dir(before).unwrap().map(|it| it.unwrap().path()).collect();
     assert_eq!(files.len(), 3);
@@ -76,7 +76,7 @@ fn files_of_before_load_whole_and_go_on() {
 }
 
 #[test]
-fn a_copied_file_has_the_name_it_is_found_under() {
+fn a_copied_file_takes_its_sessions_name_from_its_path() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();
@@ -87,7 +87,7 @@ fn a_copied_file_has_the_name_it_is_found_under() {
 }
 
 #[test]
-fn what_cannot_be_read_is_barred_and_left_as_it_is() {
+fn an_unreadable_file_is_not_opened_and_stays_as_it_is() {
     for (content, said) in [
         ("", "damaged"),
         ("\0\0\0\0", "damaged"),
@@ -114,9 +114,9 @@ fn what_cannot_be_read_is_barred_and_left_as_it_is() {
     }
 }
 
-/// Cut or overwritten anywhere, all messages that stand whole before the damage are read.
+/// Wherever a file is cut or overwritten, all whole messages before the damage are read.
 #[test]
-fn what_stands_before_the_damage_is_read() {
+fn messages_before_the_damage_are_read() {
     let place = place();
     place.open().store.save(&everything()).unwrap();
     let whole = place.read("main.json");
@@ -139,7 +139,7 @@ fn what_stands_before_the_damage_is_read() {
 }
 
 #[test]
-fn a_wrong_field_or_another_layout_takes_nothing_from_the_messages() {
+fn a_wrong_field_or_another_layout_loses_no_message() {
     let place = place();
     place.open().store.save(&everything()).unwrap();
     let file: Value = serde_json::from_str(&place.read("main.json")).unwrap();
@@ -160,7 +160,7 @@ fn a_wrong_field_or_another_layout_takes_nothing_from_the_messages() {
 }
 
 #[test]
-fn a_save_keeps_its_file_to_the_user() {
+fn only_the_user_may_read_a_saved_file() {
     use std::os::unix::fs::PermissionsExt;
     let place = place();
     let mut opened = place.open();
@@ -170,7 +170,7 @@ fn a_save_keeps_its_file_to_the_user() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
-/// The request after a person's edit of the messages.
+/// Compares the next request after a person's edit of the messages.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_edit(edit: impl Fn(&mut Vec<Value>), expect: Expect) {
     let place = place();
@@ -250,9 +250,9 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
     );
 }
 
-/// A session whose file and journal hold the highest possible numbers is read and goes on.
+/// A session whose file and journal hold the highest possible numbers is read and continues.
 #[test]
-fn numbers_at_their_highest_are_read_and_counted_on() {
+fn the_highest_numbers_are_read_and_counting_goes_on() {
     let place = place();
     let mut opened = place.open();
     opened.store.save(&everything()).unwrap();

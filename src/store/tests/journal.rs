@@ -1,4 +1,4 @@
-//! The journal, torn, old, full and lost.
+//! Journals that are torn, old, full or lost.
 
 use super::*;
 use crate::event::{Failure, Grant};
@@ -6,7 +6,7 @@ use crate::message::Role;
 use crate::session::Phase;
 
 #[test]
-fn the_journal_has_what_the_last_save_has_not() {
+fn the_journal_has_the_events_since_the_last_save() {
     let place = place();
     let mut live = Session::default();
     let mut opened = place.open();
@@ -72,7 +72,7 @@ fn a_torn_tail_is_set_aside_whatever_its_length() {
 }
 
 #[test]
-fn zeros_and_rubbish_at_the_end_are_torn_too() {
+fn zeros_and_rubbish_at_the_end_are_set_aside_too() {
     for tail in
         ["\0\0\0\0\0\0\0\0", "\0\0\0\n\0", "{\"event\":\"novel\"}\n", "null\n", "\u{fffd}\n{}\n"]
     {
@@ -88,7 +88,7 @@ fn zeros_and_rubbish_at_the_end_are_torn_too() {
 }
 
 #[test]
-fn torn_tails_are_never_written_over() {
+fn torn_tails_are_never_overwritten() {
     let place = place();
     let (_, journal) = in_mid_turn(&place);
     for n in 1..=3 {
@@ -100,7 +100,7 @@ fn torn_tails_are_never_written_over() {
     assert_eq!(torn, ["torn 1", "torn 2", "torn 3"]);
 }
 
-/// The rename is durable and the journal not yet begun anew: its events are in the file already.
+/// The rename of the file is durable, but the journal has not been emptied: the file already has its events.
 #[test]
 fn the_journal_of_an_older_save_is_ignored() {
     let place = place();
@@ -115,7 +115,7 @@ fn the_journal_of_an_older_save_is_ignored() {
     assert_eq!(opened.warnings, [""; 0]);
 }
 
-/// An older file was put back: the journal's events do not follow it, and are not thrown away.
+/// An older file was put back. The journal's events do not follow it, and are kept.
 #[test]
 fn the_journal_of_a_newer_save_is_set_aside() {
     let place = place();
@@ -128,9 +128,9 @@ fn the_journal_of_a_newer_save_is_set_aside() {
     assert_eq!(place.read("main.journal.torn-1"), journal);
 }
 
-/// The beginning of a retry is no event, so that its session is read back as resting.
+/// No event records the beginning of a retry, so the session is read back as resting.
 #[test]
-fn a_retry_takes_back_what_had_arrived_and_keeps_its_own() {
+fn a_retry_drops_the_first_trys_text_and_keeps_its_own() {
     let place = place();
     let mut live = opened();
     let mut opened = place.open();
@@ -153,7 +153,7 @@ fn a_retry_takes_back_what_had_arrived_and_keeps_its_own() {
     assert_eq!(session.phase, Phase::Idle);
 }
 
-/// A session larger than what is written anew at each rest.
+/// A session that is too large to be rewritten at each rest.
 fn large(place: &Place) -> (Opened, Session) {
     let mut live = opened();
     live.step(send(&"word ".repeat(100_000)));
@@ -188,7 +188,7 @@ fn a_turn_of_a_large_session_goes_to_the_journal_and_in_the_end_into_the_file() 
     assert_eq!(place.read("main.json"), settled);
 }
 
-/// What is written of a turn does not grow with the session, but for the files that it is folded into now and then.
+/// The bytes written for a turn do not grow with the session, except when the journal is folded into the file.
 #[test]
 fn a_journal_that_has_grown_is_folded_in() {
     let place = place();
@@ -208,7 +208,7 @@ fn a_journal_that_has_grown_is_folded_in() {
 }
 
 #[test]
-fn a_turn_that_was_cut_off_is_told_from_one_that_ended() {
+fn an_interrupted_turn_is_distinguished_from_one_that_ended() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     opened.store.record(&live.clone(), &live.step(send("on")).events, false).unwrap();
@@ -222,7 +222,7 @@ fn a_turn_that_was_cut_off_is_told_from_one_that_ended() {
 }
 
 #[test]
-fn rights_do_not_come_back_from_a_journal() {
+fn grants_do_not_come_back_from_a_journal() {
     let place = place();
     let (mut opened, mut live) = large(&place);
     let mut events = live.step(send("on")).events;
@@ -241,7 +241,7 @@ fn rights_do_not_come_back_from_a_journal() {
     assert!(place.open().session.unwrap().granted.is_empty());
 }
 
-/// The plans of one reply as each version so far has written them.
+/// The plans of one reply as each earlier version has written them.
 const OLD_PLANS: &str = r#"[
 {"call":"c1","step":"read"},
 {"call":"c2","step":{"asked_read":"Let read look at `/etc/hosts`, outside the project?"}},

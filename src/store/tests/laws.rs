@@ -1,4 +1,4 @@
-//! Saving and replaying lose nothing, whatever the session.
+//! Saving and replaying lose nothing, for any session.
 
 use super::*;
 use crate::event::{Queued, TurnId};
@@ -96,7 +96,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_saved_is_what_is_loaded(session in session()) {
+    fn any_session_is_loaded_as_it_was_saved(session in session()) {
         let mut header = SessionFile::new("main", Path::new("/p"));
         let json = header.render(&session, &Unknown::default()).unwrap();
         let (mut header, loaded) = SessionFile::parse(&json).unwrap();
@@ -111,10 +111,10 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// A turn of random calls, and the program gone after any number of its events: the live session comes back,
-    /// and with it what had come of a reply.
+    /// The program ends after any number of events of a turn with random calls. The same session comes back, with the
+    /// text of a reply that was arriving.
     #[test]
-    fn what_is_replayed_is_what_was(acts in prop::collection::vec(0_u8..10, 0..30), saved in 0_usize..30) {
+    fn a_journal_replays_to_the_session_that_wrote_it(acts in prop::collection::vec(0_u8..10, 0..30), saved in 0_usize..30) {
         let place = place();
         let mut opened = place.open();
         let (mut live, mut partial) = (Session::default(), String::new());

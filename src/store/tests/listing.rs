@@ -1,4 +1,4 @@
-//! What a picker is told of the files, whatever stands in them.
+//! What a list of sessions shows, whatever stands in the files.
 
 use super::*;
 use crate::store::Listed;
@@ -14,7 +14,7 @@ fn shown(list: Vec<Listed>) -> String {
     list.into_iter().map(row).collect()
 }
 
-/// One file, as the list has it.
+/// Compares what the list shows of one file.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(name: &str, text: &str, expected: Expect) {
     let place = place();
@@ -23,7 +23,7 @@ fn check(name: &str, text: &str, expected: Expect) {
 }
 
 #[test]
-fn each_file_is_listed_as_what_it_is() {
+fn each_kind_of_file_is_listed() {
     check(
         "a.json",
         r#"{"schema":1,"title":"T","turns":3,"messages":[]}"#,
@@ -73,7 +73,7 @@ fn each_file_is_listed_as_what_it_is() {
 }
 
 #[test]
-fn a_first_turn_is_listed_and_what_is_open_is_known() {
+fn a_first_turn_is_listed_and_an_open_session_is_marked() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
@@ -97,9 +97,9 @@ fn a_text_is_found_in_any_case_with_its_line() {
     assert_eq!(found("nowhere"), "");
 }
 
-/// Of a large session the last turns stand in its journal only.
+/// The last turns of a large session stand in its journal only.
 #[test]
-fn what_the_journal_has_beyond_the_file_is_listed_and_found() {
+fn turns_in_the_journal_alone_are_listed_and_found() {
     let place = place();
     let mut store = place.open().store;
     let mut session = opened();
@@ -115,7 +115,7 @@ fn what_the_journal_has_beyond_the_file_is_listed_and_found() {
     store.record(&session.clone(), &session.step(title).events, false).unwrap();
     assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns held\n");
     assert_eq!(shown(place.project.find("needle")), "main: \"mine\" 3 turns held › a needle\n");
-    // the journal of an older save says nothing that the file does not
+    // the journal of an older save adds nothing
     let journal = place.read("main.journal");
     store.settle(&session).unwrap();
     place.write("main.journal", journal.replace("\"three\"", "\"never\""));
@@ -124,7 +124,7 @@ fn what_the_journal_has_beyond_the_file_is_listed_and_found() {
 }
 
 #[test]
-fn a_file_that_is_the_same_still_is_not_read_again_and_one_that_is_not_is() {
+fn only_changed_files_are_read_again() {
     let place = place();
     let file = |title: &str| format!(r#"{{"schema":1,"title":"{title}","turns":3,"messages":[]}}"#);
     let list = || shown(place.project.list());
@@ -132,10 +132,10 @@ fn a_file_that_is_the_same_still_is_not_read_again_and_one_that_is_not_is() {
     place.write("b.json", file("Other"));
     place.write("a.json", file("One"));
     assert_eq!(list(), "a: \"One\" 3 turns\nb: \"Other\" 3 turns\n");
-    // what is listed is what the index says
+    // an unchanged file is listed from the index
     place.write("index", index().replace("One", "Two"));
     assert_eq!(list(), "a: \"Two\" 3 turns\nb: \"Other\" 3 turns\n");
-    // one of the same length takes its place, another is gone
+    // a file of the same length replaces one, another file is removed
     place.write("new", file("New"));
     let dir = place.project.dir();
     std::fs::rename(dir.join("new"), dir.join("a.json")).unwrap();
@@ -146,7 +146,7 @@ fn a_file_that_is_the_same_still_is_not_read_again_and_one_that_is_not_is() {
         place.write("index", damaged);
         assert_eq!(list(), "a: \"New\" 3 turns\n");
     }
-    // a newer Caliban's file is not listed from a newer Caliban's index
+    // the index of a newer Caliban is not used for its files
     place.write("index", index().replace("\"schema\":1", "\"schema\":2"));
     assert_eq!(list(), "a: \"New\" 3 turns\n");
     assert!(index().contains("\"schema\":1"), "{}", index());

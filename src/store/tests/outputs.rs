@@ -1,4 +1,4 @@
-//! Long outputs stand beside the session, and come back to the byte.
+//! Long outputs stand beside the session, and are read back unchanged.
 
 use super::*;
 use crate::store::outputs::named;
@@ -16,7 +16,7 @@ fn answers(session: &Session) -> Vec<&ToolAnswer> {
     answers.collect()
 }
 
-/// A saved session with a call that was answered with this.
+/// A saved session with a call that has this answer.
 fn answered(place: &Place, said: &str) -> (Opened, Session) {
     let mut live = opened();
     let mut opened = place.open();
@@ -59,7 +59,7 @@ fn a_long_output_is_written_once_beside_the_session() {
 }
 
 #[test]
-fn the_limit_is_where_it_is_said_to_be() {
+fn an_output_of_more_than_eight_kilobytes_stands_beside_the_session() {
     for (len, is_beside) in [(8 * 1024, false), (8 * 1024 + 1, true)] {
         let place = place();
         let (_, live) = answered(&place, &"x".repeat(len));
@@ -68,7 +68,7 @@ fn the_limit_is_where_it_is_said_to_be() {
 }
 
 #[test]
-fn a_crash_before_the_end_of_the_turn_finds_it_too() {
+fn an_output_is_found_after_a_crash_in_mid_turn() {
     let place = place();
     drop(answered(&place, &long()));
     let opened = place.open();
@@ -79,7 +79,7 @@ fn a_crash_before_the_end_of_the_turn_finds_it_too() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_nothing_else_is_read_in_its_place() {
+fn a_missing_output_is_reported_and_no_other_file_is_read_instead() {
     let place = place();
     let (mut opened, mut live) = answered(&place, &long());
     end(&mut opened, &mut live);
@@ -95,14 +95,14 @@ fn what_is_missing_is_said_and_nothing_else_is_read_in_its_place() {
         let mut session = opened.session.take().unwrap();
         assert_eq!(opened.store.read_outputs(&mut session), 1, "{other}");
         assert!(answers(&session)[0].text.starts_with("The output of this call is missing"));
-        // what names it is kept: it may come back
+        // the name of the missing output is kept, because the file may come back
         opened.store.save(&session).unwrap();
         assert!(place.read("main.json").contains(&format!("\"output\": \"{other}\"")));
     }
 }
 
 #[test]
-fn a_loss_of_power_leaves_no_name_without_its_file() {
+fn after_a_loss_of_power_every_named_output_has_its_file() {
     let place = place();
     let (mut opened, mut live) = answered(&place, &long());
     let file = answers(&live)[0].output.clone().unwrap();
@@ -114,7 +114,7 @@ fn a_loss_of_power_leaves_no_name_without_its_file() {
 }
 
 #[test]
-fn outputs_go_where_their_session_goes() {
+fn outputs_follow_a_rename_a_copy_and_a_clearing() {
     let place = place();
     let (mut opened, mut live) = answered(&place, &long());
     end(&mut opened, &mut live);
@@ -127,7 +127,7 @@ fn outputs_go_where_their_session_goes() {
     opened.store.rename(&live, &SessionId("other".into())).unwrap();
     drop(opened);
     assert!(read("other"));
-    // a copy has its own
+    // a copy has its own outputs
     let mut copy = place.project.open(&SessionId("copy".into())).unwrap();
     let mut session = live.fork(None);
     copy.store.keep_outputs(&mut session);
@@ -138,7 +138,7 @@ fn outputs_go_where_their_session_goes() {
     let file = named(&live).next().unwrap();
     assert!(place.path(&format!("trash/other-1.outputs/{file}")).exists());
     assert!(!place.path("other.outputs").exists());
-    // what was cleared takes them along
+    // clearing moves the outputs to the trash
     let mut opened = place.project.open(&SessionId("copy".into())).unwrap();
     opened.store.trash(&session).unwrap();
     assert!(place.path(&format!("copy.outputs/{file}")).exists());
@@ -147,9 +147,9 @@ fn outputs_go_where_their_session_goes() {
     assert!(!place.path("copy.outputs").exists());
 }
 
-/// What stands before the damage of a file comes with its outputs.
+/// A recovered session has its outputs.
 #[test]
-fn what_is_recovered_has_its_outputs() {
+fn a_recovered_session_has_its_outputs() {
     let place = place();
     let (mut opened, mut live) = answered(&place, &long());
     end(&mut opened, &mut live);

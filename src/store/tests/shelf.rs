@@ -1,22 +1,22 @@
-//! A session that is renamed or deleted, stopped at every call to the disk by a kill or a loss of power: it is whole,
-//! in one place.
+//! A rename or deletion is stopped at every call to the disk, by a kill or a loss of power. Afterwards the session is
+//! whole, in exactly one place.
 
 use super::*;
 use crate::store::disk::{Disk, RealDisk};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Takes so many calls, and after that none. Knows what would not be durable by then.
+/// A disk that fails after this many calls, and knows which changes are not durable.
 #[derive(Debug)]
 struct Stopping {
     calls: AtomicUsize,
-    /// The folder of all sessions, and how it was when the last folder was synced.
+    /// The folder of all sessions, and a copy of its state when a folder was last synced.
     data: PathBuf,
     durable: tempfile::TempDir,
     pending: Mutex<Vec<Pending>>,
 }
 
-/// A change of names since then.
+/// A change of names since the last sync.
 #[derive(Debug, Clone)]
 enum Pending {
     Rename(PathBuf, PathBuf),
@@ -41,7 +41,7 @@ impl Stopping {
         self.pending.lock().unwrap().push(pending);
     }
 
-    /// The disk after a loss of power, for each choice of the changes that were not durable yet.
+    /// The disk after a loss of power: one for each choice of the changes that were not durable.
     fn without_power(&self) -> Vec<Place> {
         let pending = self.pending.lock().unwrap().clone();
         let after = |choice: u32| {
@@ -53,7 +53,7 @@ impl Stopping {
                     Pending::Rename(from, to) if there(from).exists() => {
                         fs::rename(there(from), there(to))
                     }
-                    // written since
+                    // a file that was written since the last sync
                     Pending::Rename(_, to) => fs::copy(to, there(to)).map(drop),
                     Pending::Remove(path) => fs::remove_file(there(path)),
                 };
@@ -119,10 +119,10 @@ impl Disk for Stopping {
     }
 }
 
-/// What belongs to the session, but its own file.
+/// The extensions of everything that belongs to a session except its own file.
 const REST: [&str; 4] = ["draft", "review-0", "outputs", "checkpoints"];
 
-/// A session with all that can belong to one, and its project on a disk that takes so many calls more.
+/// A session with everything that can belong to one, in a project whose disk takes this many more calls.
 fn kept(calls: usize) -> (Place, Project, Arc<Stopping>) {
     let place = place();
     let mut opened = place.open();
@@ -142,7 +142,7 @@ fn kept(calls: usize) -> (Place, Project, Arc<Stopping>) {
     (place, project, disk)
 }
 
-/// Waits for what another test's child may hold for a moment.
+/// Opens a session. The child of another test may hold its lock for a moment.
 fn open(project: &Project, id: &SessionId) -> Result<Opened, Barred> {
     loop {
         match project.open(id) {
@@ -152,7 +152,7 @@ fn open(project: &Project, id: &SessionId) -> Result<Opened, Barred> {
     }
 }
 
-/// Whether the session is under this name; it is whole then, and all that belongs to it is there.
+/// Whether the session has this name. If it has, it must be whole, with everything that belongs to it.
 fn whole(place: &Place, id: &SessionId) -> bool {
     let opened = open(&place.project, id).unwrap();
     let Some(session) = &opened.session else { return false };
@@ -165,14 +165,14 @@ fn whole(place: &Place, id: &SessionId) -> bool {
     true
 }
 
-/// How many files end so, here and in the trash.
+/// How many files have this extension, here and in the trash.
 fn count(place: &Place, ending: &str) -> usize {
     let trash = fs::read_dir(place.path("trash")).into_iter().flatten().flatten();
     let names = trash.map(|it| it.file_name().into_string().unwrap());
     names.chain(place.files()).filter(|it| it.ends_with(ending)).count()
 }
 
-/// The disk as a program that was killed leaves it, and as a loss of power may.
+/// The disk as a kill leaves it, and as a loss of power may leave it.
 fn ends(place: Place, disk: &Stopping) -> Vec<Place> {
     let mut ends = disk.without_power();
     ends.push(place);
@@ -180,7 +180,7 @@ fn ends(place: Place, disk: &Stopping) -> Vec<Place> {
 }
 
 #[test]
-fn stopped_while_it_is_renamed_it_has_one_of_the_names() {
+fn a_stopped_rename_leaves_the_session_under_one_of_the_names() {
     let other = SessionId("other".into());
     let mut seen = [false, false];
     for calls in 0.. {
@@ -209,7 +209,7 @@ fn stopped_while_it_is_renamed_it_has_one_of_the_names() {
 }
 
 #[test]
-fn stopped_while_it_is_deleted_it_is_here_or_in_the_trash() {
+fn a_stopped_deletion_leaves_the_session_here_or_in_the_trash() {
     let mut seen = [false, false];
     for calls in 0.. {
         let (place, project, disk) = kept(calls);

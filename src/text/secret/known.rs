@@ -41,7 +41,7 @@ impl Known {
         self.scan(&held, true).0
     }
 
-    /// The text with keys replaced, and how many bytes of the given text it stands for.
+    /// The text with keys replaced, and the number of bytes of the given text that it covers.
     fn scan(&mut self, text: &str, is_last: bool) -> (String, usize) {
         let bytes = text.as_bytes();
         let (mut out, mut copied, mut at) = (String::with_capacity(text.len()), 0, 0);

@@ -59,7 +59,7 @@ fn a_key_of_every_form_is_marked_and_its_prefix_is_not() {
 }
 
 #[test]
-fn values_of_variables_are_secrets_by_what_they_look_like() {
+fn a_variables_value_is_secret_if_it_looks_like_a_key_or_holds_a_password() {
     let token = ["gh", "p_0123456789abcdef0123"].concat();
     for value in ["postgres://me:pass@db/x", "a redis://:pass@h:1/0", &token] {
         assert!(is_secret(value), "{value}");
@@ -121,7 +121,7 @@ fn in_pieces<'a>(pieces: impl Iterator<Item = &'a str>) -> (String, usize) {
 
 proptest! {
     #[test]
-    fn any_text_is_taken(text in ".{0,80}(sk-|eyJ|-----BEGIN PRIVATE KEY-----)?.{0,80}") {
+    fn a_marked_text_holds_no_more_secrets(text in ".{0,80}(sk-|eyJ|-----BEGIN PRIVATE KEY-----)?.{0,80}") {
         let (once, _) = marked(&text, &[]);
         prop_assert_eq!(marked(&once, &[]).1, 0);
     }

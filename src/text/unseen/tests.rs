@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// Characters with which nobody may hide anything: those of the issue and the rest of their kinds.
+/// Characters that can hide something in a text, of each kind.
 const NAMED: &str = "\u{3164}\u{2800}\u{115f}\u{1160}\u{ffa0}\u{fe00}\u{fe0f}\u{e0100}\u{e01ef}\u{a0}\u{2000}\u{200a}\
     \u{202f}\u{205f}\u{3000}\u{ad}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{feff}\u{61c}\u{202a}\
     \u{202e}\u{2066}\u{2069}\u{e0001}\u{e0020}\u{e007f}\u{2028}\u{2029}\u{34f}\u{180e}\u{1b}\u{7}\u{85}\u{7f}\r";
 
 #[test]
-fn every_one_is_spelt_out_in_a_question_and_between_letters_in_instructions() {
+fn hiding_characters_are_spelt_out_in_a_question_and_between_letters_in_instructions() {
     for c in NAMED.chars() {
         let text = format!("a{c}b");
         let spelt = format!("a[U+{:04X}]b", u32::from(c));

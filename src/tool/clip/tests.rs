@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 const SMALL: Limits = Limits { lines: 10, bytes: 60, wide: 20, head: 20 };
 
 #[test]
-fn cleans() {
+fn escape_sequences_and_control_characters_are_removed() {
     for (dirty, wanted) in [
         ("\u{1b}[1;31mred\u{1b}[0m", "red"),
         ("a\u{1b}]0;title\u{7}b\u{1b}]8;;http://x\u{1b}\\c", "abc"),
@@ -25,7 +25,7 @@ fn cleans() {
 }
 
 #[test]
-fn keeps_head_tail_and_the_whole() {
+fn a_clipped_output_has_its_head_and_tail_and_the_whole_in_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let text: String = (1..=100).map(|n| format!("{n} line\n")).collect::<Vec<_>>().concat();
     let said = clip(dir.path(), SMALL, &text);
@@ -48,7 +48,7 @@ fn keeps_head_tail_and_the_whole() {
 }
 
 #[test]
-fn cuts_long_lines() {
+fn long_lines_are_cut() {
     let dir = tempfile::tempdir().unwrap();
     let limits = Limits { bytes: 200, ..SMALL };
     let said = clip(dir.path(), limits, &format!("{}\nb", "é".repeat(30)));
@@ -58,7 +58,7 @@ fn cuts_long_lines() {
 }
 
 #[test]
-fn a_full_disk_loses_the_rest_only() {
+fn a_full_disk_loses_only_the_rest_of_the_file() {
     let said = clip(Path::new("/dev/null/x"), SMALL, &"line\n".repeat(50));
     expect![[r#"
         line
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn what_fits_is_untouched(lines in proptest::collection::vec("[a-z]{0,5}", 0..8)) {
+    fn an_output_that_fits_is_unchanged(lines in proptest::collection::vec("[a-z]{0,5}", 0..8)) {
         let text = lines.join("\n");
         let said = clip(Path::new("/dev/null/x"), SMALL, &text);
         let shown: Vec<&str> = text.lines().collect();

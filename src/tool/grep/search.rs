@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Matching lines shown, and characters of each.
+/// The most matching lines that are shown, and the most characters of each.
 const CAP: usize = 100;
 const WIDE: usize = 500;
-/// Characters shown before a match far out in a long line.
+/// How many characters are shown before a match in a line that is too long.
 const LEAD: usize = 100;
-/// The most memory for one line, in bytes: files with longer ones are passed over.
+/// The most memory for one line, in bytes. A file with a longer line is skipped.
 const HEAP: usize = 64_000_000;
 
 pub(super) struct Search {
@@ -28,7 +28,7 @@ pub(super) struct Search {
     pub(super) matcher: RegexMatcher,
     pub(super) context: usize,
     pub(super) buffers: BTreeMap<PathBuf, Source>,
-    /// The user has agreed to this search. It leaves out only the files that are never read.
+    /// The user has consented to this search. It leaves out only the files that are never read.
     pub(super) agreed: bool,
     pub(super) reach: Reach,
 }
@@ -39,9 +39,9 @@ pub(super) struct Found {
     pub(super) matches: usize,
     /// There are more matches than are shown.
     pub(super) capped: bool,
-    /// Files with matches under review, and their hunks.
+    /// Files with matches in text under review, and the number of their hunks.
     pub(super) pending: Vec<(String, u32)>,
-    /// Files that are left out because the user would have to be asked.
+    /// Files that were left out, because the user would have to be asked.
     pub(super) kept: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl Search {
         }
         let before = found.matches;
         let sink = Hits { path: &shown, matcher: &self.matcher, found };
-        // A file that cannot be read or searched has no matches.
+        // a file that cannot be read or searched has no matches
         let _ = match buffer {
             Some(source) => {
                 searcher.search_slice(&self.matcher, source.text.content.as_bytes(), sink)
@@ -151,7 +151,7 @@ impl Sink for Hits<'_> {
     }
 }
 
-/// A line, or as much of it as is shown, around byte `at`.
+/// A line, or the part of a long line around byte `at` that is shown.
 fn around(bytes: &[u8], at: usize) -> String {
     let whole = String::from_utf8_lossy(bytes);
     let whole = whole.trim_end_matches(['\n', '\r']);

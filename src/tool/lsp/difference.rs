@@ -1,36 +1,37 @@
-//! What an edit did to the diagnostics of a file, in words.
+//! How an edit changed the diagnostics of a file, in words.
 
 use super::Finding;
 use crate::tool::{clip, path};
 use std::path::{Path, PathBuf};
 
-/// Findings that are told one by one: new ones, and new ones in other files.
+/// The most new findings that are listed, in the file and in other files.
 const NEW: usize = 50;
-/// Characters of one.
+/// The most characters of a finding.
 const WIDE: usize = 400;
 
-/// What an edit did to the diagnostics of a file. The lists hold the first of what the numbers count.
+/// How an edit changed the diagnostics of a file. The lists hold only the first of the findings that the numbers
+/// count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Absolute.
+    /// The file's absolute path.
     pub path: PathBuf,
     pub added: Vec<Finding>,
     pub remaining: Vec<Finding>,
-    /// New ones in other files.
+    /// New findings in other files.
     pub elsewhere: Vec<Finding>,
-    /// Sentences on the servers.
+    /// Sentences about the servers.
     pub notes: Vec<String>,
     pub new: u32,
     pub fixed: u32,
     pub remain: u32,
-    /// What was there before is known. Where it is not, `added` is what stands on the lines that changed.
+    /// The diagnostics before the edit are known. If not, `added` has the findings on the changed lines.
     pub known: bool,
-    /// Some server has reported on the new text.
+    /// At least one server has reported on the new text.
     pub fresh: bool,
 }
 
 impl Difference {
-    /// For the model.
+    /// The text for the model.
     pub fn say(&self, root: &Path) -> String {
         let it = self;
         let shown = path::show(root, &it.path);

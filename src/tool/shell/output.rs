@@ -8,19 +8,19 @@ use std::mem;
 use tokio::sync::mpsc::UnboundedSender;
 
 const LIMITS: Limits = Limits { lines: 2_000, bytes: 30_000, wide: 2_000, head: 20 };
-/// A line that gets longer than this, in bytes, is cut into several.
+/// A line with more bytes is cut into several lines.
 const LONG: usize = 65_536;
-/// Text, in bytes, that waits for the chat: a flood drops its older half.
+/// The most bytes of text that wait for the chat. In a flood the older half is dropped.
 const WAITING: usize = 16_384;
 
 pub(super) struct Output {
     call: CallId,
     chat: UnboundedSender<(CallId, String)>,
     clip: Clip,
-    /// The unfinished line, as it has come.
+    /// The unfinished line as it arrived.
     partial: Vec<u8>,
     marking: Marking,
-    /// The unfinished line, clean and without secrets, as far as it is decided.
+    /// The part of the unfinished line that is decided, clean and without secrets.
     line: String,
     waiting: String,
 }
@@ -52,10 +52,10 @@ impl Output {
         }
     }
 
-    /// Cuts before the last character, which may not have arrived in whole.
+    /// Cuts the line before its last character, which may not have arrived whole.
     fn cut(&mut self) {
         let bytes = &self.partial;
-        // No character is longer than four bytes.
+        // no character is longer than four bytes
         let last = bytes.len().saturating_sub(4);
         let end = bytes[last..].iter().rposition(|byte| byte & 0xc0 != 0x80);
         let end = end.map_or(bytes.len(), |at| last + at);
@@ -70,7 +70,7 @@ impl Output {
         self.lines(&marked);
     }
 
-    /// Takes text without secrets, and hands its whole lines on.
+    /// Takes text without secrets, and passes its whole lines on.
     fn lines(&mut self, text: &str) {
         let mut rest = text;
         while let Some((head, tail)) = rest.split_once('\n') {
@@ -96,7 +96,7 @@ impl Output {
         }
     }
 
-    /// Gives the chat what waits for it.
+    /// Sends the waiting text to the chat.
     pub(super) fn flush(&mut self) {
         if !self.waiting.is_empty() {
             let _ = self.chat.send((self.call.clone(), mem::take(&mut self.waiting)));

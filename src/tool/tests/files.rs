@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 #[tokio::test]
-async fn reads() {
+async fn a_file_is_read_with_line_numbers() {
     let room = room();
     room.file("a.txt", "one\ntwo\nthree");
     room.file("dos.txt", "\u{feff}x\r\ny\r\n");
@@ -47,7 +47,7 @@ async fn reads() {
 }
 
 #[tokio::test]
-async fn says_what_cannot_be_read() {
+async fn the_reason_why_a_file_cannot_be_read_is_told() {
     let room = room();
     room.file("a.txt", "one\n");
     room.file("longish.txt", "one\n");
@@ -86,7 +86,7 @@ async fn says_what_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn reads_long_files_in_parts() {
+async fn long_files_are_read_in_parts() {
     let room = room();
     let lines: Vec<String> = (1..=3_000).map(|n| format!("line {n}\n")).collect();
     room.file("long.txt", lines.concat());
@@ -112,7 +112,7 @@ fn tree(room: &Room) {
 }
 
 #[tokio::test]
-async fn lists() {
+async fn a_folder_is_listed() {
     let room = room();
     tree(&room);
     let all = [
@@ -157,7 +157,7 @@ async fn lists() {
 }
 
 #[tokio::test]
-async fn finds() {
+async fn files_are_found_by_pattern_newest_first() {
     let room = room();
     tree(&room);
     for (path, seconds) in [("src/main.rs", 1), ("src/deep/a.rs", 2)] {
@@ -197,7 +197,7 @@ async fn finds() {
     "#]]).await;
 }
 
-/// Buffers over a disk, as an editor has them.
+/// Buffers above a disk, as an editor has them.
 struct Buffers {
     disk: Disk,
     changed: BTreeMap<PathBuf, Source>,
@@ -252,7 +252,7 @@ fn with_buffers(room: &mut Room, buffers: &[(&str, &str, u32)]) {
 }
 
 #[tokio::test]
-async fn searches() {
+async fn file_contents_are_searched() {
     let room = room();
     room.file(".gitignore", "ignored.txt\n");
     room.file("ignored.txt", "needle\n");
@@ -301,7 +301,7 @@ async fn searches() {
 }
 
 #[tokio::test]
-async fn searches_are_bounded() {
+async fn a_search_shows_a_bounded_number_of_matches() {
     let room = room();
     room.file("min.js", format!("{}needle{}", "a".repeat(3_000), "b".repeat(3_000)));
     let wide = room.run("grep", json!({ "pattern": "needle" })).await.text;
@@ -314,7 +314,7 @@ async fn searches_are_bounded() {
 }
 
 #[tokio::test]
-async fn the_editor_is_seen() {
+async fn texts_changed_in_the_editor_are_read_and_searched() {
     let mut room = room();
     room.file("a.txt", "needle on disk\n");
     with_buffers(&mut room, &[("a.txt", "changed needle\n", 2), ("new.txt", "needle\n", 0)]);

@@ -1,9 +1,9 @@
-//! What Caliban keeps of its own in a project.
+//! What Caliban stores for itself in a project.
 
 use super::*;
 
 impl Room {
-    /// Runs calls that fit, and gives what the model hears and what the list's file holds after each.
+    /// Runs calls that fit. Compares the answers to the model, and the list's file after each.
     async fn todo(&self, all: &[Value], expect: &Expect) {
         let mut told = String::new();
         for args in all {
@@ -33,7 +33,7 @@ fn todos(action: &str, todos: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_list_is_kept_until_all_is_done() {
+async fn a_list_is_stored_until_all_items_are_done() {
     let all = [
         json!({"action": "read"}),
         todos(
@@ -81,7 +81,7 @@ async fn a_list_is_kept_until_all_is_done() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_a_list_is_told_by_its_path_and_changes_nothing() {
+async fn a_wrong_item_is_named_by_its_path_and_changes_nothing() {
     let room = room();
     room.todo(
         &[todos("write", &json!([{"text": "one"}]))],
@@ -138,7 +138,7 @@ async fn what_does_not_fit_a_list_is_told_by_its_path_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_updated_must_be_in_the_list() {
+async fn only_items_of_the_list_can_be_updated() {
     let room = room();
     room.run("todo", todos("write", &json!([{"text": "one"}]))).await;
     let all = [
@@ -170,7 +170,7 @@ async fn what_is_updated_must_be_in_the_list() {
 }
 
 #[tokio::test]
-async fn a_file_of_that_name_that_is_not_ours_is_left_as_it_is() {
+async fn another_programs_file_of_the_same_name_is_left_as_it_is() {
     let room = room();
     let write = [todos("write", &json!([{"text": "one"}]))];
     for (text, expect) in [
@@ -213,7 +213,7 @@ async fn a_file_of_that_name_that_is_not_ours_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_project_that_takes_no_file_is_told_of() {
+async fn a_project_that_cannot_be_written_to_is_reported() {
     let mut room = room();
     room.desk.root = "/proc".into();
     let answer = room.run("todo", todos("write", &json!([{"text": "a"}]))).await;

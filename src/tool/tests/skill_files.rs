@@ -1,4 +1,4 @@
-//! Which folders are skills, and what is told of them.
+//! Which folders are skills, and what the model and the user hear of them.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn told(room: &Room) -> String {
     found.chain(problems).collect()
 }
 
-/// What is told of a skill in the folder `it` whose file is this.
+/// Compares what is told of a skill in the folder `it` whose file has this text.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(text: &str, expect: Expect) {
     let room = room();
@@ -55,7 +55,7 @@ fn front_matter_is_read_as_people_write_it() {
 }
 
 #[test]
-fn what_is_no_skill_is_told_and_left_out() {
+fn folders_that_are_no_skills_are_reported_and_left_out() {
     check(
         "# It\n",
         expect![[r#"
@@ -95,7 +95,7 @@ fn what_is_no_skill_is_told_and_left_out() {
 }
 
 #[test]
-fn a_name_or_a_size_that_no_skill_has_is_told() {
+fn a_wrong_name_or_size_of_a_skill_is_reported() {
     for name in ["It", "../etc", "a--b", "-a", "a b", r#""\x1b[2J""#, "</skills>", "''"] {
         let room = room();
         room.file(
@@ -128,7 +128,7 @@ fn a_name_or_a_size_that_no_skill_has_is_told() {
 }
 
 #[test]
-fn of_one_name_the_projects_counts_and_a_project_has_bounds() {
+fn the_projects_skill_hides_the_users_and_no_skill_leads_out_of_the_project() {
     let room = room();
     let text = |name: &str, of: &str| format!("---\nname: {name}\ndescription: {of}\n---\n");
     room.file(".caliban/skills/a/SKILL.md", text("a", "the project's"));
@@ -173,7 +173,7 @@ fn a_long_description_is_cut_and_a_long_list_ends() {
 }
 
 #[tokio::test]
-async fn a_skill_is_loaded_with_what_is_beside_it() {
+async fn a_skill_is_loaded_with_the_list_of_its_files() {
     let room = room();
     let text = "---\nname: a\ndescription: x\n---\n\nRun `scripts/x.sh`.\n";
     room.file(".caliban/skills/a/SKILL.md", text);

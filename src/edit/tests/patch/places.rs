@@ -1,9 +1,9 @@
-//! Where the chunks of a patch stand.
+//! The places of a patch's chunks.
 
 use super::*;
 
 #[test]
-fn anchors_tell_equal_blocks_apart() {
+fn an_anchor_chooses_among_equal_blocks() {
     let text = "class A:\n    def f(self):\n        x = 1\n\n    def g(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 1\n";
     let change = "-        x = 1\n+        x = 2\n";
     check(
@@ -65,7 +65,7 @@ fn anchors_tell_equal_blocks_apart() {
 }
 
 #[test]
-fn an_anchor_that_is_not_there_decides_nothing_and_that_is_told() {
+fn a_missing_anchor_is_ignored_and_reported() {
     check(
         "a\nb\n",
         "@@ def f():\n-b\n+B\n",
@@ -99,7 +99,7 @@ fn an_anchor_that_is_not_there_decides_nothing_and_that_is_told() {
 }
 
 #[test]
-fn chunks_come_in_the_files_order_where_that_tells_them_apart() {
+fn the_order_of_chunks_chooses_among_equal_blocks() {
     let text = "x\na\nx\nb\nx\n";
     check(text, "@@\n a\n-x\n+X\n@@\n-x\n+Y\n", &expect![[r#"a: "x\na\nX\nb\nY\n""#]]);
     check("a\nb\nc\n", "@@\n-c\n+C\n@@\n-a\n+A\n", &expect![[r#"a: "A\nb\nC\n""#]]);
@@ -113,7 +113,7 @@ fn chunks_come_in_the_files_order_where_that_tells_them_apart() {
 }
 
 #[test]
-fn the_end_of_the_file_is_preferred_where_a_chunk_says_so() {
+fn a_chunk_for_the_end_of_the_file_prefers_that_place() {
     check("x\na\nx\n", "@@\n-x\n+X\n*** End of File\n", &expect![[r#"a: "x\na\nX\n""#]]);
     check(
         "x\na\n",
@@ -134,7 +134,7 @@ fn the_end_of_the_file_is_preferred_where_a_chunk_says_so() {
 }
 
 #[test]
-fn lines_alone_are_put_below_their_anchor_or_at_the_end() {
+fn added_lines_go_below_their_anchor_or_to_the_end() {
     check(
         "a\n\nfn f() {\n}\n",
         "@@ fn f() {\n+    go();\n",
@@ -172,7 +172,7 @@ fn the_final_newline_stays_as_it_is() {
 }
 
 #[test]
-fn the_ladder_holds_for_chunks() {
+fn chunks_are_matched_by_the_ladder() {
     check(
         "a  \nb\n",
         "@@\n a\n-b\n+B\n",
@@ -224,7 +224,7 @@ fn lines_that_stand_only_above_their_anchor_are_not_changed() {
             "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). a was not changed: its lines stand only at line 2, above the line behind `@@`: name one above them, or none."
         ],
     );
-    // below it, or with it among them, they are meant
+    // lines below the anchor, or around it, are changed
     check(
         text,
         "@@ class A:\n-    y = 1\n+    y = 2\n",
@@ -244,7 +244,7 @@ fn lines_that_stand_only_above_their_anchor_are_not_changed() {
 }
 
 #[test]
-fn what_is_exact_goes_before_what_is_like_it() {
+fn an_exact_match_is_preferred_to_a_similar_one() {
     check("a \nb\na\n", "-a\n+A\n", &expect![[r#"a: "a \nb\nA\n""#]]);
     check(
         "  a\nb\na \n",
@@ -265,7 +265,7 @@ fn what_is_exact_goes_before_what_is_like_it() {
 }
 
 #[test]
-fn each_dash_quote_and_space_is_taken_for_its_plain_form() {
+fn typographic_dashes_quotes_and_spaces_match_plain_ones() {
     let plain = |all: std::ops::RangeInclusive<char>, as_plain| all.map(move |it| (it, as_plain));
     let all = plain('\u{2010}'..='\u{2015}', "-")
         .chain(plain('\u{2018}'..='\u{201b}', "'"))
@@ -284,7 +284,7 @@ fn each_dash_quote_and_space_is_taken_for_its_plain_form() {
 }
 
 #[test]
-fn an_empty_last_line_that_the_file_has_not_is_dropped() {
+fn an_empty_last_line_that_the_file_lacks_is_dropped() {
     check(
         "a\nb\nc\n",
         " a\n-b\n+B\n\n@@\n-c\n+C\n",
@@ -297,7 +297,7 @@ fn an_empty_last_line_that_the_file_has_not_is_dropped() {
 }
 
 #[test]
-fn lines_are_only_taken_away() {
+fn a_chunk_may_only_remove_lines() {
     check("a\nb\nc\n", "@@\n a\n-b\n c\n", &expect![[r#"a: "a\nc\n""#]]);
     check("a\nb\n", "@@\n-a\n-b\n", &expect![[r#"a: """#]]);
 }

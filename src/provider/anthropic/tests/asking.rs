@@ -1,4 +1,4 @@
-//! Thinking asked for, server tools closed, and where the cache is marked.
+//! How thinking is asked for, which server tools are sent back, and where cache marks stand.
 
 use super::{NONE, Value, answer, assistant, call, json, sample, user};
 use crate::message::{Block, Effort, Message, Request, Thinking};
@@ -21,7 +21,7 @@ fn body(messages: Vec<Message>, thinking: Option<Thinking>) -> Value {
 }
 
 #[test]
-fn thinking_is_asked_for_in_the_models_terms_and_then_no_temperature() {
+fn thinking_is_asked_for_in_the_models_terms_without_a_temperature() {
     let mut text = String::new();
     let asked = [
         None,
@@ -52,7 +52,7 @@ fn thinking_is_asked_for_in_the_models_terms_and_then_no_temperature() {
 }
 
 #[test]
-fn a_tool_loop_that_began_without_a_thought_goes_on_without() {
+fn a_tool_loop_that_began_without_a_thought_goes_on_without_thinking() {
     let go = || user(vec![sample::text("Go.")]);
     let reply = |thinks: bool, id: &str| {
         let call = call(id, "read", json!({}));
@@ -67,9 +67,9 @@ fn a_tool_loop_that_began_without_a_thought_goes_on_without() {
     assert!(thinks(vec![go(), reply(true, "a"), answers("a")]));
     assert!(!thinks(vec![go(), reply(false, "a"), answers("a")]));
     assert!(!thinks(vec![go(), reply(false, "a"), answers("a"), steer()]));
-    // what the model does by itself in a loop that began with a thought
+    // the loop began with a thought, and the model itself left out a later one
     assert!(thinks(vec![go(), reply(true, "a"), answers("a"), reply(false, "b"), answers("b")]));
-    // the turn is another one
+    // another turn has begun
     assert!(thinks(vec![
         go(),
         reply(false, "a"),
@@ -77,13 +77,13 @@ fn a_tool_loop_that_began_without_a_thought_goes_on_without() {
         assistant(vec![sample::text("Done.")]),
         go()
     ]));
-    // with an effort the model needs no beginning
+    // with an effort instead of a budget, the loop need not begin with a thought
     let adaptive = Some(Thinking::Adaptive(Effort::High));
     assert!(!body(vec![go(), reply(false, "a"), answers("a")], adaptive)["thinking"].is_null());
 }
 
 #[test]
-fn a_servers_tool_call_is_kept_while_it_can_be_continued_or_has_its_result() {
+fn a_servers_tool_call_is_kept_if_it_has_a_result_or_can_be_continued() {
     let search =
         || raw(json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} }));
     let found =
@@ -117,7 +117,7 @@ fn a_servers_tool_call_is_kept_while_it_can_be_continued_or_has_its_result() {
     );
 }
 
-/// Behind many calls of one reply the request that was written last is still within reach of a mark.
+/// Even behind many calls of one reply, a mark reaches back to the last request that was cached.
 #[test]
 fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
     for last in [answer("c29", "a", false), sample::text("And?")] {
@@ -150,10 +150,10 @@ fn in_a_long_chain_a_mark_stands_about_every_fifteen_blocks() {
     }
 }
 
-/// Behind less than the model's provider caches no mark stands: it would be one of four for nothing.
+/// No mark stands behind less text than the provider caches: it would waste one of four.
 #[test]
-fn a_mark_stands_only_behind_what_is_long_enough() {
-    // how long the system prompt, the prompt and the answer of a call are, in bytes
+fn a_mark_stands_only_behind_enough_text() {
+    // the lengths in bytes of the system prompt, the prompt and a call's answer
     let marks = |model: &str, lengths: [usize; 3]| {
         let [system, prompt, given] = lengths.map(|it| "x".repeat(it));
         let messages = vec![
@@ -181,7 +181,7 @@ fn a_mark_stands_only_behind_what_is_long_enough() {
     }
 }
 
-/// A thought cannot be marked: the block before it is.
+/// A thought cannot be marked, so the block before it is.
 #[test]
 fn no_thought_is_ever_marked() {
     for length in 1..40 {

@@ -1,6 +1,6 @@
-//! The errors of vendors about thoughts that were sent back to them.
+//! The vendors' errors about thoughts that were sent back to them.
 
-/// Vendor, status and body; and how the text of the failure begins.
+/// Vendor, status and body, and the beginning of the failure's text.
 pub(super) const ERRORS: &[(&str, u16, &str, &str)] = &[
     (
         "anthropic",

@@ -1,13 +1,13 @@
-//! Error bodies as the vendors send them, and what becomes of each.
+//! Error bodies as the vendors send them, and the failure that each becomes.
 
 use super::thoughts;
 use super::{Refusal, Sent, from_status};
 use crate::provider::dialect::Asked;
 use crate::provider::fault::in_stream;
 
-/// Vendor, status, body; and how the failure begins.
+/// Vendor, status and body, and the beginning of the failure's text.
 const ERRORS: &[(&str, u16, &str, &str)] = &[
-    // what does not fit
+    // requests that are too long
     (
         "anthropic",
         400,
@@ -159,7 +159,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         "TooLong",
     ),
     ("ollama", 500, r#"{"error":"the input length exceeds the context length"}"#, "TooLong"),
-    // money and plans
+    // money and quota
     (
         "anthropic",
         400,
@@ -238,7 +238,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
         r#"{"error":{"code":429,"message":"Your prepayment credits are depleted.","status":"RESOURCE_EXHAUSTED"}}"#,
         "Quota",
     ),
-    // rates
+    // rate limits
     (
         "anthropic",
         429,
@@ -315,7 +315,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
     ("them", 504, "<html><title>504 Gateway Time-out</title></html>", "ServerError { status: 504,"),
     ("them", 524, "error code: 524", "ServerError { status: 524,"),
     ("them", 408, "", "ServerError { status: 408,"),
-    // keys and rights
+    // keys and permissions
     (
         "anthropic",
         401,
@@ -418,7 +418,7 @@ const ERRORS: &[(&str, u16, &str, &str)] = &[
 ];
 
 #[test]
-fn every_vendors_errors_are_told_apart() {
+fn every_vendors_errors_are_classified() {
     for &(provider, status, body, expected) in ERRORS.iter().chain(thoughts::ERRORS) {
         let refusal = Refusal {
             status,
@@ -433,9 +433,9 @@ fn every_vendors_errors_are_told_apart() {
     }
 }
 
-/// Errors that come as events, under status 200.
+/// Errors that come as events of a stream, under status 200.
 #[test]
-fn in_a_stream_the_kind_stands_for_the_status() {
+fn in_a_stream_the_kind_of_error_tells_the_status() {
     for (error, expected) in [
         (r#"{"type":"overloaded_error","message":"Overloaded"}"#, "Overloaded"),
         (r#"{"type":"api_error","message":"Internal server error"}"#, "ServerError { status: 500,"),

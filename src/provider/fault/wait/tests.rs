@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn waits_named_in_headers() {
+fn waits_in_headers_are_read() {
     // Sun, 06 Nov 1994 08:49:37 GMT.
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
     for (ms, after, expected) in [
@@ -33,7 +33,7 @@ fn waits_named_in_headers() {
 }
 
 #[test]
-fn dates_around_leap_days() {
+fn dates_around_leap_days_are_read() {
     let seconds = |text: &str| {
         http_date(text).unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()
     };
@@ -45,9 +45,9 @@ fn dates_around_leap_days() {
     assert_eq!(seconds("Mon, 01 Mar 2100 00:00:00 GMT"), 4_107_542_400);
 }
 
-/// Headers as `name: value`, without their common beginning.
+/// Headers as `name: value`, without their common prefix.
 #[test]
-fn resets_of_limits_that_are_used_up() {
+fn only_resets_of_used_up_limits_count() {
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_741_305_000);
     for (headers, expected) in [
         (
@@ -84,7 +84,7 @@ fn resets_of_limits_that_are_used_up() {
 }
 
 #[test]
-fn waits_named_in_words() {
+fn waits_in_messages_are_read() {
     for (text, expected) in [
         ("Rate limit reached. Please try again in 1.3s. Visit", Some(1300)),
         ("Please try again in 20ms.", Some(20)),

@@ -1,4 +1,4 @@
-//! Reasoning asked for and sent back, cache marks, and what else the relatives want.
+//! How reasoning is asked for and sent back, cache marks, and other wishes of the servers that imitate `OpenAI`.
 
 use super::{Quirks, assistant, json, recut, sample};
 use crate::message::{Block, Effort, Message, Request, Thinking};
@@ -23,7 +23,7 @@ fn thought(text: &str) -> Block {
 }
 
 #[test]
-fn thinking_in_each_endpoints_terms() {
+fn thinking_is_sent_in_each_endpoints_terms() {
     let mut text = String::new();
     let asked = [
         None,
@@ -64,7 +64,7 @@ fn thinking_in_each_endpoints_terms() {
     "#]].assert_eq(&text);
 }
 
-/// A turn with thoughts of the model's own, and a call of another's, whose thoughts are left out before.
+/// A turn with the model's own thoughts, and a call of another model, whose thoughts have been left out.
 fn thoughtful() -> Vec<Message> {
     vec![
         user(vec![sample::text("Go.")]),
@@ -83,7 +83,7 @@ fn thoughtful() -> Vec<Message> {
 }
 
 #[test]
-fn reasoning_goes_back_where_it_is_wanted_and_nowhere_else() {
+fn reasoning_goes_back_only_to_servers_that_want_it() {
     let mut text = String::new();
     for (name, quirks) in [("none", Quirks::NONE), ("deepseek", DEEPSEEK), ("mistral", MISTRAL)] {
         writeln!(text, "{name}").unwrap();
@@ -150,9 +150,9 @@ fn details_of_reasoning_go_back_as_they_came() {
     assert_eq!(body["messages"][1].get("reasoning_content"), None);
 }
 
-/// What one request marks at its end, the next one marks too.
+/// The next request marks the end of this request again.
 #[test]
-fn cache_marks_for_anthropics_models_behind_openrouter() {
+fn anthropics_models_behind_openrouter_get_cache_marks() {
     let mut messages = vec![user(vec![sample::text("Go.")])];
     let mut end: Option<Value> = None;
     for turn in 0..5 {
