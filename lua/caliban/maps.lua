@@ -28,9 +28,11 @@ end
 ---@param lhs string
 ---@return table? map the buffer's own
 local function own(buf, mode, lhs)
-  local map = api.nvim_buf_call(buf, function()
+  local function look()
     return vim.fn.maparg(lhs, mode, false, true)
-  end)
+  end
+  local is_current = api.nvim_get_current_buf() == buf
+  local map = is_current and look() or api.nvim_buf_call(buf, look)
   return map.buffer == 1 and map or nil
 end
 

@@ -76,12 +76,18 @@ end
 --- What to type for one of them: the key, as long as it is not mapped to something else, or a command.
 ---@param buf integer
 ---@param desc 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
----@param word? string what a key does, behind it
 ---@return string
-function M.key(buf, desc, word)
+function M.key(buf, desc)
   local state = shown[buf] ---@as caliban.Shown?
-  local key = state and maps.key(buf, state.keys, desc)
-  return key and (word and key .. ' ' .. word or key) or COMMANDS[desc]
+  return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
+end
+
+--- The same with what it does. A command says that itself.
+---@param key string
+---@param word string
+---@return string
+local function worded(key, word)
+  return vim.startswith(key, ':') and key or key .. ' ' .. word
 end
 
 --------------------------------------------------------------------------------------------- drawing
@@ -103,8 +109,8 @@ local function header(r)
     local title = require('caliban.whole').title(r)
     what = n > 0 and title .. ' · ' .. what or title
   end
-  local accept = M.key(r.buf, 'accept file', 'accept file')
-  local reject = M.key(r.buf, 'reject file', 'reject file')
+  local accept = worded(M.key(r.buf, 'accept file'), 'accept file')
+  local reject = worded(M.key(r.buf, 'reject file'), 'reject file')
   return ('%s · %s · %s'):format(what, accept, reject)
 end
 
@@ -187,12 +193,11 @@ end
 ---@param i integer
 ---@return string[]
 local function hints_of(r, i)
-  local accept, reject =
-    M.key(r.buf, 'accept hunk', 'accept'), M.key(r.buf, 'reject hunk', 'reject')
-  local keys = ('  %s  %s'):format(accept, reject)
+  local accept, reject = M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk')
+  local keys = ('  %s  %s'):format(worded(accept, 'accept'), worded(reject, 'reject'))
   local counted = ('  [%d/%d]%s'):format(i, r.hunks.count, keys:sub(2))
-  local jump = ('%s  %s'):format(counted, M.key(r.buf, 'next hunk', 'next'))
-  local bare = ('  %s  %s'):format(M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk'))
+  local jump = ('%s  %s'):format(counted, worded(M.key(r.buf, 'next hunk'), 'next'))
+  local bare = ('  %s  %s'):format(accept, reject)
   return { jump, counted, keys, bare }
 end
 
