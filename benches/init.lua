@@ -109,7 +109,7 @@ function Bench.first()
     require('caliban').open()
     vim.cmd.redraw()
   end)
-  local rpc = require('caliban.rpc')
+  local rpc = require('caliban.program.process')
   local receive = rpc.receive
   rpc.receive = function(message)
     if message.kind == 'welcome' then

@@ -92,7 +92,7 @@ local function resume()
   if choice == 'open' then
     require('caliban.chat').show(false)
   elseif choice ~= false then
-    require('caliban.project').look()
+    require('caliban.program.project').look()
   end
 end
 if vim.v.vim_did_enter == 1 then

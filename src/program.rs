@@ -49,7 +49,7 @@ const FAREWELL: Duration = Duration::from_millis(1500);
 /// How long the sessions may take to be on disk when the editor goes: it waits a second longer.
 const SAVING: Duration = Duration::from_secs(9);
 
-/// The exit code for bytes from the editor that are no message; `lua/caliban/rpc.lua` knows it too.
+/// The exit code for bytes from the editor that are no message; `lua/caliban/program/process.lua` knows it too.
 const UNREADABLE: u8 = 65;
 
 /// Runs until the editor goes.

@@ -15,7 +15,7 @@ local M = {}
 
 ---@param text string
 local function say(text)
-  require('caliban.notify').show(text, vim.log.levels.WARN)
+  require('caliban.editor.notify').show(text, vim.log.levels.WARN)
 end
 
 local function api()
@@ -26,7 +26,7 @@ end
 ---@return caliban.Excerpt?
 local function selection(call)
   local range = call.range
-  return range and require('caliban.context').range(range[1], range[2], call.visual)
+  return range and require('caliban.context.excerpt').range(range[1], range[2], call.visual)
 end
 
 ---@param word string
@@ -36,7 +36,7 @@ local function one_of(word, words)
   if vim.tbl_contains(words, word) then
     return true
   end
-  local hint = require('caliban.nearest').hint(word, words)
+  local hint = require('caliban.editor.nearest').hint(word, words)
   say(("'%s' is none of %s.%s"):format(word, table.concat(words, ', '), hint))
   return false
 end
@@ -83,7 +83,7 @@ end
 --- The conversations of this project: those on disk, and those open here.
 ---@return string[]
 local function sessions()
-  local names = require('caliban.project').sessions()
+  local names = require('caliban.program.project').sessions()
   for _, chat in ipairs(require('caliban.chat').all) do
     if chat.session and not vim.tbl_contains(names, chat.session) then
       table.insert(names, chat.session)
@@ -97,10 +97,10 @@ end
 ---@param lead string
 ---@return string[]
 local function paths(lead)
-  local meant, folder = require('caliban.name').meant, lead:match('^.*/') or ''
+  local meant, folder = require('caliban.editor.name').meant, lead:match('^.*/') or ''
   local hidden = lead:sub(#folder + 1, #folder + 1) == '.'
   local out = {} ---@type string[]
-  for _, name in ipairs(require('caliban.disk').names(meant(folder == '' and '.' or folder))) do
+  for _, name in ipairs(require('caliban.editor.disk').names(meant(folder == '' and '.' or folder))) do
     if hidden or name:sub(1, 1) ~= '.' then
       local is_folder = vim.fn.isdirectory(meant(folder .. name)) == 1
       out[#out + 1] = folder .. name .. (is_folder and '/' or '')
@@ -113,7 +113,7 @@ end
 local subcommands = {
   ask = {
     run = function(call)
-      local ask, excerpt = require('caliban.ask'), selection(call)
+      local ask, excerpt = require('caliban.context.ask'), selection(call)
       if call.rest == '' then
         ask.prompt(excerpt)
       else
@@ -123,8 +123,8 @@ local subcommands = {
   },
   add = {
     run = function(call)
-      local excerpt = selection(call) or require('caliban.context').of()
-      require('caliban.ask').add(excerpt, false)
+      local excerpt = selection(call) or require('caliban.context.excerpt').of()
+      require('caliban.context.ask').add(excerpt, false)
     end,
   },
   new = {
@@ -149,12 +149,12 @@ local subcommands = {
       if call.rest == '' then
         return say('Say how it is to be called: :Caliban rename {name}.')
       end
-      require('caliban.sessions').rename(call.rest)
+      require('caliban.sessions.list').rename(call.rest)
     end,
   },
   fork = {
     run = function()
-      require('caliban.sessions').fork()
+      require('caliban.sessions.list').fork()
     end,
   },
   delete = {
@@ -165,19 +165,19 @@ local subcommands = {
         local text = 'There is no conversation `%s` in this project; nothing was deleted.'
         return say(text:format(name or 'main'))
       end
-      require('caliban.sessions').delete(name)
+      require('caliban.sessions.list').delete(name)
     end,
     complete = sessions,
   },
   export = {
     run = function(call)
-      require('caliban.sessions').export(call.rest, call.bang)
+      require('caliban.sessions.list').export(call.rest, call.bang)
     end,
     complete = paths,
   },
   sessions = {
     run = function(call)
-      require('caliban.sessions').ask(call.rest)
+      require('caliban.sessions.list').ask(call.rest)
     end,
   },
   stop = {
@@ -225,7 +225,7 @@ local subcommands = {
   },
   review = {
     run = function()
-      require('caliban.buffers').quickfix()
+      require('caliban.review.registry').quickfix()
     end,
   },
   approve = {
@@ -255,7 +255,7 @@ local subcommands = {
         chats.send(chat, { kind = 'model', model = call.rest })
         return
       end
-      require('caliban.models').ask()
+      require('caliban.sessions.models').ask()
     end,
     complete = function()
       return vim.list_extend(models(), settings())
@@ -263,7 +263,7 @@ local subcommands = {
   },
   mode = {
     run = function(call)
-      local mode, word = require('caliban.mode'), call.words[1]
+      local mode, word = require('caliban.sessions.mode'), call.words[1]
       if not word then
         mode.ask()
       elseif word == 'auto' then
@@ -276,7 +276,7 @@ local subcommands = {
       end
     end,
     complete = function()
-      return require('caliban.mode').names
+      return require('caliban.sessions.mode').names
     end,
   },
   connect = {
@@ -284,7 +284,7 @@ local subcommands = {
       if #call.words > 1 then
         return say('The key is asked for separately: name the provider alone.')
       end
-      require('caliban.models').connect(call.words[1])
+      require('caliban.sessions.models').connect(call.words[1])
     end,
     complete = function()
       return require('caliban.health').keyed()
@@ -292,23 +292,25 @@ local subcommands = {
   },
   request = {
     run = function(call)
-      require('caliban.request').ask(call.mods)
+      require('caliban.sessions.request').ask(call.mods)
     end,
   },
   rewind = {
     run = function()
-      require('caliban.rewind').ask()
+      require('caliban.sessions.rewind').ask()
     end,
   },
   permissions = {
     run = function()
-      require('caliban.permissions').ask()
+      require('caliban.sessions.permissions').ask()
     end,
   },
   log = {
     run = function()
-      local path =
-        vim.fs.joinpath(require('caliban.project').folder('XDG_CACHE_HOME', '.cache'), 'debug.log')
+      local path = vim.fs.joinpath(
+        require('caliban.program.project').folder('XDG_CACHE_HOME', '.cache'),
+        'debug.log'
+      )
       if not vim.uv.fs_stat(path) then
         return say(
           'There is no log. Set vim.g.caliban.debug or CALIBAN_DEBUG=1, then :Caliban restart.'
@@ -316,12 +318,12 @@ local subcommands = {
       end
       vim.cmd('split')
       vim.wo.winfixbuf = false
-      require('caliban.file').show(path)
+      require('caliban.editor.file').show(path)
     end,
   },
   restart = {
     run = function()
-      require('caliban.rpc').restart()
+      require('caliban.program.process').restart()
     end,
   },
   close = {
@@ -361,13 +363,13 @@ function M.run(opts)
   if name == '' then
     local excerpt = selection(call)
     if excerpt then
-      return require('caliban.ask').add(excerpt, true)
+      return require('caliban.context.ask').add(excerpt, true)
     end
     return api().open()
   end
   local subcommand = subcommands[name]
   if not subcommand then
-    local hint = require('caliban.nearest').hint(name, names())
+    local hint = require('caliban.editor.nearest').hint(name, names())
     return say((":Caliban has no subcommand '%s'.%s"):format(name, hint))
   end
   subcommand.run(call)

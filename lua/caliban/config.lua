@@ -187,7 +187,7 @@ local known = {
   thinking = one_of(M.efforts),
   temperature = number(2),
   max_output = tokens,
-  mode = one_of(require('caliban.mode').names),
+  mode = one_of(require('caliban.sessions.mode').names),
   resume = one_of({ true, false, 'open' }),
   bin = is('string'),
   debug = is('boolean'),
@@ -234,7 +234,7 @@ local function sift(path, given, checks, problems)
     local check = checks[key]
     local expected = check and check(value)
     if not check then
-      local hint = require('caliban.nearest').hint(tostring(key), names)
+      local hint = require('caliban.editor.nearest').hint(tostring(key), names)
       table.insert(problems, where .. 'there is no such setting.' .. hint)
     elseif expected then
       table.insert(problems, ('%sexpected %s, got %s'):format(where, expected, got(value)))
@@ -374,7 +374,7 @@ function M.set(given)
   from_setup = true
   current, problems = M.check(given or {})
   if #problems > 0 then
-    require('caliban.notify').show(table.concat(problems, '\n'), vim.log.levels.ERROR)
+    require('caliban.editor.notify').show(table.concat(problems, '\n'), vim.log.levels.ERROR)
   end
 end
 

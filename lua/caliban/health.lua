@@ -1,7 +1,7 @@
 --- `:checkhealth caliban`: what is there, what is missing, and what to do about it.
 local M = {}
 
-local names = require('caliban.name')
+local names = require('caliban.editor.name')
 
 local health = vim.health
 
@@ -114,7 +114,7 @@ local function settings()
   end
   local file = config.get().system_file
   if file and not file:find('^[/~]') then
-    file = vim.fs.joinpath(require('caliban.context').root(), file)
+    file = vim.fs.joinpath(require('caliban.context.excerpt').root(), file)
   end
   if file and vim.fn.filereadable(vim.fs.normalize(file)) == 0 then
     health.error(('system_file: %s cannot be read.'):format(file))
@@ -151,14 +151,14 @@ local function instructions()
     health.info('turned off in the settings')
     return
   end
-  local root = require('caliban.context').root()
+  local root = require('caliban.context.excerpt').root()
   local folders = { vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd() }
   for folder in vim.fs.parents(folders[1]) do
     if names.below(root, folder) then
       table.insert(folders, 1, folder)
     end
   end
-  table.insert(folders, 1, require('caliban.project').folder('XDG_CONFIG_HOME', '.config'))
+  table.insert(folders, 1, require('caliban.program.project').folder('XDG_CONFIG_HOME', '.config'))
   local found = false
   for _, folder in ipairs(folders) do
     ---@param name string
@@ -206,10 +206,10 @@ end
 --- The keys given by `/connect`: where each is.
 ---@return table<string, string>
 local function stored_keys()
-  local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
+  local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')
   local file = vim.fs.joinpath(data, 'keys.json')
   local ok, entries = pcall(function()
-    return vim.json.decode(require('caliban.disk').read(file) or '')
+    return vim.json.decode(require('caliban.editor.disk').read(file) or '')
   end)
   local places = {}
   for name, key in pairs(ok and type(entries) == 'table' and entries or {}) do
@@ -255,10 +255,10 @@ end
 
 --- How often the models' edits fitted at once.
 local function edits()
-  local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
+  local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')
   local ok, models = pcall(function()
     local file = vim.fs.joinpath(data, 'edits.json')
-    return vim.json.decode(require('caliban.disk').read(file) or '')
+    return vim.json.decode(require('caliban.editor.disk').read(file) or '')
   end)
   if not ok or type(models) ~= 'table' or not next(models) then
     return
@@ -276,7 +276,7 @@ end
 
 local function sessions()
   health.start('Sessions')
-  local data = require('caliban.project').folder('XDG_DATA_HOME', '.local/share')
+  local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')
   local folder = vim.fs.joinpath(data, 'sessions')
   local shown = names.tilde(folder)
   local there = folder
@@ -326,7 +326,7 @@ local function around()
 end
 
 function M.check()
-  local report = require('caliban.rpc').report()
+  local report = require('caliban.program.process').report()
   neovim()
   program(report)
   settings()

@@ -28,23 +28,23 @@ end
 ---@param text string
 ---@param opts? caliban.AskOpts
 function M.ask(text, opts)
-  require('caliban.ask').ask(text, opts)
+  require('caliban.context.ask').ask(text, opts)
 end
 
 --- Asks for a message with `vim.ui.input` and sends it, with the selection in visual mode.
 function M.prompt()
-  require('caliban.ask').prompt()
+  require('caliban.context.ask').prompt()
 end
 
 --- Adds context to the composer: a range or a buffer, else the selection, else the current buffer.
 ---@param opts? caliban.AddOpts
 function M.add(opts)
-  require('caliban.ask').add(require('caliban.context').of(opts), false)
+  require('caliban.context.ask').add(require('caliban.context.excerpt').of(opts), false)
 end
 
 ---@param kind 'line'|'char'|'block'
 function M._operator(kind)
-  require('caliban.ask').add(require('caliban.context').motion(kind), false)
+  require('caliban.context.ask').add(require('caliban.context.excerpt').motion(kind), false)
 end
 
 --- Sends what stands in the composer.
@@ -90,14 +90,14 @@ local function chosen(opts)
     local a, b = vim.fn.line('v'), vim.fn.line('.')
     opts.range, opts.visual = { math.min(a, b), math.max(a, b) }, nil
   end
-  return require('caliban.chat.decide').resolve(opts)
+  return require('caliban.chat.changes.keys').resolve(opts)
 end
 
 ---@param opts? caliban.ReviewOpts
 function M.accept(opts)
   local choice = chosen(opts)
   if choice then
-    require('caliban.buffers').accept(choice)
+    require('caliban.review.registry').accept(choice)
   end
 end
 
@@ -105,7 +105,7 @@ end
 function M.reject(opts)
   local choice = chosen(opts)
   if choice then
-    require('caliban.buffers').reject(choice)
+    require('caliban.review.registry').reject(choice)
   end
 end
 
@@ -115,23 +115,23 @@ end
 function M.comment(text, opts)
   local choice = chosen(opts)
   if choice then
-    require('caliban.comment').comment(text, choice)
+    require('caliban.context.comment').comment(text, choice)
   end
 end
 
 function M.next()
-  require('caliban.buffers').next()
+  require('caliban.review.registry').next()
 end
 
 function M.prev()
-  require('caliban.buffers').prev()
+  require('caliban.review.registry').prev()
 end
 
 --- The pending hunks of a buffer, or of all.
 ---@param buf? integer
 ---@return table[]
 function M.pending(buf)
-  return require('caliban.buffers').pending(buf)
+  return require('caliban.review.registry').pending(buf)
 end
 
 --- Approves what is asked.
@@ -149,7 +149,7 @@ end
 --- How much is done before you have decided: the mode of this name, else the one after the present one.
 ---@param name? caliban.Mode
 function M.mode(name)
-  require('caliban.mode').set(name)
+  require('caliban.sessions.mode').set(name)
 end
 
 ---@return caliban.State

@@ -18,7 +18,7 @@ local holds = {
 ---@param chat caliban.Chat
 ---@return string?
 local function held(chat)
-  local arrive = package.loaded['caliban.arrive']
+  local arrive = package.loaded['caliban.review.arrival']
   for _, item in ipairs(arrive and arrive.waiting() or {}) do
     if item.session == chat.session then
       return holds[item.waits]
@@ -213,7 +213,7 @@ function M.changed(chat, before)
   end
   local here = focused and require('caliban.chat.windows').visible(chat)
   if text and not here then
-    require('caliban.notify').show(text)
+    require('caliban.editor.notify').show(text)
   end
   if vim.o.laststatus > 0 then
     vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
@@ -243,7 +243,10 @@ function M.event(message)
   local opts = { pattern = message.name, modeline = false, data = message.data }
   local ok, err = pcall(api.nvim_exec_autocmds, 'User', opts)
   if not ok then
-    require('caliban.notify').show(('%s: %s'):format(message.name, err), vim.log.levels.ERROR)
+    require('caliban.editor.notify').show(
+      ('%s: %s'):format(message.name, err),
+      vim.log.levels.ERROR
+    )
   end
 end
 

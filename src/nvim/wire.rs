@@ -1,4 +1,4 @@
-//! What crosses between the editor and the program; the twin of `lua/caliban/wire.lua`, which says what
+//! What crosses between the editor and the program; the twin of `lua/caliban/program/wire.lua`, which says what
 //! each field means. A test keeps the two equal.
 
 mod chats;

@@ -25,7 +25,7 @@ pub enum Shape {
     Intro,
 }
 
-/// A change to one block; see `caliban.BlockUpdate` in `lua/caliban/wire.lua`.
+/// A change to one block; see `caliban.BlockUpdate` in `lua/caliban/program/wire.lua`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BlockUpdate {
     pub id: u32,

@@ -167,7 +167,7 @@ fn a_window_of_four_rows_must_have_shown_every_line() {
     // lines that were seen stay seen when the chat is painted anew
     nvim.keys("G");
     nvim.wait_question();
-    nvim.lua("require('caliban.rpc').notify({ kind = 'open', session = 'main' })", &[]);
+    nvim.lua("require('caliban.program.process').notify({ kind = 'open', session = 'main' })", &[]);
     nvim.wait_gone("y once");
     nvim.wait_question();
     nvim.keys("Gy");

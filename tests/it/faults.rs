@@ -41,7 +41,7 @@ fn a_message_that_is_nested_too_deep_ends_the_program_with_a_sentence() {
     nvim.lua(
         "local deep = {}
         for _ = 1, 2000 do deep = { deep } end
-        vim.rpcnotify(require('caliban.rpc').program(), 'caliban', deep)",
+        vim.rpcnotify(require('caliban.program.process').program(), 'caliban', deep)",
         &[],
     );
     goes_on(&nvim, &server);

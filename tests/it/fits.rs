@@ -105,7 +105,7 @@ fn what_the_tour_says_first_goes_on_below_where_it_begins() {
 fn while_an_undo_can_be_taken_back_the_list_does_not_say_reviewed() {
     for (columns, rows) in [(60, 40), (80, 40), (120, 40), (200, 50)] {
         let scene = Scene::two_hunks(|it| it.size(columns, rows));
-        scene.nvim.lua("require('caliban.rest').delay = 1000000000", &[]);
+        scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);
         scene.nvim.keys("u");
         scene.nvim.wait_screen("no change left to review");
         assert!(!scene.nvim.screen().contains("file reviewed"), "{}", scene.nvim.screen());

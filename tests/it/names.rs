@@ -138,7 +138,7 @@ fn a_project_of_such_a_name_runs_nothing_and_finds_its_conversations() {
     let known = "return vim.fn.getcompletion('Caliban resume ', 'cmdline')";
     assert_eq!(scene.nvim.lua_json(known), json!(["main"]));
     assert_eq!(
-        scene.nvim.lua_json("return require('caliban.project').history()"),
+        scene.nvim.lua_json("return require('caliban.program.project').history()"),
         json!(["please"])
     );
     nothing_ran(&scene.nvim.setup);

@@ -25,7 +25,7 @@ fn an_interrupted_turn_is_said_at_startup_and_shown_on_demand() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit a.txt<CR>");
     nvim.wait_screen("text of the file");
-    let started = "return package.loaded['caliban.rpc'] ~= nil";
+    let started = "return package.loaded['caliban.program.process'] ~= nil";
     assert_eq!(nvim.lua_json(started), false, "nothing waits: the program is not started");
     nvim.quit_with(":qa<CR>");
 }

@@ -125,7 +125,7 @@ fn a_second_pause_takes_the_place_of_the_first() {
     nvim.wait_transcript("Mode: plan");
     let text = nvim.transcript();
     assert!(text.find("Mode: plan") < text.find("Trying again"), "{text}");
-    nvim.lua("require('caliban.rpc').notify({ kind = 'open' })", &[]);
+    nvim.lua("require('caliban.program.process').notify({ kind = 'open' })", &[]);
     nvim.wait(|nvim| nvim.transcript().matches("Trying again").count() == 1, "one countdown");
     nvim.keys("<C-c>");
     nvim.wait_screen("! Stopped.");

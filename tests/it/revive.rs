@@ -161,7 +161,7 @@ fn the_windows_of_a_conversation_that_is_gone_are_closed() {
         "There is no conversation `main` in this project any more; its windows were closed.",
     );
     assert_eq!(windows(&nvim), "a.txt");
-    assert_eq!(nvim.lua_str("return require('caliban.rpc').report().running"), "false");
+    assert_eq!(nvim.lua_str("return require('caliban.program.process').report().running"), "false");
 }
 
 /// A name that somebody else has chosen opens, makes and runs nothing.
@@ -193,7 +193,7 @@ fn a_hostile_name_runs_nothing_and_makes_no_file() {
         nvim.wait(|it| windows(it) == "[No Name]", name);
     }
     assert_eq!(files(&nvim), before);
-    assert_eq!(nvim.lua_str("return require('caliban.rpc').report().running"), "false");
+    assert_eq!(nvim.lua_str("return require('caliban.program.process').report().running"), "false");
     let messages = nvim.lua_str("return vim.api.nvim_exec2('messages', { output = true }).output");
     assert!(messages.contains("`caliban://`touch PWN`` cannot be opened again"), "{messages}");
     assert!(messages.contains("There is no conversation `nobody`"), "{messages}");

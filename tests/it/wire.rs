@@ -1,5 +1,5 @@
 //! What crosses between editor and program is written down twice, in `src/nvim/wire.rs` and in
-//! `lua/caliban/wire.lua`: kinds, fields, types, and what may be absent must be the same in both.
+//! `lua/caliban/program/wire.lua`: kinds, fields, types, and what may be absent must be the same in both.
 
 use crate::kit::root;
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,7 +256,7 @@ const TYPES: [&str; 11] = [
 /// And the other: what is said to the program, then what is said to the editor.
 fn lua_side() -> String {
     let texts = ["wire", "wire/config", "wire/files", "wire/held", "wire/permissions"]
-        .map(|it| read(&format!("lua/caliban/{it}.lua")));
+        .map(|it| read(&format!("lua/caliban/program/{it}.lua")));
     let halves = texts.each_ref().map(|it| it.split_once("- to the editor\n").unwrap());
     let [to_program, to_editor] = [halves.map(|it| it.0).concat(), halves.map(|it| it.1).concat()];
     format!("{to_program}- to the editor\n{to_editor}")

@@ -5,7 +5,7 @@ local api = vim.api
 
 local sent = {} ---@type table[]
 local said = {} ---@type string[]
-package.loaded['caliban.rpc'] = {
+package.loaded['caliban.program.process'] = {
   notify = function(message)
     sent[#sent + 1] = message
   end,
@@ -18,12 +18,12 @@ vim.notify = function(text)
 end
 
 -- work is cut into slices by the clock: that is tested in a Neovim of its own too
-M.rest = require('caliban.slices').rest
-require('caliban.slices').rest = function() end
+M.rest = require('caliban.editor.slices').rest
+require('caliban.editor.slices').rest = function() end
 
-local buffers = require('caliban.buffers')
+local buffers = require('caliban.review.registry')
 -- no main loop runs here; calm itself is tested in a Neovim of its own
-require('caliban.arrive').calm = function()
+require('caliban.review.arrival').calm = function()
   return M.calm
 end
 M.calm = true
@@ -114,7 +114,7 @@ local id = 0
 function M.proposal(path, before, after, opts)
   id = id + 1
   local hunks = {}
-  for _, d in ipairs(require('caliban.review').runs(before, after)) do
+  for _, d in ipairs(require('caliban.review.hunks.algebra').runs(before, after)) do
     local new = vim.list_slice(after, d[3] + 1, d[3] + d[4])
     hunks[#hunks + 1] = { start = d[1], count = d[2], text = table.concat(new, '\n'), n = #new }
   end

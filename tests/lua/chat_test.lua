@@ -41,7 +41,7 @@ end
 ---@param fields table
 local function receive(kind, fields)
   fields.kind = kind
-  return require('caliban.rpc').receive(fields)
+  return require('caliban.program.process').receive(fields)
 end
 
 ---@param keys string
@@ -73,7 +73,7 @@ local function fresh(config)
       package.loaded[name] = nil
     end
   end
-  package.loaded['caliban.buffers'] = {
+  package.loaded['caliban.review.registry'] = {
     stopped = function(session, turn)
       table.insert(sent, { kind = 'stopped', session = session, turn = turn })
     end,
@@ -491,7 +491,7 @@ test('the program ends: text and unsent messages stay, a restart opens all again
   type_keys('<CR>')
   eq(composer(), { 'keep me' })
   eq(require('caliban').state().phase, 'offline')
-  require('caliban.rpc').notify({ kind = 'reviewed', proposals = { 3 } })
+  require('caliban.program.process').notify({ kind = 'reviewed', proposals = { 3 } })
   sent = {}
   vim.cmd('Caliban restart')
   welcome()
@@ -1080,7 +1080,7 @@ end)
 test('the command completes and names the nearest', function()
   fresh()
   local data = fn.tempname()
-  local digest = fn.sha256(require('caliban.context').root()):sub(1, 8)
+  local digest = fn.sha256(require('caliban.context.excerpt').root()):sub(1, 8)
   for _, folder in ipairs({ 'x-' .. digest, 'x-00000000' }) do
     fn.mkdir(data .. '/caliban/sessions/' .. folder, 'p')
   end

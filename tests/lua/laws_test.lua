@@ -1,13 +1,13 @@
 --- Random scripts on a real buffer against the plainest model: the base as a whole text per undo state.
 local H = require('bench')
-local B = require('caliban.buffers')
-local R = require('caliban.review')
+local B = require('caliban.review.registry')
+local R = require('caliban.review.hunks.algebra')
 local T = {}
 local api = vim.api
 
 ---@return string[]
 local function lines()
-  return require('caliban.file').lines(0)
+  return require('caliban.editor.file').lines(0)
 end
 
 ---@return string[]

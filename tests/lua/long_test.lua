@@ -1,8 +1,8 @@
 --- What is kept of long texts and many hunks, against the plain lists; work in slices.
 local H = require('bench')
-local hunks = require('caliban.hunks')
-local review = require('caliban.review')
-local rope = require('caliban.rope')
+local hunks = require('caliban.review.hunks.index')
+local review = require('caliban.review.hunks.algebra')
+local rope = require('caliban.review.hunks.rope')
 local T = {}
 local eq = H.eq
 
@@ -148,7 +148,7 @@ end
 
 function T.work_longer_than_a_slice_lets_others_in()
   local order = {}
-  local slices = require('caliban.slices')
+  local slices = require('caliban.editor.slices')
   slices.run(function()
     for n = 1, 3 do
       local began = vim.uv.hrtime()
@@ -192,7 +192,7 @@ local function rested(meanwhile, turn)
   local path = H.write('long.txt', LONG)
   vim.cmd.edit(path)
   local buf = vim.api.nvim_get_current_buf()
-  local slices = require('caliban.slices')
+  local slices = require('caliban.editor.slices')
   local rest, rests = slices.rest, 0
   slices.rest = function()
     rests = rests + 1
@@ -223,7 +223,7 @@ end
 
 function T.a_turn_stopped_while_a_long_text_is_read_changes_nothing()
   local sent = rested(function()
-    require('caliban.buffers').stopped('s', 2)
+    require('caliban.review.registry').stopped('s', 2)
   end, 2)
   eq({ 1, 'stopped' }, { #sent, sent[1].state })
   eq({ 10000, '' }, { vim.api.nvim_buf_line_count(0), H.pending() })
@@ -233,9 +233,9 @@ function T.a_proposal_waits_where_calm_ends_while_a_long_text_is_read()
   local sent = rested(function()
     H.calm = false
   end)
-  eq({ 0, 'calm' }, { #sent, require('caliban.buffers').waiting()[1].waits })
+  eq({ 0, 'calm' }, { #sent, require('caliban.review.registry').waiting()[1].waits })
   H.calm = true
-  require('caliban.buffers').retry()
+  require('caliban.review.registry').retry()
   eq('entered', H.sent()[1].state)
 end
 
@@ -253,7 +253,7 @@ end
 ---@return string[]
 local function shown(buf)
   local out = {}
-  for _, name in ipairs({ 'caliban.review', 'caliban.review.hint' }) do
+  for _, name in ipairs({ 'caliban.review.hunks.algebra', 'caliban.review.hint' }) do
     local space = vim.api.nvim_create_namespace(name)
     for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
       mark[4].ns_id = nil
@@ -288,7 +288,7 @@ local KEYS = {
 --- What is drawn bit by bit is what would be drawn at once.
 function T.drawing_goes_on_from_what_stands()
   math.randomseed(6)
-  local overlay, buffers = require('caliban.overlay'), require('caliban.buffers')
+  local overlay, buffers = require('caliban.review.ui.overlay'), require('caliban.review.registry')
   for round = 1, 150 do
     local words_ = words(math.random(1, 14))
     local after = vim.list_slice(words_)

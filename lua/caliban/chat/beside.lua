@@ -139,7 +139,7 @@ function M.refit(chat)
     fit(chat, win, now.room)
   end
   if chat.listing and not (had and had.room == now.room) then
-    require('caliban.chat.review').refresh(chat, false)
+    require('caliban.chat.changes').refresh(chat, false)
   end
 end
 

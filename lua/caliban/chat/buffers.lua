@@ -10,7 +10,7 @@ local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\a\+\s\s\+\)]]
 ---@param full string
 ---@param but integer
 local function wipe(full, but)
-  local old = require('caliban.name').buffer(full, but)
+  local old = require('caliban.editor.name').buffer(full, but)
   if old then
     api.nvim_buf_delete(old, { force = true })
   end
@@ -101,7 +101,7 @@ end
 local function present(chat)
   chat.blocks, chat.total = {}, 0
   if chat.session then
-    require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+    require('caliban.program.process').notify({ kind = 'open', session = chat.session })
   end
 end
 

@@ -160,7 +160,7 @@ end
 --- here, beside the draft of who has it.
 ---@param chat caliban.Chat
 local function write(chat)
-  local dir = chat.root and require('caliban.project').dir(chat.root)
+  local dir = chat.root and require('caliban.program.project').dir(chat.root)
   if not dir or not chat.session or chat.ephemeral then
     return
   end
@@ -169,7 +169,7 @@ local function write(chat)
   if text(chat) == '' and #draft.context == 0 then
     os.remove(name)
   else
-    require('caliban.disk').replace(name, { vim.json.encode(draft) })
+    require('caliban.editor.disk').replace(name, { vim.json.encode(draft) })
   end
 end
 
@@ -184,7 +184,7 @@ function M.save(chat)
   if chat.reading then
     return write(chat)
   end
-  require('caliban.rpc').notify({
+  require('caliban.program.process').notify({
     kind = 'draft',
     session = chat.session,
     text = draft.text,
@@ -246,7 +246,7 @@ function M.send(chat, steer)
   local goes_on = #chat.context == 0 and status and status.phase == 'idle' and ready
   if message == '' and not goes_on then
     local what = #chat.context > 0 and 'Write what to do with it first.' or 'The message is empty.'
-    require('caliban.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
+    require('caliban.editor.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return
   end
   local sent = { kind = 'send', text = message, context = chat.context, steer = steer }
@@ -327,7 +327,7 @@ end
 ---@return string[]
 local function past(chat)
   local all, seen = {}, {} ---@type string[], table<string, boolean>
-  for _, list in ipairs({ chat.sent_here, history, require('caliban.project').history() }) do
+  for _, list in ipairs({ chat.sent_here, history, require('caliban.program.project').history() }) do
     for i = #list, 1, -1 do
       if not seen[list[i]] then
         seen[list[i]] = true
@@ -371,7 +371,7 @@ end
 function M.leave()
   local all = require('caliban.chat').all
   vim.tbl_map(M.save, all)
-  if not require('caliban.rpc').finish() then
+  if not require('caliban.program.process').finish() then
     for _, chat in ipairs(all) do
       local _ = chat.reading or write(chat)
     end

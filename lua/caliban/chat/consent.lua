@@ -320,7 +320,7 @@ end
 
 ---@param text string
 local function say(text)
-  require('caliban.notify').show(text, vim.log.levels.WARN)
+  require('caliban.editor.notify').show(text, vim.log.levels.WARN)
 end
 
 --- Answers the question, unless a part of it has not been shown yet.
@@ -443,7 +443,7 @@ end
 function M.rule(ruling, reason)
   local chat, shown = asking()
   if not (chat and chat.question) then
-    require('caliban.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
+    require('caliban.editor.notify').say('Nothing waits for your permission.', vim.log.levels.INFO)
   elseif shown then
     answer(chat, chat.question, ruling, reason)
   else

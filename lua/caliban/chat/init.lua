@@ -94,7 +94,7 @@ function M.get()
   if not M.current then
     local fresh = require('caliban.config').get().resume == false
     local message = fresh and { kind = 'new', ephemeral = false } or { kind = 'open' }
-    if not require('caliban.rpc').ask(message) then
+    if not require('caliban.program.process').ask(message) then
       return nil
     end
     M.current = new()
@@ -110,14 +110,14 @@ end
 function M.send(chat, message)
   if message.kind == 'send' then
     -- a verdict that waits goes first
-    require('caliban.rest').over()
+    require('caliban.review.undone').over()
   end
   if not chat.session then
     table.insert(chat.outbox, message)
     return true
   end
   message.session = chat.session
-  return require('caliban.rpc').ask(message)
+  return require('caliban.program.process').ask(message)
 end
 
 ---@param focus boolean
@@ -140,7 +140,7 @@ function M.switch(message)
     return
   end
   local current = M.current ---@as caliban.Chat?
-  if not require('caliban.rpc').ask(message) then
+  if not require('caliban.program.process').ask(message) then
     return
   elseif current then
     M.wanted = true
@@ -158,7 +158,7 @@ end
 function M.revive(session)
   local chat = M.find(session) or M.waiting(session)
   if not chat then
-    if not require('caliban.rpc').ask({ kind = 'open', session = session }) then
+    if not require('caliban.program.process').ask({ kind = 'open', session = session }) then
       return nil
     end
     chat = new()
@@ -235,7 +235,7 @@ function M.opened(message)
     inherit(chat, barred)
   end
   if not message.ephemeral and not message.reading then
-    require('caliban.project').reopen(message)
+    require('caliban.program.project').reopen(message)
   end
   local outbox = chat.outbox
   chat.outbox = {}
@@ -249,7 +249,7 @@ function M.renamed(message)
   local chat = M.find(message.session)
   if chat then
     chat.session = message.to
-    require('caliban.buffers').renamed(message.session, message.to)
+    require('caliban.review.registry').renamed(message.session, message.to)
     require('caliban.chat.buffers').rename(chat)
   end
 end
@@ -315,7 +315,7 @@ function M.status(message)
   local before = chat.status
   chat.status = message
   if message.phase == 'idle' then
-    local arrive = package.loaded['caliban.arrive'] ---@type table?
+    local arrive = package.loaded['caliban.review.arrival'] ---@type table?
     local _ = arrive and arrive.rest(message.session)
   end
   local now = vim.uv.hrtime() / 1e6
@@ -333,7 +333,7 @@ function M.status(message)
     paint.paint(chat, { require('caliban.chat.queue').block(message.queue) })
   end
   if chat.listing and (not before or before.phase ~= message.phase) then
-    require('caliban.chat.review').refresh(chat)
+    require('caliban.chat.changes').refresh(chat)
   end
   require('caliban.chat.windows').decorate(chat)
   require('caliban.status').changed(chat, before)
@@ -352,7 +352,7 @@ function M.bounce(message)
       composer.warn(chat, message.why)
       composer.to_top(chat)
     else
-      require('caliban.notify').say(message.why)
+      require('caliban.editor.notify').say(message.why)
     end
   end
 end
@@ -383,7 +383,7 @@ function M.ended(why, unsent)
     end
   end
   if not require('caliban.chat.windows').visible() then
-    require('caliban.notify').show(why, vim.log.levels.ERROR)
+    require('caliban.editor.notify').show(why, vim.log.levels.ERROR)
   end
 end
 
@@ -400,7 +400,7 @@ function M.reopen()
     elseif chat.reading then
       message = { kind = 'claim', session = chat.session, way = 'read' }
     end
-    require('caliban.rpc').notify(message)
+    require('caliban.program.process').notify(message)
     chat.sent = nil
     require('caliban.chat.composer').unwarn(chat)
     require('caliban.chat.composer').save(chat)
@@ -415,7 +415,7 @@ function M.stop()
   end
   local turn = chat.status and chat.status.turn
   if turn then
-    require('caliban.buffers').stopped(chat.session, turn)
+    require('caliban.review.registry').stopped(chat.session, turn)
   end
   M.send(chat, { kind = 'stop' })
 end

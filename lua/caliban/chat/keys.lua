@@ -58,12 +58,12 @@ end
 
 --- On the list of what is under review a key does this.
 ---@param chat caliban.Chat
----@param name 'because'|'enter'|'toggle' of `caliban.chat.decide`
+---@param name 'because'|'enter'|'toggle' of `caliban.chat.changes.keys`
 ---@return string? keys absent: the cursor is not on it
 local function on_list(chat, name)
-  local on = chat.listing and require('caliban.chat.review').under(chat)
+  local on = chat.listing and require('caliban.chat.changes').under(chat)
   return on and at_once(function()
-    require('caliban.chat.decide')[name](chat)
+    require('caliban.chat.changes.keys')[name](chat)
   end) or nil
 end
 
@@ -206,7 +206,7 @@ end
 
 ---@param chat caliban.Chat
 local function go_to(chat)
-  if not (chat.listing and require('caliban.chat.decide').go(chat)) then
+  if not (chat.listing and require('caliban.chat.changes.keys').go(chat)) then
     require('caliban.chat.visit').go(chat)
   end
 end
@@ -221,11 +221,11 @@ local function yank_code(chat)
     code = require('caliban.chat.markdown').code_at(whole, index[row() - top + 1])
   end
   if not code then
-    require('caliban.notify').show('No code block here.')
+    require('caliban.editor.notify').show('No code block here.')
     return
   end
   vim.fn.setreg(vim.v.register, code, 'l')
-  require('caliban.notify').show(('%d lines yanked'):format(#code))
+  require('caliban.editor.notify').show(('%d lines yanked'):format(#code))
 end
 
 ---@param chat caliban.Chat
@@ -398,9 +398,9 @@ local function help(part)
   local lines, seen = {}, {}
   local all = vim.list_slice(keys[part])
   if part == 'transcript' then
-    vim.list_extend(all, require('caliban.chat.decide').mappings())
+    vim.list_extend(all, require('caliban.chat.changes.keys').mappings())
   end
-  local leader = require('caliban.maps').leader():gsub('%%', '%%%%')
+  local leader = require('caliban.editor.maps').leader():gsub('%%', '%%%%')
   for _, key in ipairs(all) do
     local line = (' %-7s %s '):format(key.lhs:gsub('^<localleader>', leader), key.desc)
     if not seen[line] then

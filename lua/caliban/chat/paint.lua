@@ -350,7 +350,7 @@ function M.paint(chat, updates, reset)
   end
   if not reset and api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
     -- somebody has made it 'modifiable' and changed it: no row is where it was
-    return require('caliban.rpc').notify({ kind = 'open', session = chat.session })
+    return require('caliban.program.process').notify({ kind = 'open', session = chat.session })
   end
   -- what the user has opened or closed stays under the cursor
   local toggled = #updates == 1 and updates[1].id == chat.toggled
@@ -382,7 +382,7 @@ function M.paint(chat, updates, reset)
     end
   end)
   if reset then
-    require('caliban.chat.review').restore(chat)
+    require('caliban.chat.changes').restore(chat)
   end
 end
 

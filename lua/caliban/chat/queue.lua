@@ -18,7 +18,7 @@ local function shown(message)
     lines[i] = i == 1 and ' ◷ held: ' .. line or '         ' .. line
   end
   for _, it in ipairs(message.context) do
-    lines[#lines + 1] = '         ▏' .. require('caliban.name').shown(it.path)
+    lines[#lines + 1] = '         ▏' .. require('caliban.editor.name').shown(it.path)
   end
   return lines
 end

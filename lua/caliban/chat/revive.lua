@@ -34,11 +34,11 @@ end
 local function chat_of(name)
   local session, part = parse(name)
   if not session then
-    local shown = vim.fn.strcharpart(require('caliban.name').shown(name), 0, MOST)
+    local shown = vim.fn.strcharpart(require('caliban.editor.name').shown(name), 0, MOST)
     return nil, nil, ('`%s` cannot be opened again; its window was closed.'):format(shown)
   end
   local chats = require('caliban.chat')
-  if not chats.find(session) and not require('caliban.project').has(session) then
+  if not chats.find(session) and not require('caliban.program.project').has(session) then
     local say = 'There is no conversation `%s` in this project any more; its windows were closed.'
     return nil, nil, say:format(session)
   end
@@ -71,7 +71,7 @@ local function run()
     end
     if why and not told[why] then
       told[why] = true
-      require('caliban.notify').say(why)
+      require('caliban.editor.notify').say(why)
     end
   end
   for buf in pairs(shown) do
@@ -110,7 +110,7 @@ local function unname(buf)
   local name = api.nvim_buf_get_name(buf)
   api.nvim_buf_set_name(buf, '')
   -- Neovim keeps it, as the name of another buffer
-  local other = require('caliban.name').buffer(name)
+  local other = require('caliban.editor.name').buffer(name)
   if other and name ~= '' then
     api.nvim_buf_delete(other, { force = true })
   end

@@ -9,7 +9,7 @@ local function code_window()
   local wins = api.nvim_tabpage_list_wins(0)
   table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
   for _, win in ipairs(wins) do
-    local plain = win > 0 and require('caliban.file').ordinary(api.nvim_win_get_buf(win))
+    local plain = win > 0 and require('caliban.editor.file').ordinary(api.nvim_win_get_buf(win))
     if plain and api.nvim_win_get_config(win).relative == '' and not vim.wo[win].winfixbuf then
       return win
     end
@@ -44,12 +44,12 @@ function M.go(chat)
   local line = api.nvim_get_current_line()
   local file, after = name_at(line, api.nvim_win_get_cursor(0)[2])
   local lnum = after:match('^"?%s+lines=(%d+)') or after:match('^:(%d+)') or file:match(':(%d+)')
-  local names, name = require('caliban.name'), (file:gsub(':%d+.*$', ''))
+  local names, name = require('caliban.editor.name'), (file:gsub(':%d+.*$', ''))
   local path = names.meant(name, chat.root)
-  local odd = require('caliban.disk').odd(path)
+  local odd = require('caliban.editor.disk').odd(path)
   if name == '' or not vim.uv.fs_stat(path) or odd and vim.fn.isdirectory(path) == 0 then
     local why = (odd and '%s is not opened: ' .. odd .. '.' or "No file '%s'.")
-    require('caliban.notify').show(why:format(names.shown(name)), vim.log.levels.WARN)
+    require('caliban.editor.notify').show(why:format(names.shown(name)), vim.log.levels.WARN)
     return
   end
   local win = code_window()
@@ -57,7 +57,7 @@ function M.go(chat)
     api.nvim_set_current_win(win)
     vim.cmd("normal! m'")
   end
-  require('caliban.file').show(path)
+  require('caliban.editor.file').show(path)
   if lnum then
     local last = api.nvim_buf_line_count(0)
     api.nvim_win_set_cursor(0, { math.min(math.max(tonumber(lnum) or 1, 1), last), 0 })

@@ -81,7 +81,7 @@ end
 ---@return boolean # whether it is shown
 local function bar(chat, win)
   local left, right = require('caliban.status').line(chat, api.nvim_win_get_width(win) - 3)
-  return require('caliban.name').winbar(win, '%%< %s%%=  %s ', left, right)
+  return require('caliban.editor.name').winbar(win, '%%< %s%%=  %s ', left, right)
 end
 
 --- What the composer's keys do in a phase; in the others a turn runs.
@@ -98,7 +98,7 @@ local function hint(chat, win)
   local phase = chat.status and chat.status.phase or 'idle'
   local steer = require('caliban.chat.steer').key()
   local keys = hints[phase] or RUNNING:format(steer)
-  require('caliban.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
+  require('caliban.editor.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
 end
 
 --- Sets the lines above the windows of a chat, where they have changed. If another plugin has its own line above the
@@ -292,7 +292,7 @@ function M.open(chat, focus)
   if not ok then
     local full = tostring(win):find('E36:', 1, true)
     local why = full and 'There is no room for the chat here.' or tostring(win)
-    return require('caliban.notify').say(why)
+    return require('caliban.editor.notify').say(why)
   end
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)

@@ -1,7 +1,7 @@
 --- The program's questions to the user's language servers: each is answered by a `found`, whatever a server does.
 local M = {}
 
-local file = require('caliban.file')
+local file = require('caliban.editor.file')
 local fresh = require('caliban.lsp.fresh')
 local place = require('caliban.lsp.place')
 local methods = require('caliban.lsp.read').methods
@@ -30,7 +30,7 @@ local function answer(it, fields)
   end
   asked[id] = nil
   local findings = fields.findings or {}
-  require('caliban.rpc').notify({
+  require('caliban.program.process').notify({
     kind = 'found',
     id = id,
     findings = vim.list_slice(findings, 1, MOST),

@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local file = require('caliban.file')
+local file = require('caliban.editor.file')
 local place = require('caliban.lsp.place')
 
 --- Files of one renaming, and bytes of one that is not loaded.
@@ -19,7 +19,7 @@ local function text_of(path)
     return file.text(buf), buf
   end
   local stat = vim.uv.fs_stat(path)
-  local text = stat and stat.size <= LARGEST and require('caliban.disk').read(path)
+  local text = stat and stat.size <= LARGEST and require('caliban.editor.disk').read(path)
   if not text then
     return nil
   end

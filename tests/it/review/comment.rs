@@ -154,7 +154,7 @@ fn a_comment_at_rest_begins_a_turn_and_one_at_work_joins_it() {
 #[test]
 fn with_the_program_dead_the_comment_stands_in_the_composer() {
     let scene = Scene::two_hunks(|it| it);
-    scene.nvim.lua("vim.fn.jobstop(require('caliban.rpc').program())", &[]);
+    scene.nvim.lua("vim.fn.jobstop(require('caliban.program.process').program())", &[]);
     scene.wait_phase("offline");
     scene.nvim.keys("2G\\cmind the case<CR>");
     scene.nvim.wait(|it| it.composer() == "mind the case", "the comment in the composer");

@@ -327,7 +327,7 @@ fn files_open_and_close_and_long_lists_are_closed_at_first() {
 fn with_the_program_dead_it_works_and_after_a_restart_it_is_there() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
-    nvim.lua("vim.fn.jobstop(require('caliban.rpc').program())", &[]);
+    nvim.lua("vim.fn.jobstop(require('caliban.program.process').program())", &[]);
     scene.wait_phase("offline");
     nvim.go_to_transcript("-1 +1  L2");
     nvim.keys("\\a");

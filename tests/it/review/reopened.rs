@@ -67,7 +67,10 @@ fn after_a_restart_what_was_pending_is_decided_and_told() {
     let scene = quit(scene);
     scene.nvim.keys(":edit a.txt<CR>");
     scene.nvim.wait_screen("L2");
-    assert_eq!(scene.nvim.lua_json("return package.loaded['caliban.rpc'] ~= nil"), false);
+    assert_eq!(
+        scene.nvim.lua_json("return package.loaded['caliban.program.process'] ~= nil"),
+        false
+    );
 }
 
 fn wait_named(scene: &Scene, name: &str) {

@@ -9,7 +9,7 @@ const WORDS: &str = "undone; <C-r> brings it back";
 
 /// How many milliseconds a verdict waits.
 fn delay(scene: &Scene, milliseconds: u32) {
-    scene.nvim.lua("require('caliban.rest').delay = ...", &[milliseconds.into()]);
+    scene.nvim.lua("require('caliban.review.undone').delay = ...", &[milliseconds.into()]);
 }
 
 /// Two hunks under review, and a verdict by undo that waits for an act of the user alone.

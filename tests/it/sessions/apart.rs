@@ -6,7 +6,7 @@ use super::*;
 /// Notes each message of the program, and asks the user nothing.
 const NOTING: &str = "
     vim.ui.select = function() end
-    local rpc = require('caliban.rpc')
+    local rpc = require('caliban.program.process')
     local receive = rpc.receive
     _G.noted = {}
     rpc.receive = function(message)
@@ -33,7 +33,7 @@ fn a_lock_of_another_neovim_holds_up_no_other_conversation() {
     lock.lock().unwrap();
     server.reply(Reply::said("The second."));
     nvim.lua(
-        "require('caliban.rpc').notify({ kind = 'open', session = 'two' })
+        "require('caliban.program.process').notify({ kind = 'open', session = 'two' })
         require('caliban').ask('go on')",
         &[],
     );
@@ -56,7 +56,7 @@ fn what_is_said_while_a_conversation_opens_reaches_it_in_order() {
     let first = server.reply(Reply::new().gate().text("To the first words."));
     server.reply(Reply::said("To the second words."));
     nvim.lua(
-        "local notify = require('caliban.rpc').notify
+        "local notify = require('caliban.program.process').notify
         local function send(text)
           notify({ kind = 'send', session = 'two', text = text, context = {}, steer = false })
         end
@@ -91,7 +91,7 @@ fn what_is_said_to_a_conversation_that_opens_while_neovim_ends_is_kept() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban new one<CR>");
     nvim.wait_screen("Project");
-    let leave = ":lua local notify = require('caliban.rpc').notify
+    let leave = ":lua local notify = require('caliban.program.process').notify
         notify({ kind = 'open', session = 'two' })
         notify({ kind = 'draft', session = 'two', text = 'unsent', context = {} })
         vim.cmd('qa!')<CR>";

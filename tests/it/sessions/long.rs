@@ -88,9 +88,9 @@ fn a_title_of_a_hundred_thousand_characters_takes_one_row() {
     nvim.lua(
         "local items = {}
          for i = 1, 300 do items[i] = i .. ('e\u{301}%#Error#\\r'):rep(50000) end
-         local shown = require('caliban.name').shown
+         local shown = require('caliban.editor.name').shown
          vim.schedule(function()
-           require('caliban.pick').one(items, { prompt = 'x', format_item = shown }, function() end)
+           require('caliban.editor.pick').one(items, { prompt = 'x', format_item = shown }, function() end)
          end)",
         &[],
     );

@@ -61,14 +61,14 @@ const NEVER: [&str; 17] = [
 /// Options that hold expressions. Only one function may set them, and it escapes the texts that it puts into them.
 const LINES: [&str; 6] =
     ["winbar", "statusline", "tabline", "statuscolumn", "titlestring", "rulerformat"];
-const OF_LINES: &str = "lua/caliban/name.lua";
+const OF_LINES: &str = "lua/caliban/editor/name.lua";
 
 /// What the user's own settings, or Neovim itself, have given.
 const OWN: [(&str, &str); 7] = [
     // a command that the user typed, given on as it came
-    ("lua/caliban/guard.lua", "nvim_cmd, command, {})"),
-    ("lua/caliban/swap.lua", "fs.normalize(dir)"),
-    ("lua/caliban/rpc.lua", "fs.normalize(bin)"),
+    ("lua/caliban/review/write_guard.lua", "nvim_cmd, command, {})"),
+    ("lua/caliban/editor/swap.lua", "fs.normalize(dir)"),
+    ("lua/caliban/program/process.lua", "fs.normalize(bin)"),
     ("lua/caliban/config.lua", "fs.normalize(c.system_file)"),
     ("lua/caliban/health.lua", "fs.normalize(file)"),
     // a register, a count and a key of the table of keys

@@ -1,0 +1,457 @@
+--- The block of a chat that lists what is under review. It is made here, from the reviews as they stand, so it
+--- holds with the program busy or dead; nothing is read back from it but which line the cursor is on.
+local M = {}
+
+local api = vim.api
+local beside = require('caliban.chat.beside')
+local pending = require('caliban.review.pending')
+local track = require('caliban.review.hunks.tracking')
+
+local ns = api.nvim_create_namespace('caliban_chat_review')
+local group = api.nvim_create_augroup('caliban_chat_review', {})
+
+--- Hunks in all that are listed unasked; of one file that are listed at all; cells of a hunk's row, which is to fit
+--- into the narrowest chat at the bottom of a screen.
+local FEW, MOST, WIDE = 30, 2000, 57
+--- How the list says what became of changes.
+local WORDS =
+  { accepted = 'kept', reworked = 'reworked', part = 'kept in part', rejected = 'undone' }
+--- Milliseconds without a change until typing is followed.
+local CALM = 100
+
+---@class caliban.Listed a file of the list
+---@field r caliban.Review
+---@field of caliban.Entered[] the proposals it is about
+---@field state integer undo state that the first of them made; 0 where that is not all it did
+---@field open? boolean as the user wants it
+---@field outcome? string once it is settled
+
+---@class caliban.Listing
+---@field files caliban.Listed[]
+---@field folded? boolean as the user wants it
+---@field spread? boolean more than its first line is shown
+---@field items caliban.Item[] what each line of the block is
+
+---@class caliban.Item a line of the list
+---@field acts boolean keys may decide on it; with nothing below it is all there is
+---@field session? string of all there is
+---@field r? caliban.Review
+---@field listed? caliban.Listed it is this file's own line
+---@field hunk? caliban.Hunk
+
+---@param n integer
+---@param what string
+---@return string
+local function count(n, what)
+  return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
+end
+
+---@param listing? caliban.Listing
+---@param r caliban.Review
+---@return caliban.Listed?, integer?
+local function find(listing, r)
+  for i, it in ipairs(listing and listing.files or {}) do
+    if it.r == r then
+      return it, i
+    end
+  end
+end
+
+--- What is pending in a file: nothing once its buffer is gone.
+---@param it caliban.Listed
+---@return integer
+local function waiting(it)
+  return api.nvim_buf_is_loaded(it.r.buf) and track.count(it.r) or 0
+end
+
+---@param listing caliban.Listing
+---@return integer changes, integer files
+local function total(listing)
+  local changes, files = 0, 0
+  for _, it in ipairs(listing.files) do
+    local n = waiting(it)
+    changes, files = changes + n, files + math.min(n, 1)
+  end
+  return changes, files
+end
+
+--------------------------------------------------------------------------------------------- lines
+
+---@param entries vim.fn.undotree.entry[]
+---@param state integer
+---@return vim.fn.undotree.entry? found
+---@return boolean aside on a branch that is not the present one
+local function made(entries, state)
+  for _, entry in ipairs(entries) do
+    if entry.seq == state then
+      return entry, false
+    end
+    local found = entry.alt and made(entry.alt, state)
+    if found then
+      return found, true
+    end
+  end
+  return nil, false
+end
+
+--- Whether the user has undone what was settled.
+---@param it caliban.Listed
+---@return boolean
+local function undone(it)
+  if not api.nvim_buf_is_loaded(it.r.buf) then
+    return false
+  end
+  local tree = vim.fn.undotree(it.r.buf)
+  local found, aside = made(tree.entries, it.state)
+  return found ~= nil and (aside or it.state > tree.seq_cur)
+end
+
+---@param it caliban.Listed
+---@param first string|false|nil
+---@return string[] first and what was decided
+local function decided(it, first)
+  local parts = first and { first } or {}
+  return vim.list_extend(
+    parts,
+    it.r.decided and require('caliban.review.verdict').words(it.r, WORDS) or {}
+  )
+end
+
+--- What stands at the right of a file's line.
+---@param it caliban.Listed
+---@return string
+local function state(it)
+  local r, rest = it.r, require('caliban.review.undone')
+  if rest.holds(r) then
+    return rest.words
+  elseif waiting(it) == 0 then
+    return it.outcome and (undone(it) and 'undone' or it.outcome) or ''
+  end
+  local hunks = track.count(r) - (r.whole and 1 or 0)
+  return table.concat(decided(it, hunks > 0 and count(hunks, 'hunk')), ' · ')
+end
+
+---@param text string
+---@return string
+local function clean(text)
+  return (text:gsub('[%c]', ' '))
+end
+
+---@param it caliban.Listed
+---@return string
+local function label(it)
+  local r = it.r
+  local what = r.whole and require('caliban.review.whole').line(r)
+    or r.create and 'new'
+    or r.auto and waiting(it) > 0 and 'written'
+  local path = require('caliban.editor.file').short(r.path)
+  return clean(what and ('%s  %s'):format(path, what) or path)
+end
+
+---@param hunk caliban.Hunk
+---@return string
+local function line(hunk)
+  local text = (hunk.new[1] or hunk.old[1] or ''):gsub('^%s+', '')
+  local counts = ('    %5d  -%d +%d  '):format(hunk.start + 1, #hunk.old, #hunk.new)
+  local short = beside.first(text, WIDE - #counts)
+  return counts .. clean(short == text and text or short .. '…')
+end
+
+--- The first line where nothing is pending. A file is not reviewed while a redo can still take its undo back.
+---@param listing caliban.Listing
+---@return string
+local function settled(listing)
+  for _, it in ipairs(listing.files) do
+    if require('caliban.review.undone').holds(it.r) then
+      return '  no change left to review'
+    end
+  end
+  return ('  %s reviewed'):format(count(#listing.files, 'file'))
+end
+
+--- Whether more than the first line is to be shown: while the model is at work, what it says is to be seen. Nothing
+--- folds under the cursor.
+---@param chat caliban.Chat
+---@param listing caliban.Listing
+---@return boolean
+local function spread(chat, listing)
+  if listing.folded ~= nil then
+    return not listing.folded
+  end
+  local phase = chat.status and chat.status.phase or 'idle'
+  local here = api.nvim_get_current_buf() == chat.transcript and M.under(chat) ~= nil
+  return vim.tbl_contains({ 'idle', 'offline', 'reviewing' }, phase)
+    or listing.spread == true and here
+end
+
+--- Whether a file's hunks are listed.
+---@param it caliban.Listed
+---@param changes integer of all files
+---@return boolean
+local function is_open(it, changes)
+  if waiting(it) == 0 then
+    return false
+  elseif it.open ~= nil then
+    return it.open
+  end
+  return changes <= FEW
+end
+
+---@param it caliban.Listed
+---@param add fun(text: string, item: caliban.Item)
+local function list_hunks(it, add)
+  local hunks = pending.list(it.r)
+  for i = 1, math.min(#hunks, MOST) do
+    add(line(hunks[i]), { acts = true, r = it.r, hunk = hunks[i] })
+  end
+  if #hunks > MOST then
+    local key = require('caliban.review.ui.overlay').key(it.r.buf, 'next hunk')
+    local more = ('           … %d more, %s in the file goes to them'):format(#hunks - MOST, key)
+    add(more, { acts = false })
+  end
+end
+
+---@param chat caliban.Chat
+---@param listing caliban.Listing
+---@return string[] lines
+---@return caliban.Item[] items
+---@return boolean waits something is to be decided
+local function compose(chat, listing)
+  local lines, items = { '' }, { { acts = false } } ---@type string[], caliban.Item[]
+  ---@param text string
+  ---@param item caliban.Item
+  local function add(text, item)
+    lines[#lines + 1], items[#items + 1] = text, item
+  end
+  local changes, files = total(listing)
+  local waits = changes > 0
+  if not waits then
+    add(settled(listing), { acts = false })
+  else
+    local all = { acts = true, session = listing.files[1].r.session }
+    local head = ('? %s in %s to review'):format(count(changes, 'change'), count(files, 'file'))
+    listing.spread = spread(chat, listing)
+    if not listing.spread then
+      add(head .. '  (za lists them)', all)
+      return lines, items, waits
+    end
+    add(head, all)
+    local k = require('caliban.editor.maps').leader()
+    local keys = '  %sa accept  %sr reject  e reject, because …  %sc comment'
+    add(keys:format(k, k, k), all)
+  end
+  for _, it in ipairs(listing.files) do
+    local open = is_open(it, changes)
+    local hunks = waiting(it) - (it.r.whole and 1 or 0)
+    local mark = hunks <= 0 and ' ' or open and '▾' or '▸'
+    add(('  %s %s'):format(mark, label(it)), { acts = true, r = it.r, listed = it })
+    if open then
+      list_hunks(it, add)
+    end
+  end
+  return lines, items, waits
+end
+
+--------------------------------------------------------------------------------------------- painting
+
+---@param chat caliban.Chat
+---@param top integer row of the first line
+---@param lines string[]
+---@param items caliban.Item[]
+local function dress(chat, top, lines, items)
+  api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
+  for i, item in ipairs(items) do
+    if item.listed then
+      api.nvim_buf_set_extmark(chat.transcript, ns, top + i - 1, 0, {
+        end_col = #lines[i],
+        hl_group = 'CalibanTool',
+        priority = 110,
+      })
+      local words = state(item.listed)
+      local opts = beside.mark(words, chat.narrowest, top + i - 1, lines[i])
+      local _ = words ~= '' and api.nvim_buf_set_extmark(chat.transcript, ns, top + i - 1, 0, opts)
+    end
+  end
+end
+
+--- What the cursor's line of the block is.
+---@param chat caliban.Chat
+---@return caliban.Item?
+function M.under(chat)
+  local row = api.nvim_win_get_cursor(0)[1] - 1
+  local block, top = require('caliban.chat.paint').at(chat, row)
+  local own = block and vim.startswith(block.shape, 'review') and chat.listing
+  local item = own and own.items[row - top + 1]
+  return item and item.acts and item or nil
+end
+
+local mapped = {} ---@type table<integer, caliban.Mapped[]> by transcript
+
+--- The keys that decide are there while the cursor is on the block.
+---@param chat caliban.Chat
+local function map(chat)
+  local buf = chat.transcript
+  local waits = chat.listing and total(chat.listing) > 0
+  local on = waits and api.nvim_get_current_buf() == buf and M.under(chat)
+  if on and not mapped[buf] then
+    mapped[buf] =
+      require('caliban.editor.maps').set(buf, require('caliban.chat.changes.keys').mappings())
+  elseif not on and mapped[buf] then
+    require('caliban.editor.maps').clear(buf, mapped[buf])
+    mapped[buf] = nil
+  end
+end
+
+---@param chat caliban.Chat
+local function listen(chat)
+  api.nvim_clear_autocmds({ group = group, buffer = chat.transcript })
+  api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'WinEnter' }, {
+    group = group,
+    buffer = chat.transcript,
+    callback = function()
+      map(chat)
+    end,
+  })
+end
+
+--- Shows the list as things stand.
+---@param chat caliban.Chat
+---@param follow? boolean windows that follow the end go along
+function M.refresh(chat, follow)
+  local listing = chat.listing
+  if not listing or not require('caliban.chat').usable(chat.transcript) then
+    return
+  end
+  local lines, items, waits = compose(chat, listing)
+  local top = require('caliban.chat.paint').review(chat, lines, waits, follow ~= false)
+  if top then
+    listing.items = items
+    dress(chat, top, lines, items)
+    map(chat)
+  end
+end
+
+--- The transcript was painted anew, without the list.
+---@param chat caliban.Chat
+function M.restore(chat)
+  if not chat.listing or total(chat.listing) == 0 then
+    chat.listing = nil
+    return
+  end
+  listen(chat)
+  M.refresh(chat)
+end
+
+--- Opens or closes what a line stands for: the hunks of its file, or the whole list.
+---@param chat caliban.Chat
+---@param item caliban.Item
+function M.toggle(chat, item)
+  local listing = chat.listing
+  if not listing then
+    return
+  end
+  local it = item.r and find(listing, item.r)
+  if it then
+    it.open = not is_open(it, (total(listing)))
+  else
+    listing.folded = listing.spread
+  end
+  M.refresh(chat, false)
+  local _, top = require('caliban.chat.paint').at(chat, api.nvim_win_get_cursor(0)[1] - 1)
+  for i, other in ipairs(item.hunk and listing.items or {}) do
+    if other.listed == it then
+      api.nvim_win_set_cursor(0, { top + i, 0 })
+    end
+  end
+end
+
+--------------------------------------------------------------------------------------------- following
+
+local stale = {} ---@type table<caliban.Chat, true>
+local timer ---@type uv.uv_timer_t?
+local soon ---@type fun(chat: caliban.Chat, now: boolean)
+
+local function flush()
+  local chats = vim.tbl_keys(stale)
+  stale = {}
+  for _, chat in ipairs(chats) do
+    local ok, err = pcall(M.refresh, chat)
+    if not ok and tostring(err):find('E565', 1, true) then
+      soon(chat, false)
+    elseif not ok then
+      error(err, 0)
+    end
+  end
+end
+
+---@param chat caliban.Chat
+---@param now boolean
+function soon(chat, now)
+  stale[chat] = true
+  timer = timer or assert(vim.uv.new_timer())
+  timer:start(now and 0 or CALM, 0, vim.schedule_wrap(flush))
+end
+
+--- Begins a list, unless there is one with something to decide.
+---@param chat caliban.Chat
+---@param r caliban.Review
+---@return caliban.Listed
+local function list(chat, r)
+  local listing = chat.listing or { files = {}, items = {} }
+  local _, i = find(listing, r)
+  if i then
+    table.remove(listing.files, i)
+  end
+  if total(listing) == 0 then
+    listing = { files = {}, items = {} }
+    listen(chat)
+  end
+  local it = { r = r, of = r.proposals }
+  it.state = r.whole and 0 or track.seq(r)
+  table.insert(listing.files, it)
+  chat.listing = listing
+  return it
+end
+
+--- A review has been looked at.
+---@param r caliban.Review
+---@param now? boolean it was decided just now, not typed in
+function M.touch(r, now)
+  local chats = require('caliban.chat')
+  local chat = chats.find(r.session) or chats.current
+  local it = chat and find(chat.listing, r)
+  if not chat or not it and track.count(r) == 0 then
+    return
+  elseif track.count(r) > 0 then
+    if not it or it.of ~= r.proposals then
+      it = list(chat, r)
+    end
+  end
+  soon(chat, now or false)
+end
+
+---@param r caliban.Review
+---@param fn fun(it: caliban.Listed)
+local function with(r, fn)
+  for _, chat in ipairs(require('caliban.chat').all) do
+    local it = find(chat.listing, r)
+    if it then
+      fn(it)
+      soon(chat, true)
+    end
+  end
+end
+
+--- Nothing of a review is pending any more; what was decided still stands.
+---@param r caliban.Review
+---@param unsaved string why its text is not on disk; '' where it is
+function M.settled(r, unsaved)
+  with(r, function(it)
+    local parts = decided(it, r.deleted and 'deleted' or r.was and 'renamed')
+    parts[1] = parts[1] or 'undone'
+    parts[#parts + 1] = unsaved ~= '' and 'not saved' or nil
+    it.outcome = table.concat(parts, ' · ')
+  end)
+end
+
+return M

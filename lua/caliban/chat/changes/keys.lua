@@ -1,0 +1,138 @@
+--- Deciding from the chat: what the keys do on a line of the list of what is under review.
+local M = {}
+
+local api = vim.api
+
+local function list()
+  return require('caliban.chat.changes')
+end
+
+--- What the cursor's line is, as things stand now.
+---@param chat caliban.Chat
+---@return caliban.Item?
+local function item(chat)
+  list().refresh(chat, false)
+  return list().under(chat)
+end
+
+--- Whether a review still has a hunk.
+---@param r caliban.Review
+---@param it caliban.Hunk
+---@return boolean
+local function stands(r, it)
+  for _, hunk in ipairs(require('caliban.review.pending').list(r)) do
+    if hunk.start == it.start then
+      return vim.deep_equal(hunk.new, it.new)
+    end
+  end
+  return false
+end
+
+--- What a line means; of a hunk's line the file, where that is wanted.
+---@param it caliban.Item
+---@param whole boolean
+---@param reason? string
+---@return caliban.Choice?
+local function choice(it, whole, reason)
+  local r, hunk = it.r, it.hunk
+  if not r then
+    return { scope = 'all', session = it.session, reason = reason }
+  elseif whole or not hunk then
+    return { scope = 'file', buf = r.buf, reason = reason }
+  elseif not stands(r, hunk) then
+    require('caliban.editor.notify').show('That hunk has changed meanwhile.')
+    return nil
+  end
+  return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }
+end
+
+--- What a choice means: where it names nothing and the cursor is on a list, what its line is.
+---@param opts caliban.Choice
+---@return caliban.Choice? absent: it means nothing, and the user was told
+function M.resolve(opts)
+  local named = opts.buf or opts.range or opts.scope == 'all'
+  local buf = api.nvim_get_current_buf()
+  local chat = not named and require('caliban.chat').of(buf)
+  local it = chat and chat.listing and chat.transcript == buf and item(chat)
+  if not it then
+    return opts
+  elseif opts.scope == 'hunk' and not it.hunk then
+    require('caliban.editor.notify').show('No hunk here.')
+    return nil
+  end
+  return choice(it, opts.scope == 'file', opts.reason)
+end
+
+--- The keys that are there while the cursor is on the list.
+---@return caliban.Mapping[]
+function M.mappings()
+  ---@param lhs string
+  ---@param name 'accept'|'reject'|'comment'|'next'|'prev' of the API
+  ---@param desc string
+  ---@param opts? caliban.ReviewOpts
+  local function map(lhs, name, desc, opts)
+    local rhs = function()
+      if name == 'comment' then
+        require('caliban').comment()
+      else
+        require('caliban')[name](opts)
+      end
+    end
+    return { mode = 'n', lhs = lhs, rhs = rhs, desc = 'on a change: ' .. desc }
+  end
+  local file = { scope = 'file' }
+  return {
+    map('<localleader>a', 'accept', 'accept it'),
+    map('<localleader>r', 'reject', 'reject it'),
+    map('<localleader>A', 'accept', 'accept its file', file),
+    map('<localleader>R', 'reject', 'reject its file', file),
+    map('<localleader>c', 'comment', 'comment on it'),
+    map(']h', 'next', 'go to the next hunk'),
+    map('[h', 'prev', 'go to the previous hunk'),
+  }
+end
+
+--- Asks why, and rejects.
+---@param chat caliban.Chat
+function M.because(chat)
+  local it = item(chat)
+  if not it then
+    return
+  end
+  vim.ui.input({ prompt = 'Reject, because: ' }, function(reason)
+    local chosen = reason and choice(it, false, reason)
+    if chosen then
+      require('caliban.review.registry').reject(chosen)
+    end
+  end)
+end
+
+--- Goes to the hunk or the file.
+---@param chat caliban.Chat
+---@return boolean # false where there is none
+function M.go(chat)
+  local it = item(chat)
+  if not (it and it.r and api.nvim_buf_is_loaded(it.r.buf)) then
+    return false
+  end
+  require('caliban.review.ui.jump').to(it.r, it.hunk)
+  return true
+end
+
+--- Opens or closes the hunks of a file, or the whole list.
+---@param chat caliban.Chat
+function M.toggle(chat)
+  local it = item(chat)
+  if it then
+    list().toggle(chat, it)
+  end
+end
+
+---@param chat caliban.Chat
+function M.enter(chat)
+  if not M.go(chat) then
+    M.toggle(chat)
+  end
+end
+
+return M

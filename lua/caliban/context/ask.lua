@@ -1,0 +1,64 @@
+--- Asking and adding from anywhere: the chat is shown, the focus stays.
+local M = {}
+
+local MOST = 256 * 1024 -- bytes of one piece: more would hold the editor up on its way to the program
+
+---@class caliban.AskOpts: caliban.AddOpts
+---@field context? caliban.Excerpt[]
+---@field steer? boolean
+
+--- Sends a message at once. In visual mode, or with a range, that text goes along.
+---@param text string
+---@param opts? caliban.AskOpts
+function M.ask(text, opts)
+  opts = opts or {}
+  local context = opts.context
+  if not context then
+    local context_of = require('caliban.context.excerpt')
+    local named = opts.range or opts.buf
+    local excerpt = named and context_of.of(opts) or context_of.visual()
+    context = excerpt and { excerpt } or {}
+  end
+  local chats = require('caliban.chat')
+  if vim.trim(text) == '' then
+    require('caliban.editor.notify').show('Nothing sent. The message is empty.')
+    return
+  end
+  local chat = chats.show(false)
+  if chat then
+    local steer = opts.steer or false
+    chats.send(chat, { kind = 'send', text = text, context = context, steer = steer })
+  end
+end
+
+--- Adds a piece of context to the composer, sending nothing.
+---@param excerpt caliban.Excerpt
+---@param focus boolean
+function M.add(excerpt, focus)
+  if #excerpt.text > MOST then
+    local say = 'That is %d kB; at most %d kB can go along. Name the file in the message instead.'
+    local text = say:format(#excerpt.text / 1024, MOST / 1024)
+    require('caliban.editor.notify').show(text, vim.log.levels.WARN)
+    return
+  end
+  local chat = require('caliban.chat').show(focus)
+  if chat then
+    require('caliban.chat.composer').chip(chat, excerpt)
+  end
+end
+
+--- Asks for the question first.
+---@param selection? caliban.Excerpt
+function M.prompt(selection)
+  selection = selection or require('caliban.context.excerpt').visual()
+  if vim.fn.mode():find('^[vV\22]') then
+    vim.cmd('normal! \27')
+  end
+  vim.ui.input({ prompt = 'Ask Caliban: ' }, function(text)
+    if text and vim.trim(text) ~= '' then
+      M.ask(text, { context = selection and { selection } or {} })
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,160 @@
+--- Pieces of buffers as context for a message: exact selections, ranges, whole files; unsaved text included.
+local M = {}
+
+local api = vim.api
+
+--- The project's root: the session's, else the nearest folder with `.git`, else the working directory.
+---@return string
+function M.root()
+  local chat = require('caliban.chat').current
+  if chat and chat.root then
+    return chat.root
+  end
+  local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
+  for folder in vim.fs.parents(cwd .. '/.') do
+    if vim.uv.fs_lstat(vim.fs.joinpath(folder, '.git')) then
+      return folder
+    end
+  end
+  return cwd
+end
+
+--- The name of a buffer, as the user would write it.
+---@param buf integer
+---@return string
+function M.path(buf)
+  local name = api.nvim_buf_get_name(buf)
+  if name == '' then
+    return '[No Name]'
+  end
+  local plain = require('caliban.editor.file').ordinary(buf) or vim.bo[buf].buftype == 'help'
+  if not plain or name:find('^%a+://') then
+    return name
+  end
+  local names = require('caliban.editor.name')
+  return names.below(M.root(), name) or names.tilde(name)
+end
+
+---@param buf integer
+---@param lines? [integer, integer]
+---@param text string[]
+---@param kind 'file'|'selection'
+---@return caliban.Excerpt
+local function excerpt(buf, lines, text, kind)
+  return {
+    path = M.path(buf),
+    lines = lines,
+    filetype = vim.bo[buf].filetype,
+    kind = kind,
+    text = table.concat(text, '\n'),
+  }
+end
+
+---@param buf integer
+---@param first integer
+---@param last integer
+---@return caliban.Excerpt
+local function whole_lines(buf, first, last)
+  local text = api.nvim_buf_get_lines(buf, first - 1, last, false)
+  return excerpt(buf, { first, last }, text, 'selection')
+end
+
+--- A block selected to the ends of its lines (`$`), which getregion() cuts at the cursor.
+---@param from [integer, integer] line and column
+---@param to [integer, integer]
+---@return string[]
+local function ragged(from, to)
+  local left = math.min(vim.fn.virtcol(from, true)[1], vim.fn.virtcol(to, true)[1]) ---@as integer
+  local first, last = math.min(from[1], to[1]), math.max(from[1], to[1])
+  local text = {}
+  for lnum = first, last do
+    local line = api.nvim_buf_get_lines(0, lnum - 1, lnum, false)[1]
+    local reaches = vim.fn.virtcol({ lnum, '$' }) > left
+    local col = reaches and vim.fn.virtcol2col(0, lnum, left) or #line + 1
+    table.insert(text, line:sub(col))
+  end
+  return text
+end
+
+--- What lies between two positions of the current buffer, as the visual mode would have it.
+---@param from integer[] as of getpos()
+---@param to integer[]
+---@param mode string 'v', 'V' or CTRL-V
+---@param exclusive? boolean
+---@param to_ends? boolean
+---@return caliban.Excerpt
+local function region(from, to, mode, exclusive, to_ends)
+  local text
+  if to_ends and mode == '\22' then
+    text = ragged({ from[2], from[3] }, { to[2], to[3] })
+  else
+    text = vim.fn.getregion(from, to, { type = mode, exclusive = exclusive })
+  end
+  local lines = { math.min(from[2], to[2]), math.max(from[2], to[2]) }
+  return excerpt(api.nvim_get_current_buf(), lines, text, 'selection')
+end
+
+--- The selection, while the mode is still visual; nil in any other mode.
+---@return caliban.Excerpt?
+function M.visual()
+  local mode = vim.fn.mode()
+  if not mode:find('^[vV\22]') then
+    return nil
+  end
+  local to_ends = vim.fn.getcurpos()[5] == vim.v.maxcol
+  return region(vim.fn.getpos('v'), vim.fn.getpos('.'), mode, nil, to_ends)
+end
+
+--- Whether the block selected last went to the ends of its lines: only reselecting it tells.
+---@return boolean
+local function went_to_ends()
+  local view = vim.fn.winsaveview()
+  vim.cmd('noautocmd normal! gv')
+  local ends = vim.fn.getcurpos()[5] == vim.v.maxcol
+  vim.cmd('noautocmd normal! \27')
+  vim.fn.winrestview(view)
+  return ends
+end
+
+--- The range of a command in the current buffer: the selection just left, where the range is that, in its
+--- exact shape; else whole lines.
+---@param first integer
+---@param last integer
+---@param visual boolean the range was written as '<,'>
+---@return caliban.Excerpt
+function M.range(first, last, visual)
+  local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
+  local mode = vim.fn.visualmode()
+  if not visual or mode == '' or from[2] ~= first or to[2] ~= last then
+    return whole_lines(api.nvim_get_current_buf(), first, last)
+  end
+  return region(from, to, mode, nil, mode == '\22' and went_to_ends())
+end
+
+--- What a motion has covered.
+---@param kind 'line'|'char'|'block'
+---@return caliban.Excerpt
+function M.motion(kind)
+  local mode = ({ line = 'V', char = 'v', block = '\22' })[kind]
+  return region(vim.fn.getpos("'["), vim.fn.getpos("']"), mode, false)
+end
+
+---@class caliban.AddOpts
+---@field buf? integer
+---@field range? [integer, integer] lines, from 1
+
+--- What `opts` names: a range of a buffer, or the whole of it. Without any: the selection in visual mode,
+--- else the whole current buffer.
+---@param opts? caliban.AddOpts
+---@return caliban.Excerpt
+function M.of(opts)
+  opts = opts or {}
+  local buf = opts.buf or api.nvim_get_current_buf()
+  if opts.range then
+    return whole_lines(buf, opts.range[1], opts.range[2])
+  end
+  local selection = not opts.buf and M.visual()
+  return selection or excerpt(buf, nil, api.nvim_buf_get_lines(buf, 0, -1, false), 'file')
+end
+
+return M

@@ -1,0 +1,455 @@
+--- Files and their buffers: finding and loading one without a prompt or a window, its text here and on disk,
+--- writing it.
+local M = {}
+
+local api = vim.api
+local disk = require('caliban.editor.disk')
+local names = require('caliban.editor.name')
+
+--- The path with links resolved, also where the file is not there yet.
+---@param path string
+---@return string
+function M.real(path)
+  local full = names.absolute(path)
+  local found = vim.uv.fs_realpath(full)
+  if found then
+    return found
+  end
+  local folder = vim.fs.dirname(full)
+  return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
+end
+
+M.short = names.short
+
+---@param path string
+---@return integer? buf
+function M.find(path)
+  local want = M.real(path)
+  local folder, name = vim.fs.dirname(want), vim.fs.basename(want)
+  local other
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local full = api.nvim_buf_get_name(buf)
+    if full == path or full == want then
+      return buf
+    elseif full ~= '' and not full:find('^%a[%w+.-]*://') and M.real(full) == want then
+      other = buf
+    elseif vim.fs.basename(full) == name and M.real(vim.fs.dirname(full)) == folder then
+      other = buf
+    end
+  end
+  return other
+end
+
+local held = {} ---@type table<integer, true>
+
+--- Lets nothing but a BufWriteCmd write the buffer: an autocommand that is not `nested` runs none, and would write.
+---@param buf integer
+---@param on boolean
+function M.hold(buf, on)
+  local from = on and '' or 'acwrite'
+  if api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == from and (on or held[buf]) then
+    if on then
+      vim.cmd(("noautocmd lua vim.bo[%d].buftype = 'acwrite'"):format(buf))
+    else
+      vim.cmd(("noautocmd lua vim.bo[%d].buftype = ''"):format(buf))
+    end
+  end
+  held[buf] = on or nil
+end
+
+--- Whether a buffer is a file's, held or not.
+---@param buf integer
+---@return boolean
+function M.ordinary(buf)
+  local buftype = vim.bo[buf].buftype
+  return buftype == '' or buftype == 'acwrite' and held[buf] == true
+end
+
+--- Whether a buffer holds no line at all: the one it shows is Neovim's own.
+---@param buf integer
+---@return boolean
+function M.empty(buf)
+  if api.nvim_buf_line_count(buf) > 1 or api.nvim_buf_get_lines(buf, 0, 1, false)[1] ~= '' then
+    return false
+  end
+  return api.nvim_buf_call(buf, function()
+    return vim.fn.wordcount().bytes == 0
+  end)
+end
+
+---@param buf integer
+---@return string[]
+function M.lines(buf)
+  return M.empty(buf) and {} or api.nvim_buf_get_lines(buf, 0, -1, false)
+end
+
+--- Replaces rows; the buffer may hold no line, before or after.
+---@param buf integer
+---@param start integer
+---@param count integer
+---@param lines string[]
+function M.put(buf, start, count, lines)
+  if #lines > 0 and M.empty(buf) then
+    count = 1
+  end
+  api.nvim_buf_set_lines(buf, start, start + count, true, lines)
+end
+
+---@param buf integer
+---@return boolean
+function M.eol(buf)
+  return vim.bo[buf].endofline and not M.empty(buf)
+end
+
+--- A file's text as its buffer would show it, lines joined by '\n'.
+---@param buf integer
+---@return string? text absent where there is no such file
+---@return boolean? eol
+function M.disk(buf)
+  local text = disk.read(api.nvim_buf_get_name(buf))
+  if not text then
+    return nil
+  end
+  local encoding = vim.bo[buf].fileencoding
+  if encoding ~= '' and encoding ~= 'utf-8' then
+    text = vim.iconv(text, encoding, 'utf-8') or text
+  end
+  if text:sub(1, 3) == '\239\187\191' then
+    text = text:sub(4)
+  end
+  if vim.bo[buf].fileformat == 'dos' then
+    text = text:gsub('\r\n', '\n')
+  elseif vim.bo[buf].fileformat == 'mac' then
+    text = text:gsub('\r', '\n')
+  end
+  local eol = text:sub(-1) == '\n'
+  text = eol and text:sub(1, -2) or text
+  return text:find('\0', 1, true) and text:gsub('%z', '\n') or text, eol
+end
+
+---@param buf integer
+---@return string lines joined by '\n'
+function M.text(buf)
+  return table.concat(M.lines(buf), '\n')
+end
+
+local stamps = {} ---@type table<integer, string> when the file was last read or written, by its own clock
+
+---@param path string
+---@return string
+local function stamp(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat and ('%d.%d'):format(stat.mtime.sec, stat.mtime.nsec) or ''
+end
+
+---@param buf integer
+---@return string
+function M.stamp(buf)
+  return stamp(api.nvim_buf_get_name(buf))
+end
+
+api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' }, {
+  group = api.nvim_create_augroup('caliban.file', {}),
+  callback = function(event)
+    stamps[event.buf] = M.stamp(event.buf)
+  end,
+})
+
+--- Whether `:write` would ask: it compares with the last read, even where FileChangedShell has settled the matter.
+---@param buf integer
+---@return boolean
+function M.stale(buf)
+  return stamps[buf] ~= nil and stamps[buf] ~= M.stamp(buf)
+end
+
+--- What an error says, without the places in the code it came through.
+---@param err any
+---@return string
+function M.reason(err)
+  local text = tostring(err):gsub('\n.*', ''):gsub('^.*Autocommands for ".-": ', '')
+  text = text:gsub('^Vim%b():', '')
+  return vim.trim(text:match('E%d+: .*') or (text:gsub('^.*:%d+: ', '')))
+end
+
+--- Why the buffer's path does not lead to a regular file, as the end of a sentence.
+---@param buf integer
+---@return string?
+function M.odd(buf)
+  return disk.odd(api.nvim_buf_get_name(buf))
+end
+
+---@param buf integer
+function M.checktime(buf)
+  pcall(function()
+    vim.cmd(('silent checktime %d'):format(buf))
+  end)
+end
+
+--- Lets Neovim look at the file without asking anything.
+---@param buf integer
+---@param choice ''|'reload'
+---@return string? why it changed (`v:fcs_reason`), where it did and was not reloaded
+function M.check(buf, choice)
+  if M.odd(buf) then
+    -- Neovim would read it
+    return 'changed'
+  end
+  local why
+  local id = api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buf,
+    callback = function()
+      why = vim.v.fcs_reason
+      vim.v.fcs_choice = why == 'deleted' and '' or choice
+    end,
+  })
+  M.checktime(buf)
+  pcall(api.nvim_del_autocmd, id)
+  return why
+end
+
+--- Reads an unmodified buffer again if its file has changed.
+---@param buf integer
+function M.refresh(buf)
+  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
+  if not M.empty(buf) then
+    M.check(buf, 'reload')
+  elseif stat and stat.type == 'file' and stat.size > 0 then
+    -- it may have been opened before there was a file: then `:checktime` asks (W13)
+    api.nvim_buf_call(buf, function()
+      vim.cmd('silent! edit')
+    end)
+  end
+end
+
+---@param buf integer
+---@return boolean
+function M.is_utf8(buf)
+  local encoding = vim.bo[buf].fileencoding
+  return encoding == '' or encoding:find('^utf%-?8') ~= nil
+end
+
+--- Whether a buffer's encoding can hold a text.
+---@param buf integer
+---@param text string
+---@return boolean
+function M.encodes(buf, text)
+  if M.is_utf8(buf) then
+    return true
+  end
+  local encoding = vim.bo[buf].fileencoding
+  local there = vim.iconv(text, 'utf-8', encoding)
+  return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
+end
+
+--- Writes the buffer as `:write` does, its folder made first. The last line's end stays as it was.
+---@param buf integer
+---@param force boolean the disk was compared: do not ask about it
+---@return string? why it was not written
+function M.write(buf, force)
+  local keep, path = vim.bo[buf].fixendofline, api.nvim_buf_get_name(buf)
+  local before = stamp(path)
+  local odd = disk.odd(path)
+  if odd then
+    -- Neovim would write to it and wait until somebody reads
+    return odd
+  elseif not M.is_utf8(buf) and not M.encodes(buf, M.text(buf)) then
+    -- with a bang Neovim would write other characters in their place
+    return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
+  elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
+    -- nor would a bang ask whose permissions these are
+    return 'its permissions forbid it'
+  end
+  local ok, err = pcall(function()
+    vim.fn.mkdir(vim.fs.dirname(path), 'p')
+    if keep and not vim.bo[buf].endofline then
+      vim.bo[buf].fixendofline = false
+    end
+    api.nvim_buf_call(buf, function()
+      local bang = force and not vim.bo[buf].readonly
+      vim.cmd({ cmd = 'write', bang = bang, mods = { silent = true, lockmarks = true } })
+    end)
+  end)
+  if not api.nvim_buf_is_loaded(buf) then
+    return stamp(path) == before and 'its buffer is gone' or nil
+  end
+  if vim.bo[buf].fixendofline ~= keep then
+    vim.bo[buf].fixendofline = keep
+  end
+  if vim.bo[buf].modified or (not ok and M.disk(buf) ~= M.text(buf)) then
+    return ok and 'the write did not go through' or M.reason(err)
+  elseif not vim.uv.fs_stat(path) then
+    return 'it is not on disk after the write'
+  end
+end
+
+--- Writes the very text as it was on disk before, without autocommands.
+---@param buf integer
+---@return string? why not
+function M.restore(buf)
+  local odd = M.odd(buf)
+  if odd then
+    return odd
+  end
+  local keep = vim.bo[buf].fixendofline
+  vim.bo[buf].fixendofline = keep and vim.bo[buf].endofline
+  local ok, err = pcall(function()
+    vim.fn.mkdir(vim.fs.dirname(api.nvim_buf_get_name(buf)), 'p')
+    api.nvim_buf_call(buf, function()
+      vim.cmd('noautocmd silent lockmarks keepalt write!')
+    end)
+  end)
+  vim.bo[buf].fixendofline = keep
+  stamps[buf] = M.stamp(buf)
+  return not ok and M.reason(err) or nil
+end
+
+---@param buf integer
+---@param quietly? boolean
+---@return string? err
+local function load(buf, quietly)
+  vim.v.errmsg = ''
+  -- errors of the user's own autocommands do not matter here
+  pcall(function()
+    if quietly then
+      vim.cmd(('noautocmd silent! call bufload(%d)'):format(buf))
+    else
+      vim.cmd(('silent! call bufload(%d)'):format(buf))
+    end
+  end)
+  local err = vim.v.errmsg
+  if err:find('E325', 1, true) then
+    return 'it is open in another Neovim (swap file)'
+  end
+  return not api.nvim_buf_is_loaded(buf) and (err ~= '' and err or 'it could not be loaded') or nil
+end
+
+---@param buf integer
+---@param created boolean
+function M.unload(buf, created)
+  pcall(api.nvim_buf_delete, buf, { force = true, unload = not created })
+end
+
+--- Whether a file that is not there yet could be: its folder too may have to be made.
+---@param path string
+---@return boolean
+local function creatable(path)
+  for dir in vim.fs.parents(path) do
+    if vim.uv.fs_stat(dir) then
+      return vim.fn.filewritable(dir) == 2
+    end
+  end
+  return false
+end
+
+---@param buf integer
+---@param there boolean
+---@param path string
+---@return string?
+local function forbidden(buf, there, path)
+  local bo = vim.bo[buf]
+  if not M.ordinary(buf) then
+    return ('its buffer is not a file (%s)'):format(bo.buftype)
+  elseif not bo.modifiable then
+    return "its buffer is 'nomodifiable'"
+  elseif bo.readonly then
+    return 'it is read-only'
+  elseif there and vim.fn.filewritable(path) == 0 then
+    return 'there is no permission to write it'
+  elseif not there and not creatable(path) then
+    return 'there is no permission to create it'
+  elseif not there and not bo.modified and not M.empty(buf) then
+    return 'it is no longer on disk'
+  end
+end
+
+--- The buffer of a file, loaded, in no window if it was in none.
+---@param path string
+---@param quietly? boolean without autocommands, for a buffer that does not stay
+---@return integer? buf
+---@return string? why not, the end of a sentence
+---@return boolean? created by this
+function M.load(path, quietly)
+  local odd = not path:find('^/') and 'it is not a file on disk' or disk.odd(path)
+  if odd then
+    return nil, odd
+  end
+  local buf = M.find(path)
+  local created = not buf
+  if not (buf and api.nvim_buf_is_loaded(buf)) then
+    local swap = require('caliban.editor.swap').of(M.real(path))
+    if swap then
+      return nil, swap
+    end
+    buf = buf or vim.fn.bufadd(names.listed(path))
+    local err = load(buf, quietly)
+    if err then
+      -- the load may have gone through, and a second try would edit it
+      M.unload(buf, created)
+      if err:find('E565', 1, true) then
+        error(err, 0)
+      end
+      return nil, err
+    end
+  end
+  return buf, nil, created
+end
+
+--- The same, where it is fit to be changed.
+---@param path string
+---@return integer? buf
+---@return string? why not, the end of a sentence
+---@return boolean? created by this
+function M.open(path)
+  local buf, err, created = M.load(path)
+  if not buf then
+    return nil, err
+  end
+  local why = forbidden(buf, vim.uv.fs_stat(path) ~= nil, path)
+  if why then
+    if created then
+      M.unload(buf, true)
+    end
+    return nil, why
+  end
+  return buf, nil, created
+end
+
+--- Shows a file or a folder in the current window, as `:edit` does. If that window may not change, splits one above.
+---@param path string absolute
+function M.show(path)
+  local buf = M.find(path) or vim.fn.bufadd(names.listed(path))
+  vim.bo[buf].buflisted = true
+  pcall(api.nvim_win_set_buf, 0, buf)
+  if api.nvim_get_current_buf() ~= buf then
+    vim.cmd('aboveleft split')
+    vim.wo.winfixbuf = false
+    api.nvim_win_set_buf(0, buf)
+  end
+end
+
+--- What the program needs to know of a buffer's text.
+---@param buf integer
+---@return { text: string, eol: boolean, dos: boolean, bom: boolean }
+function M.snapshot(buf)
+  return {
+    text = M.text(buf),
+    eol = M.eol(buf),
+    dos = vim.bo[buf].fileformat == 'dos',
+    bom = vim.bo[buf].bomb,
+  }
+end
+
+--- Paths of the loaded, modified files.
+---@return string[]
+function M.changed()
+  local out = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name, bo = api.nvim_buf_get_name(buf), vim.bo[buf]
+    if api.nvim_buf_is_loaded(buf) and bo.modified and M.ordinary(buf) and name:find('^/') then
+      out[#out + 1] = name
+    end
+  end
+  return out
+end
+
+return M

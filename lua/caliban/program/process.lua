@@ -1,0 +1,386 @@
+--- The link to the program: starts it, shakes hands, sends notifications, hands out what comes.
+--- Never `rpcrequest`: it would block the editor.
+local M = {}
+
+local here = debug.getinfo(1, 'S').source:sub(2) ---@diagnostic disable-line: need-check-nil
+local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here))))
+
+---@class caliban.Link
+---@field job? integer nil while the program does not run
+---@field leaving? integer a program that is on its way out, before the next starts
+---@field welcome? caliban.Welcome
+---@field queue table[] what waits for the welcome
+---@field kept table<string, table> what must outlive the program: reviews and drafts
+---@field stderr string[] its last lines
+---@field ended? string why it does not run any more
+local link = { queue = {}, kept = {}, stderr = {} }
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  require('caliban.editor.notify').say(text, level or vim.log.levels.ERROR)
+end
+
+---@return string? path, string? why
+local function program()
+  local bin = require('caliban.config').get().bin
+  if bin then
+    local path = vim.fs.normalize(bin)
+    if vim.fn.executable(path) == 1 then
+      return path
+    end
+    local wrong = 'caliban: config.bin: %s is not a program that can be run. Correct it, or leave it out'
+      .. ' and run: cargo build --release in %s'
+    return nil, wrong:format(path, require('caliban.editor.name').tilde(root))
+  end
+  for _, profile in ipairs({ 'release', 'debug' }) do
+    local path = ('%s/target/%s/caliban'):format(root, profile)
+    if vim.fn.executable(path) == 1 then
+      return path
+    end
+  end
+  local say_how = "Caliban's program is not built. Run: cargo build --release in %s"
+  return nil, say_how:format(require('caliban.editor.name').tilde(root))
+end
+
+---@param data string[]
+local function on_stderr(_, data)
+  local lines = link.stderr
+  lines[math.max(#lines, 1)] = (lines[#lines] or '') .. data[1]
+  for i = 2, #data do
+    table.insert(lines, data[i])
+  end
+  while #lines > 50 do
+    table.remove(lines, 1)
+  end
+end
+
+---@param why string
+local function dead(why)
+  local unsent = link.queue
+  link.job, link.welcome, link.queue, link.ended = nil, nil, {}, why
+  require('caliban.chat').ended(why, unsent)
+end
+
+--- The program's exit code when it could not read what Neovim had sent.
+local UNREADABLE = 65
+
+---@param code integer
+---@return string
+local function how_it_ended(code)
+  if code == UNREADABLE then
+    return 'it could not read what Neovim sent'
+  end
+  return code > 128 and ('signal %d'):format(code - 128) or ('exit code %d'):format(code)
+end
+
+---@param job integer
+---@param code integer
+local function on_exit(job, code)
+  if vim.v.exiting ~= vim.NIL then
+    return
+  elseif job == link.leaving then
+    link.leaving = nil
+    return M.restart()
+  elseif job ~= link.job then
+    return
+  end
+  local say_so = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
+  dead(say_so:format(how_it_ended(code)))
+end
+
+---@param message table
+local function transmit(message)
+  -- the channel closes a moment before on_exit runs
+  if not pcall(vim.rpcnotify, link.job or 0, 'caliban', message) then
+    table.insert(link.queue, message)
+  end
+end
+
+--- Files whose review outlived the last program, or whose verdict did.
+---@return string[] absolute paths
+local function under_review()
+  local buffers = package.loaded['caliban.review.registry']
+  local out = {}
+  for _, it in ipairs(buffers and buffers.reviews() or {}) do
+    out[#out + 1] = it.path
+  end
+  for _, message in pairs(link.kept) do
+    out[#out + 1] = message.kind == 'reviewed' and message.path or nil
+  end
+  return out
+end
+
+--- The seconds by which the user's clock is ahead of UTC.
+---@return integer
+local function utc_offset()
+  local sign, hours, minutes = tostring(os.date('%z')):match('^([+-])(%d%d)(%d%d)$')
+  local seconds = (tonumber(hours) or 0) * 3600 + (tonumber(minutes) or 0) * 60
+  return math.floor(sign == '-' and -seconds or seconds)
+end
+
+--- Starts the program unless it runs.
+---@return boolean started, string? why not
+function M.start()
+  if link.job or link.leaving then
+    return true
+  end
+  local path, why = program()
+  if not path then
+    return false, why
+  end
+  link.stderr, link.ended = {}, nil
+  local ok, job = pcall(vim.fn.jobstart, { path }, {
+    rpc = true,
+    on_exit = on_exit,
+    on_stderr = on_stderr,
+  })
+  if not ok or job <= 0 then
+    return false, ('%s could not be started.'):format(path)
+  end
+  link.job = job
+  -- `api_info()` tells it too, in a millisecond
+  local version = vim.api.nvim_exec2('version', { output = true }).output:match('NVIM v(%S+)')
+  transmit({
+    kind = 'hello',
+    version = require('caliban.version'),
+    nvim = version or '?',
+    cwd = vim.fn.getcwd(),
+    reviews = under_review(),
+    leader = require('caliban.editor.maps').leader(),
+    utc_offset = utc_offset(),
+    config = require('caliban.config').wire(),
+  })
+  return true
+end
+
+--- The program that runs now, to tell it from one before; nil while none does.
+---@return integer?
+function M.program()
+  return link.job
+end
+
+--- What outlives the program is kept, by what the next such message would replace.
+---@param message table
+---@return boolean # whether it is of that kind
+local function keep(message)
+  if message.kind == 'draft' then
+    link.kept['draft ' .. message.session] = message
+  elseif message.kind == 'reviewed' then
+    link.kept['reviewed ' .. table.concat(message.proposals, ' ')] = message
+  else
+    return false
+  end
+  return true
+end
+
+--- Sends a message to the program, starting it where it never ran. After it has ended only drafts and
+--- reviews are taken, for the program that comes after it.
+---@param message table
+---@return boolean taken
+---@return string? why why not
+function M.notify(message)
+  if not link.job and keep(message) then
+    return true
+  end
+  if link.ended then
+    return false, link.ended
+  end
+  local ok, why = M.start()
+  if not ok then
+    return false, why
+  end
+  if link.welcome then
+    transmit(message)
+  else
+    table.insert(link.queue, message)
+  end
+  return true
+end
+
+--- The same for what the user has asked for: a refusal is told.
+---@param message table
+---@return boolean taken
+function M.ask(message)
+  local ok, why = M.notify(message)
+  if not ok then
+    say(why or '')
+  end
+  return ok
+end
+
+---@param message caliban.Welcome
+local function welcome(message)
+  local own = require('caliban.version')
+  if message.version ~= own then
+    local job = link.job
+    local say_so =
+      'The plugin is version %s, its program %s. Run: cargo build --release in %s, then :Caliban restart'
+    dead(say_so:format(own, message.version, require('caliban.editor.name').tilde(root)))
+    vim.fn.jobstop(job or 0)
+    return
+  end
+  link.welcome = message
+  local queue, kept = link.queue, link.kept
+  link.queue, link.kept = {}, {}
+  for _, held in ipairs(vim.list_extend(queue, vim.tbl_values(kept))) do
+    transmit(held)
+  end
+end
+
+---@type table<string, fun(message: any): any>
+local handlers = {
+  welcome = welcome,
+  session = function(message)
+    require('caliban.chat').opened(message)
+  end,
+  renamed = function(message)
+    require('caliban.chat').renamed(message)
+  end,
+  deleted = function(message)
+    require('caliban.chat').deleted(message)
+  end,
+  copied = function(message)
+    require('caliban.sessions.list').copy(message.text)
+  end,
+  history = vim.schedule_wrap(function(message)
+    require('caliban.sessions.list').history(message)
+  end),
+  paint = function(message)
+    require('caliban.chat').paint(message)
+  end,
+  status = function(message)
+    require('caliban.chat').status(message)
+  end,
+  bounce = function(message)
+    require('caliban.chat').bounce(message)
+  end,
+  propose = function(message)
+    return require('caliban.review.registry').propose(message)
+  end,
+  read = function(message)
+    return require('caliban.program.workspace').read(message)
+  end,
+  changed = function()
+    return require('caliban.program.workspace').changed()
+  end,
+  stamps = function(message)
+    return require('caliban.program.workspace').stamps(message)
+  end,
+  save = function(message)
+    return require('caliban.program.workspace').save(message)
+  end,
+  halt = function(message)
+    require('caliban.lsp').halt(message.session)
+    return require('caliban.review.registry').halt(message)
+  end,
+  consult = function(message)
+    require('caliban.lsp').consult(message)
+  end,
+  -- these wait for the user, and the program must not wait with them
+  models = vim.schedule_wrap(function(message)
+    require('caliban.sessions.models').offer(message)
+  end),
+  sessions = vim.schedule_wrap(function(message)
+    require('caliban.sessions.list').offer(message)
+  end),
+  held = vim.schedule_wrap(function(message)
+    require('caliban.sessions.handover').offer(message)
+  end),
+  connect = vim.schedule_wrap(function(message)
+    require('caliban.sessions.models').want(message)
+  end),
+  turns = vim.schedule_wrap(function(message)
+    require('caliban.sessions.rewind').offer(message)
+  end),
+  permissions = vim.schedule_wrap(function(message)
+    require('caliban.sessions.permissions').offer(message)
+  end),
+  preview = function(message)
+    require('caliban.sessions.rewind').preview(message)
+  end,
+  restore = function(message)
+    return require('caliban.sessions.rewind').restore(message)
+  end,
+  refresh = function(message)
+    require('caliban.sessions.rewind').refresh(message)
+  end,
+  request = function(message)
+    require('caliban.sessions.request').show(message)
+  end,
+  notice = function(message)
+    say(message.text, vim.log.levels[message.level:upper()])
+  end,
+  event = function(message)
+    require('caliban.status').event(message)
+  end,
+}
+
+--- Called by the program, as a request; the answer is its back-pressure. What a newer program may say
+--- beyond this is let pass.
+---@param message table
+---@return any
+function M.receive(message)
+  local handler = handlers[message.kind]
+  return handler and handler(message)
+end
+
+--- Starts the program anew, after the one that runs has saved everything and let go of its sessions. Every
+--- chat is opened again, and its transcript comes back from the session.
+function M.restart()
+  if link.job then
+    link.leaving, link.job, link.welcome = link.job, nil, nil
+    vim.fn.jobstop(link.leaving)
+  end
+  if link.leaving then
+    return
+  end
+  link.ended = nil
+  require('caliban.config').forget()
+  local ok, why = M.start()
+  if not ok then
+    return say(why or '')
+  end
+  local unsent = link.queue
+  link.queue = {}
+  require('caliban.chat').reopen()
+  vim.list_extend(link.queue, unsent)
+end
+
+--- How long Neovim waits at its end for a program that is busy with a slow disk, in ms; <C-c> goes on at once.
+local PATIENCE = 10000
+
+--- The editor goes: waits until the program has all that it was told, and what it had to do, on disk.
+---@return boolean done
+function M.finish()
+  if not link.job then
+    return false
+  end
+  -- it reads on to the end of its input; a signal, and a kill two seconds later, is what Neovim would do
+  pcall(vim.fn.chanclose, link.job, 'rpc')
+  return vim.fn.jobwait({ link.job }, PATIENCE)[1] == 0
+end
+
+---@class caliban.Report
+---@field path? string the program
+---@field missing? string why there is none
+---@field running boolean
+---@field welcome? caliban.Welcome
+---@field ended? string
+---@field stderr string[]
+
+--- For the health report.
+---@return caliban.Report
+function M.report()
+  local path, missing = program()
+  return {
+    path = path,
+    missing = missing,
+    running = link.job ~= nil,
+    welcome = link.welcome,
+    ended = link.ended,
+    stderr = link.stderr,
+  }
+end
+
+return M

@@ -1,0 +1,221 @@
+--- Proposals that belong together go into their buffers in one step: all of them, or none.
+local M = {}
+
+local arrive = require('caliban.review.arrival')
+local entry = require('caliban.review.entry')
+local file = require('caliban.editor.file')
+local settling = require('caliban.review.settlement')
+local slices = require('caliban.editor.slices')
+local track = require('caliban.review.hunks.tracking')
+local whole = require('caliban.review.whole')
+
+--- Edits that enter in a step of many milliseconds. For fewer the collector had better not begin anew each time.
+local MANY = 500
+
+---@class caliban.Reviews what the reviews do for it
+---@field of fun(buf: integer): caliban.Review? the review there is of a buffer, open or not
+---@field begin fun(item: caliban.Arriving, p: caliban.WireProposal, buf: integer): caliban.Review
+---@field persist fun(r: caliban.Review): string why it was not written; '' where it was
+---@field look fun(r: caliban.Review, decided?: boolean): string?
+---@field say fun(text?: string)
+
+---@class caliban.Fit a proposal that fits its buffer
+---@field p caliban.WireProposal
+---@field buf integer
+---@field plan caliban.Plan
+
+---@param reviews caliban.Reviews
+---@param item caliban.Arriving
+---@param p caliban.WireProposal
+---@return caliban.Fit?
+---@return caliban.Unfit? why not; absent too: it has changed meanwhile
+local function fit(reviews, item, p)
+  local buf, why, created = file.open(p.path)
+  if not buf then
+    return nil, entry.refused(why or 'it could not be loaded')
+  end
+  item.created = item.created or {}
+  item.created[buf] = item.created[buf] or created or nil
+  local r = reviews.of(buf)
+  local open = r and r.open and r or nil
+  if not vim.bo[buf].modified and not open and not p.binary then
+    -- nothing of the user's is in it, and the program read the disk
+    file.refresh(buf)
+  end
+  why = whole.refusal(p, buf, r)
+  if why then
+    return nil, entry.refused(why)
+  end
+  local plan, unfit = entry.plan(p, buf, open)
+  if not plan then
+    return nil, unfit
+  end
+  return { p = p, buf = buf, plan = plan }
+end
+
+--- Looks at all of them before anything is changed. Takes its time.
+---@param reviews caliban.Reviews
+---@param item caliban.Arriving
+---@return caliban.Fit[]? # absent: one cannot enter
+---@return boolean? again something has changed meanwhile, and nobody was told anything
+local function fits(reviews, item)
+  local all = {} ---@type caliban.Fit[]
+  for _, p in ipairs(item.proposals) do
+    local one, unfit = fit(reviews, item, p)
+    if not one and not unfit then
+      return nil, true
+    elseif not one then
+      for buf in pairs(item.created or {}) do
+        file.unload(buf, true)
+      end
+      entry.turn_away(item, p, unfit --[[@as caliban.Unfit]])
+      return nil
+    end
+    all[#all + 1] = one
+  end
+  slices.rest(true)
+  for _, it in ipairs(all) do
+    local holds = entry.holds(it.plan, it.buf, reviews.of(it.buf))
+    if not holds or arrive.stopped(item) or not arrive.calm(it.buf) then
+      return nil, true
+    end
+  end
+  return all
+end
+
+---@class caliban.Step what one of them did, to be taken back where another cannot enter
+---@field fit caliban.Fit
+---@field r caliban.Review
+---@field hunks caliban.Hunks
+---@field modified boolean
+
+---@param done caliban.Step[]
+local function take_back(done)
+  for i = #done, 1, -1 do
+    local it = done[i]
+    if it.fit.p.whole then
+      whole.withdraw(it.r)
+    else
+      local lines = it.fit.plan.lines
+      local runs = require('caliban.review.hunks.algebra').runs(file.lines(it.r.buf), lines)
+      track.edit(it.r, function()
+        for k = #runs, 1, -1 do
+          local d = runs[k]
+          file.put(it.r.buf, d[1], d[2], vim.list_slice(lines, d[3] + 1, d[3] + d[4]))
+        end
+      end)
+      it.r.hunks, it.r.before = it.hunks, nil
+      vim.bo[it.r.buf].modified = it.modified
+    end
+  end
+end
+
+---@param steps caliban.Step[]
+---@return caliban.WireProposal? one that could not enter
+---@return string? why
+local function apply(steps)
+  local done = {} ---@type caliban.Step[]
+  -- what can fail on disk goes first
+  local rest = vim.tbl_filter(function(step)
+    return not step.fit.p.whole
+  end, steps)
+  local first = vim.tbl_filter(function(step)
+    return step.fit.p.whole ~= nil
+  end, steps)
+  for _, step in ipairs(vim.list_extend(first, rest)) do
+    local p, r, ok, err = step.fit.p, step.r, true, nil
+    if p.whole then
+      err = whole.enter(r, p)
+      ok = err == nil
+    else
+      r.before = r.before or require('caliban.lsp.check').before(r.buf, step.fit.plan.lines)
+      ok, err = track.edit(r, function()
+        entry.apply(r, step.fit.plan)
+      end, step.fit.plan.after)
+    end
+    if not ok then
+      if not p.whole then
+        done[#done + 1] = step
+      end
+      take_back(done)
+      return p, err
+    end
+    done[#done + 1] = step
+  end
+  for _, step in ipairs(steps) do
+    entry.entered(step.r, step.fit.p, step.fit.plan)
+  end
+end
+
+--- All have entered: what is to be written is, and the program is told.
+---@param reviews caliban.Reviews
+---@param step caliban.Step
+---@return string? line for the user
+local function tell(reviews, step)
+  local r, p = step.r, step.fit.p
+  if p.whole then
+    entry.told(p, r.buf, 1, r.auto and '' or nil)
+  else
+    local text = r.auto and file.text(r.buf)
+    local unsaved = r.auto and reviews.persist(r) or nil
+    if unsaved then
+      settling.check(r)
+    end
+    entry.told(p, r.buf, #step.fit.plan.edits, unsaved, text or nil)
+  end
+  r.open = r.open or track.count(r) == 0
+  local line = reviews.look(r, true)
+  local data = { buf = r.buf, path = p.path, hunks = #step.fit.plan.edits }
+  settling.fire('CalibanProposal', data)
+  return line
+end
+
+---@param reviews caliban.Reviews
+---@param item caliban.Arriving
+---@param all caliban.Fit[]
+local function let_in(reviews, item, all)
+  local begun, steps = {}, {} ---@type table<integer, caliban.Review>, caliban.Step[]
+  for _, it in ipairs(all) do
+    local r = begun[it.buf]
+    if not r then
+      r = reviews.begin(item, it.p, it.buf)
+      r.origin = r.open and r.origin or settling.origin(it.buf, it.plan.text)
+      begun[it.buf] = r
+    end
+    steps[#steps + 1] = { fit = it, r = r, hunks = r.hunks, modified = vim.bo[it.buf].modified }
+  end
+  local one, why = apply(steps)
+  if one then
+    for _, r in pairs(begun) do
+      reviews.look(r)
+    end
+    if tostring(why):find('E565', 1, true) then
+      error(why, 0)
+    end
+    return entry.turn_away(item, one, entry.refused(file.reason(why)))
+  end
+  for _, step in ipairs(steps) do
+    reviews.say(tell(reviews, step))
+  end
+end
+
+--- Lets them in, or tells the program why none of them is. An error is one that passes (E565), and then nothing has
+--- changed.
+---@param reviews caliban.Reviews
+---@param item caliban.Arriving
+---@return boolean? again something changed while it was looked at
+function M.enter(reviews, item)
+  local all, again = fits(reviews, item)
+  local count = 0
+  for _, it in ipairs(all or {}) do
+    count = count + #it.plan.edits
+  end
+  if all and count > MANY then
+    slices.whole(let_in, reviews, item, all)
+  elseif all then
+    let_in(reviews, item, all)
+  end
+  return again
+end
+
+return M

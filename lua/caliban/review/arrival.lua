@@ -1,0 +1,190 @@
+--- Proposals on their way into a buffer: each waits until entering it disturbs nothing the user is in the middle of.
+local M = {}
+
+local api = vim.api
+local slices = require('caliban.editor.slices')
+
+---@class caliban.Arriving proposals that enter together
+---@field proposals caliban.WireProposal[]
+---@field session string
+---@field owner string the conversation in which it is reviewed
+---@field turn integer
+---@field waits? 'calm'|'review' for a quiet moment, or for another conversation's review of the file
+---@field created? table<integer, true> buffers that were made for it
+---@field record? caliban.Record a review of before, which comes back
+---@field batch? caliban.Batch
+
+---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
+
+local waiting = {} ---@type caliban.Arriving[]
+local stopped = {} ---@type table<string, boolean>
+local trying, scheduled, again = false, false, false
+local group ---@type integer?
+
+---@param session string
+---@param turn integer|''
+---@return string
+local function key(session, turn)
+  return session .. '\0' .. turn
+end
+
+--- Whether a buffer may change now. `state()` names what Neovim is halfway through; a macro it does not name.
+---@param buf? integer absent: it is not loaded yet
+---@return boolean
+function M.calm(buf)
+  local busy = vim.fn.getcmdwintype() .. vim.fn.state('x')
+  if #busy > 0 then
+    return false
+  elseif buf ~= api.nvim_get_current_buf() then
+    return true
+  end
+  local mode = api.nvim_get_mode()
+  return mode.mode == 'n'
+    and not mode.blocking
+    and vim.fn.state('moSaw') == ''
+    and vim.fn.reg_recording() == ''
+    and vim.fn.reg_executing() == ''
+    and vim.fn.pumvisible() == 0
+end
+
+--- Tries each that waits, one after the other.
+---@param enter caliban.Enter
+local function try(enter)
+  local held = {} ---@type table<string, 'calm'|'review'>
+  for _, item in ipairs(vim.list_slice(waiting)) do
+    local waits ---@type 'calm'|'review'|nil
+    -- a file's proposals enter in their order
+    for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
+      waits = waits or held[p.path]
+    end
+    item.waits = waits or enter(item)
+    for _, p in ipairs(item.proposals) do
+      held[p.path] = item.waits
+    end
+    if item.waits == nil then
+      waiting = vim.tbl_filter(function(other)
+        return other ~= item
+      end, waiting)
+    end
+    slices.rest()
+  end
+end
+
+--- Whether a try could help: SafeState comes round again after each one.
+---@return boolean
+local function hopeful()
+  local calm = vim.fn.getcmdwintype() == ''
+    and api.nvim_get_mode().mode == 'n'
+    and vim.fn.reg_recording() == ''
+    and vim.fn.reg_executing() == ''
+  for _, item in ipairs(calm and waiting or {}) do
+    if item.waits == 'calm' then
+      return true
+    end
+  end
+  return false
+end
+
+local EVENTS =
+  { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
+
+--- Waits for what may be calm, or no more.
+---@param enter caliban.Enter
+local function watch(enter)
+  if #waiting > 0 and not group then
+    group = api.nvim_create_augroup('caliban.review.arrival', {})
+    api.nvim_create_autocmd(EVENTS, {
+      group = group,
+      callback = function()
+        if hopeful() then
+          M.retry(enter)
+        end
+      end,
+    })
+  elseif #waiting == 0 and group then
+    api.nvim_del_augroup_by_id(group)
+    group = nil
+  end
+end
+
+---@param enter caliban.Enter
+function M.retry(enter)
+  again = trying
+  if scheduled or trying then
+    return
+  end
+  scheduled = true
+  -- never within an autocommand
+  vim.schedule(function()
+    scheduled, trying = false, true
+    slices.run(function()
+      local before = #waiting > 0 and waiting[1].waits
+      local ok, err = pcall(try, enter)
+      trying = false
+      if (#waiting > 0 and waiting[1].waits) ~= before then
+        require('caliban.status').held()
+      end
+      watch(enter)
+      if again then
+        M.retry(enter)
+      end
+      if not ok then
+        error(err, 0)
+      end
+    end)
+  end)
+end
+
+--- The proposals of a message, those together that enter together.
+---@param message caliban.Propose
+---@return caliban.Arriving[]
+function M.grouped(message)
+  local items, groups = {}, {} ---@type caliban.Arriving[], table<integer, caliban.Arriving>
+  for _, p in ipairs(message.proposals) do
+    local item = groups[p.group]
+    if not item then
+      item =
+        { proposals = {}, session = message.session, owner = message.owner, turn = message.turn }
+      groups[p.group], items[#items + 1] = item, item
+    end
+    table.insert(item.proposals, p)
+  end
+  return items
+end
+
+---@param items caliban.Arriving[]
+---@param enter caliban.Enter
+function M.push(items, enter)
+  vim.list_extend(waiting, items)
+  M.retry(enter)
+end
+
+---@return caliban.Arriving[]
+function M.waiting()
+  return waiting
+end
+
+--- Lets nothing of a turn in any more.
+---@param session string
+---@param turn integer
+function M.stop(session, turn)
+  stopped[key(session, turn)] = true
+end
+
+--- No turn of a session runs: the next may have the number of one that was stopped.
+---@param session string
+function M.rest(session)
+  for it in pairs(stopped) do
+    if vim.startswith(it, key(session, '')) then
+      stopped[it] = nil
+    end
+  end
+end
+
+---@param item caliban.Arriving
+---@return boolean
+function M.stopped(item)
+  return stopped[key(item.session, item.turn)] == true
+end
+
+return M

@@ -1,0 +1,135 @@
+--- Accepting and rejecting hunks of one review.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.editor.file')
+local hunks = require('caliban.review.hunks.index')
+local review = require('caliban.review.hunks.algebra')
+local track = require('caliban.review.hunks.tracking')
+local verdicts = require('caliban.review.verdict')
+local whole = require('caliban.review.whole')
+
+---@class caliban.Choice
+---@field scope? 'hunk'|'file'|'all'|'range'
+---@field buf? integer
+---@field range? [integer, integer] lines, from 1, inclusive
+---@field reason? string
+---@field row? integer of the hunk, from 0; absent: the cursor's
+---@field session? string of scope `all`, this conversation's alone
+
+---@param r caliban.Review
+---@param verdict 'accept'|'reject'
+---@param first integer
+---@param last integer
+---@param reason? string
+---@return integer? decided absent: the buffer cannot be changed, and the user was told
+function M.decide(r, verdict, first, last, reason)
+  local taken, rest, after = review.take(hunks.list(r.hunks), first, last)
+  if #taken == 0 then
+    return 0
+  elseif verdict == 'accept' then
+    r.hunks, r.acted = hunks.of(rest), true
+    verdicts.decided(r, verdict, taken)
+    return #taken
+  end
+  local ok, err = track.edit(r, function()
+    for i = #taken, 1, -1 do
+      file.put(r.buf, taken[i].start, #taken[i].new, taken[i].old)
+    end
+  end)
+  if not ok then
+    require('caliban.editor.notify').show(
+      ('%s cannot be changed now: %s'):format(file.short(r.path), file.reason(err)),
+      vim.log.levels.ERROR
+    )
+    return nil
+  end
+  r.hunks, r.acted = hunks.of(after), true
+  verdicts.decided(r, verdict, taken)
+  vim.list_extend(r.dropped, taken)
+  for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
+    r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason or '' }
+  end
+  return #taken
+end
+
+---@param buf integer
+---@return integer row of the cursor, from 0
+local function cursor(buf)
+  local win = vim.fn.bufwinid(buf)
+  win = buf == api.nvim_get_current_buf() and 0 or win
+  return win >= 0 and api.nvim_win_get_cursor(win)[1] - 1 or 0
+end
+
+--- The rows a choice means; none where it means no hunk.
+---@param r caliban.Review
+---@param opts caliban.Choice
+---@return integer? first, integer? last
+function M.rows(r, opts)
+  if opts.range then
+    return math.min(opts.range[1], opts.range[2]) - 1, math.max(opts.range[1], opts.range[2])
+  elseif opts.scope == 'file' or opts.scope == 'all' then
+    return 0, api.nvim_buf_line_count(r.buf)
+  end
+  local _, hunk = hunks.at(r.hunks, opts.row or cursor(r.buf))
+  if hunk then
+    return hunk.start, hunk.start + #hunk.new
+  end
+end
+
+--- The reviews a choice is about.
+---@param opts caliban.Choice
+---@param open caliban.Review[]
+---@return caliban.Review[]
+function M.chosen(opts, open)
+  local buf = (opts.buf == nil or opts.buf == 0) and api.nvim_get_current_buf() or opts.buf
+  return vim.tbl_filter(function(r)
+    local all = opts.scope == 'all' and (not opts.session or r.session == opts.session)
+    return all or r.buf == buf
+  end, open)
+end
+
+--- Decides what a choice means in each of these reviews.
+---@param verdict 'accept'|'reject'
+---@param opts caliban.Choice
+---@param chosen caliban.Review[] with something pending
+---@param look fun(r: caliban.Review): string? draws or settles it: then one line for the user
+---@return string? message for the user
+function M.choose(verdict, opts, chosen, look)
+  local lines, failed, unsaved = {}, false, 0
+  local decided = { hunk = 0, delete = 0, rename = 0 }
+  for _, r in ipairs(chosen) do
+    local first, last = M.rows(r, opts)
+    local all = opts.scope == 'file' or opts.scope == 'all'
+    if r.whole and (all or r.hunks.count == 0) then
+      first, last = 0, api.nvim_buf_line_count(r.buf)
+      local kind = r.whole.kind
+      local done = whole.decide(r, verdict, opts.reason)
+      decided[kind], failed = decided[kind] + (done and 1 or 0), failed or not done
+    end
+    if first and last then
+      local count = M.decide(r, verdict, first, last, opts.reason)
+      decided.hunk, failed = decided.hunk + (count or 0), failed or not count
+      lines[#lines + 1] = look(r)
+      local left = api.nvim_buf_is_valid(r.buf) and vim.bo[r.buf].modified
+      unsaved = unsaved + (left and 1 or 0)
+    end
+  end
+  if #lines > 1 then
+    local but = unsaved > 0 and (', %d not saved'):format(unsaved) or ''
+    return ('%d files: %s %sed%s'):format(#lines, whole.counted(decided), verdict, but)
+  elseif #chosen == 0 then
+    return 'Nothing is under review here.'
+  end
+  local none = whole.counted(decided) == '' and not failed
+  return lines[1] or none and M.none() or nil
+end
+
+--- Where the cursor is on no hunk.
+---@return string
+function M.none()
+  local key = require('caliban.review.ui.overlay').key(api.nvim_get_current_buf(), 'next hunk')
+  return ('No hunk here. %s goes to the next one.'):format(key)
+end
+
+return M

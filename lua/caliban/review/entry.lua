@@ -1,0 +1,335 @@
+--- A proposal's edits, and putting them into a buffer.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.editor.file')
+local hunks = require('caliban.review.hunks.index')
+local review = require('caliban.review.hunks.algebra')
+local rope = require('caliban.review.hunks.rope')
+local slices = require('caliban.editor.slices')
+
+--- Lines that are read in one go, and hunks between two rests.
+local PART, SOME = 1000, 64
+--- Bytes that are hashed in one go; the program does the same (`Text::hash_of_parts`).
+local CHUNK = 65536
+
+---@class caliban.Plan what a proposal makes of a buffer
+---@field tick integer the buffer's, for which it holds
+---@field lines string[] the buffer's
+---@field text string the same, joined
+---@field edits caliban.Edit[]
+---@field key integer the one before that of its first change
+---@field count integer its changes
+---@field was? caliban.Hunks pending already
+---@field hunks caliban.Hunks pending then
+---@field after caliban.Rope the lines then
+
+--- The edits of a proposal, in rows of the text it was made from, without the lines they leave alone.
+---@param p caliban.WireProposal
+---@param lines string[]
+---@param key integer the one before that of its first change
+---@return caliban.Edit[]? edits absent: they do not fit the text
+function M.edits(p, lines, key)
+  local edits, row = {}, 0
+  for i, h in ipairs(p.hunks) do
+    local new = h.n == 0 and {} or vim.split(h.text, '\n', { plain = true })
+    if h.start < row or h.start + h.count > #lines or #new ~= h.n then
+      return nil
+    end
+    row = h.start + h.count
+    local old = vim.list_slice(lines, h.start + 1, row)
+    for _, d in ipairs(review.runs(old, new)) do
+      edits[#edits + 1] = {
+        start = h.start + d[1],
+        old = vim.list_slice(old, d[1] + 1, d[1] + d[2]),
+        new = vim.list_slice(new, d[3] + 1, d[3] + d[4]),
+        of = { key + i },
+      }
+    end
+    if i % SOME == 0 then
+      slices.rest()
+    end
+  end
+  return edits
+end
+
+--- Whether nothing has changed since it was made.
+---@param plan caliban.Plan
+---@param buf integer
+---@param r? caliban.Review
+---@return boolean
+function M.holds(plan, buf, r)
+  local was = r and r.open and r.hunks or nil
+  return api.nvim_buf_is_loaded(buf)
+    and plan.tick == api.nvim_buf_get_changedtick(buf)
+    and plan.was == was
+end
+
+--- Puts it into the buffer, of which nothing has changed since.
+---@param r caliban.Review
+---@param plan caliban.Plan
+function M.apply(r, plan)
+  for i = #plan.edits, 1, -1 do
+    local e = plan.edits[i]
+    file.put(r.buf, e.start, #e.old, e.new)
+  end
+  r.hunks = plan.hunks
+end
+
+---@param r caliban.Review
+---@param wanted boolean
+function M.set_eol(r, wanted)
+  local bo = vim.bo[r.buf]
+  if file.empty(r.buf) or bo.endofline == wanted then
+    return
+  end
+  r.eol = r.eol or { bo.endofline, bo.fixendofline }
+  bo.endofline = wanted
+  bo.fixendofline = wanted and r.eol[2]
+end
+
+--- The last newline is no part of an undo state: what a redo brought back ends as it did, and where the user, or a
+--- rewind, has made it what it was its line is no hunk any more.
+---@param r caliban.Review
+function M.follow_eol(r)
+  local last = r.eol and r.proposals[#r.proposals]
+  if not last or r.hunks.count == 0 then
+    return
+  elseif not r.open then
+    M.set_eol(r, last.eol[2])
+  elseif vim.bo[r.buf].endofline ~= last.eol[2] then
+    local list = hunks.list(r.hunks)
+    r.hunks = hunks.ends(list[#list]) and hunks.of(vim.list_slice(list, 1, #list - 1)) or r.hunks
+  end
+end
+
+---@param p caliban.WireProposal
+---@param state string
+---@param fields? table
+function M.answer(p, state, fields)
+  require('caliban.program.process').notify(
+    vim.tbl_extend('force', { kind = 'arrived', id = p.id, state = state, hunks = 0 }, fields or {})
+  )
+end
+
+---@class caliban.Unfit
+---@field [1] 'moved'|'refused'
+---@field [2] table
+
+--- Tells of all that are to enter together that one of them cannot, and so none does.
+---@param item caliban.Arriving
+---@param one caliban.WireProposal
+---@param unfit caliban.Unfit
+function M.turn_away(item, one, unfit)
+  for _, p in ipairs(item.proposals) do
+    M.answer(p, p == one and unfit[1] or 'withheld', p == one and unfit[2] or nil)
+  end
+end
+
+---@param why string the end of a sentence
+---@return caliban.Unfit
+function M.refused(why)
+  return { 'refused', { why = why } }
+end
+
+---@param p caliban.WireProposal
+---@param buf integer
+---@return caliban.Unfit
+local function moved(p, buf)
+  local now = file.snapshot(buf)
+  if file.empty(buf) and not vim.uv.fs_stat(p.path) then
+    now.text = nil
+  end
+  return { 'moved', now }
+end
+
+---@param buf integer
+---@return string[] lines
+---@return string text
+local function read(buf)
+  local lines, parts = {}, {}
+  for row = 0, file.empty(buf) and -1 or api.nvim_buf_line_count(buf) - 1, PART do
+    local part = api.nvim_buf_get_lines(buf, row, row + PART, false)
+    parts[#parts + 1] = table.concat(part, '\n')
+    vim.list_extend(lines, part)
+    if row > 0 then
+      slices.rest()
+    end
+    if not api.nvim_buf_is_loaded(buf) then
+      break
+    end
+  end
+  slices.rest(true)
+  local text = table.concat(parts, '\n')
+  slices.rest(true)
+  return lines, text
+end
+
+--- The hash by which a text is known to the program: of a long one that of its parts' hashes.
+---@param text string
+---@return string
+local function hash(text)
+  if #text <= CHUNK then
+    return vim.fn.sha256(text)
+  end
+  local parts = {} ---@type string[]
+  for at = 1, #text, CHUNK do
+    parts[#parts + 1] = vim.fn.sha256(text:sub(at, at + CHUNK - 1))
+    slices.rest()
+  end
+  return vim.fn.sha256(table.concat(parts))
+end
+
+--- Whether the text a proposal was made from is the buffer's.
+---@param p caliban.WireProposal
+---@param buf integer
+---@param text string the buffer's
+---@param open boolean
+---@return boolean
+local function current(p, buf, text, open)
+  if p.create then
+    return file.empty(buf) and (open or not vim.uv.fs_stat(p.path))
+  end
+  return hash(text) == p.sha
+end
+
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@return string[] lines after them
+local function after(lines, edits)
+  local out, row = {}, 0
+  for i, e in ipairs(edits) do
+    vim.list_extend(out, lines, row + 1, e.start)
+    vim.list_extend(out, e.new)
+    row = e.start + #e.old
+    if i % SOME == 0 then
+      slices.rest()
+    end
+  end
+  return vim.list_extend(out, lines, row + 1)
+end
+
+--- What is pending then.
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@param was? caliban.Hunks
+---@return caliban.Hunks
+local function pending(lines, edits, was)
+  if not was or was.count == 0 then
+    return hunks.of(review.proposed(edits))
+  end
+  local asked = 0
+  local function get(first, last)
+    asked = asked + 1
+    if asked % SOME == 0 then
+      slices.rest()
+    end
+    return vim.list_slice(lines, first + 1, last)
+  end
+  local list, last =
+    require('caliban.review.hunks.stack').stacked(hunks.list(was), edits, get), edits[#edits]
+  if last and hunks.ends(last) and not review.at(list, last.start) then
+    list[#list + 1] = { start = last.start, new = last.new, old = last.old, of = last.of }
+  end
+  return hunks.of(list)
+end
+
+--- What a proposal asks of a buffer. Takes its time: the buffer may have changed since.
+---@param p caliban.WireProposal
+---@param buf integer
+---@param r? caliban.Review its review, if it is open
+---@return caliban.Plan? plan absent: it cannot enter
+---@return caliban.Unfit? unfit why not; absent too: it has changed meanwhile
+function M.plan(p, buf, r)
+  local tick, was = api.nvim_buf_get_changedtick(buf), r and r.hunks
+  local lines, text = read(buf)
+  local fits = p.binary or current(p, buf, text, r ~= nil)
+  local count = math.max(#p.hunks, 1)
+  local key = require('caliban.review.verdict').keys(count)
+  local edits = fits and M.edits(p, lines, key) or nil
+  if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
+    return nil
+  elseif not edits then
+    return nil, moved(p, buf)
+  end
+  local new = table.concat(vim.tbl_map(function(h)
+    return h.text
+  end, p.hunks))
+  if not file.encodes(buf, new) then
+    local why = 'its encoding (%s) cannot hold the new text'
+    return nil, M.refused(why:format(vim.bo[buf].fileencoding))
+  elseif not p.whole and #edits == 0 and not file.empty(buf) and p.eol ~= file.eol(buf) then
+    -- its line stands for the last newline
+    local last = { lines[#lines] }
+    edits = { { start = #lines - 1, old = last, new = last, of = { key + 1 } } }
+  end
+  return {
+    tick = tick,
+    lines = lines,
+    text = text,
+    edits = edits,
+    key = key,
+    count = #edits > 0 and count or 0,
+    was = was,
+    hunks = pending(lines, edits, was),
+    after = rope.of(after(lines, edits)),
+  }
+end
+
+--- A proposal has entered: what must be known of it at the end.
+---@param r caliban.Review
+---@param p caliban.WireProposal
+---@param plan caliban.Plan
+function M.entered(r, p, plan)
+  local eol = file.eol(r.buf)
+  M.set_eol(r, p.eol)
+  vim.bo[r.buf].buflisted = true
+  r.proposals[#r.proposals + 1] = {
+    id = p.id,
+    program = require('caliban.program.process').program(),
+    lines = plan.lines,
+    edits = plan.edits,
+    key = plan.key,
+    count = plan.count,
+    eol = { eol, p.eol },
+    whole = p.whole,
+    to = p.to,
+  }
+end
+
+--- The program's answer: it waits to be decided, or was written at once.
+---@param p caliban.WireProposal
+---@param buf integer
+---@param hunks integer
+---@param unsaved? string why it was not written, '' where it was; absent: it waits
+---@param text? string the buffer's before it was written
+function M.told(p, buf, hunks, unsaved, text)
+  local fields = { hunks = hunks, unsaved = unsaved }
+  if text and api.nvim_buf_is_loaded(buf) and file.text(buf) ~= text then
+    fields = vim.tbl_extend('error', fields, file.snapshot(buf))
+  end
+  M.answer(p, 'entered', fields)
+end
+
+--- The texts of the proposals whose program has ended: the next one knows nothing of them.
+---@param r caliban.Review
+---@return caliban.ProposedText[]
+function M.orphans(r)
+  local out, program = {}, require('caliban.program.process').program()
+  for _, it in ipairs(r.proposals) do
+    if it.program ~= program then
+      out[#out + 1] = {
+        id = it.id,
+        before = table.concat(it.lines, '\n'),
+        before_eol = it.eol[1],
+        after = it.whole == 'delete' and '' or table.concat(after(it.lines, it.edits), '\n'),
+        after_eol = it.eol[2],
+        whole = it.whole,
+        to = it.to,
+      }
+    end
+  end
+  return out
+end
+
+return M

@@ -1,0 +1,73 @@
+--- What formatters change in a file under review. They hand Neovim text edits, as a language server does: conform.nvim
+--- with whatever it runs, `vim.lsp.buf.format()` and 'formatexpr' too. Who applies those is on the stack meanwhile.
+local M = {}
+
+local api = vim.api
+local rope = require('caliban.review.hunks.rope')
+
+--- Texts that are kept, and the bytes of one that is sent to the program.
+local MOST, LONG = 10, 1000000
+
+---@class caliban.Formatted
+---@field before caliban.Rope|string
+---@field after caliban.Rope|string
+
+--- Whether it is a formatter that changes a buffer right now. Completion applies text edits too, in insert mode, and
+--- what renames or refactors does so for a whole workspace.
+---@return boolean
+function M.runs()
+  local util = package.loaded['vim.lsp.util']
+  if not util or api.nvim_get_mode().mode:find('^[iR]') then
+    return false
+  end
+  local found, level = false, 2
+  local frame = debug.getinfo(level, 'f')
+  while frame do
+    if frame.func == util.apply_workspace_edit or frame.func == util.apply_text_document_edit then
+      return false
+    end
+    found = found or frame.func == util.apply_text_edits
+    level = level + 1
+    frame = debug.getinfo(level, 'f')
+  end
+  return found
+end
+
+--- Keeps one change of a formatter; those that follow each other are one.
+---@param r caliban.Review
+---@param before caliban.Rope|string
+---@param after caliban.Rope|string
+function M.note(r, before, after)
+  r.formatted = r.formatted or {}
+  local last = r.formatted[#r.formatted] ---@as caliban.Formatted?
+  if last and last.after == before then
+    last.after = after
+    return
+  end
+  table.insert(r.formatted, { before = before, after = after })
+  if #r.formatted > MOST then
+    table.remove(r.formatted, 1)
+  end
+end
+
+---@param text caliban.Rope|string
+---@return string
+local function plain(text)
+  return type(text) == 'string' and text or rope.text(text --[[@as caliban.Rope]])
+end
+
+--- All of them, for the program.
+---@param r caliban.Review
+---@return caliban.WireFormatting[]
+function M.list(r)
+  local out = {} ---@type caliban.WireFormatting[]
+  for _, it in ipairs(r.formatted or {}) do
+    local before, after = plain(it.before), plain(it.after)
+    if before ~= after and #before < LONG and #after < LONG then
+      out[#out + 1] = { before = before, after = after }
+    end
+  end
+  return out
+end
+
+return M

@@ -1,0 +1,253 @@
+--- The hunks of a review, however many: in blocks whose rows count from the block's own, so that a change costs what
+--- its neighbourhood costs, and the lists of two undo states share the blocks that are the same. Each means what its
+--- namesake in `review` means of the plain list. Never changed in place.
+local M = {}
+
+local review = require('caliban.review.hunks.algebra')
+
+---@class caliban.HunkBlock
+---@field at integer the row its own count from
+---@field list caliban.Hunk[] at least one
+---@field loose boolean one of them is
+
+---@class caliban.Hunks
+---@field blocks caliban.HunkBlock[] ascending
+---@field count integer
+---@field list? caliban.Hunk[] all of them, once asked for
+
+--- Hunks of a new block. Typing may grow it to twice as many.
+local SIZE = 64
+
+--- Appends hunks in blocks.
+---@param blocks caliban.HunkBlock[]
+---@param list caliban.Hunk[]
+local function cut(blocks, list)
+  local parts = math.max(1, math.floor(#list / SIZE))
+  local from = 1
+  for part = 1, parts do
+    local to = math.floor(#list * part / parts)
+    if to >= from then
+      local block = { at = list[from].start, list = {}, loose = false }
+      for k = from, to do
+        table.insert(block.list, review.moved(list[k], -block.at))
+        block.loose = block.loose or list[k].loose == true
+      end
+      blocks[#blocks + 1] = block
+    end
+    from = to + 1
+  end
+end
+
+---@param list caliban.Hunk[]
+---@return caliban.Hunks
+function M.of(list)
+  local blocks = {} ---@type caliban.HunkBlock[]
+  cut(blocks, list)
+  return { blocks = blocks, count = #list, list = list }
+end
+
+--- The hunks of some blocks.
+---@param hunks caliban.Hunks
+---@param i integer
+---@param j integer inclusive
+---@return caliban.Hunk[]
+local function plain(hunks, i, j)
+  local out = {} ---@type caliban.Hunk[]
+  for k = i, j do
+    local block = hunks.blocks[k]
+    for _, hunk in ipairs(block.list) do
+      out[#out + 1] = review.moved(hunk, block.at)
+    end
+  end
+  return out
+end
+
+--- All of them.
+---@param hunks caliban.Hunks
+---@return caliban.Hunk[]
+function M.list(hunks)
+  hunks.list = hunks.list or plain(hunks, 1, #hunks.blocks)
+  return hunks.list
+end
+
+--- The last block that begins at or before a row, else the first.
+---@param hunks caliban.Hunks
+---@param row integer
+---@return integer
+local function find(hunks, row)
+  local low, high = 1, #hunks.blocks
+  while low < high do
+    local middle = math.ceil((low + high) / 2)
+    if hunks.blocks[middle].at <= row then
+      low = middle
+    else
+      high = middle - 1
+    end
+  end
+  return low
+end
+
+---@param block caliban.HunkBlock
+---@return integer row where its last hunk begins
+local function last_start(block)
+  return block.at + block.list[#block.list].start
+end
+
+--- The blocks around rows [first, last): with the hunks right before and right after them.
+---@param hunks caliban.Hunks
+---@param first integer
+---@param last integer
+---@return integer i, integer j none where j < i
+local function around(hunks, first, last)
+  local i = find(hunks, first)
+  local j = math.min(i, #hunks.blocks)
+  while j < #hunks.blocks and last_start(hunks.blocks[j]) < last do
+    j = j + 1
+  end
+  return i, j
+end
+
+---@param hunks caliban.Hunks
+---@param i integer
+---@return integer hunks before a block
+local function before(hunks, i)
+  local n = 0
+  for k = 1, i - 1 do
+    n = n + #hunks.blocks[k].list
+  end
+  return n
+end
+
+--- The hunks that reach into rows [first, last], or touch them.
+---@param hunks caliban.Hunks
+---@param first integer
+---@param last integer
+---@return caliban.Hunk[]
+function M.near(hunks, first, last)
+  local out = {} ---@type caliban.Hunk[]
+  local i, j = around(hunks, first, last)
+  for k = i, j do
+    local at = hunks.blocks[k].at
+    for _, hunk in ipairs(hunks.blocks[k].list) do
+      local start = at + hunk.start
+      if start > last then
+        break
+      elseif start + #hunk.new >= first then
+        out[#out + 1] = review.moved(hunk, at)
+      end
+    end
+  end
+  return out
+end
+
+---@param hunks caliban.Hunks
+---@param row integer
+---@return integer? index
+---@return caliban.Hunk?
+function M.at(hunks, row)
+  local i, j = around(hunks, row, row + 2)
+  for k = i, j do
+    local block = hunks.blocks[k]
+    local n = review.at(block.list, row - block.at)
+    if n then
+      return before(hunks, k) + n, review.moved(block.list[n], block.at)
+    end
+  end
+end
+
+--- The first hunk that begins after a row, or the last that begins before it.
+---@param hunks caliban.Hunks
+---@param row integer
+---@param step 1|-1
+---@return caliban.Hunk?
+function M.beyond(hunks, row, step)
+  local i, j = around(hunks, step == 1 and row or row - 1, row + 1)
+  local list = plain(hunks, i, j)
+  for k = step == 1 and 1 or #list, step == 1 and #list or 1, step do
+    if (list[k].start - row) * step > 0 then
+      return list[k]
+    end
+  end
+end
+
+--- Blocks `i`..`j` replaced by these hunks, and those after moved.
+---@param hunks caliban.Hunks
+---@param i integer
+---@param j integer
+---@param list caliban.Hunk[]
+---@param delta integer
+---@return caliban.Hunks
+local function replaced(hunks, i, j, list, delta)
+  local count = hunks.count + #list
+  for k = i, j do
+    count = count - #hunks.blocks[k].list
+  end
+  local blocks = vim.list_slice(hunks.blocks, 1, i - 1)
+  cut(blocks, list)
+  for k = j + 1, #hunks.blocks do
+    local it = hunks.blocks[k]
+    if delta ~= 0 then
+      it = { at = it.at + delta, list = it.list, loose = it.loose }
+    end
+    blocks[#blocks + 1] = it
+  end
+  return { blocks = blocks, count = count }
+end
+
+--- Whether it is of the last newline alone: its line stands for it.
+---@param it caliban.Hunk|caliban.Edit
+---@return boolean
+function M.ends(it)
+  return #it.old == 1 and #it.new == 1 and it.old[1] == it.new[1]
+end
+
+--- What a formatter changed is the user's work only where they had changed it before.
+---@param before caliban.Hunk[]
+---@param after caliban.Hunk[]
+local function formatted(before, after)
+  local typed = {} ---@type table<integer, true>
+  for _, hunk in ipairs(before) do
+    for _, key in ipairs(hunk.typed and hunk.of or {}) do
+      typed[key] = true
+    end
+  end
+  for i, hunk in ipairs(after) do
+    local is_typed = false
+    for _, key in ipairs(hunk.of or {}) do
+      is_typed = is_typed or typed[key] == true
+    end
+    after[i] = vim.tbl_extend('force', hunk, { typed = is_typed })
+  end
+end
+
+---@param hunks caliban.Hunks
+---@param first integer
+---@param last integer
+---@param new string[]
+---@param formats? boolean a formatter did it
+---@return caliban.Hunks
+---@return boolean own
+function M.change(hunks, first, last, new, formats)
+  local i, j = around(hunks, first, last)
+  local list = plain(hunks, i, j)
+  local after, own = review.change(list, first, last, new)
+  if after == list then
+    return hunks, own
+  elseif formats then
+    formatted(list, after)
+  end
+  return replaced(hunks, i, j, after, #new - (last - first)), own
+end
+
+---@param hunks caliban.Hunks
+---@return caliban.Hunks
+function M.tighten(hunks)
+  for i = #hunks.blocks, 1, -1 do
+    if hunks.blocks[i].loose then
+      hunks = replaced(hunks, i, i, review.tighten(plain(hunks, i, i)), 0)
+    end
+  end
+  return hunks
+end
+
+return M

@@ -1,0 +1,204 @@
+--- Whose the lines are that one command took from one place and put in another: `:sort`, `:move`, `J`, `gq`, a filter.
+--- Neovim tells of a move as lines that go and lines that come; a line that comes again keeps its owner.
+local M = {}
+
+local hunks = require('caliban.review.hunks.index')
+local review = require('caliban.review.hunks.algebra')
+
+---@class caliban.Moved
+---@field users table<string, integer> the user's lines that went, how often
+---@field agents table<string, integer> lines of hunks that went
+---@field of table<string, integer[]> keys of the hunks that they went from
+---@field fresh { row: integer, line: string }[] lines that came and are there, in no order
+
+---@return caliban.Moved
+function M.new()
+  return { users = {}, agents = {}, of = {}, fresh = {} }
+end
+
+---@param list caliban.Hunk[]
+---@param rows integer[] ascending
+---@return table<integer, caliban.Hunk> the hunks of those that are in one
+local function within(list, rows)
+  local out = {} ---@type table<integer, caliban.Hunk>
+  local k = 1
+  for _, row in ipairs(rows) do
+    while list[k] and list[k].start + #list[k].new <= row do
+      k = k + 1
+    end
+    out[row] = list[k] and list[k].start <= row and list[k] or nil
+  end
+  return out
+end
+
+--- The lines `old` at row `first` became `new`.
+---@param moved caliban.Moved
+---@param near caliban.Hunk[] as they were before it, at least those in these rows
+---@param first integer
+---@param old string[]
+---@param new string[]
+function M.note(moved, near, first, old, new)
+  local last, fresh = first + #old, {}
+  local came = {} ---@type table<integer, boolean>
+  for _, it in ipairs(moved.fresh) do
+    if it.row >= first and it.row < last then
+      came[it.row] = true
+    else
+      it.row = it.row + (it.row < first and 0 or #new - #old)
+      fresh[#fresh + 1] = it
+    end
+  end
+  local rows = {} ---@type integer[]
+  for n = 1, #old do
+    rows[n] = first + n - 1
+  end
+  local theirs = within(near, rows)
+  for n, line in ipairs(old) do
+    if not came[rows[n]] then
+      local went = theirs[rows[n]] and moved.agents or moved.users
+      went[line] = (went[line] or 0) + 1
+      local hunk = theirs[rows[n]]
+      moved.of[line] = hunk and review.both(moved.of[line], hunk.of) or moved.of[line]
+    end
+  end
+  for n, line in ipairs(new) do
+    fresh[#fresh + 1] = { row = first + n - 1, line = line }
+  end
+  moved.fresh = fresh
+end
+
+---@class caliban.Came
+---@field mine integer[] rows outside the hunks
+---@field theirs integer[] rows in them
+
+---@param moved caliban.Moved
+---@param all caliban.Hunks
+---@return table<string, caliban.Came>
+local function came(moved, all)
+  table.sort(moved.fresh, function(a, b)
+    return a.row < b.row
+  end)
+  local rows = vim.tbl_map(function(it)
+    return it.row
+  end, moved.fresh) ---@type integer[]
+  local theirs = within(hunks.near(all, rows[1], rows[#rows]), rows)
+  local out = {} ---@type table<string, caliban.Came>
+  for _, it in ipairs(moved.fresh) do
+    local at = out[it.line] or { mine = {}, theirs = {} }
+    out[it.line] = at
+    table.insert(theirs[it.row] and at.theirs or at.mine, it.row)
+  end
+  return out
+end
+
+--- Counts the words of lines.
+---@param lines table<string, integer> and how often
+---@param sign 1|-1
+---@param out table<string, integer>
+---@return table<string, integer> out
+local function words(lines, sign, out)
+  for line, n in pairs(lines) do
+    for word in line:gmatch('%S+') do
+      out[word] = (out[word] or 0) + sign * n
+    end
+  end
+  return out
+end
+
+--- Rows in hunks that took in words which the user's lines have lost.
+---@param moved caliban.Moved
+---@param lines table<string, caliban.Came>
+---@return integer[]
+local function flowed(moved, lines)
+  local kept, taken = {}, false
+  for line, rows in pairs(lines) do
+    kept[line], taken = #rows.mine, taken or #rows.theirs > 0
+  end
+  -- words are counted only where there may be some: a line may be long
+  if not taken or next(moved.users) == nil then
+    return {}
+  end
+  local lost = words(kept, -1, words(moved.users, 1, {}))
+  local had = table.concat(vim.tbl_keys(moved.agents), '\n')
+  local out = {}
+  for word, n in pairs(lost) do
+    for line, rows in pairs((n > 0 and not had:find(word, 1, true)) and lines or {}) do
+      if #rows.theirs > 0 and line:find(word, 1, true) then
+        vim.list_extend(out, rows.theirs)
+      end
+    end
+  end
+  return out
+end
+
+--- Gives rows of hunks to the user, and rows of the user's to hunks.
+---@param list caliban.Hunk[]
+---@param to_user table<integer, boolean>
+---@param to_agent { row: integer, line: string }[]
+---@param of table<string, integer[]>
+---@return caliban.Hunk[]
+local function given(list, to_user, to_agent, of)
+  local out = {} ---@type caliban.Hunk[]
+  for _, hunk in ipairs(list) do
+    ---@param start integer
+    ---@param old string[]
+    ---@return caliban.Hunk
+    local function empty(start, old)
+      return { start = start, new = {}, old = old, of = hunk.of, typed = hunk.typed }
+    end
+    local part = empty(hunk.start, hunk.old)
+    part.loose = hunk.loose
+    for n, line in ipairs(hunk.new) do
+      local row = hunk.start + n - 1
+      if to_user[row] then
+        out[#out + 1] = part
+        part = empty(row + 1, {})
+      else
+        table.insert(part.new, line)
+      end
+    end
+    out[#out + 1] = part
+  end
+  for _, it in ipairs(to_agent) do
+    out[#out + 1] = { start = it.row, new = { it.line }, old = {}, of = of[it.line] }
+  end
+  table.sort(out, function(a, b)
+    return a.start < b.start or (a.start == b.start and #a.new < #b.new)
+  end)
+  return review.fused(out)
+end
+
+--- The command is over: each line that is there again goes back to its owner, the user's first. Where it brought no
+--- line that was not there before, the agent's do too.
+---@param moved caliban.Moved
+---@param all caliban.Hunks
+---@return caliban.Hunks
+function M.settled(moved, all)
+  if #moved.fresh == 0 or next(moved.users) == nil and next(moved.agents) == nil then
+    return all
+  end
+  local lines, pure = came(moved, all), true
+  for line, rows in pairs(lines) do
+    local had = (moved.users[line] or 0) + (moved.agents[line] or 0)
+    pure = pure and #rows.mine + #rows.theirs <= had
+  end
+  local to_user, to_agent = {}, {}
+  for line, rows in pairs(lines) do
+    local users = moved.users[line] or 0
+    for k = 1, math.min(users - #rows.mine, #rows.theirs) do
+      to_user[rows.theirs[k]] = true
+    end
+    for k = users + 1, pure and #rows.mine or 0 do
+      table.insert(to_agent, { row = rows.mine[k], line = line })
+    end
+  end
+  for _, row in ipairs(not pure and flowed(moved, lines) or {}) do
+    to_user[row] = true
+  end
+  if next(to_user) == nil and #to_agent == 0 then
+    return all
+  end
+  return hunks.of(given(hunks.list(all), to_user, to_agent, moved.of))
+end
+
+return M

@@ -1,0 +1,108 @@
+--- What is under review, as data for scripts and for the program.
+local M = {}
+
+local file = require('caliban.editor.file')
+local hunks = require('caliban.review.hunks.index')
+local track = require('caliban.review.hunks.tracking')
+
+---@class caliban.Pending
+---@field buf integer
+---@field path string
+---@field start integer
+---@field count integer
+---@field removed string[]
+---@field added string[]
+---@field whole? 'delete'|'rename' the file is to go, or to be `to`
+---@field to? string
+
+---@class caliban.UnderReview
+---@field buf integer
+---@field path string
+---@field session string
+---@field hunks integer
+---@field proposals integer[]
+
+---@class caliban.Waiting
+---@field id integer
+---@field path string
+---@field session string
+---@field turn integer
+---@field waits 'calm'|'review'
+
+--- The hunks of a review, in the order of their rows.
+---@param r caliban.Review
+---@return caliban.Hunk[]
+function M.list(r)
+  return hunks.list(r.hunks)
+end
+
+---@param r caliban.Review
+---@param whole caliban.Whole
+---@return caliban.Pending
+local function of_file(r, whole)
+  return {
+    buf = r.buf,
+    path = r.path,
+    start = 0,
+    count = 0,
+    removed = whole.kind == 'delete' and file.lines(r.buf) or {},
+    added = {},
+    whole = whole.kind,
+    to = whole.to,
+  }
+end
+
+---@param open caliban.Review[]
+---@param buf? integer of this alone
+---@return caliban.Pending[]
+function M.hunks(open, buf)
+  local out = {}
+  for _, r in ipairs(open) do
+    local wanted = buf == nil or buf == r.buf
+    if wanted and r.whole then
+      out[#out + 1] = of_file(r, r.whole)
+    end
+    for _, h in ipairs(wanted and M.list(r) or {}) do
+      out[#out + 1] = {
+        buf = r.buf,
+        path = r.path,
+        start = h.start,
+        count = #h.new,
+        removed = h.old,
+        added = h.new,
+      }
+    end
+  end
+  return out
+end
+
+---@param open caliban.Review[]
+---@return caliban.UnderReview[]
+function M.files(open)
+  return vim.tbl_map(function(r)
+    return {
+      buf = r.buf,
+      path = r.path,
+      session = r.session,
+      hunks = track.count(r),
+      proposals = vim.tbl_map(function(it)
+        return it.id
+      end, r.proposals),
+    }
+  end, open)
+end
+
+---@param items caliban.Arriving[]
+---@return caliban.Waiting[]
+function M.waiting(items)
+  local out = {}
+  for _, item in ipairs(items) do
+    local session, turn, waits = item.session, item.turn, item.waits or 'calm'
+    for _, p in ipairs(item.proposals) do
+      out[#out + 1] = { id = p.id, path = p.path, session = session, turn = turn, waits = waits }
+    end
+  end
+  return out
+end
+
+return M

@@ -1,0 +1,402 @@
+--- Reviews that waited on disk come back into their buffers: whatever became of the text meanwhile, its hunks are
+--- pending again where they stand or still fit, and nothing else is changed.
+local M = {}
+
+local api = vim.api
+local entry = require('caliban.review.entry')
+local file = require('caliban.editor.file')
+local hunks = require('caliban.review.hunks.index')
+local record = require('caliban.review.restore.record')
+local review = require('caliban.review.hunks.algebra')
+local settling = require('caliban.review.settlement')
+local track = require('caliban.review.hunks.tracking')
+local verdict = require('caliban.review.verdict')
+
+--- What the model hears of a hunk that is not taken up again.
+local LOST =
+  '(not by the user) It could not be taken up again: the text around it had changed while the editor was closed.'
+
+---@class caliban.Put rows of a buffer that become `lines`
+---@field start integer
+---@field count integer
+---@field lines string[]
+
+---@class caliban.Reopening what a record makes of a buffer
+---@field puts caliban.Put[][] one after the other, each from the last to the first
+---@field hunks caliban.Hunk[] pending then
+---@field lost caliban.Hunk[] that do not fit any more
+---@field agreed integer changes that were agreed to, not on disk, and do not fit any more
+---@field own boolean the user's own unsaved changes are among it
+---@field again? boolean what was agreed to is not on disk, so that it has to be decided again
+
+---@param lines string[]
+---@param first integer
+---@param count integer
+---@return string[]
+local function slice(lines, first, count)
+  return vim.list_slice(lines, first + 1, first + count)
+end
+
+---@param lines string[]
+---@param puts caliban.Put[] ascending
+---@return string[]
+local function with(lines, puts)
+  local out, row = {}, 0
+  for _, it in ipairs(puts) do
+    vim.list_extend(out, lines, row + 1, it.start)
+    vim.list_extend(out, it.lines)
+    row = it.start + it.count
+  end
+  return vim.list_extend(out, lines, row + 1)
+end
+
+--- The text with the hunks in it.
+---@param it caliban.Record
+---@return string[]
+local function shown(it)
+  local delta = 0 ---@type integer
+  local puts = {} ---@type caliban.Put[]
+  for i, h in ipairs(it.hunks) do
+    puts[i] = { start = h.start - delta, count = #h.old, lines = h.new }
+    delta = delta + #h.new - #h.old
+  end
+  return with(it.base, puts)
+end
+
+---@param runs integer[][]
+---@return integer lines
+local function size(runs)
+  local lines = 0
+  for _, d in ipairs(runs) do
+    lines = lines + d[2] + d[4]
+  end
+  return lines
+end
+
+--- The buffer has the hunks (its swap file was recovered, or they are on disk): what differs from how it stood was
+--- typed since. One that is wholly missing came after the swap file was written, and comes again.
+---@param it caliban.Record
+---@param runs integer[][] from the text as it stood to `now`
+---@param now string[]
+---@return caliban.Reopening
+local function typed(it, runs, now)
+  local list, own, edits = it.hunks, it.own, {} ---@type caliban.Hunk[], boolean, caliban.Edit[]
+  for i = #runs, 1, -1 do
+    local d = runs[i]
+    local lines, touched = slice(now, d[3], d[4]), false
+    for _, h in ipairs(it.hunks) do
+      if h.start == d[1] and #h.new == d[2] and vim.deep_equal(h.old, lines) then
+        table.insert(edits, 1, { start = d[3], old = h.old, new = h.new, of = h.of })
+      end
+    end
+    list, touched = review.change(list, d[1], d[1] + d[2], lines)
+    own = own or touched
+  end
+  local pending = require('caliban.review.hunks.stack').stacked(
+    review.tighten(list),
+    edits,
+    function(first, last)
+      return slice(now, first, last - first)
+    end
+  )
+  local puts = vim.tbl_map(function(e)
+    return { start = e.start, count = #e.old, lines = e.new }
+  end, edits)
+  return { puts = { puts }, hunks = pending, lost = {}, agreed = 0, own = own }
+end
+
+---@param lines string[]
+---@param all string[]
+---@return boolean
+local function among(lines, all)
+  for _, line in ipairs(lines) do
+    if not vim.list_contains(all, line) then
+      return false
+    end
+  end
+  return true
+end
+
+--- The keys of the first change that a hunk can be a part of.
+---@param it caliban.Record
+---@param hunk caliban.Hunk
+---@return integer[]?
+local function part_of(it, hunk)
+  for _, proposal in ipairs(it.proposals) do
+    for _, edit in ipairs(proposal.edits) do
+      if among(hunk.old, edit.old) and among(hunk.new, edit.new) then
+        return edit.of
+      end
+    end
+  end
+end
+
+--- Says of which changes hunks are a part that were made anew from the texts.
+---@param it caliban.Record
+---@param list caliban.Hunk[]
+local function named(it, list)
+  local known = {} ---@type table<string, (caliban.Edit|caliban.Hunk)[]>
+  ---@param hunk caliban.Edit|caliban.Hunk
+  ---@return (caliban.Edit|caliban.Hunk)[]
+  local function alike(hunk)
+    local key = table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
+    known[key] = known[key] or {}
+    return known[key]
+  end
+  for _, hunk in ipairs(it.hunks) do
+    table.insert(alike(hunk), hunk)
+  end
+  for _, proposal in ipairs(it.proposals) do
+    for _, edit in ipairs(proposal.edits) do
+      table.insert(alike(edit), edit)
+    end
+  end
+  for _, hunk in ipairs(list) do
+    local from = table.remove(alike(hunk), 1) ---@as caliban.Edit|caliban.Hunk|nil
+    if from then
+      hunk.of, hunk.typed = from.of, from.typed
+    else
+      hunk.of = part_of(it, hunk)
+    end
+  end
+end
+
+--- Puts hunks back into a buffer that is as it was before them, or that others have changed: where their lines still
+--- are. A hunk that was accepted but is not on disk is pending again: nothing is written because a record says so.
+---@param it caliban.Record
+---@param stood string[] the text with the hunks
+---@param now string[]
+---@return caliban.Reopening
+local function merged(it, stood, now)
+  local agreed, clashes = review.merge(it.origin, it.base, now)
+  local text = with(now, agreed)
+  local puts = review.merge(it.base, stood, text)
+  local last = it.hunks[#it.hunks]
+  if last and hunks.ends(last) and text[#text] == last.old[1] then
+    puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
+  end
+  local final = with(text, puts)
+  local edits = vim.tbl_map(function(e)
+    return { start = e.start, old = slice(text, e.start, e.count), new = e.lines }
+  end, puts)
+  local pending = vim.tbl_map(function(d)
+    return { start = d[3], old = slice(now, d[1], d[2]), new = slice(final, d[3], d[4]) }
+  end, #agreed > 0 and review.runs(now, final) or {})
+  local at = 1
+  local lost = vim.tbl_filter(function(h)
+    local e = edits[at]
+    local fits = e and vim.deep_equal(e.new, h.new) and vim.deep_equal(e.old, h.old)
+    at = at + (fits and 1 or 0)
+    return not fits
+  end, it.hunks)
+  named(it, edits)
+  named(it, pending)
+  return {
+    again = #agreed + clashes > 0,
+    puts = { agreed, puts },
+    hunks = #agreed > 0 and pending or review.proposed(edits),
+    lost = lost,
+    agreed = clashes,
+    own = it.own and #agreed > 0,
+  }
+end
+
+--- What to do to a buffer with these lines.
+---@param it caliban.Record
+---@param now string[]
+---@return caliban.Reopening
+function M.plan(it, now)
+  local stood = shown(it)
+  local runs = review.runs(stood, now)
+  if size(runs) <= size(review.runs(it.origin, now)) then
+    return typed(it, runs, now)
+  end
+  return merged(it, stood, now)
+end
+
+--------------------------------------------------------------------------------------------- entering
+
+---@class caliban.Batch the reviews of one conversation, on their way back
+---@field left integer
+---@field files string[]
+---@field hunks integer
+---@field said string[] what else there is to say
+
+---@param n integer
+---@param what string
+---@return string
+local function count(n, what)
+  return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
+end
+
+--- One line for all of them.
+---@param batch caliban.Batch
+local function over(batch)
+  batch.left = batch.left - 1
+  if batch.left > 0 then
+    return
+  end
+  local said = {} ---@type string[]
+  if #batch.files > 0 then
+    local what = '%s still under review in %s (:Caliban next).'
+    local is = batch.hunks == 1 and ' is' or ' are'
+    said[1] = what:format(count(batch.hunks, 'change') .. is, table.concat(batch.files, ', '))
+  end
+  vim.list_extend(said, batch.said)
+  if #said > 0 then
+    require('caliban.editor.notify').say(table.concat(said, ' '), vim.log.levels.INFO)
+  end
+  batch.files, batch.hunks, batch.said = {}, 0, {}
+end
+
+--- Which of the files as a whole it was about.
+---@param r caliban.Review
+---@param it caliban.Record
+local function take_up_whole(r, it)
+  r.whole = it.whole
+  if it.whole and it.whole.done and it.whole.kind == 'delete' then
+    local lines = it.whole.lines or {}
+    if file.empty(r.buf) then
+      file.put(r.buf, 0, 0, lines)
+    end
+    vim.bo[r.buf].modified = true
+  end
+end
+
+---@param r caliban.Review
+---@param it caliban.Record
+---@param plan caliban.Reopening
+---@return boolean ok, any err
+local function change(r, it, plan)
+  return track.edit(r, function()
+    for _, puts in ipairs(plan.puts) do
+      for i = #puts, 1, -1 do
+        file.put(r.buf, puts[i].start, puts[i].count, puts[i].lines)
+      end
+    end
+    r.hunks = hunks.of(plan.hunks)
+    take_up_whole(r, it)
+  end)
+end
+
+---@param plan caliban.Reopening
+---@return boolean
+local function puts_anything(plan)
+  for _, puts in ipairs(plan.puts) do
+    if #puts > 0 then
+      return true
+    end
+  end
+  return false
+end
+
+--- Takes a review up again in its buffer. An error is one that passes (E565), and then nothing has changed.
+---@param reviews caliban.Reviews
+---@param item caliban.Arriving
+function M.enter(reviews, item)
+  local it = item.record --[[@as caliban.Record]]
+  local batch = item.batch --[[@as caliban.Batch]]
+  local name = file.short(it.path)
+  local buf, why, created = file.open(it.path)
+  if not buf then
+    batch.said[#batch.said + 1] = ('A review of %s waits until you open it: %s.'):format(name, why)
+    M.wait(it)
+    return over(batch)
+  end
+  if not vim.bo[buf].modified then
+    file.refresh(buf)
+  end
+  local plan = M.plan(it, file.lines(buf))
+  item.created = created and { [buf] = true } or {}
+  local p = item.proposals[1]
+  p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
+  local r = reviews.begin(item, p, buf)
+  r.origin = settling.origin(buf)
+  local ok, err = change(r, it, plan)
+  if not ok then
+    reviews.look(r)
+    error(err, 0)
+  end
+  entry.set_eol(r, it.eol)
+  vim.bo[buf].buflisted = true
+  r.own, r.was, r.proposals, r.reasons = plan.own, it.was, it.proposals, it.reasons
+  verdict.take_up(r, it.decided or {}, plan.again)
+  r.acted = r.decided ~= nil
+  record.adopt(r, it.name)
+  for _, h in ipairs(plan.lost) do
+    r.reasons[#r.reasons + 1] = { lines = h.new, reason = LOST }
+  end
+  local n = track.count(r)
+  if n == 0 then
+    -- nothing was decided here
+    r.acted = false
+  end
+  r.open = true
+  if n > 0 then
+    batch.files[#batch.files + 1], batch.hunks = name, batch.hunks + n
+  end
+  local unfit = #plan.lost + plan.agreed
+  if unfit > 0 then
+    local what = '%s no longer fit%s %s.'
+    batch.said[#batch.said + 1] =
+      what:format(count(unfit, 'change'), unfit == 1 and 's' or '', name)
+  end
+  reviews.look(r, true)
+  settling.fire('CalibanProposal', { buf = buf, path = it.path, hunks = n })
+  over(batch)
+end
+
+---@param it caliban.Record
+---@param batch caliban.Batch
+local function push(it, batch)
+  ---@type caliban.WireProposal
+  local p = {
+    id = 0,
+    group = 0,
+    path = it.path,
+    create = it.create,
+    sha = '',
+    hunks = {},
+    eol = it.eol,
+    at_once = it.auto,
+    binary = it.binary,
+  }
+  ---@type caliban.Arriving
+  local item = {
+    proposals = { p },
+    session = it.session,
+    owner = it.session,
+    turn = 0,
+    record = it,
+    batch = batch,
+  }
+  require('caliban.review.registry').push({ item })
+end
+
+--- A file that cannot be loaded unasked, as long as it has a swap file, is left until the user opens it.
+---@param it caliban.Record
+function M.wait(it)
+  local id ---@type integer
+  id = api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
+    group = api.nvim_create_augroup('caliban.review.restore.reopen', { clear = false }),
+    callback = function(event)
+      if file.real(api.nvim_buf_get_name(event.buf)) == file.real(it.path) then
+        api.nvim_del_autocmd(id)
+        push(it, { left = 1, files = {}, hunks = 0, said = {} })
+      end
+    end,
+  })
+end
+
+--- A conversation was opened here: its reviews come back with it.
+---@param message caliban.SessionOpened
+function M.take_up(message)
+  local waiting = record.waiting(message)
+  ---@type caliban.Batch
+  local batch = { left = #waiting, files = {}, hunks = 0, said = {} }
+  for _, it in ipairs(waiting) do
+    push(it, batch)
+  end
+end
+
+return M

@@ -1,0 +1,325 @@
+--- The end of a review: the disk compared, merged and written.
+local M = {}
+
+local api = vim.api
+local file = require('caliban.editor.file')
+local formatting = require('caliban.review.hunks.formatting')
+local hunks = require('caliban.review.hunks.index')
+local review = require('caliban.review.hunks.algebra')
+local track = require('caliban.review.hunks.tracking')
+local verdict = require('caliban.review.verdict')
+
+--- How the user is told what became of the changes; `edit::outcome` has the words for the model.
+local WORDS = {
+  accepted = 'accepted',
+  reworked = 'reworked',
+  part = 'accepted in part',
+  rejected = 'rejected',
+}
+
+---@param text string
+local function warn(text)
+  require('caliban.editor.notify').show(text, vim.log.levels.WARN)
+end
+
+--- The text on disk that the buffer is known to go back to.
+---@param buf integer
+---@param text? string the buffer's, where it is known
+---@return string? text absent where the file changed unseen, or is not there
+function M.origin(buf, text)
+  if file.stale(buf) then
+    return nil
+  end
+  local there = vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
+  if there and not vim.bo[buf].modified then
+    return text or file.text(buf)
+  end
+  local disk = file.disk(buf)
+  return disk
+end
+
+--- What is shown was written, hunks and all.
+---@param r caliban.Review
+---@param past boolean it seems so, past the guard
+---@return string? line for the user
+function M.written(r, past)
+  local text = track.text(r)
+  if past and (text == r.origin or text ~= file.disk(r.buf)) then
+    return nil
+  end
+  r.own, r.clash, r.origin = false, nil, text
+  local n = r.hunks.count
+  local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
+  return past and ('%s was written with %s under review.'):format(file.short(r.path), pending)
+    or nil
+end
+
+---@param text string
+---@return string[]
+local function split(text)
+  return text == '' and {} or vim.split(text, '\n', { plain = true })
+end
+
+--- Whether a change on disk is one that was rejected: the text went there past the guard while it was shown.
+---@param r caliban.Review
+---@param edit { start: integer, count: integer, lines: string[] }
+---@param mine string[]
+---@return boolean
+local function refused(r, edit, mine)
+  local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
+  for _, hunk in ipairs(r.dropped) do
+    if vim.deep_equal(hunk.new, edit.lines) and vim.deep_equal(hunk.old, now) then
+      return true
+    end
+  end
+  return false
+end
+
+--- The disk changed: its changes outside the user's and the proposed ones are taken over.
+---@param r caliban.Review
+---@param why string
+function M.merge(r, why)
+  local name = file.short(r.path)
+  local odd = file.odd(r.buf)
+  if odd then
+    r.clash = odd
+    return warn(('%s is not a file any more: %s. Your text stays in the buffer.'):format(name, odd))
+  end
+  local disk = file.disk(r.buf)
+  if why == 'deleted' or not disk then
+    r.clash = 'it was deleted on disk'
+    return warn(name .. ' was deleted on disk while you were reviewing; the buffer is kept.')
+  end
+  local was = r.origin
+  r.origin = disk
+  if disk == was then
+    return
+  elseif not was then
+    r.clash = 'it changed on disk too'
+    return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
+  end
+  track.sync(r)
+  local mine = file.lines(r.buf)
+  local edits, clashes = review.merge(split(was), split(disk), mine)
+  edits = vim.tbl_filter(function(e)
+    return not refused(r, e, mine)
+  end, edits)
+  track.edit(r, function()
+    for i = #edits, 1, -1 do
+      local e = edits[i]
+      file.put(r.buf, e.start, e.count, e.lines)
+      r.hunks = hunks.change(r.hunks, e.start, e.start + e.count, e.lines)
+    end
+  end)
+  if clashes > 0 then
+    r.clash = 'it changed on disk too'
+    local kept = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
+    warn(('%s changed on disk while you were reviewing; %s'):format(name, kept))
+  end
+end
+
+--- Removes the buffer of a new file nobody wanted, unless the user opened it.
+---@param r caliban.Review
+---@return boolean
+local function discard(r)
+  local wins = vim.fn.win_findbuf(r.buf)
+  for _, win in ipairs(wins) do
+    if not r.created or not r.from[win] then
+      return false
+    end
+  end
+  for _, win in ipairs(wins) do
+    local back = r.from[win]
+    api.nvim_win_set_buf(
+      win,
+      api.nvim_buf_is_valid(back) and back or api.nvim_create_buf(true, false)
+    )
+  end
+  return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
+end
+
+--- Lets Neovim look at the disk, and takes over what changed there.
+---@param r caliban.Review
+local function compare(r)
+  local odd = file.odd(r.buf)
+  if odd then
+    r.clash = odd
+    return
+  end
+  -- of a new file it would ask (W13)
+  local why = not r.create and file.check(r.buf, '')
+  if why and not r.clash then
+    M.merge(r, why)
+  end
+end
+
+---@param r caliban.Review
+---@param disk? string the disk's text now
+---@return string why it was not written; '' where it was
+---@return boolean changed autocommands of the write changed the text
+local function write(r, disk)
+  if disk and disk ~= r.origin then
+    M.merge(r, 'changed')
+  end
+  if r.clash then
+    return r.clash, false
+  elseif r.own then
+    return 'it has unsaved changes of yours', false
+  end
+  r.text = track.text(r)
+  -- a write counts as one change of a modified buffer
+  local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
+  local failed = file.write(r.buf, disk ~= nil) or ''
+  local loaded = api.nvim_buf_is_loaded(r.buf)
+  return failed, loaded and api.nvim_buf_get_changedtick(r.buf) ~= tick
+end
+
+--- Writes what is pending too, as auto-edit mode has it.
+---@param r caliban.Review
+---@return string why it was not written; '' where it was
+function M.through(r)
+  compare(r)
+  local disk = file.disk(r.buf)
+  local why = write(r, disk)
+  if why == '' and api.nvim_buf_is_loaded(r.buf) then
+    r.own, r.origin = false, file.text(r.buf)
+  end
+  return why
+end
+
+--- A new file that is on disk already, and rejected whole.
+---@param r caliban.Review
+---@param disk? string
+---@return boolean
+local function unwanted(r, disk)
+  return r.create
+    and not file.odd(r.buf)
+    and file.empty(r.buf)
+    and (not disk or r.auto and r.acted and verdict.tally(r).rejected > 0 and disk == r.origin)
+end
+
+--- Saves what was agreed on.
+---@param r caliban.Review
+---@return boolean written
+---@return string why the text is not on disk; '' where it is
+function M.save(r)
+  compare(r)
+  if r.eol and verdict.tally(r).any == 0 then
+    vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
+  end
+  local disk, eol = file.disk(r.buf)
+  if disk and disk == track.text(r) and eol == file.eol(r.buf) then
+    vim.bo[r.buf].modified = false
+    return false, ''
+  elseif unwanted(r, disk) then
+    os.remove(r.path)
+    vim.bo[r.buf].modified = false
+    discard(r)
+    return false, ''
+  elseif not r.clash and not r.acted then
+    -- `u` past what was saved is not a wish to write
+    return false, 'you undid it'
+  end
+  local failed, changed = write(r, disk)
+  if failed == '' and r.text and changed then
+    formatting.note(r, r.text, track.text(r))
+  end
+  return failed == '', failed
+end
+
+--- A buffer that was made for the review, and nobody has been in, is in the list no longer than there is something
+--- to see.
+---@param r caliban.Review
+function M.unlist(r)
+  if r.created and api.nvim_buf_is_valid(r.buf) and not vim.bo[r.buf].modified then
+    local info = vim.fn.getbufinfo(r.buf)[1]
+    vim.bo[r.buf].buflisted = info.lastused ~= 0 or #info.windows > 0
+  end
+end
+
+---@param r caliban.Review
+---@param written boolean
+---@param unsaved string
+---@return string
+function M.summary(r, written, unsaved)
+  local parts = {}
+  if r.deleted then
+    parts[#parts + 1] = 'deleted'
+  elseif r.was then
+    parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
+  end
+  if r.decided then
+    vim.list_extend(parts, verdict.words(r, WORDS))
+  end
+  if r.spared then
+    parts[#parts + 1] = 'rejected'
+  end
+  if #parts == 0 then
+    parts[1] = 'undone'
+  end
+  if written then
+    parts[#parts + 1] = 'saved'
+  elseif unsaved ~= '' then
+    parts[#parts + 1] = 'not saved: ' .. unsaved
+  end
+  return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
+end
+
+--- A `User` autocommand; what is wrong in the user's own does not matter here.
+---@param name string
+---@param data table
+function M.fire(name, data)
+  pcall(api.nvim_exec_autocmds, 'User', { pattern = name, data = data, modeline = false })
+end
+
+--- Has it looked into what the edits did to the diagnostics, before the program is told of them.
+---@param r caliban.Review
+function M.check(r)
+  local before = r.before
+  r.before = nil
+  if before then
+    pcall(require('caliban.lsp.check').begin, r.buf, r.session, r.path, before)
+  end
+end
+
+--- Tells the program how a review ended.
+---@param r caliban.Review
+---@param gone boolean
+---@param unsaved string why the text is not on disk; '' where it is
+function M.report(r, gone, unsaved)
+  require('caliban.chat.changes').settled(r, unsaved)
+  local there = api.nvim_buf_is_loaded(r.buf)
+  local odd = there
+    and not r.binary
+    and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
+  ---@type caliban.Reviewed
+  local message = {
+    kind = 'reviewed',
+    session = r.session,
+    proposals = vim.tbl_map(function(it)
+      return it.id
+    end, r.proposals),
+    decisions = verdict.decisions(r),
+    texts = require('caliban.review.entry').orphans(r),
+    path = r.path,
+    was = r.was,
+    deleted = r.deleted == true,
+    gone = gone,
+    -- of CR alone the program knows no line ends, and of encodings UTF-8
+    text = there and (unsaved ~= '' or r.deleted and r.own or odd) and file.text(r.buf)
+      or unsaved ~= '' and r.text
+      or nil,
+    eol = not there or file.eol(r.buf),
+    saved = unsaved == '',
+    unsaved = unsaved,
+    reasons = r.reasons,
+    formattings = formatting.list(r),
+  }
+  r.text = nil
+  require('caliban.program.process').notify(message)
+  local tally = verdict.tally(r)
+  local data = { buf = r.buf, path = r.path, accepted = tally.any, rejected = tally.rejected }
+  M.fire('CalibanReviewed', data)
+end
+
+return M

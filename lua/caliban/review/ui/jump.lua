@@ -1,0 +1,125 @@
+--- Going from hunk to hunk, across files and windows.
+local M = {}
+
+local api = vim.api
+local hunks = require('caliban.review.hunks.index')
+
+---@param win integer
+---@return boolean whether another buffer may be shown in it
+local function free(win)
+  local filetype = vim.bo[api.nvim_win_get_buf(win)].filetype
+  return not vim.wo[win].winfixbuf
+    and filetype ~= 'caliban'
+    and filetype ~= 'caliban-prompt'
+    and api.nvim_win_get_config(win).relative == ''
+end
+
+--- Goes to a window with the buffer: one that shows it, else the current one, else one that is free.
+---@param r caliban.Review
+local function show(r)
+  local here, anywhere = vim.fn.bufwinid(r.buf), vim.fn.win_findbuf(r.buf)
+  if #anywhere > 0 then
+    return api.nvim_set_current_win(here >= 0 and here or anywhere[1])
+  end
+  if not free(api.nvim_get_current_win()) then
+    local others = vim.tbl_filter(free, api.nvim_tabpage_list_wins(0))
+    if #others > 0 then
+      api.nvim_set_current_win(others[1])
+    else
+      vim.cmd('aboveleft vsplit')
+      vim.wo.winfixbuf = false
+    end
+  end
+  r.from[api.nvim_get_current_win()] = api.nvim_get_current_buf()
+  api.nvim_set_current_buf(r.buf)
+end
+
+---@param r caliban.Review
+---@param row integer
+local function land(r, row)
+  vim.cmd("normal! m'")
+  if r.buf ~= api.nvim_get_current_buf() then
+    show(r)
+  end
+  api.nvim_win_set_cursor(0, { row + 1, 0 })
+  vim.cmd('normal! zv')
+  local _, hunk = hunks.at(r.hunks, row)
+  require('caliban.review.ui.overlay').uncover(
+    r.buf,
+    row + math.max(hunk and #hunk.new or 0, 1) - 1
+  )
+end
+
+--- Goes to a hunk. Without one: to the top of a file that is to be deleted or renamed, else to the file's first hunk if
+--- it has any.
+---@param r caliban.Review
+---@param hunk? caliban.Hunk
+function M.to(r, hunk)
+  local first = hunk or require('caliban.review.pending').list(r)[1] ---@as caliban.Hunk?
+  if r.whole and not hunk then
+    return land(r, 0)
+  elseif first then
+    return land(r, math.min(first.start, api.nvim_buf_line_count(r.buf) - 1))
+  end
+  vim.cmd("normal! m'")
+  show(r)
+end
+
+--- Where a review's next hunk begins beyond a row; a file to be deleted or renamed stands for one at its top.
+---@param r caliban.Review
+---@param row integer
+---@param step 1|-1
+---@return integer? row
+local function beyond(r, row, step)
+  local hunk = hunks.beyond(r.hunks, row, step)
+  if step == 1 and row < 0 and r.whole or step == -1 and not hunk and row > 0 and r.whole then
+    return 0
+  end
+  -- one that is hung below the last line is shown on it
+  local start = hunk and math.min(hunk.start, api.nvim_buf_line_count(r.buf) - 1)
+  return start and (start - row) * step > 0 and start or nil
+end
+
+--- The next hunk of this buffer, else of the next file, else of this one from its other end.
+---@param open caliban.Review[]
+---@param step 1|-1
+function M.go(open, step)
+  if #open == 0 then
+    return require('caliban.editor.notify').show('Nothing is under review.')
+  end
+  local here, at = api.nvim_get_current_buf(), step == 1 and 0 or #open + 1
+  for i, r in ipairs(open) do
+    if r.buf == here then
+      at = i
+      local row = beyond(r, api.nvim_win_get_cursor(0)[1] - 1, step)
+      if row then
+        return land(r, row)
+      end
+    end
+  end
+  local r = open[(at - 1 + step) % #open + 1]
+  land(r, beyond(r, step == 1 and -1 or api.nvim_buf_line_count(r.buf) + 1, step) or 0)
+end
+
+---@param open caliban.Review[]
+function M.quickfix(open)
+  local items = {}
+  for _, r in ipairs(open) do
+    local last = api.nvim_buf_line_count(r.buf)
+    if r.whole then
+      items[#items + 1] =
+        { bufnr = r.buf, lnum = 1, text = require('caliban.review.whole').line(r) }
+    end
+    for _, h in ipairs(hunks.list(r.hunks)) do
+      local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))
+      items[#items + 1] = { bufnr = r.buf, lnum = math.min(h.start + 1, last), text = text }
+    end
+  end
+  if #items == 0 then
+    return require('caliban.editor.notify').show('Nothing is under review.')
+  end
+  vim.fn.setqflist({}, ' ', { title = 'Caliban review', items = items })
+  vim.cmd.copen()
+end
+
+return M

@@ -1,0 +1,378 @@
+--- What a file under review looks like: the hunks in its windows, what stands above them, and the keys that decide.
+local M = {}
+
+local api = vim.api
+local drawing = require('caliban.review.ui.drawing')
+local hunks = require('caliban.review.hunks.index')
+local maps = require('caliban.editor.maps')
+local rest = require('caliban.review.undone')
+
+local hints = api.nvim_create_namespace('caliban.review.hint')
+local struck = api.nvim_create_namespace('caliban.review.struck')
+local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
+
+--- Lines above and below what windows show whose hunks are drawn too.
+local MARGIN = 50
+
+--- What does the same as a key.
+local COMMANDS = {
+  ['next hunk'] = ':Caliban next',
+  ['accept hunk'] = ':Caliban accept',
+  ['reject hunk'] = ':Caliban reject',
+  ['accept file'] = ':Caliban accept file',
+  ['reject file'] = ':Caliban reject file',
+}
+
+---@class caliban.Shown
+---@field review caliban.Review
+---@field keys caliban.Mapped[]
+---@field drawn table<string[], caliban.Drawn> by the `new` of their hunks
+---@field style string what it depends on besides
+---@field top? caliban.Top
+---@field above integer virtual lines above row 0
+---@field hint? string
+
+---@class caliban.Top what stands above row 0
+---@field mark integer
+---@field head [string, string][][] what says that the file is under review
+---@field drawn? caliban.Drawn
+
+local shown = {} ---@type table<integer, caliban.Shown>
+
+--------------------------------------------------------------------------------------------- keys
+
+---@return caliban.Mapping[]
+local function bindings()
+  local function call(name, opts)
+    return function()
+      require('caliban.review.registry')[name](opts)
+    end
+  end
+  local function range(name)
+    return function()
+      local first, last = vim.fn.line('v'), vim.fn.line('.')
+      api.nvim_feedkeys('\27', 'nx', false)
+      require('caliban.review.registry')[name]({ scope = 'range', range = { first, last } })
+    end
+  end
+  local function comment()
+    require('caliban').comment(nil, { visual = vim.fn.mode() ~= 'n' })
+  end
+  local hunk, all = { scope = 'hunk' }, { scope = 'file' }
+  return {
+    { mode = 'n', lhs = ']h', rhs = call('next'), desc = 'next hunk' },
+    { mode = 'n', lhs = '[h', rhs = call('prev'), desc = 'previous hunk' },
+    { mode = 'n', lhs = '<localleader>a', rhs = call('accept', hunk), desc = 'accept hunk' },
+    { mode = 'n', lhs = '<localleader>r', rhs = call('reject', hunk), desc = 'reject hunk' },
+    { mode = 'n', lhs = '<localleader>A', rhs = call('accept', all), desc = 'accept file' },
+    { mode = 'n', lhs = '<localleader>R', rhs = call('reject', all), desc = 'reject file' },
+    { mode = 'n', lhs = '<localleader>c', rhs = comment, desc = 'comment on hunk' },
+    { mode = 'x', lhs = '<localleader>a', rhs = range('accept'), desc = 'accept lines' },
+    { mode = 'x', lhs = '<localleader>r', rhs = range('reject'), desc = 'reject lines' },
+    { mode = 'x', lhs = '<localleader>c', rhs = comment, desc = 'comment on lines' },
+  }
+end
+
+--- What to type for one of them: the key, as long as it is not mapped to something else, or a command.
+---@param buf integer
+---@param desc 'next hunk'|'accept hunk'|'reject hunk'|'accept file'|'reject file'
+---@return string
+function M.key(buf, desc)
+  local state = shown[buf] ---@as caliban.Shown?
+  return state and maps.key(buf, state.keys, desc) or COMMANDS[desc]
+end
+
+--- The same with what it does. A command says that itself.
+---@param key string
+---@param word string
+---@return string
+local function worded(key, word)
+  return vim.startswith(key, ':') and key or key .. ' ' .. word
+end
+
+--------------------------------------------------------------------------------------------- drawing
+
+--- What stands above a file under review.
+---@param r caliban.Review
+---@return string
+local function header(r)
+  if rest.holds(r) then
+    return rest.words
+  end
+  local n = r.hunks.count
+  local what = ('%d change%s by Caliban%s'):format(
+    n,
+    n == 1 and '' or 's',
+    r.auto and ', written' or ''
+  )
+  if r.whole then
+    local title = require('caliban.review.whole').title(r)
+    what = n > 0 and title .. ' · ' .. what or title
+  end
+  local accept = worded(M.key(r.buf, 'accept file'), 'accept file')
+  local reject = worded(M.key(r.buf, 'reject file'), 'reject file')
+  return ('%s · %s · %s'):format(what, accept, reject)
+end
+
+--- The same as virtual lines, which Neovim does not wrap: as many as its narrowest window needs.
+---@param buf integer
+---@param text string
+---@return [string, string][][]
+local function header_lines(buf, text)
+  local beside = require('caliban.chat.beside')
+  local narrowest = beside.narrowest(buf)
+  local rows = narrowest and beside.rows(text, narrowest.room, '  ') or { text }
+  return vim.tbl_map(function(row)
+    return { { row, 'CalibanDim' } }
+  end, rows)
+end
+
+--- The rows to draw: those in windows and some around.
+---@param buf integer
+---@return [integer, integer][]
+local function visible(buf)
+  return vim.tbl_map(function(win)
+    local first, last = vim.fn.line('w0', win), vim.fn.line('w$', win)
+    return { math.max(0, first - 1 - MARGIN), last + MARGIN }
+  end, vim.fn.win_findbuf(buf))
+end
+
+--- Virtual lines above row 0 show only where a window leaves room, and drawing them anew takes it.
+---@param buf integer
+---@return table<integer, integer> room by window, of those at the top
+local function room(buf)
+  local out = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local view = api.nvim_win_call(win, vim.fn.winsaveview)
+    out[win] = view.topline == 1 and view.topfill or nil
+  end
+  return out
+end
+
+---@param buf integer
+---@param before table<integer, integer>
+---@param all boolean room for all lines, not just as much as before
+local function make_room(buf, before, all)
+  local above = shown[buf].above
+  for win, fill in pairs(before) do
+    api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = 1, topfill = all and above or math.min(fill, above) })
+    end)
+  end
+end
+
+--- All lines go.
+---@param buf integer
+---@param rows [integer, integer][]
+local function strike(buf, rows)
+  local opts = { hl_group = 'CalibanDelete', hl_eol = true, priority = 90, strict = false }
+  for _, range in ipairs(rows) do
+    opts.end_row = math.min(range[2] + 1, api.nvim_buf_line_count(buf))
+    api.nvim_buf_set_extmark(buf, struck, range[1], 0, opts)
+  end
+end
+
+--- How many cells are free behind the text of a line in the current window.
+---@param row integer
+---@return integer
+local function room_behind(row)
+  local win = api.nvim_get_current_win()
+  local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
+  local line = api.nvim_buf_get_lines(0, row, row + 1, false)[1] or ''
+  if #line > 8 * vim.o.columns or room <= 0 then
+    return 0
+  end
+  -- the cells of its last row on the screen, and the one of the line's end
+  local last = vim.fn.virtcol({ row + 1, '$' }) --[[@as integer]]
+  local used = vim.wo.wrap and last > 1 and (last - 2) % room + 1 or last - 1
+  return room - used - 1
+end
+
+--- The hints on a hunk that has the cursor, the longest first.
+---@param r caliban.Review
+---@param i integer
+---@return string[]
+local function hints_of(r, i)
+  local accept, reject = M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk')
+  local keys = ('  %s  %s'):format(worded(accept, 'accept'), worded(reject, 'reject'))
+  local counted = ('  [%d/%d]%s'):format(i, r.hunks.count, keys:sub(2))
+  local jump = ('%s  %s'):format(counted, worded(M.key(r.buf, 'next hunk'), 'next'))
+  local bare = ('  %s  %s'):format(accept, reject)
+  return { jump, counted, keys, bare }
+end
+
+--- The first of these texts for which a line has room. Neovim cuts what stands behind a line.
+---@param texts string[]
+---@param row integer
+---@return string?
+local function fitting(texts, row)
+  local room = room_behind(row)
+  for _, text in ipairs(texts) do
+    if api.nvim_strwidth(text) <= room then
+      return text
+    end
+  end
+end
+
+--- The keys, on the hunk under the cursor.
+---@param buf integer
+local function hint(buf)
+  local state = shown[buf] ---@as caliban.Shown?
+  if not state or state.review.undoing then
+    return
+  end
+  local text, row ---@type string?, integer
+  if buf == api.nvim_get_current_buf() then
+    row = api.nvim_win_get_cursor(0)[1] - 1
+    local all = state.review.hunks
+    local i = hunks.at(all, row)
+    if rest.holds(state.review) then
+      text = fitting({ '  ' .. rest.words }, row)
+    elseif i then
+      text = fitting(hints_of(state.review, i), row)
+    end
+  end
+  if not text then
+    api.nvim_buf_del_extmark(buf, hints, 1)
+  elseif
+    state.hint ~= text
+    or not vim.deep_equal(api.nvim_buf_get_extmark_by_id(buf, hints, 1, {}), { row, 0 })
+  then
+    local opts = { id = 1, virt_text = { { text, 'CalibanDim' } }, strict = false }
+    api.nvim_buf_set_extmark(buf, hints, row, 0, opts)
+  end
+  state.hint = text
+end
+
+--- What stands above row 0.
+---@param r caliban.Review
+---@param drawn? caliban.Drawn a hunk there
+---@param back boolean a window came to the top
+---@param marks table<integer, integer>
+local function crown(r, drawn, back, marks)
+  local buf, state = r.buf, shown[r.buf]
+  local head, top = header_lines(buf, header(r)), state.top
+  local stays = top
+    and marks[top.mark] == 0
+    and vim.deep_equal(top.head, head)
+    and top.drawn == drawn
+  if stays and not back then
+    return
+  end
+  local before = room(buf)
+  local lines = vim.list_extend(vim.list_slice(head), drawn and drawn.above or {})
+  local grown = #lines > state.above
+  if not stays then
+    local mark = drawing.above(buf, 0, lines, top and top.mark)
+    state.top, state.above = { mark = mark, head = head, drawn = drawn }, #lines
+  end
+  make_room(buf, before, grown or back)
+end
+
+--- Draws what is not drawn yet, and takes away what is no more.
+---@param r caliban.Review
+---@param back boolean a window came to the top
+local function paint(r, back)
+  local buf, state = r.buf, shown[r.buf]
+  local style = vim.o.columns .. ' ' .. vim.bo.tabstop
+  if style ~= state.style then
+    drawing.clear(buf)
+    state.drawn, state.style = {}, style
+  end
+  local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
+  local marks, ranges = drawing.marks(buf), visible(buf)
+  for _, rows in ipairs(ranges) do
+    for _, hunk in ipairs(hunks.near(r.hunks, rows[1], rows[2])) do
+      local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new])
+      before[hunk.new], after[hunk.new] = nil, it
+      top = hunk.start == 0 and it or top
+    end
+  end
+  for _, it in pairs(before) do
+    drawing.erase(buf, it)
+  end
+  state.drawn = after
+  api.nvim_buf_clear_namespace(buf, struck, 0, -1)
+  if r.whole and r.whole.kind == 'delete' then
+    strike(buf, ranges)
+  end
+  crown(r, top, back, marks)
+  hint(buf)
+end
+
+---@param buf integer
+local function listen(buf)
+  api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter', 'BufLeave' }, {
+    group = group,
+    buffer = buf,
+    callback = function(event)
+      local state = shown[buf]
+      -- a plugin may have come late to a buffer that was loaded without a window
+      if
+        event.event == 'BufEnter'
+        and state
+        and maps.take(buf, state.keys)
+        and not state.review.undoing
+      then
+        return paint(state.review, false)
+      end
+      hint(buf)
+    end,
+  })
+  api.nvim_create_autocmd({ 'BufWinEnter', 'WinScrolled' }, {
+    group = group,
+    buffer = buf,
+    callback = function(event)
+      local state = shown[buf]
+      if not state or state.review.undoing then
+        return
+      end
+      local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil --[[@as { topline: integer }?]]
+      local back = event.event == 'BufWinEnter' or (scroll ~= nil and scroll.topline < 0)
+      paint(state.review, back)
+    end,
+  })
+end
+
+--- Shows what stands above row 0, where the window has room for that and for the rows that the cursor needs.
+---@param buf integer shown in the current window
+---@param last integer the last of these rows
+function M.uncover(buf, last)
+  local state = shown[buf] ---@as caliban.Shown?
+  local win = api.nvim_get_current_win()
+  local rows = math.min(last + vim.wo.scrolloff, api.nvim_buf_line_count(buf) - 1)
+  local room = vim.fn.getwininfo(win)[1].height
+  if not state or rows >= room then
+    return
+  elseif api.nvim_win_text_height(win, { end_row = rows }).all <= room then
+    vim.fn.winrestview({ topline = 1, topfill = state.above })
+  end
+end
+
+--- Draws a review as it stands; the first time its keys are mapped.
+---@param r caliban.Review
+function M.draw(r)
+  if not shown[r.buf] then
+    local keys = maps.set(r.buf, bindings())
+    shown[r.buf] = { review = r, keys = keys, drawn = {}, style = '', above = 0 }
+    listen(r.buf)
+  end
+  paint(r, false)
+end
+
+--- Nothing is pending: the buffer looks and works as before.
+---@param buf integer
+function M.clear(buf)
+  local state = shown[buf]
+  shown[buf] = nil
+  if not state or not api.nvim_buf_is_valid(buf) then
+    return
+  end
+  api.nvim_clear_autocmds({ group = group, buffer = buf })
+  drawing.clear(buf)
+  api.nvim_buf_clear_namespace(buf, hints, 0, -1)
+  api.nvim_buf_clear_namespace(buf, struck, 0, -1)
+  maps.clear(buf, state.keys)
+end
+
+return M

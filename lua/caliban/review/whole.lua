@@ -1,0 +1,329 @@
+--- Files proposed to be deleted or renamed: decided as a whole, their text left alone.
+local M = {}
+
+local api = vim.api
+local disk = require('caliban.editor.disk')
+local file = require('caliban.editor.file')
+
+---@class caliban.Whole
+---@field kind 'delete'|'rename'
+---@field from string
+---@field to? string
+---@field done boolean it is so on disk already: it came in auto-edit mode
+---@field lines? string[] of the file that is gone
+
+---@param whole caliban.Whole
+---@return string
+local function words(whole)
+  return whole.to and ('rename to %s'):format(file.short(whole.to)) or 'delete'
+end
+
+--- For the user, at the head of the file.
+---@param r caliban.Review
+---@return string
+function M.title(r)
+  local whole = r.whole --[[@as caliban.Whole]]
+  return ('Caliban %s this file%s%s'):format(
+    whole.kind == 'delete' and 'deletes' or 'renames',
+    whole.to and ' to ' .. file.short(whole.to) or '',
+    whole.done and ', done' or ''
+  )
+end
+
+--- Says how many changes there are of each kind, as `2 hunks, 1 deletion`. Empty where there are none.
+---@param counts { hunk: integer, delete: integer, rename: integer }
+---@return string
+function M.counted(counts)
+  local parts = {}
+  for _, it in ipairs({
+    { counts.hunk, 'hunk' },
+    { counts.delete, 'deletion' },
+    { counts.rename, 'renaming' },
+  }) do
+    local n, what = it[1], it[2]
+    if n > 0 then
+      parts[#parts + 1] = ('%d %s%s'):format(n, what, n == 1 and '' or 's')
+    end
+  end
+  return table.concat(parts, ', ')
+end
+
+--- A line of a list.
+---@param r caliban.Review
+---@return string
+function M.line(r)
+  return words(r.whole --[[@as caliban.Whole]])
+end
+
+---@param path string
+---@return boolean
+local function there(path)
+  return vim.uv.fs_lstat(path) ~= nil
+end
+
+--- Whether a buffer goes by a path, and is more than a name.
+---@param path string
+---@return boolean
+local function taken(path)
+  local buf = file.find(path)
+  return buf ~= nil and api.nvim_buf_is_loaded(buf)
+end
+
+--- Whether the file is deleted already, and may come back.
+---@param r caliban.Review
+---@return boolean
+function M.gone(r)
+  return r.whole ~= nil and r.whole.done and r.whole.kind == 'delete'
+end
+
+--- Why it cannot be proposed, the end of a sentence.
+---@param p caliban.WireProposal
+---@param buf integer
+---@param r? caliban.Review
+---@return string?
+function M.refusal(p, buf, r)
+  local pending = r and r.open and r.whole
+  if pending and (p.whole or pending.kind == 'delete') then
+    return 'the user has yet to decide whether to ' .. words(pending) .. ' it'
+  elseif not p.whole then
+    return nil
+  elseif r and r.open and r.own or not (r and r.open) and vim.bo[buf].modified then
+    return 'its buffer has unsaved changes of the user'
+  elseif not there(p.path) then
+    return 'it is not on disk'
+  elseif p.to and there(p.to) then
+    return ('there is a %s already'):format(file.short(p.to))
+  elseif p.to and taken(p.to) then
+    return ('a buffer is called %s'):format(file.short(p.to))
+  end
+end
+
+--- What is only the name of a buffer goes.
+---@param path string
+local function free(path)
+  local buf = file.find(path)
+  if buf and not api.nvim_buf_is_loaded(buf) then
+    pcall(api.nvim_buf_delete, buf, { force = true })
+  end
+end
+
+---@param buf integer
+---@param to string
+---@param binary boolean
+local function move_buffer(buf, to, binary)
+  local from = api.nvim_buf_get_name(buf)
+  free(to)
+  api.nvim_buf_call(buf, function()
+    local mods = { keepalt = true, silent = true }
+    local name = require('caliban.editor.name').listed(to)
+    vim.cmd({ cmd = 'file', args = { name }, mods = mods, magic = { file = false } })
+  end)
+  free(from)
+  -- Neovim takes the file under its new name for another's, and asks for a bang until it has written it
+  if not binary and not vim.bo[buf].modified and file.disk(buf) == file.text(buf) then
+    file.restore(buf)
+  end
+  local filetype = vim.filetype.match({ buf = buf, filename = to })
+  if filetype and filetype ~= vim.bo[buf].filetype then
+    vim.bo[buf].filetype = filetype
+  end
+end
+
+---@param from string
+---@param to string
+---@return string? why not
+local function move_file(from, to)
+  local odd = disk.odd(from)
+  if odd then
+    return odd
+  elseif there(to) then
+    return ('there is a %s already'):format(file.short(to))
+  elseif taken(to) then
+    return ('a buffer is called %s'):format(file.short(to))
+  end
+  local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(to), 'p')
+  if not made then
+    return file.reason(why)
+  end
+  local moved, err = vim.uv.fs_rename(from, to)
+  return not moved and (err or 'it could not be moved') or nil
+end
+
+--- Writes and names of a buffer under guard are not those of a file.
+---@param buf integer
+---@param fn fun()
+local function as_ordinary(buf, fn)
+  local held = vim.bo[buf].buftype == 'acwrite'
+  file.hold(buf, false)
+  fn()
+  if held then
+    file.hold(buf, true)
+  end
+end
+
+--- Deletes or renames a file that is not under review, as in its unmodified buffer.
+---@param p caliban.WireProposal
+---@param buf integer
+---@return string? why not
+function M.at_once(p, buf)
+  if not p.binary and file.disk(buf) ~= file.text(buf) then
+    return 'it has changed meanwhile'
+  elseif p.to then
+    local failed = move_file(p.path, p.to)
+    if not failed then
+      move_buffer(buf, p.to, p.binary)
+    end
+    return failed
+  end
+  local ok, err = os.remove(p.path)
+  if not ok then
+    return err
+  end
+  M.close({ buf = buf, from = {} })
+end
+
+---@param r caliban.Review
+---@param from string
+---@param to string
+---@return string? why not
+local function move(r, from, to)
+  local failed = r.own and 'it has unsaved changes of yours, write them first'
+    or move_file(from, to)
+  if failed then
+    return failed
+  end
+  as_ordinary(r.buf, function()
+    move_buffer(r.buf, to, r.binary)
+  end)
+  r.path = to
+end
+
+--- Does it, where it is not done.
+---@param r caliban.Review
+---@return string? why not
+function M.apply(r)
+  local whole = r.whole --[[@as caliban.Whole]]
+  if whole.kind == 'delete' then
+    local now = not r.binary and file.disk(r.buf)
+    if disk.odd(r.path) then
+      return disk.odd(r.path)
+    elseif now and r.origin and now ~= r.origin or r.binary and file.stale(r.buf) then
+      return 'it changed on disk'
+    end
+    local ok, err = os.remove(r.path)
+    if not ok and there(r.path) then
+      return tostring(err)
+    end
+    -- its text is nowhere else
+    whole.lines, vim.bo[r.buf].modified = file.lines(r.buf), true
+  elseif r.path ~= whole.to then
+    local failed = move(r, r.path, whole.to --[[@as string]])
+    if failed then
+      return failed
+    end
+  end
+  whole.done = true
+end
+
+--- A proposal has come: in auto-edit mode it is done at once.
+---@param r caliban.Review
+---@param p caliban.WireProposal
+---@return string? why not
+function M.enter(r, p)
+  local kind = p.whole --[[@as 'delete'|'rename']]
+  r.whole = { kind = kind, from = p.path, to = p.to, done = false }
+  local failed = r.auto and M.apply(r) or nil
+  if failed then
+    r.whole = nil
+  end
+  return failed
+end
+
+--- Takes back what is done.
+---@param r caliban.Review
+---@return string? why not
+local function revert(r)
+  local whole = r.whole --[[@as caliban.Whole]]
+  if not whole.done then
+    return nil
+  elseif whole.kind == 'rename' then
+    return move(r, r.path, whole.from)
+  elseif there(r.path) then
+    return nil
+  end
+  if file.empty(r.buf) then
+    file.put(r.buf, 0, 0, whole.lines or {})
+  end
+  local failed
+  as_ordinary(r.buf, function()
+    failed = file.restore(r.buf)
+  end)
+  return failed
+end
+
+--- It has not come to be after all: another that belongs to it could not enter.
+---@param r caliban.Review
+function M.withdraw(r)
+  revert(r)
+  r.whole = nil
+end
+
+--- Decides it.
+---@param r caliban.Review
+---@param verdict 'accept'|'reject'
+---@param reason? string
+---@return boolean decided else the user was told why not
+function M.decide(r, verdict, reason)
+  local whole = r.whole --[[@as caliban.Whole]]
+  local failed
+  if verdict == 'accept' then
+    failed = M.apply(r)
+  else
+    failed = revert(r)
+  end
+  if failed then
+    local text = verdict == 'accept' and 'cannot %s: %s' or 'cannot take back %s: %s'
+    require('caliban.editor.notify').show(
+      ('%s: Caliban ' .. text):format(file.short(r.path), words(whole), failed),
+      vim.log.levels.ERROR
+    )
+    return false
+  end
+  r.whole = nil
+  if verdict == 'accept' then
+    M.conclude(r, whole)
+  else
+    r.spared, r.acted = true, true
+    if (reason or '') ~= '' then
+      r.reasons[#r.reasons + 1] = { lines = {}, reason = reason or '' }
+    end
+  end
+  return true
+end
+
+--- It is done, and stays so.
+---@param r caliban.Review
+---@param whole caliban.Whole
+function M.conclude(r, whole)
+  if whole.kind == 'delete' then
+    r.deleted = true
+  else
+    r.was, r.acted = whole.from, true
+  end
+end
+
+--- Closes the buffer of a file that is no more, its windows kept.
+---@param r { buf: integer, from: table<integer, integer> }
+function M.close(r)
+  for _, win in ipairs(vim.fn.win_findbuf(r.buf)) do
+    local back = r.from[win]
+      or api.nvim_win_call(win, function()
+        return vim.fn.bufnr('#')
+      end)
+    local fits = back > 0 and back ~= r.buf and api.nvim_buf_is_loaded(back)
+    pcall(api.nvim_win_set_buf, win, fits and back or api.nvim_create_buf(true, false))
+  end
+  pcall(api.nvim_buf_delete, r.buf, { force = true })
+end
+
+return M

@@ -1,0 +1,238 @@
+--- The conversations of this project, to choose from.
+local M = {}
+
+local names = require('caliban.editor.name')
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  require('caliban.editor.notify').say(text, level)
+end
+
+--- Asks for the list; it is offered when it comes.
+---@param text? string only those in which it stands
+function M.ask(text)
+  require('caliban.program.process').ask({ kind = 'list_sessions', text = text or '' })
+end
+
+--- Gives the chat in use another name, or a title.
+---@param name string
+function M.rename(name)
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat then
+    chats.send(chat, { kind = 'rename_session', name = name })
+  end
+end
+
+--- How many of the user's messages stand below the cursor in the transcript, and whether it is on one of them.
+---@param chat caliban.Chat
+---@return integer? after
+---@return boolean is_prompt
+local function below_cursor(chat)
+  local paint = require('caliban.chat.paint')
+  local under = paint.at(chat, vim.api.nvim_win_get_cursor(0)[1] - 1)
+  if not under then
+    return nil, false
+  end
+  local after = 0
+  paint.last(chat, function(block)
+    after = after + (block ~= under and block.shape == 'user' and 1 or 0)
+    return block == under
+  end)
+  return after, under.shape == 'user'
+end
+
+--- Goes on in a copy: up to the message under the cursor where that is in the transcript, else of all.
+function M.fork()
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if not chat then
+    return
+  end
+  local message = { kind = 'fork_session', is_prompt = false }
+  local buf = vim.api.nvim_get_current_buf()
+  local here = chats.of(buf)
+  if here and here.transcript == buf then
+    chat = here
+    message.after, message.is_prompt = below_cursor(here)
+  end
+  chats.send(chat, message)
+end
+
+--- Moves a conversation into the trash, once the user has said so again.
+---@param name string
+function M.delete(name)
+  local chat = require('caliban.chat').find(name)
+  local phase = chat and chat.status and chat.status.phase or 'idle'
+  local runs = phase ~= 'idle' and phase ~= 'offline'
+  local opts = {
+    prompt = ('Delete the conversation %s?'):format(name)
+      .. (runs and ' Its turn is running and will be stopped.' or ''),
+  }
+  vim.ui.select({ 'Keep it', 'Move it to the trash' }, opts, function(_, index)
+    if index == 2 then
+      require('caliban.program.process').ask({ kind = 'delete_session', session = name })
+    end
+  end)
+end
+
+--- Writes the chat in use to a file.
+---@param file string '' for one named after it
+---@param force boolean
+function M.export(file, force)
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat then
+    local path = file == '' and '' or names.meant(file)
+    chats.send(chat, { kind = 'export_session', file = path, force = force })
+  end
+end
+
+--- Puts a text into the clipboard, else where `p` finds it.
+---@param text string
+function M.copy(text)
+  local register = vim.fn.has('clipboard') == 1 and '+' or '"'
+  vim.fn.setreg(register, text, 'c')
+  local lines = #vim.split(text, '\n')
+  say(
+    ('%d line%s copied to "%s'):format(lines, lines == 1 and '' or 's', register),
+    vim.log.levels.INFO
+  )
+end
+
+--- Offers what was sent in this project; the choice goes into the composer.
+---@param message caliban.History
+function M.history(message)
+  local chat = require('caliban.chat').find(message.session)
+  local prompts = vim.fn.reverse(require('caliban.program.project').history())
+  if not chat or #prompts == 0 then
+    return say('Nothing was sent in this project yet.', vim.log.levels.INFO)
+  end
+  local opts = {
+    prompt = 'Message',
+    format_item = function(prompt)
+      return names.shown(vim.fn.strcharpart(vim.trim(prompt):gsub('%s+', ' '), 0, 100))
+    end,
+  }
+  require('caliban.editor.pick').one(prompts, opts, function(prompt)
+    require('caliban.chat.composer').give_back(chat, prompt, {})
+  end)
+end
+
+---@param seconds integer
+---@return string
+function M.ago(seconds)
+  for _, unit in ipairs({ { 86400, 'd' }, { 3600, 'h' }, { 60, 'min' } }) do
+    if seconds >= unit[1] then
+      return ('%d %s ago'):format(seconds / unit[1], unit[2])
+    end
+  end
+  return 'now'
+end
+
+---@param bytes integer
+---@return string
+local function size(bytes)
+  return bytes < 1e6 and ('%d kB'):format(math.ceil(bytes / 1e3)) or ('%.1f MB'):format(bytes / 1e6)
+end
+
+--- The least cells that a title keeps where a row is narrow.
+local FEW = 12
+
+local open = { here = 'open here', elsewhere = 'open in another Neovim' }
+
+---@param item caliban.SessionRow
+---@param cells? integer what the row is to fit into: its title is cut for that, what stands behind it is not
+---@return string
+local function line(item, cells)
+  if item.problem then
+    return '! ' .. names.shown(item.problem)
+  end
+  local about = { M.ago(item.age) }
+  if item.turns > 0 then
+    table.insert(about, ('%d turn%s'):format(item.turns, item.turns == 1 and '' or 's'))
+  end
+  vim.list_extend(about, { size(item.bytes), open[item.open] })
+  local title = item.title ~= '' and '  ' .. item.title or ''
+  local found = item.line and '  › ' .. item.line or ''
+  if item.root then
+    table.insert(about, 'a copy of that in ' .. names.tilde(item.root))
+  end
+  local behind = ('  (%s)%s'):format(table.concat(about, ' · '), found)
+  if cells then
+    local taken = vim.fn.strdisplaywidth(names.shown(item.name .. behind))
+    title = require('caliban.editor.pick').cut(names.shown(title), math.max(FEW, cells - taken))
+  end
+  return names.shown(item.name .. title .. behind)
+end
+
+---@class caliban.SessionChoice
+---@field name string
+---@field text string
+---@field row? caliban.SessionRow of a conversation on disk
+---@field problem? string
+---@field root? string
+
+--- The chats here that are not on disk: never saved, or nothing said in them yet.
+---@param sessions caliban.SessionRow[]
+---@return caliban.SessionChoice[]
+local function unsaved(sessions)
+  local listed = {} ---@type table<string, boolean>
+  for _, item in ipairs(sessions) do
+    listed[item.name] = listed[item.name] or not item.root
+  end
+  local choices = {} ---@type caliban.SessionChoice[]
+  for _, chat in ipairs(require('caliban.chat').all) do
+    local name = chat.session
+    if name and not listed[name] then
+      local what = chat.ephemeral and 'never saved' or 'new'
+      table.insert(choices, { name = name, text = ('%s  (%s · open here)'):format(name, what) })
+    end
+  end
+  return choices
+end
+
+---@param message caliban.Sessions
+function M.offer(message)
+  local items = {} ---@type caliban.SessionChoice[]
+  for _, item in ipairs(message.sessions) do
+    table.insert(items, {
+      name = item.name,
+      text = line(item),
+      row = item,
+      problem = item.problem,
+      root = item.root,
+    })
+  end
+  if message.text == '' then
+    vim.list_extend(items, unsaved(message.sessions))
+  end
+  if #items == 0 then
+    local what = message.text == '' and 'This project has no conversations yet.'
+      or ('In no conversation of this project stands "%s".'):format(message.text)
+    return say(what, vim.log.levels.INFO)
+  end
+  local with = message.text == '' and '' or (' with "%s"'):format(message.text)
+  local opts = {
+    prompt = 'Conversation' .. with,
+    format_item = function(item)
+      return item.text
+    end,
+    brief = function(item, cells)
+      return item.row and line(item.row, cells) or item.text
+    end,
+  }
+  require('caliban.editor.pick').one(items, opts, function(item)
+    if item.problem then
+      say(item.problem)
+    elseif item.root then
+      local claim = { kind = 'claim', session = item.name, way = 'fork', root = item.root }
+      require('caliban.program.process').ask(claim)
+    else
+      require('caliban.chat').switch({ kind = 'open', session = item.name })
+    end
+  end)
+end
+
+return M

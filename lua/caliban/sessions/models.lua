@@ -1,0 +1,105 @@
+--- Choosing a model from all there are, and giving a provider's key.
+local M = {}
+
+local name = require('caliban.editor.name')
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  require('caliban.editor.notify').say(text, level)
+end
+
+--- Asks for the list; it comes when the providers have answered.
+function M.ask()
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat and chats.send(chat, { kind = 'models' }) then
+    vim.api.nvim_echo({ { 'Asking for models …' } }, false, {})
+  end
+end
+
+---@param message caliban.ModelList
+function M.offer(message)
+  local chats = require('caliban.chat')
+  local chat = chats.find(message.session)
+  if not chat then
+    return
+  end
+  local current = chat.status and chat.status.model
+  local items = {} ---@type { name?: string, text: string }[]
+  for _, offer in ipairs(message.models) do
+    local here = offer.name == current
+    local about = offer.about ~= '' and '  ' .. offer.about or ''
+    local text = name.shown(offer.name .. about) .. (here and '  (now)' or '')
+    table.insert(items, here and 1 or #items + 1, { name = offer.name, text = text })
+  end
+  for _, problem in ipairs(message.problems) do
+    table.insert(items, { text = '! ' .. name.shown(problem) })
+  end
+  if #items == 0 then
+    return say('No provider has a key yet. :Caliban connect asks for one.')
+  end
+  local opts = {
+    prompt = 'Model',
+    format_item = function(item)
+      return item.text
+    end,
+  }
+  require('caliban.editor.pick').one(items, opts, function(item)
+    if item.name then
+      chats.send(chat, { kind = 'model', model = item.name })
+    else
+      say(item.text:sub(3))
+    end
+  end)
+end
+
+--- Asks the program whose key can be given.
+---@param provider? string
+function M.connect(provider)
+  require('caliban.program.process').ask({ kind = 'connect', provider = provider })
+end
+
+--- Asks for a key. `inputsecret()` shows a star for each character and keeps no history. A plugin that has replaced
+--- `vim.ui.input` would show the key and might keep it.
+---@param provider string
+---@return string? # absent if the user cancelled
+local function ask_secret(provider)
+  local ok, key = pcall(vim.fn.inputsecret, ('Key for %s: '):format(provider))
+  return ok and key or nil
+end
+
+---@param provider string
+local function take(provider)
+  local key = vim.trim(ask_secret(provider) or '')
+  if key == '' then
+    return say('No key was given; nothing was changed.', vim.log.levels.INFO)
+  end
+  -- an earlier answer was about another key than this one
+  for _, chat in ipairs(require('caliban.chat').all) do
+    require('caliban.chat.composer').unwarn(chat)
+  end
+  require('caliban.program.process').ask({ kind = 'key', provider = provider, key = key })
+end
+
+---@param message caliban.KeyWanted
+function M.want(message)
+  if message.provider then
+    return take(message.provider)
+  end
+  local opts = {
+    prompt = 'Provider',
+    format_item = function(item)
+      return name.shown(
+        item.about == '' and item.name or ('%s  (%s)'):format(item.name, item.about)
+      )
+    end,
+  }
+  vim.ui.select(message.providers, opts, function(item)
+    if item then
+      take(item.name)
+    end
+  end)
+end
+
+return M

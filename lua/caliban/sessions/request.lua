@@ -1,0 +1,67 @@
+--- The request that went out last, to look at.
+local M = {}
+
+local api = vim.api
+
+--- Goes to a window beside which another can be opened: the composer is too low.
+local function leave_chat()
+  local chats = require('caliban.chat')
+  if not chats.of(api.nvim_get_current_buf()) then
+    return
+  end
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local chat = chats.of(api.nvim_win_get_buf(win))
+    local float = api.nvim_win_get_config(win).relative ~= ''
+    if not float and not (chat and chat.composer == api.nvim_win_get_buf(win)) then
+      return api.nvim_set_current_win(win)
+    end
+  end
+end
+
+---@type vim.api.keyset.cmd_mods?
+local mods
+
+--- Asks for it. It is shown as `:new` would, with these modifiers (`:vertical`, `:tab`).
+---@param given? vim.api.keyset.cmd_mods
+function M.ask(given)
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat then
+    mods = given
+    chats.send(chat, { kind = 'request' })
+  end
+end
+
+--- Goes to the window of a buffer of this name, else makes both; it is not to be written.
+---@param name string
+---@param modifiers? vim.api.keyset.cmd_mods
+---@return integer buf
+function M.window(name, modifiers)
+  local buf = require('caliban.editor.name').buffer(name)
+  local win = buf and vim.fn.win_findbuf(buf)[1]
+  if buf and win then
+    api.nvim_set_current_win(win)
+  else
+    leave_chat()
+    vim.cmd({ cmd = 'new', mods = modifiers })
+    buf = api.nvim_get_current_buf()
+    vim.bo[buf].buftype, vim.bo[buf].bufhidden = 'nofile', 'wipe'
+    vim.bo[buf].swapfile, vim.bo[buf].undolevels = false, -1
+    api.nvim_buf_set_name(buf, name)
+  end
+  return buf
+end
+
+---@param message caliban.SentRequest
+function M.show(message)
+  local buf = M.window(('caliban://%s/request'):format(message.session), mods)
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(message.body, '\n'))
+  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+  vim.bo[buf].filetype = 'json'
+  -- where there is no room, the address stays
+  local first, rest = message.about:match('^(.-)( · .*)$')
+  require('caliban.editor.name').winbar(0, ' %s%%<%s', first or message.about, rest or '')
+end
+
+return M

@@ -1,0 +1,237 @@
+--- The turns that changed files: chosen from a list, looked at as a difference, taken back.
+local M = {}
+
+local api = vim.api
+local names = require('caliban.editor.name')
+
+---@param text string
+---@param level? integer
+local function say(text, level)
+  require('caliban.editor.notify').say(text, level)
+end
+
+--- Asks for the list; it is offered when it comes.
+function M.ask()
+  local chats = require('caliban.chat')
+  local chat = chats.get()
+  if chat then
+    chats.send(chat, { kind = 'rewind' })
+  end
+end
+
+---@param turn caliban.TurnRow
+---@return string
+local function line(turn)
+  local n = #turn.files
+  local files = n == 1 and turn.files[1] or ('%d files'):format(n)
+  local ago = require('caliban.sessions.list').ago(turn.age)
+  return names.shown(('%s  (%s · %s)'):format(turn.title, files, ago))
+end
+
+---@param message caliban.Turns
+function M.offer(message)
+  local opts = { prompt = 'Rewind', format_item = line }
+  require('caliban.editor.pick').one(message.turns, opts, function(turn)
+    require('caliban.program.process').ask({
+      kind = 'rewind',
+      session = message.session,
+      entry = turn.entry,
+    })
+  end)
+end
+
+---@class caliban.Difference what a preview shows
+---@field message caliban.Preview
+---@field starts integer[] the first line of each file, from 1
+
+---@param message caliban.Preview
+---@param shown caliban.Difference
+---@return string[]
+local function lines(message, shown)
+  local out = {}
+  for _, it in ipairs(message.files) do
+    shown.starts[#shown.starts + 1] = #out + 1
+    out[#out + 1] = names.shown(('diff %s %s'):format(it.name, it.about))
+    if it.diff ~= '' then
+      vim.list_extend(out, vim.split(it.diff, '\n', { plain = true }))
+    end
+    out[#out + 1] = ''
+  end
+  out[#out] = nil
+  return out
+end
+
+--- The window goes too, where it is not the last.
+local function close()
+  api.nvim_buf_delete(0, { force = true })
+end
+
+---@param shown caliban.Difference
+---@param files caliban.RewindFile[]
+local function take_back(shown, files)
+  local paths = {}
+  for _, it in ipairs(files) do
+    paths[#paths + 1] = it.todo and it.path or nil
+  end
+  if #paths == 0 then
+    return say('There is nothing to take back here.', vim.log.levels.INFO)
+  end
+  local message = shown.message
+  local taken = require('caliban.program.process').ask({
+    kind = 'rewind',
+    session = message.session,
+    entry = message.entry,
+    paths = paths,
+  })
+  if taken then
+    close()
+  end
+end
+
+---@param shown caliban.Difference
+---@return caliban.RewindFile[]
+local function under_cursor(shown)
+  local row = api.nvim_win_get_cursor(0)[1]
+  for i = #shown.starts, 1, -1 do
+    if shown.starts[i] <= row then
+      return { shown.message.files[i] }
+    end
+  end
+  return {}
+end
+
+---@param buf integer
+---@param shown caliban.Difference
+local function map(buf, shown)
+  local function key(lhs, desc, fn)
+    vim.keymap.set('n', lhs, fn, { buffer = buf, nowait = true, desc = desc })
+  end
+  key('a', 'Take back all of it', function()
+    take_back(shown, shown.message.files)
+  end)
+  key('<CR>', 'Take back the file under the cursor', function()
+    take_back(shown, under_cursor(shown))
+  end)
+  key('q', 'Leave it as it is', close)
+end
+
+--- What a rewind would do, in a window of its own.
+---@param message caliban.Preview
+function M.preview(message)
+  local name = ('caliban://%s/rewind'):format(message.session)
+  local buf = require('caliban.sessions.request').window(name)
+  local shown = { message = message, starts = {} } ---@type caliban.Difference
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines(message, shown))
+  vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
+  vim.bo[buf].filetype = 'diff'
+  local keys = ' a take back all · <CR> this file · q leave it%%< · %s'
+  names.winbar(0, keys, message.title)
+  map(buf, shown)
+end
+
+--------------------------------------------------------------------------------------------- doing it
+
+---@param p caliban.WireProposal
+---@param buf integer
+---@return string? why not
+local function change(p, buf)
+  local entry, track = require('caliban.review.entry'), require('caliban.review.hunks.tracking')
+  local plan, unfit = entry.plan(p, buf)
+  if not plan then
+    return unfit and unfit[2].why or 'it has changed meanwhile'
+  elseif not require('caliban.review.arrival').calm(buf) then
+    return 'the editor was in the middle of something'
+  end
+  -- to be changed as if by hand: a review that there is of it follows
+  local r = track.new(buf, false)
+  local ok, err = track.edit(r, function()
+    entry.apply(r, plan)
+  end)
+  entry.set_eol(r, p.eol)
+  return not ok and require('caliban.editor.file').reason(err) or nil
+end
+
+--- What stands in the file's buffer under review, if it was written before it was decided: that goes with it.
+---@param p caliban.WireProposal
+---@param buf integer
+---@param r caliban.Review
+---@return boolean done
+local function undecided(p, buf, r)
+  local buffers, whole = require('caliban.review.registry'), require('caliban.review.whole')
+  if p.whole == 'rename' and r.whole and r.whole.done and r.whole.from == p.to then
+    local done = whole.decide(r, 'reject')
+    buffers.look(r, true)
+    return done
+  elseif p.whole == 'delete' and r.create then
+    buffers.reject({ scope = 'file', buf = buf })
+    return vim.uv.fs_stat(p.path) == nil
+  end
+  return false
+end
+
+---@param p caliban.WireProposal
+---@return string? why it was not done
+---@return string? unsaved it is done, and why it is not on disk
+local function restore(p)
+  local file, whole = require('caliban.editor.file'), require('caliban.review.whole')
+  local buf, why, created = file.open(p.path)
+  if not buf then
+    return why
+  end
+  local r = require('caliban.review.registry').of(buf)
+  if r and r.open and not r.auto then
+    return 'changes of it are under review; decide them first'
+  elseif r and r.open and undecided(p, buf, r) then
+    return nil
+  elseif not vim.bo[buf].modified and not p.binary then
+    file.refresh(buf)
+  end
+  local own = vim.bo[buf].modified
+  if p.whole then
+    why = own and 'its buffer has unsaved changes' or whole.at_once(p, buf)
+    if created and why then
+      file.unload(buf, true)
+    end
+    return why
+  end
+  why = change(p, buf)
+  if why then
+    return why
+  end
+  local unsaved = own and 'its buffer has unsaved changes' or file.write(buf, false)
+  if r and r.open then
+    require('caliban.review.registry').look(r, true)
+  end
+  return nil, unsaved
+end
+
+--- Does one thing to one file, in its buffer.
+---@param message caliban.Restore
+---@return caliban.Restored
+function M.restore(message)
+  local ok, why, unsaved = pcall(restore, message.file)
+  if not ok then
+    return { done = false, why = require('caliban.editor.file').reason(why) }
+  end
+  return { done = why == nil, why = why or unsaved or '' }
+end
+
+--- A file was written on disk.
+---@param message caliban.Refresh
+function M.refresh(message)
+  local buffers, file = require('caliban.review.registry'), require('caliban.editor.file')
+  local buf = file.find(message.path)
+  if not buf or not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local r = buffers.of(buf)
+  if r and r.open and require('caliban.review.whole').gone(r) then
+    require('caliban.review.whole').decide(r, 'reject')
+    buffers.look(r, true)
+  elseif not vim.bo[buf].modified then
+    file.refresh(buf)
+  end
+end
+
+return M
