@@ -109,9 +109,9 @@ function Bench.first()
     require('caliban').open()
     vim.cmd.redraw()
   end)
-  local rpc = require('caliban.program.process')
-  local receive = rpc.receive
-  rpc.receive = function(message)
+  local dispatch = require('caliban.program.dispatch')
+  local receive = dispatch.receive
+  dispatch.receive = function(message)
     if message.kind == 'welcome' then
       Bench.welcome = (vim.uv.hrtime() - started) / 1e6
     end

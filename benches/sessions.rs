@@ -106,7 +106,7 @@ fn opening(output: usize) -> String {
         first.push(editor.wait(END) - start);
         editor.keys("<Cmd>stopinsert | wincmd p<CR>A");
         let keys = typing(&mut editor, |editor| {
-            let there = "local c = require('caliban.chat').find('large')\
+            let there = "local c = require('caliban.chat.chats').find('large')\
                 return vim.iter(vim.api.nvim_buf_get_lines(c.transcript, 0, 9, false)):any(function(it)\
                 return vim.startswith(it, 'prompt 0:') end)";
             editor.lua(there, &[]).as_bool().unwrap()

@@ -50,7 +50,7 @@ fn edits(hunks: usize, how: How) -> serde_json::Value {
 }
 
 /// Whether the list of changes is in the chat.
-const LISTED: &str = "local chat = require('caliban.chat').current
+const LISTED: &str = "local chat = require('caliban.chat.chats').current
     return chat ~= nil and chat.listing ~= nil and #chat.listing.items > 0";
 
 fn way(hunks: usize, how: How) -> Way {

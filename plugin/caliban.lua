@@ -92,7 +92,7 @@ local function resume()
   if choice == 'open' then
     require('caliban.chat').show(false)
   elseif choice ~= false then
-    require('caliban.program.project').look()
+    require('caliban.chat.interrupted').look()
   end
 end
 if vim.v.vim_did_enter == 1 then

@@ -84,7 +84,7 @@ end
 ---@return string[]
 local function sessions()
   local names = require('caliban.program.project').sessions()
-  for _, chat in ipairs(require('caliban.chat').all) do
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
     if chat.session and not vim.tbl_contains(names, chat.session) then
       table.insert(names, chat.session)
     end
@@ -159,7 +159,7 @@ local subcommands = {
   },
   delete = {
     run = function(call)
-      local chat = require('caliban.chat').current
+      local chat = require('caliban.chat.chats').current
       local name = call.words[1] or chat and chat.session
       if not name or not vim.tbl_contains(sessions(), name) then
         local text = 'There is no conversation `%s` in this project; nothing was deleted.'
@@ -225,7 +225,7 @@ local subcommands = {
   },
   review = {
     run = function()
-      require('caliban.review.registry').quickfix()
+      require('caliban.review').quickfix()
     end,
   },
   approve = {
@@ -246,16 +246,11 @@ local subcommands = {
   },
   model = {
     run = function(call)
-      local chats = require('caliban.chat')
-      local chat = chats.get()
-      if not chat then
-        return
-      end
       if call.rest ~= '' then
-        chats.send(chat, { kind = 'model', model = call.rest })
-        return
+        require('caliban.chat').send({ kind = 'model', model = call.rest })
+      else
+        require('caliban.sessions.models').ask()
       end
-      require('caliban.sessions.models').ask()
     end,
     complete = function()
       return vim.list_extend(models(), settings())
@@ -271,12 +266,12 @@ local subcommands = {
           'Mode auto needs permission rules for commands, which this version does not have; auto-edit'
             .. ' is the nearest.'
         )
-      elseif one_of(word, mode.names) then
+      elseif one_of(word, require('caliban.config').modes) then
         mode.set(word --[[@as caliban.Mode]])
       end
     end,
     complete = function()
-      return require('caliban.sessions.mode').names
+      return require('caliban.config').modes
     end,
   },
   connect = {

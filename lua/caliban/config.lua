@@ -116,6 +116,11 @@ local function number(most)
   end
 end
 
+---@alias caliban.Mode 'plan'|'ask'|'auto-edit'
+
+--- How much the agent does before the user has decided, as the user goes through the modes.
+---@type caliban.Mode[]
+M.modes = { 'plan', 'ask', 'auto-edit' }
 M.efforts = { 'off', 'low', 'medium', 'high', 'max' }
 
 ---@type table<string, caliban.Check>
@@ -187,7 +192,7 @@ local known = {
   thinking = one_of(M.efforts),
   temperature = number(2),
   max_output = tokens,
-  mode = one_of(require('caliban.sessions.mode').names),
+  mode = one_of(M.modes),
   resume = one_of({ true, false, 'open' }),
   bin = is('string'),
   debug = is('boolean'),

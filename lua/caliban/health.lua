@@ -114,7 +114,7 @@ local function settings()
   end
   local file = config.get().system_file
   if file and not file:find('^[/~]') then
-    file = vim.fs.joinpath(require('caliban.context.excerpt').root(), file)
+    file = vim.fs.joinpath(require('caliban.program.project').root(), file)
   end
   if file and vim.fn.filereadable(vim.fs.normalize(file)) == 0 then
     health.error(('system_file: %s cannot be read.'):format(file))
@@ -151,7 +151,7 @@ local function instructions()
     health.info('turned off in the settings')
     return
   end
-  local root = require('caliban.context.excerpt').root()
+  local root = require('caliban.program.project').root()
   local folders = { vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd() }
   for folder in vim.fs.parents(folders[1]) do
     if names.below(root, folder) then

@@ -17,7 +17,7 @@ function M.close()
 end
 
 function M.toggle()
-  if require('caliban.chat.windows').visible() then
+  if require('caliban.chat.layout').visible() then
     M.close()
   else
     M.open()
@@ -68,12 +68,12 @@ function M.steer(text)
 end
 
 function M.stop()
-  require('caliban.chat').stop()
+  require('caliban.chat.chats').stop()
 end
 
 --- Removes the last piece of context from the composer.
 function M.unchip()
-  local chat = require('caliban.chat').current
+  local chat = require('caliban.chat.chats').current
   if chat then
     require('caliban.chat.composer').unchip(chat)
   end
@@ -97,7 +97,7 @@ end
 function M.accept(opts)
   local choice = chosen(opts)
   if choice then
-    require('caliban.review.registry').accept(choice)
+    require('caliban.review').accept(choice)
   end
 end
 
@@ -105,7 +105,7 @@ end
 function M.reject(opts)
   local choice = chosen(opts)
   if choice then
-    require('caliban.review.registry').reject(choice)
+    require('caliban.review').reject(choice)
   end
 end
 
@@ -120,18 +120,18 @@ function M.comment(text, opts)
 end
 
 function M.next()
-  require('caliban.review.registry').next()
+  require('caliban.review').next()
 end
 
 function M.prev()
-  require('caliban.review.registry').prev()
+  require('caliban.review').prev()
 end
 
 --- The pending hunks of a buffer, or of all.
 ---@param buf? integer
 ---@return table[]
 function M.pending(buf)
-  return require('caliban.review.registry').pending(buf)
+  return require('caliban.review').pending(buf)
 end
 
 --- Approves what is asked.

@@ -1,143 +1,13 @@
---- What is going on, for statuslines, scripts and the user who is elsewhere.
+--- What is going on, for statuslines and scripts.
 local M = {}
 
 local api = vim.api
 
-local waits = {
-  permission = 'waiting for you',
-  question = 'waiting for you',
-  review = 'waiting for your review',
-}
-
-local holds = {
-  calm = 'an edit waits until you are in normal mode',
-  review = "an edit waits for another chat's review",
-}
-
---- What keeps an edit of this chat from its buffer.
----@param chat caliban.Chat
----@return string?
-local function held(chat)
-  local arrive = package.loaded['caliban.review.arrival']
-  for _, item in ipairs(arrive and arrive.waiting() or {}) do
-    if item.session == chat.session then
-      return holds[item.waits]
-    end
-  end
-end
-
---- The name of a model or a tool, safe for a status that is used in a 'statusline', in which `%` begins an item.
----@param name string
----@return string
-local function harmless(name)
-  return (name:gsub('[%%%c]', '?'))
-end
-
---- A chat's status in words.
----@param chat caliban.Chat
----@return string
-function M.words(chat)
-  local status = chat.status ---@as caliban.Status
-  if status.waiting_for then
-    return waits[status.waiting_for]
-  elseif status.phase == 'running' then
-    return held(chat) or 'running ' .. harmless(status.tool or 'a tool')
-  elseif status.phase == 'retrying' then
-    return ('trying again in %d s'):format(require('caliban.chat.countdown').left(chat))
-  elseif chat.silent_since then
-    return ('no bytes for %d s'):format((vim.uv.hrtime() / 1e6 - chat.silent_since) / 1000)
-  elseif status.phase == 'sending' then
-    return 'thinking'
-  elseif status.phase == 'streaming' then
-    return 'answering'
-  end
-  return status.phase
-end
-
----@param n integer
----@return string
-local function tokens(n)
-  if n < 1000 then
-    return tostring(n)
-  end
-  local short = n < 1e6 and ('%.1fk'):format(n / 1e3) or ('%.1fM'):format(n / 1e6)
-  return (short:gsub('%.0', ''))
-end
-
---- What there is of these.
----@param ... string|false|nil
----@return string
-local function join(...)
-  local parts = {}
-  for i = 1, select('#', ...) do
-    local part = select(i, ...)
-    if part then
-      table.insert(parts, part)
-    end
-  end
-  return table.concat(parts, ' · ')
-end
-
----@param status caliban.Status
----@return string?
-local function money(status)
-  if not status.cost then
-    return nil
-  end
-  local cost = status.cost < 0.01 and '<$0.01' or ('$%.2f'):format(status.cost)
-  -- a part of it is not known
-  return cost .. (status.unpriced and '+' or '')
-end
-
----@param status caliban.Status
----@return string
-local function share(status)
-  local text = tokens(status.context)
-  if status.window == 0 then
-    return text
-  end
-  local percent = math.floor(100 * status.context / status.window + 0.5)
-  return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
-end
-
---- What is dropped first where there is no room. The state is never, nor a mode that is not the usual one.
-local order = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
-
---- A chat's state and figures in at most `width` cells, if that is possible at all.
----@param chat caliban.Chat
----@param width integer
----@return string left, string right
-function M.line(chat, width)
-  local status = chat.status
-  if not status then
-    return '○ starting', ''
-  end
-  local parts = {
-    all = status.input > 0
-      and ('in %s · out %s'):format(tokens(status.input), tokens(status.output)),
-    cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
-    mode = status.mode,
-    cost = money(status),
-    usage = share(status),
-    model = harmless(status.model),
-  }
-  local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
-  local left, right = '', ''
-  for step = 0, #order do
-    if order[step] == 'provider' then
-      parts.model = parts.model:match('[^/]*$')
-    elseif step > 0 and (order[step] ~= 'mode' or status.mode == 'ask') then
-      parts[order[step]] = nil
-    end
-    local tour = parts.model and status.tour and 'offline tour'
-    local kept = chat.reading and 'read only' or status.unsaved and 'not saved'
-    left = join(parts.model, parts.mode, tour, kept, state)
-    right = join(parts.usage, parts.all, parts.cached, parts.cost)
-    if api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
-      break
-    end
-  end
-  return left, right
+--- The chat in use; asking begins none.
+---@return caliban.Chat?
+local function in_use()
+  local chats = package.loaded['caliban.chat.chats']
+  return chats and chats.current
 end
 
 ---@class caliban.State
@@ -152,7 +22,7 @@ end
 --- The state of the chat in use.
 ---@return caliban.State
 function M.state()
-  local chat = package.loaded['caliban.chat'] and require('caliban.chat').current
+  local chat = in_use()
   local status = chat and chat.status
   if not status then
     local usage = { input = 0, output = 0, cached = 0, context = 0, window = 0 }
@@ -180,74 +50,17 @@ end
 ---@param width? integer
 ---@return string
 function M.status(width)
-  local chat = package.loaded['caliban.chat'] and require('caliban.chat').current
+  local chat = in_use()
   if not (chat and chat.status) then
     return ''
-  elseif not width then
+  end
+  local words = require('caliban.chat.status')
+  if not width then
     local mode = chat.status.mode
-    return 'caliban: ' .. join(mode ~= 'ask' and mode, M.words(chat))
+    return 'caliban: ' .. words.join(mode ~= 'ask' and mode, words.words(chat))
   end
-  local left, right = M.line(chat, width)
+  local left, right = words.line(chat, width)
   return right == '' and left or left .. '  ' .. right
-end
-
-local focused = true
-
---- Tells a user who is elsewhere: it needs them, or it has finished.
----@param chat caliban.Chat
----@param before? caliban.Status
-function M.changed(chat, before)
-  local now = chat.status ---@as caliban.Status
-  local text
-  if now.waiting_for and now.waiting_for ~= (before and before.waiting_for) then
-    text = ('Caliban is %s (%s).'):format(waits[now.waiting_for], now.session)
-  elseif
-    now.phase == 'idle'
-    and before
-    and before.phase ~= 'idle'
-    and before.phase ~= 'offline'
-  then
-    text = ('Caliban has finished (%s).'):format(now.session)
-  elseif before and now.mode ~= before.mode then
-    text = ('Caliban is in %s mode (%s).'):format(now.mode, now.session)
-  end
-  local here = focused and require('caliban.chat.windows').visible(chat)
-  if text and not here then
-    require('caliban.editor.notify').show(text)
-  end
-  if vim.o.laststatus > 0 then
-    vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
-  end
-end
-
---- An edit began or ceased to wait.
-function M.held()
-  for _, chat in ipairs(package.loaded['caliban.chat'] and require('caliban.chat').all or {}) do
-    require('caliban.chat.windows').decorate(chat)
-  end
-end
-
---- Begins to watch whether the editor has the focus.
-function M.watch()
-  api.nvim_create_autocmd({ 'FocusLost', 'FocusGained' }, {
-    group = api.nvim_create_augroup('caliban_focus', {}),
-    callback = function(args)
-      focused = args.event == 'FocusGained'
-    end,
-  })
-end
-
---- Fires a `User` autocommand. What goes wrong in somebody's is theirs, and is shown.
----@param message caliban.UserEvent
-function M.event(message)
-  local opts = { pattern = message.name, modeline = false, data = message.data }
-  local ok, err = pcall(api.nvim_exec_autocmds, 'User', opts)
-  if not ok then
-    require('caliban.editor.notify').show(
-      ('%s: %s'):format(message.name, err),
-      vim.log.levels.ERROR
-    )
-  end
 end
 
 --- Calls `fn` with an event's data. Returns what `nvim_del_autocmd` takes.

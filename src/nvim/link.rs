@@ -130,7 +130,7 @@ async fn carry(nvim: Neovim<Writer>, mut inbox: mpsc::UnboundedReceiver<Order>) 
         };
         let nvim = nvim.clone();
         tokio::spawn(async move {
-            let code = "return require('caliban.program.process').receive(...)";
+            let code = "return require('caliban.program.dispatch').receive(...)";
             match nvim.exec_lua(code, vec![value]).await {
                 Ok(value) => {
                     if let Some(answer) = order.answer {

@@ -186,8 +186,7 @@ fn it_waits_until_the_user_has_finished_typing() {
     scene.server.wait_requests(1);
     scene.nvim.keys("dd4Gi");
     gate.finish();
-    let waiting =
-        |n: &str| format!("return tostring(#require('caliban.review.registry').waiting() == {n})");
+    let waiting = |n: &str| format!("return tostring(#require('caliban.review').waiting() == {n})");
     scene.nvim.wait(|nvim| nvim.lua_str(&waiting("1")) == "true", "the proposal at the door");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     scene.nvim.keys("<Esc>u");

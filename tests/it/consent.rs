@@ -223,7 +223,7 @@ fn approve_means_what_is_on_the_screen_and_shows_what_is_not() {
     nvim.wait_question();
     // a question that was scrolled away is shown again, and not answered
     nvim.lua(
-        "local chat = require('caliban.chat').current
+        "local chat = require('caliban.chat.chats').current
         local win = vim.fn.win_findbuf(chat.transcript)[1]
         vim.api.nvim_win_set_height(win, 3)
         vim.api.nvim_win_set_cursor(win, { 1, 0 }) vim.cmd.redraw()",
@@ -290,7 +290,7 @@ fn what_a_floating_window_covers_has_not_been_seen() {
     nvim.wait_transcript("? Run");
     nvim.wait_phase("asking");
     nvim.command("redraw");
-    let chat = "return vim.inspect(require('caliban.chat').current.question)";
+    let chat = "return vim.inspect(require('caliban.chat.chats').current.question)";
     let question = nvim.lua_str(chat);
     assert!(!question.contains("since"), "{question}");
     nvim.lua("vim.api.nvim_win_close(_G.cover, true)", &[]);

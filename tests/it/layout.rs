@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 /// `tab page: columns x lines` of the code's window, the transcript's and the composer's.
 fn windows(nvim: &Nvim) -> String {
     nvim.lua_str(
-        "local chat, out = require('caliban.chat').current, {}
+        "local chat, out = require('caliban.chat.chats').current, {}
         local names = { [chat.transcript] = 'transcript', [chat.composer] = 'composer' }
         for tab, page in ipairs(vim.api.nvim_list_tabpages()) do
           for _, win in ipairs(vim.api.nvim_tabpage_list_wins(page)) do

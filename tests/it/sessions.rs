@@ -116,12 +116,7 @@ fn nothing_runs_before_the_first_use_and_nothing_is_left_after_it() {
     assert_eq!(setup.processes().len(), 1);
     let loaded = "return vim.tbl_filter(function(it) return it:find('^caliban') end, vim.tbl_keys(package.loaded))";
     let loaded = nvim.lua_json(loaded);
-    let looks = [
-        "caliban.chat",
-        "caliban.context.excerpt",
-        "caliban.editor.disk",
-        "caliban.program.project",
-    ];
+    let looks = ["caliban.chat.interrupted", "caliban.editor.disk", "caliban.program.project"];
     assert!(
         loaded.as_array().unwrap().iter().all(|it| looks.contains(&it.as_str().unwrap())),
         "{loaded}"

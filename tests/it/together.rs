@@ -93,7 +93,7 @@ fn they_wait_for_each_other() {
     scene.server.wait_requests(1);
     scene.nvim.keys("5Gi");
     gate.finish();
-    let waiting = "return #require('caliban.review.registry').waiting()";
+    let waiting = "return #require('caliban.review').waiting()";
     scene.nvim.wait(|nvim| nvim.lua_str(waiting) == "2", "both at the door");
     assert_eq!(scene.pending(), 0);
     scene.nvim.keys("mine<Esc>");
@@ -110,8 +110,8 @@ fn a_text_that_moved_holds_all_of_them_back_until_it_fits() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let moving = "local once = true
-        local propose = require('caliban.review.registry').propose
-        require('caliban.review.registry').propose = function(message)
+        local propose = require('caliban.review').propose
+        require('caliban.review').propose = function(message)
           if once then
             once = false
             vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 0, 0, true, { 'mine' })

@@ -170,7 +170,7 @@ fn the_user_and_the_model_are_told_the_same_counts_whatever_is_decided() {
 }
 
 fn is_open(scene: &Scene) -> bool {
-    let code = "local r = require('caliban.review.registry').of(vim.api.nvim_get_current_buf())
+    let code = "local r = require('caliban.review').of(vim.api.nvim_get_current_buf())
         return tostring(r ~= nil and r.open)";
     scene.nvim.lua_str(code) == "true"
 }

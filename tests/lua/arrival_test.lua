@@ -17,8 +17,8 @@ local SETUP = [[
   vim.opt.runtimepath:prepend(root)
   vim.o.swapfile = false
   Sent = {}
-  package.loaded['caliban.program.process'] = { notify = function(m) Sent[#Sent + 1] = m end, program = function() end }
-  B = require('caliban.review.registry')
+  package.loaded['caliban.program.process'] = { notify = function(m) Sent[#Sent + 1] = m end, program = function() end, listen = function() end }
+  B = require('caliban.review')
   vim.cmd.edit(path)
   Propose = function(before, after)
     local hunks = {}
@@ -153,9 +153,9 @@ function T.waiting_is_idle()
   child:rounds()
   child:lua([[
     Tries = 0
-    local arrive = require('caliban.review.arrival')
-    local calm = arrive.calm
-    arrive.calm = function(...) Tries = Tries + 1 return calm(...) end
+    local arrival = require('caliban.review.arrival')
+    local calm = arrival.calm
+    arrival.calm = function(...) Tries = Tries + 1 return calm(...) end
   ]])
   for _ = 1, 20 do
     child:rounds()

@@ -12,6 +12,7 @@ package.loaded['caliban.program.process'] = {
   program = function()
     return 1
   end,
+  listen = function() end,
 }
 vim.notify = function(text)
   said[#said + 1] = text
@@ -21,7 +22,9 @@ end
 M.rest = require('caliban.editor.slices').rest
 require('caliban.editor.slices').rest = function() end
 
-local buffers = require('caliban.review.registry')
+-- the keys under review do what the public maps do
+vim.cmd.runtime('plugin/caliban.lua')
+local review = require('caliban.review')
 -- no main loop runs here; calm itself is tested in a Neovim of its own
 require('caliban.review.arrival').calm = function()
   return M.calm
@@ -131,7 +134,7 @@ end
 ---@param session? string
 ---@param turn? integer
 function M.propose(proposals, session, turn)
-  buffers.propose({
+  review.propose({
     kind = 'propose',
     session = session or 's',
     owner = session or 's',
@@ -171,7 +174,7 @@ end
 ---@return string
 function M.pending(buf)
   local out = {}
-  for _, h in ipairs(buffers.pending(buf)) do
+  for _, h in ipairs(review.pending(buf)) do
     out[#out + 1] = ('%d:-%s+%s'):format(
       h.start,
       table.concat(h.removed, ','),

@@ -41,7 +41,7 @@ end
 ---@param fields table
 local function receive(kind, fields)
   fields.kind = kind
-  return require('caliban.program.process').receive(fields)
+  return require('caliban.program.dispatch').receive(fields)
 end
 
 ---@param keys string
@@ -106,7 +106,7 @@ end
 
 ---@return caliban.Chat
 local function chat()
-  return require('caliban.chat').current
+  return require('caliban.chat.chats').current
 end
 
 ---@return caliban.Chat
@@ -411,7 +411,7 @@ test('every layout opens and closes', function()
     opened({ layout = layout })
     eq(api.nvim_get_current_buf(), chat().composer)
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, { '1', '2', '3', '4', '5' })
-    require('caliban.chat.windows').fit(chat())
+    require('caliban.chat.layout').fit(chat())
     eq(api.nvim_win_get_height(window('composer')), 6)
     vim.cmd('Caliban close')
     eq(fn.win_findbuf(chat().composer), {})
@@ -426,7 +426,7 @@ test('the composer grows out of the transcript', function()
   for _, case in ipairs({ { 1, 4 }, { 5, 6 }, { 40, 11 }, { 2, 4 } }) do
     local lines = fn['repeat']({ 'x' }, case[1])
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, lines)
-    require('caliban.chat.windows').fit(chat())
+    require('caliban.chat.layout').fit(chat())
     eq(api.nvim_win_get_height(window('composer')), case[2])
     eq(api.nvim_win_get_height(upper), height - case[2])
   end
@@ -854,7 +854,7 @@ test('the composer takes no line from a window below it', function()
   welcome()
   for _, n in ipairs({ 8, 1 }) do
     api.nvim_buf_set_lines(chat().composer, 0, -1, false, fn['repeat']({ 'x' }, n))
-    require('caliban.chat.windows').fit(chat())
+    require('caliban.chat.layout').fit(chat())
     eq(api.nvim_win_get_height(window('composer')), math.max(n, 3) + 1)
     eq(api.nvim_win_get_height(below), height)
   end
@@ -994,7 +994,7 @@ test('the first chat of all may be a new one', function()
   eq(api.nvim_get_current_buf(), chat().composer)
   receive('welcome', { version = require('caliban.version') })
   arrives('chat-2')
-  eq({ chat().session, #require('caliban.chat').all }, { 'chat-2', 1 })
+  eq({ chat().session, #require('caliban.chat.chats').all }, { 'chat-2', 1 })
 end)
 
 test('configuration is checked by key', function()
@@ -1080,7 +1080,7 @@ end)
 test('the command completes and names the nearest', function()
   fresh()
   local data = fn.tempname()
-  local digest = fn.sha256(require('caliban.context.excerpt').root()):sub(1, 8)
+  local digest = fn.sha256(require('caliban.program.project').root()):sub(1, 8)
   for _, folder in ipairs({ 'x-' .. digest, 'x-00000000' }) do
     fn.mkdir(data .. '/caliban/sessions/' .. folder, 'p')
   end

@@ -1,6 +1,6 @@
 --- Random scripts on a real buffer against the plainest model: the base as a whole text per undo state.
 local H = require('bench')
-local B = require('caliban.review.registry')
+local B = require('caliban.review')
 local R = require('caliban.review.hunks.algebra')
 local T = {}
 local api = vim.api

@@ -1,7 +1,7 @@
 --- What is kept of long texts and many hunks, against the plain lists; work in slices.
 local H = require('bench')
-local hunks = require('caliban.review.hunks.index')
-local review = require('caliban.review.hunks.algebra')
+local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
 local rope = require('caliban.review.hunks.rope')
 local T = {}
 local eq = H.eq
@@ -100,30 +100,30 @@ function T.hunks_in_blocks_are_their_list()
   for _ = 1, 40 do
     local rows = math.random(1, 1500)
     local plain = random_hunks(rows)
-    local it = hunks.of(plain)
+    local it = index.of(plain)
     for _ = 1, 40 do
       local first, last, new = edit(rows)
-      local own, was = {}, hunks.list(it)
+      local own, was = {}, index.list(it)
       local before = vim.deepcopy(was)
-      plain, own[1] = review.change(plain, first, last, new)
-      it, own[2] = hunks.change(it, first, last, new)
+      plain, own[1] = algebra.change(plain, first, last, new)
+      it, own[2] = index.change(it, first, last, new)
       eq(own[1], own[2])
       eq(before, was, 'the version before stays')
       rows = rows + #new - (last - first)
       if math.random() < 0.5 then
-        plain, it = review.tighten(plain), hunks.tighten(it)
+        plain, it = algebra.tighten(plain), index.tighten(it)
       end
-      eq({ #plain, plain }, { it.count, hunks.list(it) })
+      eq({ #plain, plain }, { it.count, index.list(it) })
       local row = math.random(0, rows)
-      local k = review.at(plain, row)
-      eq({ k, plain[k or 0] }, { hunks.at(it, row) })
-      eq(beyond(plain, row, 1), hunks.beyond(it, row, 1))
-      eq(beyond(plain, row, -1), hunks.beyond(it, row, -1))
+      local k = algebra.at(plain, row)
+      eq({ k, plain[k or 0] }, { index.at(it, row) })
+      eq(beyond(plain, row, 1), index.beyond(it, row, 1))
+      eq(beyond(plain, row, -1), index.beyond(it, row, -1))
       local upto = row + math.random(0, 60)
       local near = vim.tbl_filter(function(h)
         return h.start <= upto and h.start + #h.new >= row
       end, plain)
-      eq(near, hunks.near(it, row, upto))
+      eq(near, index.near(it, row, upto))
     end
   end
 end
@@ -133,9 +133,9 @@ function T.a_line_more_leaves_the_blocks_of_other_hunks_alone()
   for n = 1, 2000 do
     list[n] = { start = 50 * n, new = { 'new' }, old = { 'old' } }
   end
-  local it = hunks.of(list)
-  local after = hunks.change(it, 50010, 50010, { 'typed' })
-  eq({ 50000, 50051 }, { hunks.list(after)[1000].start, hunks.list(after)[1001].start })
+  local it = index.of(list)
+  local after = index.change(it, 50010, 50010, { 'typed' })
+  eq({ 50000, 50051 }, { index.list(after)[1000].start, index.list(after)[1001].start })
   local shared, known = 0, {}
   for _, block in ipairs(it.blocks) do
     known[block.list] = true
@@ -223,7 +223,7 @@ end
 
 function T.a_turn_stopped_while_a_long_text_is_read_changes_nothing()
   local sent = rested(function()
-    require('caliban.review.registry').stopped('s', 2)
+    require('caliban.review').stopped('s', 2)
   end, 2)
   eq({ 1, 'stopped' }, { #sent, sent[1].state })
   eq({ 10000, '' }, { vim.api.nvim_buf_line_count(0), H.pending() })
@@ -233,7 +233,7 @@ function T.a_proposal_waits_where_calm_ends_while_a_long_text_is_read()
   local sent = rested(function()
     H.calm = false
   end)
-  eq({ 0, 'calm' }, { #sent, require('caliban.review.registry').waiting()[1].waits })
+  eq({ 0, 'calm' }, { #sent, require('caliban.review').waiting()[1].waits })
   H.calm = true
   require('caliban.review.registry').retry()
   eq('entered', H.sent()[1].state)
@@ -288,7 +288,7 @@ local KEYS = {
 --- What is drawn bit by bit is what would be drawn at once.
 function T.drawing_goes_on_from_what_stands()
   math.randomseed(6)
-  local overlay, buffers = require('caliban.review.ui.overlay'), require('caliban.review.registry')
+  local overlay, review = require('caliban.review.ui.overlay'), require('caliban.review')
   for round = 1, 150 do
     local words_ = words(math.random(1, 14))
     local after = vim.list_slice(words_)
@@ -303,16 +303,16 @@ function T.drawing_goes_on_from_what_stands()
       vim.api.nvim_win_set_cursor(0, { math.random(vim.api.nvim_buf_line_count(0)), 0 })
       if math.random() < 0.15 then
         done[n] = 'accept'
-        buffers.accept({ scope = 'hunk' })
+        review.accept({ scope = 'hunk' })
       elseif math.random() < 0.15 then
         done[n] = 'reject'
-        buffers.reject({ scope = 'hunk' })
+        review.reject({ scope = 'hunk' })
       else
         H.keys(done[n])
       end
       H.settle()
     end
-    local r = buffers.of(buf)
+    local r = review.of(buf)
     if r and r.hunks.count > 0 then
       vim.api.nvim_exec_autocmds('CursorMoved', { buffer = buf })
       local bit_by_bit = shown(buf)

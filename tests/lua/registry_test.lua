@@ -1,5 +1,5 @@
 local H = require('bench')
-local B = require('caliban.review.registry')
+local B = require('caliban.review')
 local W = require('caliban.program.workspace')
 local T = {}
 local eq = H.eq

@@ -2,71 +2,11 @@
 local M = {}
 
 local api = vim.api
+local wrap = require('caliban.editor.wrap')
 local ns = api.nvim_create_namespace('caliban_chat')
 
 --- Rows above and below what windows show whose words are fitted too.
 local MARGIN = 50
-
----@class caliban.Narrowest the narrowest window that shows a transcript
----@field win integer
----@field room integer cells that a row of text has in it
-
---- The beginning of a text, at most so many cells of it but one character at least.
----@param text string
----@param width integer
----@return string
-function M.first(text, width)
-  if #text <= width then
-    return text
-  elseif not text:find('[\128-\255]') then
-    return text:sub(1, math.max(1, width))
-  end
-  local some = text:sub(1, 8 * width)
-  local count = math.max(1, width)
-  while count > 1 and api.nvim_strwidth(vim.fn.strcharpart(some, 0, count)) > width do
-    count = count - 1
-  end
-  return vim.fn.strcharpart(some, 0, count)
-end
-
---- Breaks a text between words into rows of at most so many cells, and a word only where it is wider than a row. The rows
---- behind the first begin with `indent`.
----@param text string
----@param width integer
----@param indent string
----@return string[]
-function M.rows(text, width, indent)
-  local rows, row = {}, ''
-  for word in text:gmatch('%S+') do
-    if row ~= '' and api.nvim_strwidth(row .. ' ' .. word) > width then
-      rows[#rows + 1], row = row, indent .. word
-    else
-      row = row == '' and word or row .. ' ' .. word
-    end
-    while api.nvim_strwidth(row) > width and #row > #indent do
-      local first = M.first(row, math.max(width, #indent + 1))
-      if first == row then
-        break
-      end
-      rows[#rows + 1], row = first, indent .. row:sub(#first + 1)
-    end
-  end
-  rows[#rows + 1] = row ~= '' and row or nil
-  return rows
-end
-
----@param buf integer
----@return caliban.Narrowest? # absent where no window shows the buffer
-function M.narrowest(buf)
-  local found ---@type caliban.Narrowest?
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
-    if room > 0 and (not found or room < found.room) then
-      found = { win = win, room = room }
-    end
-  end
-  return found
-end
 
 --- The mark for words beside a line of the buffer that `narrowest` shows.
 ---@param words string
@@ -88,7 +28,7 @@ function M.mark(words, narrowest, row, line)
   local under = vim.tbl_map(function(text)
     local pad = (' '):rep(room - api.nvim_strwidth(text))
     return { { pad .. text, 'CalibanDim' } }
-  end, M.rows(words, room, ''))
+  end, wrap.rows(words, room, ''))
   return { virt_lines = under }
 end
 
@@ -129,18 +69,17 @@ end
 --- The windows that show a transcript, or what they show of it, have changed: words beside its lines may fit there no
 --- more, or again.
 ---@param chat caliban.Chat
+---@return boolean # whether the rows have another width
 function M.refit(chat)
-  local had, now = chat.narrowest, M.narrowest(chat.transcript)
+  local had, now = chat.narrowest, wrap.narrowest(chat.transcript)
   chat.narrowest = now
   if not now then
-    return
+    return false
   end
   for _, win in ipairs(vim.fn.win_findbuf(chat.transcript)) do
     fit(chat, win, now.room)
   end
-  if chat.listing and not (had and had.room == now.room) then
-    require('caliban.chat.changes').refresh(chat, false)
-  end
+  return not (had and had.room == now.room)
 end
 
 return M

@@ -14,7 +14,7 @@ local default = api.nvim_get_option_info2('breakat', {}).default
 --- Whether the present tab shows a transcript, and no window of the user's that is broken at 'breakat'.
 ---@return boolean
 local function wanted()
-  local chats, shown = require('caliban.chat'), false
+  local chats, shown = require('caliban.chat.chats'), false
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     local buf = api.nvim_win_get_buf(win)
     local chat = chats.of(buf)

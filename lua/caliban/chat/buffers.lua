@@ -79,7 +79,7 @@ local function transcript(chat)
   api.nvim_create_autocmd('WinScrolled', {
     buffer = chat.transcript,
     callback = function()
-      require('caliban.chat.beside').refit(chat)
+      require('caliban.chat.windows').refit(chat)
     end,
   })
   require('caliban.chat.redraw').watch()
@@ -120,7 +120,7 @@ end
 --- Makes what is missing.
 ---@param chat caliban.Chat
 function M.ensure(chat)
-  local usable = require('caliban.chat').usable
+  local usable = require('caliban.chat.chats').usable
   if not usable(chat.transcript) then
     local again = chat.transcript > 0
     transcript(chat)

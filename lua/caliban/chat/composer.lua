@@ -13,7 +13,7 @@ local walk
 ---@param chat caliban.Chat
 ---@return string[]
 local function lines(chat)
-  if require('caliban.chat').usable(chat.composer) then
+  if require('caliban.chat.chats').usable(chat.composer) then
     chat.text = api.nvim_buf_get_lines(chat.composer, 0, -1, false)
   end
   return chat.text
@@ -30,7 +30,7 @@ end
 ---@param new string[]
 local function put(chat, new)
   chat.text = new
-  if not require('caliban.chat').usable(chat.composer) then
+  if not require('caliban.chat.chats').usable(chat.composer) then
     return
   end
   local bo = vim.bo[chat.composer]
@@ -39,7 +39,7 @@ local function put(chat, new)
   for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
     api.nvim_win_set_cursor(win, { #new, vim.v.maxcol - 1 })
   end
-  require('caliban.chat.windows').fit(chat)
+  require('caliban.chat.layout').fit(chat)
 end
 
 ---@param excerpt caliban.Excerpt
@@ -87,7 +87,7 @@ local function above(chat)
     table.insert(rows, { { chat.state, 'CalibanDim' } })
   end
   local warning = chat.warning and '! ' .. chat.warning.text or ''
-  for _, row in ipairs(require('caliban.chat.beside').rows(warning, width, '  ')) do
+  for _, row in ipairs(require('caliban.editor.wrap').rows(warning, width, '  ')) do
     table.insert(rows, { { row, 'CalibanError' } })
   end
   for _, excerpt in ipairs(chat.context) do
@@ -101,7 +101,7 @@ end
 
 ---@param chat caliban.Chat
 local function show_chips(chat)
-  if not require('caliban.chat').usable(chat.composer) then
+  if not require('caliban.chat.chats').usable(chat.composer) then
     return
   end
   api.nvim_buf_clear_namespace(chat.composer, ns, 0, -1)
@@ -110,7 +110,7 @@ local function show_chips(chat)
     local opts = { virt_lines = virtual, virt_lines_above = true, right_gravity = false }
     api.nvim_buf_set_extmark(chat.composer, ns, 0, 0, opts)
   end
-  require('caliban.chat.windows').fit(chat)
+  require('caliban.chat.layout').fit(chat)
   make_room(chat, #virtual)
 end
 
@@ -119,7 +119,7 @@ end
 ---@param wanted boolean
 function M.show_state(chat, wanted)
   local width = room(chat)
-  local left, right = require('caliban.status').line(chat, width - 1)
+  local left, right = require('caliban.chat.status').line(chat, width - 1)
   local gap = math.max(2, width - api.nvim_strwidth(left .. right))
   local state = wanted and left .. (' '):rep(gap) .. right or nil
   if state ~= chat.state then
@@ -250,7 +250,7 @@ function M.send(chat, steer)
     return
   end
   local sent = { kind = 'send', text = message, context = chat.context, steer = steer }
-  if not require('caliban.chat').send(chat, sent) then
+  if not require('caliban.chat.chats').send(chat, sent) then
     return
   end
   if message ~= '' then
@@ -369,7 +369,7 @@ end
 
 --- The editor goes.
 function M.leave()
-  local all = require('caliban.chat').all
+  local all = require('caliban.chat.chats').all
   vim.tbl_map(M.save, all)
   if not require('caliban.program.process').finish() then
     for _, chat in ipairs(all) do
@@ -385,7 +385,7 @@ function M.attach(chat)
     api.nvim_create_autocmd(events, { buffer = chat.composer, callback = fn })
   end
   on({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, function()
-    require('caliban.chat.windows').fit(chat)
+    require('caliban.chat.layout').fit(chat)
     local warning = chat.warning
     if warning and warning.tick ~= api.nvim_buf_get_changedtick(chat.composer) then
       M.unwarn(chat)

@@ -3,111 +3,12 @@
 local M = {}
 
 local api, fn = vim.api, vim.fn
-local ns = api.nvim_create_namespace('caliban.consent')
+local questions = require('caliban.chat.question')
 
 --- In ms: a question takes keys after it has been on the screen, and no key was pressed, for so long.
 local REST = 400
 --- In ms: if a timer is later than this, Neovim was busy and has not handled all typed keys yet.
 local LATE = 100
-local WAITS = '  …'
-
---- The open question of a chat.
----@class caliban.Question
----@field call string
----@field lines string[] as the program sent them; the last one names the keys
----@field seen (true|table<integer, true>)[] for each line: whether all of it, or which of its bytes, have been seen
----@field folds table<integer, true> by line: it hides a part of the question
----@field since? number when it was first on the screen, or when a key was last pressed
----@field armed? boolean it takes keys
----@field answered? boolean an answer is on its way: what is asked after it is another question
-
---- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
-local pressed, by_hand = 0, false ---@type number, boolean
-
----@return number ms
-local function now()
-  return vim.uv.hrtime() / 1e6
-end
-
-local function any()
-  for _, chat in ipairs(require('caliban.chat').all) do
-    if chat.question then
-      return true
-    end
-  end
-  return false
-end
-
---- The `seen` of lines that replace others: equal lines at both ends keep theirs.
----@param old? caliban.Question
----@param lines string[]
----@return (true|table<integer, true>)[]
-local function carried(old, lines)
-  local seen, n = {}, #lines
-  for i = 1, n do
-    seen[i] = {}
-  end
-  local was = old and old.lines or {}
-  local most = math.min(#was, n)
-  local head = 0
-  while old and head < most and was[head + 1] == lines[head + 1] do
-    head = head + 1
-    seen[head] = old.seen[head]
-  end
-  local tail = 0
-  while old and tail < most - head and was[#was - tail] == lines[n - tail] do
-    seen[n - tail] = old.seen[#was - tail]
-    tail = tail + 1
-  end
-  return seen
-end
-
---- Notes that a question is painted. Lines that it had before stay seen. It goes on taking keys, unless the whole chat
---- is painted anew.
----@param chat caliban.Chat
----@param update caliban.BlockUpdate
----@return string[] lines to paint
-function M.take(chat, update)
-  local lines = update.lines or {}
-  local old = chat.question or chat.repainted
-  old = old and old.call == update.call and not old.answered and old or nil
-  local folds = {}
-  for _, at in ipairs(update.folds or {}) do
-    folds[at + 1] = true
-  end
-  local question = {
-    call = update.call or '',
-    lines = lines,
-    seen = carried(old, lines),
-    folds = folds,
-    armed = old and old == chat.question and old.armed or nil,
-  }
-  chat.question, chat.repainted = question, nil
-  vim.on_key(function(_, typed)
-    pressed, by_hand = now(), typed ~= ''
-  end, ns)
-  if question.armed then
-    return lines
-  end
-  local shown = vim.list_slice(lines, 1, #lines - 1)
-  table.insert(shown, WAITS)
-  return shown
-end
-
---- The whole chat is painted anew. The same question may follow.
----@param chat caliban.Chat
-function M.repaint(chat)
-  chat.repainted, chat.question = chat.question or chat.repainted, nil
-end
-
---- The question is answered, or withdrawn.
----@param chat caliban.Chat
-function M.gone(chat)
-  chat.question, chat.repainted = nil, nil
-  if not any() then
-    vim.on_key(nil, ns)
-  end
-end
 
 --- The block of a chat's open question.
 ---@param chat caliban.Chat
@@ -124,13 +25,14 @@ end
 ---@param question caliban.Question
 ---@param wait number ms
 local function arm(chat, question, wait)
-  local due = now() + wait
+  local due = questions.now() + wait
   vim.defer_fn(function()
     if chat.question ~= question or question.armed then
       return
     end
-    local time = now()
-    question.since = time - due > LATE and time or math.max(question.since or time, pressed)
+    local time = questions.now()
+    question.since = time - due > LATE and time
+      or math.max(question.since or time, (questions.last_key()))
     local left = REST - (time - question.since)
     if left > 0 then
       return arm(chat, question, left)
@@ -285,7 +187,7 @@ function M.drawn(chat, win)
     end
     local pos = fn.screenpos(win, lnum, 1)
     if not question.since and text ~= '' and not is_covered(over, pos.row, pos.col, pos.col) then
-      question.since = now()
+      question.since = questions.now()
       arm(chat, question, REST)
     end
   end
@@ -340,7 +242,7 @@ local function answer(chat, question, ruling, reason)
     return say(why)
   end
   local message = { kind = 'rule', call = question.call, ruling = ruling, reason = reason or '' }
-  open.answered = require('caliban.chat').send(chat, message)
+  open.answered = require('caliban.chat.chats').send(chat, message)
 end
 
 --- The question under the cursor, if it takes keys now.
@@ -381,12 +283,6 @@ function M.because(chat, block)
     end
 end
 
---- Whether the user pressed the last key, rather than a macro or a mapping of another key.
----@return boolean
-function M.is_typed()
-  return by_hand
-end
-
 --- A window of this tab that shows the chat, and whether the question can be seen in it.
 ---@param chat caliban.Chat
 ---@return integer? win
@@ -410,7 +306,7 @@ end
 ---@return caliban.Chat?
 ---@return boolean shown
 local function asking()
-  local chats = require('caliban.chat')
+  local chats = require('caliban.chat.chats')
   local best, rank = nil, -1 ---@type caliban.Chat?, number
   for _, chat in ipairs(chats.all) do
     if chat.question then
@@ -427,7 +323,7 @@ end
 --- Shows a question that waits.
 ---@param chat caliban.Chat
 local function show(chat)
-  require('caliban.chat').current = chat
+  require('caliban.chat.chats').current = chat
   require('caliban.chat.windows').open(chat, false)
   local win = window(chat)
   local block, row = block_of(chat)

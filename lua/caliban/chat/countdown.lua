@@ -10,9 +10,10 @@ function M.left(chat)
   return math.ceil(left / 1000)
 end
 
+--- The lines of the block, with what is left now.
 ---@param chat caliban.Chat
 ---@return string[]
-local function lines(chat)
+function M.lines(chat)
   local why = chat.status and chat.status.retry_why or 'The request failed'
   local text = '! %s. Trying again in %d s (r now, <C-c> stop).'
   return { '', text:format(why, M.left(chat)) }
@@ -24,22 +25,8 @@ end
 function M.block(chat)
   local update =
     { id = require('caliban.chat.order').RETRY, shape = 'notice', at = 0, final = true }
-  update.remove, update.lines = not chat.retry_at, lines(chat)
+  update.remove, update.lines = not chat.retry_at, M.lines(chat)
   return update ---@as caliban.BlockUpdate
-end
-
---- Puts the block there, or takes it away.
----@param chat caliban.Chat
-function M.show(chat)
-  require('caliban.chat.paint').paint(chat, { M.block(chat) })
-end
-
---- A second has passed.
----@param chat caliban.Chat
-function M.tick(chat)
-  if chat.retry_at then
-    require('caliban.chat.paint').recount(chat, lines(chat))
-  end
 end
 
 return M

@@ -2,48 +2,7 @@
 local M = {}
 
 local api = vim.api
-
----@class caliban.Chat
----@field session? string nil until the program has said which
----@field asked? string what was asked for, until it comes; '' for a new one of any name, nil for whichever is in use
----@field root? string
----@field ephemeral? boolean
----@field reading? boolean it can only be read here
----@field transcript integer buffer, -1 before it is made
----@field composer integer buffer, -1 before it is made
----@field blocks caliban.Block[]
----@field total integer lines of all blocks
----@field above? boolean what stands above the first of them is on its way
----@field narrowest? caliban.Narrowest the window that words beside a line were last fitted into
----@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
----@field toggled? integer the block the user has just opened or closed
----@field status? caliban.Status
----@field question? caliban.Question its open question
----@field repainted? caliban.Question its open question before it was painted anew
----@field listing? caliban.Listing what of it is under review
----@field context caliban.Excerpt[] chips of the composer
----@field state? string the line about its state that is shown over the composer's text
----@field warning? { text: string, tick: integer } shown over the composer's text until that changes
----@field text string[] the composer's text as last seen
----@field sent_here string[] messages of a chat that is never saved, newest last
----@field sent? { text: string, context: caliban.Excerpt[] } the draft as the program has it
----@field yielded? { text: string, context: caliban.Excerpt[] } the draft as another Neovim has it
----@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
----@field silent_since? number when the last of a running request came, once that is long ago; as `retry_at`
----@field counting? boolean a second of either is running
----@field outbox table[] messages that wait for the session's name
----@field heir? caliban.Chat takes its place: its own session cannot be opened any more
-
----@type caliban.Chat[]
-M.all = {}
----@type caliban.Chat?
-M.current = nil
---- The next session to open is to be shown: the user asked for it.
----@type boolean
-M.wanted = false
---- Sessions that were opened without being asked for, until they come.
----@type table<string, boolean>
-M.looked = {}
+local chats = require('caliban.chat.chats')
 
 ---@return caliban.Chat
 local function new()
@@ -58,66 +17,35 @@ local function new()
     sent_here = {},
     outbox = {},
   }
-  table.insert(M.all, chat)
-  if #M.all == 1 then
-    require('caliban.status').watch()
-    require('caliban.chat.layout').watch()
+  table.insert(chats.all, chat)
+  if #chats.all == 1 then
+    require('caliban.chat.status').watch()
     require('caliban.chat.windows').watch()
   end
   return chat
 end
 
----@param session? string
----@return caliban.Chat?
-function M.find(session)
-  for _, chat in ipairs(M.all) do
-    if chat.session == session then
-      return chat
-    end
-  end
-end
-
---- The chat a buffer belongs to.
----@param buf integer
----@return caliban.Chat?
-function M.of(buf)
-  for _, chat in ipairs(M.all) do
-    if chat.transcript == buf or chat.composer == buf then
-      return chat
-    end
-  end
-end
-
 --- The chat in use, begun where there is none. Nil (and the reason told) where the program cannot run.
 ---@return caliban.Chat?
 function M.get()
-  if not M.current then
+  if not chats.current then
     local fresh = require('caliban.config').get().resume == false
     local message = fresh and { kind = 'new', ephemeral = false } or { kind = 'open' }
     if not require('caliban.program.process').ask(message) then
       return nil
     end
-    M.current = new()
+    chats.current = new()
   end
-  require('caliban.chat.buffers').ensure(M.current)
-  return M.current
+  require('caliban.chat.buffers').ensure(chats.current)
+  return chats.current
 end
 
---- Sends for a chat, as soon as its session has a name.
----@param chat caliban.Chat
+--- Sends for the chat in use, begun where there is none.
 ---@param message table without `session`
 ---@return boolean taken
-function M.send(chat, message)
-  if message.kind == 'send' then
-    -- a verdict that waits goes first
-    require('caliban.review.undone').over()
-  end
-  if not chat.session then
-    table.insert(chat.outbox, message)
-    return true
-  end
-  message.session = chat.session
-  return require('caliban.program.process').ask(message)
+function M.send(message)
+  local chat = M.get()
+  return chat ~= nil and chats.send(chat, message)
 end
 
 ---@param focus boolean
@@ -133,22 +61,22 @@ end
 --- Asks for another session; it is shown when it comes.
 ---@param message caliban.Open|caliban.New
 function M.switch(message)
-  local known = message.kind == 'open' and message.session and M.find(message.session)
-  if known and not known.reading and known.total > 0 and M.usable(known.transcript) then
-    M.current = known
+  local known = message.kind == 'open' and message.session and chats.find(message.session)
+  if known and not known.reading and known.total > 0 and chats.usable(known.transcript) then
+    chats.current = known
     M.show(true)
     return
   end
-  local current = M.current ---@as caliban.Chat?
+  local current = chats.current ---@as caliban.Chat?
   if not require('caliban.program.process').ask(message) then
     return
   elseif current then
-    M.wanted = true
+    chats.wanted = true
     return
   end
   -- the first chat of all: what is typed before it comes must have its composer already
-  M.current = new()
-  M.current.asked = message.session or message.name or ''
+  chats.current = new()
+  chats.current.asked = message.session or message.name or ''
   M.show(true)
 end
 
@@ -156,7 +84,7 @@ end
 ---@param session string
 ---@return caliban.Chat? # nil where the program cannot run, which the user is told
 function M.revive(session)
-  local chat = M.find(session) or M.waiting(session)
+  local chat = chats.find(session) or chats.waiting(session)
   if not chat then
     if not require('caliban.program.process').ask({ kind = 'open', session = session }) then
       return nil
@@ -164,30 +92,19 @@ function M.revive(session)
     chat = new()
     chat.asked = session
   end
-  M.current = chat
+  chats.current = chat
   require('caliban.chat.buffers').ensure(chat)
   return chat
-end
-
---- The chat that waits for a session it has asked for.
----@param session string
----@return caliban.Chat?
-function M.waiting(session)
-  for _, chat in ipairs(M.all) do
-    if not chat.session and chat.asked == session then
-      return chat
-    end
-  end
 end
 
 --- The chat that a session is opened for.
 ---@param session string
 ---@return caliban.Chat
 local function chat_for(session)
-  local waiting = M.waiting(session) or M.find(nil)
-  local is_other = M.looked[session] and waiting and (waiting.asked or session) ~= session
-  M.looked[session] = nil
-  return M.find(session) or not is_other and waiting or new()
+  local waiting = chats.waiting(session) or chats.find(nil)
+  local is_other = chats.looked[session] and waiting and (waiting.asked or session) ~= session
+  chats.looked[session] = nil
+  return chats.find(session) or not is_other and waiting or new()
 end
 
 --- Puts a chat where another was, with what was typed there and what was said of it.
@@ -201,9 +118,9 @@ local function inherit(chat, barred)
     composer.give_back(chat, text, barred.context)
   end
   local windows = require('caliban.chat.windows')
-  if M.current == barred then
-    M.current = chat
-    if windows.visible(barred) then
+  if chats.current == barred then
+    chats.current = chat
+    if require('caliban.chat.layout').visible(barred) then
       windows.open(chat, false)
     end
   end
@@ -223,33 +140,33 @@ function M.opened(message)
   require('caliban.chat.buffers').ensure(chat)
   local take_up = was_read and composer.rejoin or composer.restore
   take_up(chat, message.draft, message.draft_context)
-  if M.wanted or message.show then
-    M.wanted, M.current = false, chat
+  if chats.wanted or message.show then
+    chats.wanted, chats.current = false, chat
     require('caliban.chat.windows').open(chat, true)
   end
-  M.current = M.current or chat
-  local barred = message.instead and M.find(message.instead)
+  chats.current = chats.current or chat
+  local barred = message.instead and chats.find(message.instead)
   if barred and barred.reading then
     composer.move(barred, chat)
   elseif barred then
     inherit(chat, barred)
   end
-  if not message.ephemeral and not message.reading then
-    require('caliban.program.project').reopen(message)
+  if not message.ephemeral and not message.reading and #message.reviews > 0 then
+    require('caliban.review').take_up(message)
   end
   local outbox = chat.outbox
   chat.outbox = {}
   for _, held in ipairs(outbox) do
-    M.send(chat, held)
+    chats.send(chat, held)
   end
 end
 
 ---@param message caliban.Renamed
 function M.renamed(message)
-  local chat = M.find(message.session)
+  local chat = chats.find(message.session)
   if chat then
     chat.session = message.to
-    require('caliban.review.registry').renamed(message.session, message.to)
+    require('caliban.review').renamed(message.session, message.to)
     require('caliban.chat.buffers').rename(chat)
   end
 end
@@ -257,24 +174,24 @@ end
 --- A chat whose session is gone makes room for another, or a new one.
 ---@param message caliban.Deleted
 function M.deleted(message)
-  local chat = M.find(message.session)
+  local chat = chats.find(message.session)
   if not chat then
     return
   end
-  local shown = require('caliban.chat.windows').visible(chat)
-  if M.current == chat then
-    M.current = nil
-    for _, other in ipairs(M.all) do
-      M.current = other ~= chat and other or M.current
+  local shown = require('caliban.chat.layout').visible(chat)
+  if chats.current == chat then
+    chats.current = nil
+    for _, other in ipairs(chats.all) do
+      chats.current = other ~= chat and other or chats.current
     end
   end
   if shown then
     M.show(false)
   end
   -- till here its windows were a chat's
-  M.all = vim.tbl_filter(function(other)
+  chats.all = vim.tbl_filter(function(other)
     return other ~= chat
-  end, M.all)
+  end, chats.all)
   for _, buf in ipairs({ chat.transcript, chat.composer }) do
     pcall(api.nvim_buf_delete, buf, { force = true })
   end
@@ -282,11 +199,20 @@ end
 
 ---@param message caliban.Paint
 function M.paint(message)
-  local chat = M.find(message.session)
+  local chat = chats.find(message.session)
   if chat then
-    require('caliban.chat.paint').paint(chat, message.updates, message.reset)
+    local painted = require('caliban.chat.paint').paint(chat, message.updates, message.reset)
+    if painted and message.reset then
+      require('caliban.chat.changes').restore(chat)
+    end
     chat.above = message.above
   end
+end
+
+--- Puts the countdown to a retry there, or takes it away.
+---@param chat caliban.Chat
+local function show_countdown(chat)
+  require('caliban.chat.paint').paint(chat, { require('caliban.chat.countdown').block(chat) })
 end
 
 --- Counts, once a second, while a request waits to be tried again or nothing comes of it.
@@ -296,10 +222,11 @@ local function count(chat)
     return
   end
   chat.counting = true
+  local paint, countdown = require('caliban.chat.paint'), require('caliban.chat.countdown')
   vim.defer_fn(function()
     chat.counting = nil
     if chat.retry_at or chat.silent_since then
-      require('caliban.chat.countdown').tick(chat)
+      local _ = chat.retry_at and paint.recount(chat, countdown.lines(chat))
       require('caliban.chat.windows').decorate(chat)
       count(chat)
     end
@@ -308,7 +235,7 @@ end
 
 ---@param message caliban.Status
 function M.status(message)
-  local chat = M.find(message.session)
+  local chat = chats.find(message.session)
   if not chat then
     return
   end
@@ -326,7 +253,7 @@ function M.status(message)
     count(chat)
   end
   if retries or (before and before.phase == 'retrying') then
-    require('caliban.chat.countdown').show(chat)
+    show_countdown(chat)
   end
   if not vim.deep_equal(before and before.queue or {}, message.queue) then
     local paint = require('caliban.chat.paint')
@@ -336,19 +263,19 @@ function M.status(message)
     require('caliban.chat.changes').refresh(chat)
   end
   require('caliban.chat.windows').decorate(chat)
-  require('caliban.status').changed(chat, before)
+  require('caliban.chat.status').changed(chat, before)
 end
 
 ---@param message caliban.Bounce
 function M.bounce(message)
-  local chat = M.find(message.session)
+  local chat = chats.find(message.session)
   chat = chat and chat.heir or chat
   if chat then
     local composer = require('caliban.chat.composer')
     composer.give_back(chat, message.text, message.context)
     if message.why == '' then
       return
-    elseif require('caliban.chat.windows').visible(chat) then
+    elseif require('caliban.chat.layout').visible(chat) then
       composer.warn(chat, message.why)
       composer.to_top(chat)
     else
@@ -360,40 +287,39 @@ end
 --- The program has ended: says so, and gives back what had not reached it.
 ---@param why string
 ---@param unsent table[]
-function M.ended(why, unsent)
-  for _, chat in ipairs(M.all) do
+---@return boolean # whether the user sees it
+local function ended(why, unsent)
+  for _, chat in ipairs(chats.all) do
     for _, message in ipairs(chat.outbox) do
       message.chat = chat
       table.insert(unsent, message)
     end
     chat.outbox, chat.above = {}, nil
-    require('caliban.chat.consent').gone(chat)
+    require('caliban.chat.question').gone(chat)
     if chat.status then
       chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
       chat.retry_at, chat.silent_since = nil, nil
-      require('caliban.chat.countdown').show(chat)
+      show_countdown(chat)
     end
     require('caliban.chat.paint').ended(chat, why)
     require('caliban.chat.windows').decorate(chat)
   end
   for _, message in ipairs(unsent) do
-    local chat = message.chat or M.find(message.session)
+    local chat = message.chat or chats.find(message.session)
     if message.kind == 'send' and chat then
       require('caliban.chat.composer').give_back(chat, message.text, message.context)
     end
   end
-  if not require('caliban.chat.windows').visible() then
-    require('caliban.editor.notify').show(why, vim.log.levels.ERROR)
-  end
+  return require('caliban.chat.layout').visible()
 end
 
 --- A new program: every chat is opened in it again, the one in use last.
-function M.reopen()
-  local chats = vim.tbl_filter(function(chat)
-    return chat ~= M.current
-  end, M.all)
-  table.insert(chats, M.current)
-  for _, chat in ipairs(chats) do
+local function reopen()
+  local all = vim.tbl_filter(function(chat)
+    return chat ~= chats.current
+  end, chats.all)
+  table.insert(all, chats.current)
+  for _, chat in ipairs(all) do
     local message = { kind = 'open', session = chat.session }
     if chat.ephemeral then
       message = { kind = 'new', name = chat.session, ephemeral = true }
@@ -407,24 +333,26 @@ function M.reopen()
   end
 end
 
---- Stops the running turn. What of its proposals has not entered a buffer must not any more.
-function M.stop()
-  local chat = M.current
-  if not (chat and chat.session) then
-    return
-  end
-  local turn = chat.status and chat.status.turn
-  if turn then
-    require('caliban.review.registry').stopped(chat.session, turn)
-  end
-  M.send(chat, { kind = 'stop' })
-end
+require('caliban.program.process').listen({ ended = ended, restarted = reopen })
 
---- A buffer is valid and holds its text (`:bdelete` empties it).
----@param buf integer
----@return boolean
-function M.usable(buf)
-  return api.nvim_buf_is_valid(buf) and api.nvim_buf_is_loaded(buf)
-end
+require('caliban.editor.notify').divert(function(buf, text)
+  local chat = chats.of(buf)
+  if chat and chat.composer == buf then
+    require('caliban.chat.composer').warn(chat, text)
+  end
+  return chat ~= nil and chat.composer == buf
+end)
+
+require('caliban.review.listeners').add({
+  looked = function(r, decided)
+    require('caliban.chat.changes').touch(r, decided)
+  end,
+  reported = function(r, unsaved)
+    require('caliban.chat.changes').settled(r, unsaved)
+  end,
+  waiting = function()
+    vim.tbl_map(require('caliban.chat.windows').decorate, chats.all)
+  end,
+})
 
 return M

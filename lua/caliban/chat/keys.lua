@@ -32,7 +32,7 @@ end
 ---@param message table
 local function send(chat, message)
   vim.schedule(function()
-    require('caliban.chat').send(chat, message)
+    require('caliban.chat.chats').send(chat, message)
   end)
 end
 
@@ -74,7 +74,8 @@ end
 local function by_hand(key, fn)
   return fn
       and at_once(function()
-        if require('caliban.chat.consent').is_typed() then
+        local _, typed = require('caliban.chat.question').last_key()
+        if typed then
           return fn()
         end
         local count = vim.v.count > 0 and vim.v.count or ''
@@ -262,7 +263,7 @@ local function walk(step)
 end
 
 local function stop()
-  require('caliban.chat').stop()
+  require('caliban.chat.chats').stop()
 end
 
 ---@type table<'transcript'|'composer', caliban.Key[]>
@@ -398,7 +399,7 @@ local function help(part)
   local lines, seen = {}, {}
   local all = vim.list_slice(keys[part])
   if part == 'transcript' then
-    vim.list_extend(all, require('caliban.chat.changes.keys').mappings())
+    vim.list_extend(all, require('caliban.chat.changes.mappings').all)
   end
   local leader = require('caliban.editor.maps').leader():gsub('%%', '%%%%')
   for _, key in ipairs(all) do
@@ -470,7 +471,7 @@ local function interrupted(key)
   if key ~= '\3' or api.nvim_get_mode().mode ~= 'n' or vim.fn.state('S') ~= '' then
     return
   end
-  if require('caliban.chat').of(api.nvim_get_current_buf()) then
+  if require('caliban.chat.chats').of(api.nvim_get_current_buf()) then
     vim.schedule(stop)
   end
 end

@@ -76,6 +76,90 @@ function M.place(layout)
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
 
+--- The windows a chat may be shown in already: this tab's, or all where it has a tab of its own.
+---@return integer[]
+local function candidates()
+  local own_tab = M.now() == 'tab'
+  return own_tab and api.nvim_list_wins() or api.nvim_tabpage_list_wins(0)
+end
+
+--- The window that shows one of the two buffers of any chat.
+---@param part 'transcript'|'composer'
+---@return integer? win
+---@return caliban.Chat? chat
+function M.showing(part)
+  local chats = require('caliban.chat.chats')
+  for _, win in ipairs(candidates()) do
+    local buf = api.nvim_win_get_buf(win)
+    local chat = chats.of(buf)
+    if chat and chat[part] == buf then
+      return win, chat
+    end
+  end
+end
+
+--- Whether this tab shows a transcript (of this chat, if one is given).
+---@param chat? caliban.Chat
+---@return boolean
+function M.visible(chat)
+  local chats = require('caliban.chat.chats')
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local buf = api.nvim_win_get_buf(win)
+    local of = chats.of(buf)
+    if of and of.transcript == buf and (not chat or of == chat) then
+      return true
+    end
+  end
+  return false
+end
+
+--- The window of the composer below a transcript's window, in the same tab.
+---@param win integer
+---@return integer?
+function M.composer_of(win)
+  local chat = require('caliban.chat.chats').of(api.nvim_win_get_buf(win))
+  for _, other in ipairs(api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(win))) do
+    if chat and api.nvim_win_get_buf(other) == chat.composer then
+      return other
+    end
+  end
+end
+
+---@param win integer
+---@return integer
+local function wanted(win)
+  local lines = api.nvim_win_text_height(win, {}).all
+  return math.max(3, math.min(10, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
+end
+
+--- Gives the composer the height of its text, out of the transcript above it.
+---@param chat caliban.Chat
+function M.fit(chat)
+  local lower, of = M.showing('composer')
+  local upper = M.showing('transcript')
+  if not (lower and upper and of == chat) then
+    return
+  end
+  local want, have = wanted(lower), api.nvim_win_get_height(lower)
+  if want == have then
+    return
+  end
+  if api.nvim_win_get_config(lower).relative ~= '' then
+    api.nvim_win_set_config(lower, M.float('composer', want))
+    api.nvim_win_set_config(upper, M.float('transcript', want))
+    return
+  end
+  local top, bottom = api.nvim_win_get_position(upper), api.nvim_win_get_position(lower)
+  local height = api.nvim_win_get_height(upper)
+  if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or height + have - want < 3 then
+    return -- the user has moved one of them
+  end
+  -- the upper one's height is set: what it gives or takes comes from the one below it, and from no other
+  vim.wo[lower][0].winfixheight = false
+  api.nvim_win_set_height(upper, height + have - want)
+  vim.wo[lower][0].winfixheight = true
+end
+
 ---@class caliban.Share the part of the screen that the windows of a chat at a side have
 ---@field side 'columns'|'lines'
 ---@field part number of the screen, from 0 to 1
@@ -90,7 +174,7 @@ local function size(win, side)
   if side == 'columns' then
     return api.nvim_win_get_width(win)
   end
-  local below = require('caliban.chat.windows').composer_of(win)
+  local below = M.composer_of(win)
   return api.nvim_win_get_height(win) + (below and api.nvim_win_get_height(below) + 1 or 0)
 end
 
@@ -120,21 +204,17 @@ local function share_of(win)
 end
 
 --- Windows have another size: where the user has resized them, the present size of each chat becomes its share.
-local function resized()
+function M.note_shares()
   for _, win in ipairs(vim.v.event.windows or {}) do
     local share = api.nvim_win_is_valid(win) and share_of(win)
     if share and share.screen == vim.o[share.side] and size(win, share.side) ~= share.size then
       note(win, share.side)
     end
   end
-  for _, chat in ipairs(require('caliban.chat').all) do
-    require('caliban.chat.beside').refit(chat)
-  end
 end
 
 --- The screen was resized: gives each chat at a side its share.
-local function screen_resized()
-  local windows = require('caliban.chat.windows')
+function M.keep_shares()
   for _, win in ipairs(api.nvim_list_wins()) do
     local share = share_of(win)
     if share then
@@ -151,17 +231,6 @@ local function screen_resized()
       vim.w[win].caliban_share = share
     end
   end
-  for _, chat in ipairs(require('caliban.chat').all) do
-    windows.fit(chat)
-    windows.decorate(chat)
-  end
-end
-
---- Begins to watch the size of the screen.
-function M.watch()
-  local group = api.nvim_create_augroup('caliban_layout', {})
-  api.nvim_create_autocmd('WinResized', { group = group, callback = resized })
-  api.nvim_create_autocmd('VimResized', { group = group, callback = screen_resized })
 end
 
 return M

@@ -7,7 +7,7 @@ local ns = api.nvim_create_namespace('caliban_chat')
 M.ns = ns
 
 ---@class caliban.Block
----@field id integer the program's, or one of the three made here
+---@field id integer the program's, or one of those made here
 ---@field shape string
 ---@field n integer lines
 ---@field col integer bytes of the last line
@@ -257,7 +257,7 @@ local function apply(chat, update)
       replace(chat, block, row, 0, {})
       table.remove(chat.blocks, index)
       if block.shape == 'ask' then
-        require('caliban.chat.consent').gone(chat)
+        require('caliban.chat.question').gone(chat)
       end
     end
     return nil, 0
@@ -271,7 +271,7 @@ local function apply(chat, update)
     forget(block)
   end
   if update.shape == 'ask' and update.lines then
-    local lines = require('caliban.chat.consent').take(chat, update)
+    local lines = require('caliban.chat.question').take(chat, update)
     replace(chat, block, row, 0, lines)
   elseif update.lines then
     local lines, further = long.cut(update.lines, 0)
@@ -344,13 +344,15 @@ end
 ---@param chat caliban.Chat
 ---@param updates caliban.BlockUpdate[]
 ---@param reset? boolean
+---@return boolean # false: the transcript is not as it was painted, and the program paints it anew
 function M.paint(chat, updates, reset)
-  if not require('caliban.chat').usable(chat.transcript) then
-    return
+  if not require('caliban.chat.chats').usable(chat.transcript) then
+    return false
   end
   if not reset and api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
     -- somebody has made it 'modifiable' and changed it: no row is where it was
-    return require('caliban.program.process').notify({ kind = 'open', session = chat.session })
+    require('caliban.program.process').notify({ kind = 'open', session = chat.session })
+    return false
   end
   -- what the user has opened or closed stays under the cursor
   local toggled = #updates == 1 and updates[1].id == chat.toggled
@@ -363,7 +365,7 @@ function M.paint(chat, updates, reset)
       long.clear(chat.transcript, 0, -1)
       api.nvim_buf_set_lines(chat.transcript, 0, -1, false, {})
       chat.blocks, chat.total = {}, 0
-      require('caliban.chat.consent').repaint(chat)
+      require('caliban.chat.question').repaint(chat)
       if chat.status then
         local queue = require('caliban.chat.queue').block(chat.status.queue)
         local own = { queue, require('caliban.chat.countdown').block(chat) }
@@ -381,9 +383,7 @@ function M.paint(chat, updates, reset)
       end
     end
   end)
-  if reset then
-    require('caliban.chat.changes').restore(chat)
-  end
+  return true
 end
 
 --- Puts the changed ones of a block's lines in.
@@ -410,7 +410,7 @@ end
 ---@param chat caliban.Chat
 ---@return boolean
 local function is_intact(chat)
-  return require('caliban.chat').usable(chat.transcript)
+  return require('caliban.chat.chats').usable(chat.transcript)
     and api.nvim_buf_line_count(chat.transcript) == math.max(1, chat.total)
 end
 

@@ -17,7 +17,7 @@ local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_ex
 ---@param buf integer
 ---@return boolean # whether its lines are wanted
 local function on_win(_, win, buf)
-  chat, block = require('caliban.chat').of(buf), nil
+  chat, block = require('caliban.chat.chats').of(buf), nil
   if chat and chat.question and chat.transcript == buf then
     asking[win] = chat
   end

@@ -37,12 +37,12 @@ local function chat_of(name)
     local shown = vim.fn.strcharpart(require('caliban.editor.name').shown(name), 0, MOST)
     return nil, nil, ('`%s` cannot be opened again; its window was closed.'):format(shown)
   end
-  local chats = require('caliban.chat')
+  local chats = require('caliban.chat.chats')
   if not chats.find(session) and not require('caliban.program.project').has(session) then
     local say = 'There is no conversation `%s` in this project any more; its windows were closed.'
     return nil, nil, say:format(session)
   end
-  return chats.revive(session), part
+  return require('caliban.chat').revive(session), part
 end
 
 --- The windows that show these buffers, those of this tab last: their conversation is then the one in use.
@@ -81,7 +81,7 @@ local function run()
   end
   found, waits = {}, false
   -- their names may have been taken away
-  for _, chat in ipairs(require('caliban.chat').all) do
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
     local _ = chat.session and require('caliban.chat.buffers').rename(chat)
   end
 end
@@ -123,7 +123,7 @@ function M.naming()
     return
   end
   soon()
-  for _, chat in ipairs(require('caliban.chat').all) do
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
     for _, buf in ipairs({ chat.transcript, chat.composer }) do
       local _ = api.nvim_buf_is_valid(buf) and unname(buf)
     end
@@ -135,7 +135,7 @@ end
 ---@param buf integer
 ---@param was_read boolean
 function M.found(buf, was_read)
-  local chat = require('caliban.chat').of(buf)
+  local chat = require('caliban.chat.chats').of(buf)
   if chat and was_read then
     return require('caliban.chat.buffers').refill(chat, buf)
   elseif vim.bo[buf].buftype ~= '' or found[buf] or not (was_read or vim.g.SessionLoad == 1) then

@@ -27,60 +27,11 @@ local plain = {
   spell = false,
 }
 
---- The windows a chat may be shown in already: this tab's, or all where it has a tab of its own.
----@return integer[]
-local function candidates()
-  local own_tab = require('caliban.chat.layout').now() == 'tab'
-  return own_tab and api.nvim_list_wins() or api.nvim_tabpage_list_wins(0)
-end
-
---- The window that shows one of the two buffers of any chat.
----@param part 'transcript'|'composer'
----@return integer? win
----@return caliban.Chat? chat
-local function showing(part)
-  local chats = require('caliban.chat')
-  for _, win in ipairs(candidates()) do
-    local buf = api.nvim_win_get_buf(win)
-    local chat = chats.of(buf)
-    if chat and chat[part] == buf then
-      return win, chat
-    end
-  end
-end
-
---- Whether this tab shows a transcript (of this chat, if one is given).
----@param chat? caliban.Chat
----@return boolean
-function M.visible(chat)
-  local chats = require('caliban.chat')
-  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    local buf = api.nvim_win_get_buf(win)
-    local of = chats.of(buf)
-    if of and of.transcript == buf and (not chat or of == chat) then
-      return true
-    end
-  end
-  return false
-end
-
---- The window of the composer below a transcript's window, in the same tab.
----@param win integer
----@return integer?
-function M.composer_of(win)
-  local chat = require('caliban.chat').of(api.nvim_win_get_buf(win))
-  for _, other in ipairs(api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(win))) do
-    if chat and api.nvim_win_get_buf(other) == chat.composer then
-      return other
-    end
-  end
-end
-
 ---@param chat caliban.Chat
 ---@param win integer
 ---@return boolean # whether it is shown
 local function bar(chat, win)
-  local left, right = require('caliban.status').line(chat, api.nvim_win_get_width(win) - 3)
+  local left, right = require('caliban.chat.status').line(chat, api.nvim_win_get_width(win) - 3)
   return require('caliban.editor.name').winbar(win, '%%< %s%%=  %s ', left, right)
 end
 
@@ -115,8 +66,40 @@ function M.decorate(chat)
   require('caliban.chat.composer').show_state(chat, not stands)
 end
 
---- Begins to watch what other plugins put above the windows of chats.
+--- The width of a transcript's rows may have changed.
+---@param chat caliban.Chat
+function M.refit(chat)
+  if require('caliban.chat.beside').refit(chat) and chat.listing then
+    require('caliban.chat.changes').refresh(chat, false)
+  end
+end
+
+--- Begins to watch the sizes of the screen and of its windows.
+local function watch_sizes()
+  local group = api.nvim_create_augroup('caliban_layout', {})
+  api.nvim_create_autocmd('WinResized', {
+    group = group,
+    callback = function()
+      require('caliban.chat.layout').note_shares()
+      vim.tbl_map(M.refit, require('caliban.chat.chats').all)
+    end,
+  })
+  api.nvim_create_autocmd('VimResized', {
+    group = group,
+    callback = function()
+      local layout = require('caliban.chat.layout')
+      layout.keep_shares()
+      for _, chat in ipairs(require('caliban.chat.chats').all) do
+        layout.fit(chat)
+        M.decorate(chat)
+      end
+    end,
+  })
+end
+
+--- Begins to watch the sizes of windows, and what other plugins put above those of chats.
 function M.watch()
+  watch_sizes()
   local group = api.nvim_create_augroup('caliban_winbar', {})
   local due = false
   -- once for many events: a plugin may answer each of our lines with one of its own
@@ -124,7 +107,7 @@ function M.watch()
     local _ = due
       or vim.schedule(function()
         due = false
-        vim.tbl_map(M.decorate, require('caliban.chat').all)
+        vim.tbl_map(M.decorate, require('caliban.chat.chats').all)
       end)
     due = true
   end
@@ -152,7 +135,7 @@ function M.entered(chat, buf)
   end
   M.decorate(chat)
   if buf == chat.transcript then
-    require('caliban.chat.beside').refit(chat)
+    M.refit(chat)
   end
 end
 
@@ -222,7 +205,7 @@ end
 ---@param chat caliban.Chat
 ---@param part 'transcript'|'composer'
 local function swap(win, chat, part)
-  local old = require('caliban.chat').of(api.nvim_win_get_buf(win))
+  local old = require('caliban.chat.chats').of(api.nvim_win_get_buf(win))
   if not old or old == chat then
     return
   end
@@ -244,7 +227,9 @@ end
 ---@param chat caliban.Chat
 ---@return integer composer
 local function open(chat)
-  local upper, lower = showing('transcript'), showing('composer')
+  local upper, lower =
+    require('caliban.chat.layout').showing('transcript'),
+    require('caliban.chat.layout').showing('composer')
   if upper then
     swap(upper, chat, 'transcript')
   else
@@ -281,7 +266,7 @@ function M.adopt(win, chat, part)
     local layout = require('caliban.chat.layout')
     layout.opened(win, layout.now())
   end
-  M.fit(chat)
+  require('caliban.chat.layout').fit(chat)
 end
 
 --- Shows a chat in this tab.
@@ -296,7 +281,7 @@ function M.open(chat, focus)
   end
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)
-  M.fit(chat)
+  require('caliban.chat.layout').fit(chat)
   -- the command-line window lets nobody out
   if focus and #vim.fn.getcmdwintype() == 0 then
     api.nvim_set_current_win(win)
@@ -311,7 +296,7 @@ function M.shut(win)
   end
   api.nvim_win_call(win, function()
     local back = pcall(vim.cmd.buffer, '#')
-    if not back or require('caliban.chat').of(api.nvim_get_current_buf()) then
+    if not back or require('caliban.chat.chats').of(api.nvim_get_current_buf()) then
       vim.cmd.enew()
     end
   end)
@@ -321,49 +306,13 @@ end
 function M.close()
   keeping_sizes(function()
     for _, part in ipairs({ 'composer', 'transcript' }) do
-      local win = showing(part)
+      local win = require('caliban.chat.layout').showing(part)
       while win do
         M.shut(win)
-        win = showing(part)
+        win = require('caliban.chat.layout').showing(part)
       end
     end
   end)
-end
-
----@param win integer
----@return integer
-local function wanted(win)
-  local lines = api.nvim_win_text_height(win, {}).all
-  return math.max(3, math.min(10, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
-end
-
---- Gives the composer the height of its text, out of the transcript above it.
----@param chat caliban.Chat
-function M.fit(chat)
-  local lower, of = showing('composer')
-  local upper = showing('transcript')
-  if not (lower and upper and of == chat) then
-    return
-  end
-  local want, have = wanted(lower), api.nvim_win_get_height(lower)
-  if want == have then
-    return
-  end
-  if api.nvim_win_get_config(lower).relative ~= '' then
-    local float = require('caliban.chat.layout').float
-    api.nvim_win_set_config(lower, float('composer', want))
-    api.nvim_win_set_config(upper, float('transcript', want))
-    return
-  end
-  local top, bottom = api.nvim_win_get_position(upper), api.nvim_win_get_position(lower)
-  local height = api.nvim_win_get_height(upper)
-  if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or height + have - want < 3 then
-    return -- the user has moved one of them
-  end
-  -- the upper one's height is set: what it gives or takes comes from the one below it, and from no other
-  set(lower, { winfixheight = false })
-  api.nvim_win_set_height(upper, height + have - want)
-  set(lower, { winfixheight = true })
 end
 
 return M

@@ -19,15 +19,17 @@ function M.ask(text, opts)
     local excerpt = named and context_of.of(opts) or context_of.visual()
     context = excerpt and { excerpt } or {}
   end
-  local chats = require('caliban.chat')
   if vim.trim(text) == '' then
     require('caliban.editor.notify').show('Nothing sent. The message is empty.')
     return
   end
-  local chat = chats.show(false)
+  local chat = require('caliban.chat').show(false)
   if chat then
     local steer = opts.steer or false
-    chats.send(chat, { kind = 'send', text = text, context = context, steer = steer })
+    require('caliban.chat.chats').send(
+      chat,
+      { kind = 'send', text = text, context = context, steer = steer }
+    )
   end
 end
 

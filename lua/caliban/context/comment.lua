@@ -1,9 +1,9 @@
 --- Comments on what is under review: the model hears them with the change, which stays undecided.
 local M = {}
 
-local decide = require('caliban.review.decision')
+local decision = require('caliban.review.decision')
 local pending = require('caliban.review.pending')
-local review = require('caliban.review.hunks.algebra')
+local algebra = require('caliban.review.hunks.algebra')
 
 --- Of the diff that goes along.
 local MOST_LINES, MOST_CHARS = 200, 400
@@ -54,14 +54,12 @@ end
 ---@return string? session absent where nothing is commented on, and the user was told
 local function chosen(opts)
   local open, out, session =
-    require('caliban.review.decision').chosen(opts, require('caliban.review.registry').open()),
-    {},
-    nil
+    require('caliban.review.decision').chosen(opts, require('caliban.review').open()), {}, nil
   for _, r in ipairs(open) do
-    local first, last = decide.rows(r, opts)
+    local first, last = decision.rows(r, opts)
     local title = r.whole and require('caliban.review.whole').line(r) or nil
     local whole = title and (#pending.list(r) == 0 or opts.scope == 'file' or opts.scope == 'all')
-    local hunks = first and last and review.take(pending.list(r), first, last) or {}
+    local hunks = first and last and algebra.take(pending.list(r), first, last) or {}
     if (whole or #hunks > 0) and (session or r.session) == r.session then
       session = r.session
       out[#out + 1] = excerpt(r, hunks, whole and title or nil)
@@ -69,7 +67,7 @@ local function chosen(opts)
   end
   if not session then
     local why = #open == 0 and 'Nothing is under review here.'
-      or require('caliban.review.decision').none()
+      or require('caliban.review.ui.overlay').no_hunk()
     require('caliban.editor.notify').show(why)
   end
   return out, session
@@ -79,14 +77,14 @@ end
 ---@param text string
 ---@param context caliban.Excerpt[]
 local function send(session, text, context)
-  local chats = require('caliban.chat')
-  local chat = chats.find(session) or chats.get()
+  local chats = require('caliban.chat.chats')
+  local chat = chats.find(session) or require('caliban.chat').get()
   if vim.trim(text) == '' then
     return require('caliban.editor.notify').show('Nothing sent. The comment is empty.')
   elseif not chat then
     return
   elseif chat == chats.current then
-    chats.show(false)
+    require('caliban.chat').show(false)
   else
     require('caliban.editor.notify').show(
       ('The comment goes to the conversation `%s`.'):format(session)

@@ -3,22 +3,6 @@ local M = {}
 
 local api = vim.api
 
---- The project's root: the session's, else the nearest folder with `.git`, else the working directory.
----@return string
-function M.root()
-  local chat = require('caliban.chat').current
-  if chat and chat.root then
-    return chat.root
-  end
-  local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
-  for folder in vim.fs.parents(cwd .. '/.') do
-    if vim.uv.fs_lstat(vim.fs.joinpath(folder, '.git')) then
-      return folder
-    end
-  end
-  return cwd
-end
-
 --- The name of a buffer, as the user would write it.
 ---@param buf integer
 ---@return string
@@ -32,7 +16,7 @@ function M.path(buf)
     return name
   end
   local names = require('caliban.editor.name')
-  return names.below(M.root(), name) or names.tilde(name)
+  return names.below(require('caliban.program.project').root(), name) or names.tilde(name)
 end
 
 ---@param buf integer

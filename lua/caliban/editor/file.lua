@@ -6,34 +6,21 @@ local api = vim.api
 local disk = require('caliban.editor.disk')
 local names = require('caliban.editor.name')
 
---- The path with links resolved, also where the file is not there yet.
----@param path string
----@return string
-function M.real(path)
-  local full = names.absolute(path)
-  local found = vim.uv.fs_realpath(full)
-  if found then
-    return found
-  end
-  local folder = vim.fs.dirname(full)
-  return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
-end
-
 M.short = names.short
 
 ---@param path string
 ---@return integer? buf
 function M.find(path)
-  local want = M.real(path)
+  local want = names.real(path)
   local folder, name = vim.fs.dirname(want), vim.fs.basename(want)
   local other
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local full = api.nvim_buf_get_name(buf)
     if full == path or full == want then
       return buf
-    elseif full ~= '' and not full:find('^%a[%w+.-]*://') and M.real(full) == want then
+    elseif full ~= '' and not full:find('^%a[%w+.-]*://') and names.real(full) == want then
       other = buf
-    elseif vim.fs.basename(full) == name and M.real(vim.fs.dirname(full)) == folder then
+    elseif vim.fs.basename(full) == name and names.real(vim.fs.dirname(full)) == folder then
       other = buf
     end
   end
@@ -376,7 +363,7 @@ function M.load(path, quietly)
   local buf = M.find(path)
   local created = not buf
   if not (buf and api.nvim_buf_is_loaded(buf)) then
-    local swap = require('caliban.editor.swap').of(M.real(path))
+    local swap = require('caliban.editor.swap').of(names.real(path))
     if swap then
       return nil, swap
     end

@@ -6,13 +6,13 @@ local api = vim.api
 ---@class caliban.Mapping
 ---@field mode string
 ---@field lhs string `<localleader>` may stand first
----@field rhs function
+---@field rhs function|string what it does, or the `<Plug>` map that does it
 ---@field desc string
 
 ---@class caliban.Mapped
 ---@field mode string
 ---@field lhs string as it is mapped
----@field rhs function
+---@field rhs function|string
 ---@field desc string
 ---@field before? table the buffer's own map
 
@@ -42,7 +42,9 @@ end
 ---@return table? map the buffer's, which does something else
 local function works(buf, key)
   local map = own(buf, key.mode, key.lhs)
-  local ours = map ~= nil and map.callback == key.rhs
+  local ours = map ~= nil
+    and (map.callback or map.rhs) == key.rhs
+    and map.desc == 'Caliban: ' .. key.desc
   return ours, not ours and map or nil
 end
 
@@ -57,6 +59,7 @@ function M.take(buf, keys)
     if not ours then
       key.before, taken = other, true
       local opts = { buffer = buf, desc = 'Caliban: ' .. key.desc, nowait = true }
+      opts.remap = type(key.rhs) == 'string'
       vim.keymap.set(key.mode, key.lhs, key.rhs, opts)
     end
   end

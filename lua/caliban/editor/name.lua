@@ -107,4 +107,17 @@ function M.winbar(win, format, ...)
   return true
 end
 
+--- The path with links resolved, also where the file is not there yet.
+---@param path string
+---@return string
+function M.real(path)
+  local full = M.absolute(path)
+  local found = vim.uv.fs_realpath(full)
+  if found then
+    return found
+  end
+  local folder = vim.fs.dirname(full)
+  return folder == full and full or vim.fs.joinpath(M.real(folder), vim.fs.basename(full))
+end
+
 return M

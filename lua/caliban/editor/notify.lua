@@ -87,16 +87,25 @@ function M.show(text, level)
   M.echo(text, group or nil)
 end
 
+---@type fun(buf: integer, text: string): boolean
+local beside_text = function()
+  return false
+end
+
+--- Has sentences for a user who types shown by `fn` where it can show them beside the text of a buffer.
+---@param fn fun(buf: integer, text: string): boolean
+function M.divert(fn)
+  beside_text = fn
+end
+
 ---@param text string
 ---@param level? integer of vim.log.levels; a warning unless given
 function M.say(text, level)
-  local buf = vim.api.nvim_get_current_buf()
-  local chat = vim.fn.mode() == 'i' and require('caliban.chat').of(buf)
-  if chat and chat.composer == buf then
-    -- Neovim would write `-- INSERT --` over it
-    return require('caliban.chat.composer').warn(chat, text)
+  -- Neovim would write `-- INSERT --` over it
+  local typing = vim.fn.mode() == 'i'
+  if not (typing and beside_text(vim.api.nvim_get_current_buf(), text)) then
+    M.show(text, level or levels.WARN)
   end
-  M.show(text, level or levels.WARN)
 end
 
 return M

@@ -39,7 +39,7 @@ local function told(path, found)
   end
   local info = vim.fn.swapinfo(found)
   local of = vim.tbl_filter(function(written)
-    return require('caliban.editor.file').real(written) == path
+    return require('caliban.editor.name').real(written) == path
   end, meant(info.fname or ''))
   if #of > 0 then
     local lives = (info.pid or 0) > 0 and vim.uv.kill(info.pid, 0) == 0

@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 local fresh = require('caliban.lsp.fresh')
-local review = require('caliban.review.hunks.algebra')
+local algebra = require('caliban.review.hunks.algebra')
 local watch = require('caliban.lsp.watch')
 
 --- Errors and warnings; what is milder is no reason to do anything.
@@ -211,7 +211,7 @@ end
 ---@param now caliban.Fresh
 local function report(check, now)
   local out = { added = {}, remaining = {}, fixed = 0, known = true }
-  local runs = review.runs(check.before.lines, require('caliban.editor.file').lines(check.buf))
+  local runs = algebra.runs(check.before.lines, require('caliban.editor.file').lines(check.buf))
   for id, items in pairs(now.by_client) do
     local before = check.before.items[id] or #check.before.lines == 0 and {} or nil
     out.known = out.known and before ~= nil

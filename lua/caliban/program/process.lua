@@ -1,4 +1,4 @@
---- The link to the program: starts it, shakes hands, sends notifications, hands out what comes.
+--- The program's process: started, shaken hands with, sent notifications, started anew. What it says goes to `dispatch`.
 --- Never `rpcrequest`: it would block the editor.
 local M = {}
 
@@ -14,6 +14,18 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field stderr string[] its last lines
 ---@field ended? string why it does not run any more
 local link = { queue = {}, kept = {}, stderr = {} }
+
+---@class caliban.ProcessListener what follows from the process, for those above
+---@field ended? fun(why: string, unsent: table[]): boolean it has ended; whether the user sees that
+---@field restarted? fun() another one runs
+---@field under_review? fun(): string[] absolute paths of files
+
+local listeners = {} ---@type caliban.ProcessListener[]
+
+---@param listener caliban.ProcessListener
+function M.listen(listener)
+  listeners[#listeners + 1] = listener
+end
 
 ---@param text string
 ---@param level? integer
@@ -59,7 +71,13 @@ end
 local function dead(why)
   local unsent = link.queue
   link.job, link.welcome, link.queue, link.ended = nil, nil, {}, why
-  require('caliban.chat').ended(why, unsent)
+  local shown = false
+  for _, it in ipairs(listeners) do
+    shown = it.ended ~= nil and it.ended(why, unsent) or shown
+  end
+  if not shown then
+    require('caliban.editor.notify').show(why, vim.log.levels.ERROR)
+  end
 end
 
 --- The program's exit code when it could not read what Neovim had sent.
@@ -100,10 +118,9 @@ end
 --- Files whose review outlived the last program, or whose verdict did.
 ---@return string[] absolute paths
 local function under_review()
-  local buffers = package.loaded['caliban.review.registry']
   local out = {}
-  for _, it in ipairs(buffers and buffers.reviews() or {}) do
-    out[#out + 1] = it.path
+  for _, it in ipairs(listeners) do
+    vim.list_extend(out, it.under_review and it.under_review() or {})
   end
   for _, message in pairs(link.kept) do
     out[#out + 1] = message.kind == 'reviewed' and message.path or nil
@@ -209,8 +226,9 @@ function M.ask(message)
   return ok
 end
 
+--- The program has answered the handshake: it is told what has waited for that.
 ---@param message caliban.Welcome
-local function welcome(message)
+function M.welcome(message)
   local own = require('caliban.version')
   if message.version ~= own then
     local job = link.job
@@ -226,103 +244,6 @@ local function welcome(message)
   for _, held in ipairs(vim.list_extend(queue, vim.tbl_values(kept))) do
     transmit(held)
   end
-end
-
----@type table<string, fun(message: any): any>
-local handlers = {
-  welcome = welcome,
-  session = function(message)
-    require('caliban.chat').opened(message)
-  end,
-  renamed = function(message)
-    require('caliban.chat').renamed(message)
-  end,
-  deleted = function(message)
-    require('caliban.chat').deleted(message)
-  end,
-  copied = function(message)
-    require('caliban.sessions.list').copy(message.text)
-  end,
-  history = vim.schedule_wrap(function(message)
-    require('caliban.sessions.list').history(message)
-  end),
-  paint = function(message)
-    require('caliban.chat').paint(message)
-  end,
-  status = function(message)
-    require('caliban.chat').status(message)
-  end,
-  bounce = function(message)
-    require('caliban.chat').bounce(message)
-  end,
-  propose = function(message)
-    return require('caliban.review.registry').propose(message)
-  end,
-  read = function(message)
-    return require('caliban.program.workspace').read(message)
-  end,
-  changed = function()
-    return require('caliban.program.workspace').changed()
-  end,
-  stamps = function(message)
-    return require('caliban.program.workspace').stamps(message)
-  end,
-  save = function(message)
-    return require('caliban.program.workspace').save(message)
-  end,
-  halt = function(message)
-    require('caliban.lsp').halt(message.session)
-    return require('caliban.review.registry').halt(message)
-  end,
-  consult = function(message)
-    require('caliban.lsp').consult(message)
-  end,
-  -- these wait for the user, and the program must not wait with them
-  models = vim.schedule_wrap(function(message)
-    require('caliban.sessions.models').offer(message)
-  end),
-  sessions = vim.schedule_wrap(function(message)
-    require('caliban.sessions.list').offer(message)
-  end),
-  held = vim.schedule_wrap(function(message)
-    require('caliban.sessions.handover').offer(message)
-  end),
-  connect = vim.schedule_wrap(function(message)
-    require('caliban.sessions.models').want(message)
-  end),
-  turns = vim.schedule_wrap(function(message)
-    require('caliban.sessions.rewind').offer(message)
-  end),
-  permissions = vim.schedule_wrap(function(message)
-    require('caliban.sessions.permissions').offer(message)
-  end),
-  preview = function(message)
-    require('caliban.sessions.rewind').preview(message)
-  end,
-  restore = function(message)
-    return require('caliban.sessions.rewind').restore(message)
-  end,
-  refresh = function(message)
-    require('caliban.sessions.rewind').refresh(message)
-  end,
-  request = function(message)
-    require('caliban.sessions.request').show(message)
-  end,
-  notice = function(message)
-    say(message.text, vim.log.levels[message.level:upper()])
-  end,
-  event = function(message)
-    require('caliban.status').event(message)
-  end,
-}
-
---- Called by the program, as a request; the answer is its back-pressure. What a newer program may say
---- beyond this is let pass.
----@param message table
----@return any
-function M.receive(message)
-  local handler = handlers[message.kind]
-  return handler and handler(message)
 end
 
 --- Starts the program anew, after the one that runs has saved everything and let go of its sessions. Every
@@ -343,7 +264,9 @@ function M.restart()
   end
   local unsent = link.queue
   link.queue = {}
-  require('caliban.chat').reopen()
+  for _, it in ipairs(listeners) do
+    local _ = it.restarted and it.restarted()
+  end
   vim.list_extend(link.queue, unsent)
 end
 

@@ -7,6 +7,38 @@ local disk = require('caliban.editor.disk')
 --- The second line of a journal begins within so many bytes.
 local JOURNAL = 65536
 
+---@class caliban.OpenChats what the chats of this editor tell of themselves
+---@field root fun(): string? of the project of the one in use
+---@field kept_in fun(session: string): string? root of the project that keeps it; absent: it is not written from here
+
+---@type caliban.OpenChats
+local chats = {
+  root = function() end,
+  kept_in = function() end,
+}
+
+--- The chats are there, and tell of themselves from now on.
+---@param told caliban.OpenChats
+function M.listen(told)
+  chats = told
+end
+
+--- The project's root: the session's, else the nearest folder with `.git`, else the working directory.
+---@return string
+function M.root()
+  local root = chats.root()
+  if root then
+    return root
+  end
+  local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
+  for folder in vim.fs.parents(cwd .. '/.') do
+    if vim.uv.fs_lstat(vim.fs.joinpath(folder, '.git')) then
+      return folder
+    end
+  end
+  return cwd
+end
+
 ---@param variable string
 ---@param below_home string
 ---@return string
@@ -21,7 +53,7 @@ end
 ---@param root? string the root of another project
 ---@return string?
 function M.dir(root)
-  local digest = '-' .. vim.fn.sha256(root or require('caliban.context.excerpt').root()):sub(1, 8)
+  local digest = '-' .. vim.fn.sha256(root or M.root()):sub(1, 8)
   local all = vim.fs.joinpath(M.folder('XDG_DATA_HOME', '.local/share'), 'sessions')
   for _, name in ipairs(disk.names(all)) do
     if vim.endswith(name, digest) then
@@ -88,7 +120,7 @@ end
 --- The conversations that something waits in from before: a turn that was cut off when the editor or the program
 --- ended (its journal holds more than its first line), or is running in another Neovim; or a review.
 ---@return string[]
-local function waiting()
+function M.waiting()
   local names = {} ---@type table<string, true>
   for _, path in ipairs(M.files('', '')) do
     local name, ending = vim.fs.basename(path):match('^([%w_-]+)%.(%a+)')
@@ -100,21 +132,12 @@ local function waiting()
   return vim.tbl_keys(names)
 end
 
---- After the first screen: an interrupted turn is brought to rest in the background, and reviews are opened again.
---- What there was is said then.
-function M.look()
-  for _, session in ipairs(waiting()) do
-    require('caliban.chat').looked[session] = true
-    require('caliban.program.process').ask({ kind = 'look', session = session })
-  end
-end
-
---- A conversation was opened: what was under review in it is again.
----@param message caliban.SessionOpened
-function M.reopen(message)
-  if #message.reviews > 0 then
-    require('caliban.review.restore.reopen').take_up(message)
-  end
+--- The folder of a conversation that is kept on disk and written from here.
+---@param session string
+---@return string?
+function M.kept_in(session)
+  local root = chats.kept_in(session)
+  return root and M.dir(root)
 end
 
 return M

@@ -1,7 +1,7 @@
 ---@meta
 --- What crosses between the editor and the program. Kept equal to src/nvim/wire.rs by a test.
 --- Lua sends notifications, method `caliban`, one table each, told apart by `kind`. The program calls
---- `require('caliban.program.process').receive(message)` (a request: its answer is the back-pressure).
+--- `require('caliban.program.dispatch').receive(message)` (a request: its answer is the back-pressure).
 
 --- A text crosses as one string, lines joined by '\n', with no newline at the end; `eol` says whether
 --- the file's last line ends in one. Lines are counted from 0 here, ranges are half open.

@@ -4,28 +4,30 @@ local M = {}
 local api = vim.api
 local file = require('caliban.editor.file')
 
---- Hunks of a buffer that must not be on disk yet.
----@param buf integer
----@return integer
-local function pending(buf)
-  local r = require('caliban.review.registry').of(buf)
-  return r and not r.auto and r.hunks.count or 0
-end
+---@class caliban.Reviewing what the reviews tell of a buffer
+---@field pending fun(buf: integer): integer hunks that must not be on disk yet
+---@field undecided fun(buf: integer): boolean whether something in it waits for the user
+---@field gone fun(buf: integer): boolean whether the model has deleted its file, and it is left for the user to look at
+---@field saved fun(buf: integer) it was written
 
---- Whether the model has deleted the file of a buffer, which is kept for the user to look at.
----@param buf integer
----@return boolean
-local function gone(buf)
-  local r = require('caliban.review.registry').of(buf)
-  return r ~= nil and require('caliban.review.whole').gone(r)
-end
+---@type caliban.Reviewing
+local reviews = {
+  pending = function()
+    return 0
+  end,
+  undecided = function()
+    return false
+  end,
+  gone = function()
+    return false
+  end,
+  saved = function() end,
+}
 
---- Whether something in a buffer waits for the user.
----@param buf integer
----@return boolean
-local function undecided(buf)
-  local r = require('caliban.review.registry').of(buf)
-  return r ~= nil and not r.auto and require('caliban.review.hunks.tracking').count(r) > 0
+--- There are reviews, and they tell of themselves from now on.
+---@param told caliban.Reviewing
+function M.listen(told)
+  reviews = told
 end
 
 --- A file's text as Neovim decodes it. A file that Neovim cannot write back unchanged is no text. Reading runs
@@ -40,7 +42,7 @@ local function decoded(path)
   if buf and not vim.bo[buf].binary and not file.is_utf8(buf) then
     local now = file.snapshot(buf)
     if file.encodes(buf, now.text) then
-      answer = vim.tbl_extend('error', now, { loaded = true, pending = pending(buf) })
+      answer = vim.tbl_extend('error', now, { loaded = true, pending = reviews.pending(buf) })
     end
   end
   if buf and not open then
@@ -56,10 +58,10 @@ function M.read(message)
     return decoded(message.path)
   end
   local buf = file.find(message.path)
-  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) or gone(buf) then
+  if not buf or not api.nvim_buf_is_loaded(buf) or not file.ordinary(buf) or reviews.gone(buf) then
     return { loaded = false, pending = 0 }
   end
-  local hunks = pending(buf)
+  local hunks = reviews.pending(buf)
   if hunks == 0 and not vim.bo[buf].modified then
     return { loaded = true, pending = 0 }
   end
@@ -79,7 +81,7 @@ end
 function M.changed()
   return vim.tbl_filter(function(path)
     local buf = file.find(path)
-    return not (buf and gone(buf))
+    return not (buf and reviews.gone(buf))
   end, file.changed())
 end
 
@@ -91,10 +93,13 @@ function M.stamps(message)
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_get_name(buf)
     local open = api.nvim_buf_is_loaded(buf) and file.ordinary(buf) and name ~= ''
-    if open and undecided(buf) then
-      stamps[file.real(name)] = 'undecided'
-    elseif open and vim.bo[buf].modified and not gone(buf) then
-      stamps[file.real(name)] = ('%d.%d'):format(buf, api.nvim_buf_get_changedtick(buf))
+    if open and reviews.undecided(buf) then
+      stamps[require('caliban.editor.name').real(name)] = 'undecided'
+    elseif open and vim.bo[buf].modified and not reviews.gone(buf) then
+      stamps[require('caliban.editor.name').real(name)] = ('%d.%d'):format(
+        buf,
+        api.nvim_buf_get_changedtick(buf)
+      )
     end
   end
   return vim.tbl_map(function(path)
@@ -108,15 +113,24 @@ end
 function M.save(message)
   return vim.tbl_filter(function(path)
     local buf = file.find(path)
-    if not buf or not api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modified or gone(buf) then
+    if
+      not buf
+      or not api.nvim_buf_is_loaded(buf)
+      or not vim.bo[buf].modified
+      or reviews.gone(buf)
+    then
       return false
-    elseif pending(buf) > 0 or not file.ordinary(buf) or file.check(buf, '') or file.stale(buf) then
+    elseif
+      reviews.pending(buf) > 0
+      or not file.ordinary(buf)
+      or file.check(buf, '')
+      or file.stale(buf)
+    then
       return true
     end
     local failed = file.write(buf, false) ~= nil
-    local r = require('caliban.review.registry').of(buf)
-    if not failed and r then
-      r.own = false
+    if not failed then
+      reviews.saved(buf)
     end
     return failed
   end, message.paths)

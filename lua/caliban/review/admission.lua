@@ -1,12 +1,12 @@
 --- Proposals that belong together go into their buffers in one step: all of them, or none.
 local M = {}
 
-local arrive = require('caliban.review.arrival')
+local arrival = require('caliban.review.arrival')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
-local settling = require('caliban.review.settlement')
+local settlement = require('caliban.review.settlement')
 local slices = require('caliban.editor.slices')
-local track = require('caliban.review.hunks.tracking')
+local tracking = require('caliban.review.hunks.tracking')
 local whole = require('caliban.review.whole')
 
 --- Edits that enter in a step of many milliseconds. For fewer the collector had better not begin anew each time.
@@ -76,7 +76,7 @@ local function fits(reviews, item)
   slices.rest(true)
   for _, it in ipairs(all) do
     local holds = entry.holds(it.plan, it.buf, reviews.of(it.buf))
-    if not holds or arrive.stopped(item) or not arrive.calm(it.buf) then
+    if not holds or arrival.stopped(item) or not arrival.calm(it.buf) then
       return nil, true
     end
   end
@@ -98,7 +98,7 @@ local function take_back(done)
     else
       local lines = it.fit.plan.lines
       local runs = require('caliban.review.hunks.algebra').runs(file.lines(it.r.buf), lines)
-      track.edit(it.r, function()
+      tracking.edit(it.r, function()
         for k = #runs, 1, -1 do
           local d = runs[k]
           file.put(it.r.buf, d[1], d[2], vim.list_slice(lines, d[3] + 1, d[3] + d[4]))
@@ -129,7 +129,7 @@ local function apply(steps)
       ok = err == nil
     else
       r.before = r.before or require('caliban.lsp.check').before(r.buf, step.fit.plan.lines)
-      ok, err = track.edit(r, function()
+      ok, err = tracking.edit(r, function()
         entry.apply(r, step.fit.plan)
       end, step.fit.plan.after)
     end
@@ -159,14 +159,14 @@ local function tell(reviews, step)
     local text = r.auto and file.text(r.buf)
     local unsaved = r.auto and reviews.persist(r) or nil
     if unsaved then
-      settling.check(r)
+      settlement.check(r)
     end
     entry.told(p, r.buf, #step.fit.plan.edits, unsaved, text or nil)
   end
-  r.open = r.open or track.count(r) == 0
+  r.open = r.open or tracking.count(r) == 0
   local line = reviews.look(r, true)
   local data = { buf = r.buf, path = p.path, hunks = #step.fit.plan.edits }
-  settling.fire('CalibanProposal', data)
+  require('caliban.editor.event').fire('CalibanProposal', data)
   return line
 end
 
@@ -179,7 +179,7 @@ local function let_in(reviews, item, all)
     local r = begun[it.buf]
     if not r then
       r = reviews.begin(item, it.p, it.buf)
-      r.origin = r.open and r.origin or settling.origin(it.buf, it.plan.text)
+      r.origin = r.open and r.origin or settlement.origin(it.buf, it.plan.text)
       begun[it.buf] = r
     end
     steps[#steps + 1] = { fit = it, r = r, hunks = r.hunks, modified = vim.bo[it.buf].modified }

@@ -2,6 +2,7 @@
 local M = {}
 
 local api = vim.api
+local listeners = require('caliban.review.listeners')
 local slices = require('caliban.editor.slices')
 
 ---@class caliban.Arriving proposals that enter together
@@ -12,6 +13,7 @@ local slices = require('caliban.editor.slices')
 ---@field waits? 'calm'|'review' for a quiet moment, or for another conversation's review of the file
 ---@field created? table<integer, true> buffers that were made for it
 ---@field record? caliban.Record a review of before, which comes back
+---@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? how it enters, unless as a proposal
 ---@field batch? caliban.Batch
 
 ---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
@@ -122,7 +124,7 @@ function M.retry(enter)
       local ok, err = pcall(try, enter)
       trying = false
       if (#waiting > 0 and waiting[1].waits) ~= before then
-        require('caliban.status').held()
+        listeners.tell('waiting')
       end
       watch(enter)
       if again then

@@ -3,9 +3,9 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local hunks = require('caliban.review.hunks.index')
-local review = require('caliban.review.hunks.algebra')
-local track = require('caliban.review.hunks.tracking')
+local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
+local tracking = require('caliban.review.hunks.tracking')
 local verdicts = require('caliban.review.verdict')
 local whole = require('caliban.review.whole')
 
@@ -24,15 +24,15 @@ local whole = require('caliban.review.whole')
 ---@param reason? string
 ---@return integer? decided absent: the buffer cannot be changed, and the user was told
 function M.decide(r, verdict, first, last, reason)
-  local taken, rest, after = review.take(hunks.list(r.hunks), first, last)
+  local taken, rest, after = algebra.take(index.list(r.hunks), first, last)
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
-    r.hunks, r.acted = hunks.of(rest), true
+    r.hunks, r.acted = index.of(rest), true
     verdicts.decided(r, verdict, taken)
     return #taken
   end
-  local ok, err = track.edit(r, function()
+  local ok, err = tracking.edit(r, function()
     for i = #taken, 1, -1 do
       file.put(r.buf, taken[i].start, #taken[i].new, taken[i].old)
     end
@@ -44,7 +44,7 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  r.hunks, r.acted = hunks.of(after), true
+  r.hunks, r.acted = index.of(after), true
   verdicts.decided(r, verdict, taken)
   vim.list_extend(r.dropped, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
@@ -71,7 +71,7 @@ function M.rows(r, opts)
   elseif opts.scope == 'file' or opts.scope == 'all' then
     return 0, api.nvim_buf_line_count(r.buf)
   end
-  local _, hunk = hunks.at(r.hunks, opts.row or cursor(r.buf))
+  local _, hunk = index.at(r.hunks, opts.row or cursor(r.buf))
   if hunk then
     return hunk.start, hunk.start + #hunk.new
   end
@@ -95,6 +95,7 @@ end
 ---@param chosen caliban.Review[] with something pending
 ---@param look fun(r: caliban.Review): string? draws or settles it: then one line for the user
 ---@return string? message for the user
+---@return boolean? missed the cursor is on no hunk
 function M.choose(verdict, opts, chosen, look)
   local lines, failed, unsaved = {}, false, 0
   local decided = { hunk = 0, delete = 0, rename = 0 }
@@ -122,14 +123,7 @@ function M.choose(verdict, opts, chosen, look)
     return 'Nothing is under review here.'
   end
   local none = whole.counted(decided) == '' and not failed
-  return lines[1] or none and M.none() or nil
-end
-
---- Where the cursor is on no hunk.
----@return string
-function M.none()
-  local key = require('caliban.review.ui.overlay').key(api.nvim_get_current_buf(), 'next hunk')
-  return ('No hunk here. %s goes to the next one.'):format(key)
+  return lines[1], none and #lines == 0
 end
 
 return M

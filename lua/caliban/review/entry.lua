@@ -3,8 +3,8 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local hunks = require('caliban.review.hunks.index')
-local review = require('caliban.review.hunks.algebra')
+local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 
@@ -38,7 +38,7 @@ function M.edits(p, lines, key)
     end
     row = h.start + h.count
     local old = vim.list_slice(lines, h.start + 1, row)
-    for _, d in ipairs(review.runs(old, new)) do
+    for _, d in ipairs(algebra.runs(old, new)) do
       edits[#edits + 1] = {
         start = h.start + d[1],
         old = vim.list_slice(old, d[1] + 1, d[1] + d[2]),
@@ -98,8 +98,8 @@ function M.follow_eol(r)
   elseif not r.open then
     M.set_eol(r, last.eol[2])
   elseif vim.bo[r.buf].endofline ~= last.eol[2] then
-    local list = hunks.list(r.hunks)
-    r.hunks = hunks.ends(list[#list]) and hunks.of(vim.list_slice(list, 1, #list - 1)) or r.hunks
+    local list = index.list(r.hunks)
+    r.hunks = index.ends(list[#list]) and index.of(vim.list_slice(list, 1, #list - 1)) or r.hunks
   end
 end
 
@@ -216,7 +216,7 @@ end
 ---@return caliban.Hunks
 local function pending(lines, edits, was)
   if not was or was.count == 0 then
-    return hunks.of(review.proposed(edits))
+    return index.of(algebra.proposed(edits))
   end
   local asked = 0
   local function get(first, last)
@@ -227,11 +227,11 @@ local function pending(lines, edits, was)
     return vim.list_slice(lines, first + 1, last)
   end
   local list, last =
-    require('caliban.review.hunks.stack').stacked(hunks.list(was), edits, get), edits[#edits]
-  if last and hunks.ends(last) and not review.at(list, last.start) then
+    require('caliban.review.hunks.stack').stacked(index.list(was), edits, get), edits[#edits]
+  if last and index.ends(last) and not algebra.at(list, last.start) then
     list[#list + 1] = { start = last.start, new = last.new, old = last.old, of = last.of }
   end
-  return hunks.of(list)
+  return index.of(list)
 end
 
 --- What a proposal asks of a buffer. Takes its time: the buffer may have changed since.

@@ -2,8 +2,8 @@
 local M = {}
 
 local file = require('caliban.editor.file')
-local hunks = require('caliban.review.hunks.index')
-local track = require('caliban.review.hunks.tracking')
+local index = require('caliban.review.hunks.index')
+local tracking = require('caliban.review.hunks.tracking')
 
 ---@class caliban.Pending
 ---@field buf integer
@@ -33,7 +33,7 @@ local track = require('caliban.review.hunks.tracking')
 ---@param r caliban.Review
 ---@return caliban.Hunk[]
 function M.list(r)
-  return hunks.list(r.hunks)
+  return index.list(r.hunks)
 end
 
 ---@param r caliban.Review
@@ -84,7 +84,7 @@ function M.files(open)
       buf = r.buf,
       path = r.path,
       session = r.session,
-      hunks = track.count(r),
+      hunks = tracking.count(r),
       proposals = vim.tbl_map(function(it)
         return it.id
       end, r.proposals),

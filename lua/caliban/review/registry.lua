@@ -2,18 +2,18 @@
 local M = {}
 
 local api = vim.api
-local arrive = require('caliban.review.arrival')
-local deciding = require('caliban.review.decision')
+local admission = require('caliban.review.admission')
+local arrival = require('caliban.review.arrival')
+local decision = require('caliban.review.decision')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
-local guard = require('caliban.review.write_guard')
-local hunks = require('caliban.review.hunks.index')
-local overlay = require('caliban.review.ui.overlay')
-local record = require('caliban.review.restore.record')
-local rest = require('caliban.review.undone')
-local settling = require('caliban.review.settlement')
+local write_guard = require('caliban.review.write_guard')
+local index = require('caliban.review.hunks.index')
+local listeners = require('caliban.review.listeners')
+local undone = require('caliban.review.undone')
+local settlement = require('caliban.review.settlement')
 local slices = require('caliban.editor.slices')
-local track = require('caliban.review.hunks.tracking')
+local tracking = require('caliban.review.hunks.tracking')
 local verdict = require('caliban.review.verdict')
 local whole = require('caliban.review.whole')
 
@@ -33,7 +33,7 @@ end
 
 ---@param r caliban.Review
 local function forget(r)
-  rest.stop(r)
+  undone.stop(r)
   reviews[r.buf] = nil
   order = vim.tbl_filter(function(buf)
     return buf ~= r.buf
@@ -44,36 +44,38 @@ end
 ---@param r caliban.Review
 ---@return string summary one line for the user
 local function settle(r)
-  r.open, r.stands, r.kept = false, nil, nil
-  rest.stop(r)
-  record.drop(r)
-  overlay.clear(r.buf)
-  guard.clear(r.buf)
+  r.open, r.stands = false, nil
+  undone.stop(r)
+  listeners.tell('closed', r)
+  write_guard.clear(r.buf)
   local written, unsaved = false, ''
   if not r.deleted and not r.binary then
-    written, unsaved = settling.save(r)
+    written, unsaved = settlement.save(r)
   end
   local there = api.nvim_buf_is_valid(r.buf)
   local name = there and api.nvim_buf_get_name(r.buf) or ''
   if not there then
     forget(r)
-  elseif unsaved == '' and file.real(name) ~= file.real(r.path) then
+  elseif
+    unsaved == ''
+    and require('caliban.editor.name').real(name) ~= require('caliban.editor.name').real(r.path)
+  then
     unsaved = ('its buffer has another name, %s'):format(file.short(name))
   end
   local kept = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
   if kept and not r.deleted and (r.was or verdict.tally(r).any > 0) then
-    settling.check(r)
+    settlement.check(r)
   end
   r.before = nil
-  settling.report(r, not kept and not r.deleted, unsaved)
-  local line = settling.summary(r, written, unsaved)
+  settlement.report(r, not kept and not r.deleted, unsaved)
+  local line = settlement.summary(r, written, unsaved)
   if r.deleted and there and not (r.own and vim.bo[r.buf].modified) then
     forget(r)
     whole.close(r)
   end
   r.reasons, r.dropped, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
   r.deleted, r.was, r.spared, r.lines, r.formatted = nil, nil, nil, nil, nil
-  settling.unlist(r)
+  settlement.unlist(r)
   M.retry()
   return line
 end
@@ -82,26 +84,25 @@ end
 ---@param r caliban.Review
 function M.release(r)
   forget(r)
-  r.open, r.whole, r.hunks = false, nil, hunks.of({})
-  overlay.clear(r.buf)
-  guard.clear(r.buf)
-  require('caliban.chat.changes').settled(r, '')
+  r.open, r.whole, r.hunks = false, nil, index.of({})
+  listeners.tell('closed', r)
+  write_guard.clear(r.buf)
+  listeners.tell('reported', r, '')
 end
 
 --- The file or its buffer is no more.
 ---@param r caliban.Review
 local function lose(r)
   forget(r)
-  overlay.clear(r.buf)
-  guard.clear(r.buf)
+  listeners.tell('closed', r)
+  write_guard.clear(r.buf)
   if r.whole and r.whole.done then
     whole.conclude(r, r.whole)
   end
-  record.drop(r)
   if r.open then
     local kept = r.deleted or r.was ~= nil
     r.decided = kept and r.decided or nil
-    settling.report(r, not kept, kept and '' or 'its buffer was closed')
+    settlement.report(r, not kept, kept and '' or 'its buffer was closed')
     M.retry()
   end
 end
@@ -112,14 +113,14 @@ end
 ---@param r caliban.Review
 ---@return string why it was not written; '' where it was
 local function persist(r)
-  local why = settling.through(r)
+  local why = settlement.through(r)
   say(why ~= '' and ('%s is not written: %s.'):format(file.short(r.path), why) or nil)
   return why
 end
 
 ---@param r caliban.Review
 local function protect(r)
-  local set = r.stands == 'guard' and guard.set or guard.follow
+  local set = r.stands == 'guard' and write_guard.set or write_guard.follow
   set(r.buf, {
     refusal = function()
       local n = r.hunks.count
@@ -127,7 +128,7 @@ local function protect(r)
       return ('%s has %s under review: %s'):format(file.short(r.path), pending, ADVICE)
     end,
     written = function(past)
-      local line = settling.written(r, past)
+      local line = settlement.written(r, past)
       say(line)
       return line ~= nil
     end,
@@ -135,7 +136,7 @@ local function protect(r)
       vim.schedule(function()
         local gone = whole.gone(r) and why == 'deleted'
         if r.open and api.nvim_buf_is_loaded(r.buf) and not gone then
-          settling.merge(r, why)
+          settlement.merge(r, why)
           if r.auto and not r.own then
             persist(r)
           end
@@ -164,28 +165,24 @@ function M.look(r, decided)
   if reviews[r.buf] ~= r or not api.nvim_buf_is_loaded(r.buf) then
     return nil
   end
-  track.sync(r)
+  tracking.sync(r)
   entry.follow_eol(r)
-  require('caliban.chat.changes').touch(r, decided)
-  if track.count(r) > 0 then
+  listeners.tell('looked', r, decided or false)
+  if tracking.count(r) > 0 then
     verdict.follow(r)
     if not r.open then
       r.open = true
-      r.origin = r.origin or settling.origin(r.buf)
+      r.origin = r.origin or settlement.origin(r.buf)
     end
-    rest.stop(r)
+    undone.stop(r)
     stand(r)
-    overlay.draw(r)
-    if decided or r.kept ~= track.count(r) then
-      r.kept = track.count(r)
-      record.save(r)
-    end
-  elseif r.open and not decided and track.returns(r) then
-    rest.begin(r, function(at_once)
+    listeners.tell('pending', r, decided or false)
+  elseif r.open and not decided and tracking.returns(r) then
+    undone.begin(r, function(at_once)
       return M.conclude(r, at_once)
     end)
     stand(r)
-    overlay.draw(r)
+    listeners.tell('pending', r, false)
   else
     return M.conclude(r, decided)
   end
@@ -196,12 +193,12 @@ end
 ---@param at_once? boolean
 ---@return string? summary where it was settled
 function M.conclude(r, at_once)
-  if reviews[r.buf] ~= r or not r.open or track.count(r) > 0 then
+  if reviews[r.buf] ~= r or not r.open or tracking.count(r) > 0 then
     return nil
-  elseif at_once or arrive.calm(r.buf) then
+  elseif at_once or arrival.calm(r.buf) then
     return settle(r)
   end
-  overlay.clear(r.buf)
+  listeners.tell('cleared', r)
   api.nvim_create_autocmd({ 'InsertLeave', 'ModeChanged', 'CursorHold' }, {
     buffer = r.buf,
     once = true,
@@ -227,8 +224,8 @@ end
 ---@param r caliban.Review
 ---@param detached boolean
 local function reread(r, detached)
-  local was_open, was = r.open, hunks.list(r.hunks)
-  r.hunks, r.states, r.undoing = hunks.of({}), {}, nil
+  local was_open, was = r.open, index.list(r.hunks)
+  r.hunks, r.states, r.undoing = index.of({}), {}, nil
   r.lines, r.moved, r.far = nil, nil, nil
   vim.schedule(function()
     M.reloaded(r, detached, was_open and was or nil)
@@ -243,9 +240,9 @@ local function listen(r)
         return true
       end
       if r.busy then
-        track.follow(r, tick, first, last, new_last)
+        tracking.follow(r, tick, first, last, new_last)
       else
-        track.typed(r, tick, first, last, new_last)
+        tracking.typed(r, tick, first, last, new_last)
         M.soon(r)
       end
     end,
@@ -272,11 +269,11 @@ function M.reloaded(r, detached, was)
   if not api.nvim_buf_is_valid(r.buf) or not api.nvim_buf_is_loaded(r.buf) then
     return lose(r)
   end
-  r.own, r.seq = false, track.seq(r)
+  r.own, r.seq = false, tracking.seq(r)
   if detached then
     listen(r)
   end
-  if was and r.open and track.count(r) == 0 then
+  if was and r.open and tracking.count(r) == 0 then
     verdict.reread(r, was)
     say(settle(r))
   end
@@ -291,7 +288,7 @@ end
 local function begin(item, p, buf)
   local r = reviews[buf]
   if not r then
-    r = track.new(buf, (item.created or {})[buf] == true)
+    r = tracking.new(buf, (item.created or {})[buf] == true)
     reviews[buf] = r
     listen(r)
   end
@@ -315,14 +312,14 @@ end
 ---@param from string
 ---@param to string
 function M.renamed(from, to)
-  for _, item in ipairs(arrive.waiting()) do
+  for _, item in ipairs(arrival.waiting()) do
     item.session = item.session == from and to or item.session
     item.owner = item.owner == from and to or item.owner
   end
   for _, r in pairs(reviews) do
     if r.session == from then
       r.session = to
-      record.move(r)
+      listeners.tell('renamed', r)
     end
   end
 end
@@ -335,7 +332,7 @@ local function waits(item)
     local r = known and reviews[known]
     if r and r.open and r.session ~= item.owner then
       return 'review'
-    elseif not arrive.calm(known) then
+    elseif not arrival.calm(known) then
       return 'calm'
     end
   end
@@ -346,7 +343,7 @@ end
 local function enter(item)
   local host = { begin = begin, persist = persist, look = M.look, of = M.of, say = say }
   while true do
-    if arrive.stopped(item) then
+    if arrival.stopped(item) then
       for _, p in ipairs(item.proposals) do
         entry.answer(p, 'stopped')
       end
@@ -356,9 +353,7 @@ local function enter(item)
     if waiting then
       return waiting
     end
-    local way =
-      require(item.record and 'caliban.review.restore.reopen' or 'caliban.review.admission')
-    local ok, again = pcall(way.enter, host, item)
+    local ok, again = pcall(item.enter or admission.enter, host, item)
     if not ok then
       local err = tostring(again)
       if err:find('E565', 1, true) or err:find('E11:', 1, true) then
@@ -377,31 +372,26 @@ local function enter(item)
 end
 
 function M.retry()
-  arrive.retry(enter)
+  arrival.retry(enter)
 end
 
 ---@param items caliban.Arriving[]
 function M.push(items)
-  arrive.push(items, enter)
+  arrival.push(items, enter)
 end
 
 --- Puts proposals before the user; returns at once.
 ---@param message caliban.Propose
 function M.propose(message)
-  M.push(arrive.grouped(message))
+  M.push(arrival.grouped(message))
 end
 
 --- The user stopped a turn: what has not entered a buffer must not.
 ---@param session string
 ---@param turn integer
 function M.stopped(session, turn)
-  arrive.stop(session, turn)
+  arrival.stop(session, turn)
   M.retry()
-end
-
----@param message caliban.Halt
-function M.halt(message)
-  M.stopped(message.session, message.turn)
 end
 
 --------------------------------------------------------------------------------------------- decisions
@@ -410,17 +400,21 @@ end
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
   opts = opts or {}
-  local ended, chosen = rest.over(), deciding.chosen(opts, M.open())
+  local ended, chosen = undone.over(), decision.chosen(opts, M.open())
   if ended and #chosen == 0 then
     return say(ended)
   end
-  say(deciding.choose(verdict, opts, chosen, function(r)
+  local line, missed = decision.choose(verdict, opts, chosen, function(r)
     local line = M.look(r, true)
     if not line and r.auto and vim.bo[r.buf].modified and not r.whole then
       persist(r)
     end
     return line
-  end))
+  end)
+  if missed then
+    listeners.tell('missed')
+  end
+  say(line)
 end
 
 --- Agrees to hunks: the base moves.
@@ -441,7 +435,7 @@ function M.open()
   local out = {}
   for _, buf in ipairs(order) do
     local r = api.nvim_buf_is_loaded(buf) and M.of(buf)
-    if r and track.count(r) > 0 then
+    if r and tracking.count(r) > 0 then
       out[#out + 1] = r
     end
   end
@@ -454,42 +448,38 @@ end
 function M.of(buf)
   local r = reviews[buf] ---@as caliban.Review?
   if r then
-    track.sync(r)
+    tracking.sync(r)
   end
   return r
 end
 
---- The pending hunks of a buffer, or of all.
----@param buf? integer
----@return caliban.Pending[]
-function M.pending(buf)
-  buf = buf == 0 and api.nvim_get_current_buf() or buf
-  return require('caliban.review.pending').hunks(M.open(), buf)
-end
+require('caliban.program.process').listen({
+  under_review = function()
+    return vim.tbl_map(function(r)
+      return r.path
+    end, M.open())
+  end,
+})
 
---- Files under review.
----@return caliban.UnderReview[]
-function M.reviews()
-  return require('caliban.review.pending').files(M.open())
-end
-
---- Proposals that have not entered yet, and what each waits for.
----@return caliban.Waiting[]
-function M.waiting()
-  return require('caliban.review.pending').waiting(arrive.waiting())
-end
-
-function M.next()
-  require('caliban.review.ui.jump').go(M.open(), 1)
-end
-
-function M.prev()
-  require('caliban.review.ui.jump').go(M.open(), -1)
-end
-
---- Lists the pending hunks in the quickfix list.
-function M.quickfix()
-  require('caliban.review.ui.jump').quickfix(M.open())
-end
+require('caliban.program.workspace').listen({
+  pending = function(buf)
+    local r = M.of(buf)
+    return r and not r.auto and r.hunks.count or 0
+  end,
+  undecided = function(buf)
+    local r = M.of(buf)
+    return r ~= nil and not r.auto and tracking.count(r) > 0
+  end,
+  gone = function(buf)
+    local r = M.of(buf)
+    return r ~= nil and whole.gone(r)
+  end,
+  saved = function(buf)
+    local r = M.of(buf)
+    if r then
+      r.own = false
+    end
+  end,
+})
 
 return M

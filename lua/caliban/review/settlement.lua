@@ -4,9 +4,9 @@ local M = {}
 local api = vim.api
 local file = require('caliban.editor.file')
 local formatting = require('caliban.review.hunks.formatting')
-local hunks = require('caliban.review.hunks.index')
-local review = require('caliban.review.hunks.algebra')
-local track = require('caliban.review.hunks.tracking')
+local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
+local tracking = require('caliban.review.hunks.tracking')
 local verdict = require('caliban.review.verdict')
 
 --- How the user is told what became of the changes; `edit::outcome` has the words for the model.
@@ -43,7 +43,7 @@ end
 ---@param past boolean it seems so, past the guard
 ---@return string? line for the user
 function M.written(r, past)
-  local text = track.text(r)
+  local text = tracking.text(r)
   if past and (text == r.origin or text ~= file.disk(r.buf)) then
     return nil
   end
@@ -98,17 +98,17 @@ function M.merge(r, why)
     r.clash = 'it changed on disk too'
     return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
   end
-  track.sync(r)
+  tracking.sync(r)
   local mine = file.lines(r.buf)
-  local edits, clashes = review.merge(split(was), split(disk), mine)
+  local edits, clashes = algebra.merge(split(was), split(disk), mine)
   edits = vim.tbl_filter(function(e)
     return not refused(r, e, mine)
   end, edits)
-  track.edit(r, function()
+  tracking.edit(r, function()
     for i = #edits, 1, -1 do
       local e = edits[i]
       file.put(r.buf, e.start, e.count, e.lines)
-      r.hunks = hunks.change(r.hunks, e.start, e.start + e.count, e.lines)
+      r.hunks = index.change(r.hunks, e.start, e.start + e.count, e.lines)
     end
   end)
   if clashes > 0 then
@@ -166,7 +166,7 @@ local function write(r, disk)
   elseif r.own then
     return 'it has unsaved changes of yours', false
   end
-  r.text = track.text(r)
+  r.text = tracking.text(r)
   -- a write counts as one change of a modified buffer
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
   local failed = file.write(r.buf, disk ~= nil) or ''
@@ -208,7 +208,7 @@ function M.save(r)
     vim.bo[r.buf].endofline, vim.bo[r.buf].fixendofline = r.eol[1], r.eol[2]
   end
   local disk, eol = file.disk(r.buf)
-  if disk and disk == track.text(r) and eol == file.eol(r.buf) then
+  if disk and disk == tracking.text(r) and eol == file.eol(r.buf) then
     vim.bo[r.buf].modified = false
     return false, ''
   elseif unwanted(r, disk) then
@@ -222,7 +222,7 @@ function M.save(r)
   end
   local failed, changed = write(r, disk)
   if failed == '' and r.text and changed then
-    formatting.note(r, r.text, track.text(r))
+    formatting.note(r, r.text, tracking.text(r))
   end
   return failed == '', failed
 end
@@ -265,13 +265,6 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
---- A `User` autocommand; what is wrong in the user's own does not matter here.
----@param name string
----@param data table
-function M.fire(name, data)
-  pcall(api.nvim_exec_autocmds, 'User', { pattern = name, data = data, modeline = false })
-end
-
 --- Has it looked into what the edits did to the diagnostics, before the program is told of them.
 ---@param r caliban.Review
 function M.check(r)
@@ -287,7 +280,7 @@ end
 ---@param gone boolean
 ---@param unsaved string why the text is not on disk; '' where it is
 function M.report(r, gone, unsaved)
-  require('caliban.chat.changes').settled(r, unsaved)
+  require('caliban.review.listeners').tell('reported', r, unsaved)
   local there = api.nvim_buf_is_loaded(r.buf)
   local odd = there
     and not r.binary
@@ -319,7 +312,7 @@ function M.report(r, gone, unsaved)
   require('caliban.program.process').notify(message)
   local tally = verdict.tally(r)
   local data = { buf = r.buf, path = r.path, accepted = tally.any, rejected = tally.rejected }
-  M.fire('CalibanReviewed', data)
+  require('caliban.editor.event').fire('CalibanReviewed', data)
 end
 
 return M

@@ -3,7 +3,7 @@
 --- of which changes it is a part. What nothing was decided of, and is not pending, is not in the text any more.
 local M = {}
 
-local hunks = require('caliban.review.hunks.index')
+local index = require('caliban.review.hunks.index')
 
 ---@alias caliban.Verdict 'accepted'|'reworked'|'rejected'
 
@@ -64,7 +64,7 @@ local function reworked(r, hunk)
   end
   -- only here: at the entry of 2,000 hunks these strings would hold the editor up
   for _, came in ipairs(r.came) do
-    for _, it in ipairs(hunks.list(came)) do
+    for _, it in ipairs(index.list(came)) do
       if not it.typed then
         r.proposed[key(it)], r.proposed[without_blanks(it)] = true, true
       end
@@ -144,7 +144,7 @@ end
 function M.tally(r)
   local fates, past, pieces = fold(r)
   local pending = {} ---@type table<integer, true>
-  for _, hunk in ipairs(hunks.list(r.hunks)) do
+  for _, hunk in ipairs(index.list(r.hunks)) do
     for _, k in ipairs(hunk.of or {}) do
       pending[math.abs(k)], past[math.abs(k)] = true, k < 0 or past[math.abs(k)]
     end

@@ -102,7 +102,8 @@ function M.set(buf, it)
     buffer = buf,
     nested = true,
     callback = function(event)
-      local own = file.real(event.match) == file.real(api.nvim_buf_get_name(buf))
+      local own = require('caliban.editor.name').real(event.match)
+        == require('caliban.editor.name').real(api.nvim_buf_get_name(buf))
       if own and not (insists and vim.v.cmdbang == 1) then
         -- a BufWriteCmd of the user's may have come before; else 'modified' stays, so that the write has failed
         -- for `:wq` and `:wqa`
@@ -147,7 +148,10 @@ function M.follow(buf, it)
     group = group,
     buffer = buf,
     callback = function(event)
-      if file.real(event.match) == file.real(api.nvim_buf_get_name(buf)) then
+      if
+        require('caliban.editor.name').real(event.match)
+        == require('caliban.editor.name').real(api.nvim_buf_get_name(buf))
+      then
         it.written(false)
       end
     end,

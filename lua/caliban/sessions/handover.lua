@@ -18,7 +18,7 @@ end
 local function take(message)
   pcall(function()
     local channel = vim.fn.sockconnect('pipe', message.server, { rpc = true })
-    local root = require('caliban.context.excerpt').root()
+    local root = require('caliban.program.project').root()
     local by = ('process %d'):format(vim.fn.getpid())
     local code = "require('caliban.sessions.handover').yield(...)"
     vim.rpcnotify(channel, 'nvim_exec_lua', code, { message.session, root, by })
@@ -42,13 +42,13 @@ end
 --- The conversation that was asked for is another Neovim's.
 ---@param message caliban.Held
 function M.offer(message)
-  local chats = require('caliban.chat')
+  local chats = require('caliban.chat.chats')
   -- else a new one stands in for it already
   local wanted = chats.wanted
   chats.wanted = false
   if not may_ask() then
     return wanted and claim(message.session, 'read')
-  elseif not wanted and not require('caliban.chat.windows').visible() then
+  elseif not wanted and not require('caliban.chat.layout').visible() then
     return
   end
   local by = message.by ~= '' and (' (%s)'):format(message.by) or ''
@@ -65,59 +65,17 @@ function M.offer(message)
   end)
 end
 
---- Takes the hunks out of a buffer, as they are kept on disk. What was written at once stays.
----@param r caliban.Review
-local function leave(r)
-  local file, hunks = require('caliban.editor.file'), require('caliban.review.hunks.index')
-  require('caliban.review.restore.record').hand_over(r)
-  local list = hunks.list(r.hunks)
-  if not r.auto then
-    require('caliban.review.hunks.tracking').edit(r, function()
-      for i = #list, 1, -1 do
-        file.put(r.buf, list[i].start, #list[i].new, list[i].old)
-      end
-    end)
-  end
-  require('caliban.review.registry').release(r)
-  if not r.auto and not r.own and (r.create or file.disk(r.buf) == file.text(r.buf)) then
-    vim.bo[r.buf].modified = false
-  end
-  if r.created and not vim.bo[r.buf].modified and #vim.fn.win_findbuf(r.buf) == 0 then
-    file.unload(r.buf, true)
-  end
-end
-
---- Gives up what is under review in a conversation.
----@param session string
----@return boolean done else a buffer may not change now
-local function give_up(session)
-  local calm = require('caliban.review.arrival').calm
-  require('caliban.review.undone').over()
-  local mine = vim.tbl_filter(function(r)
-    return r.session == session
-  end, require('caliban.review.registry').open())
-  for _, r in ipairs(mine) do
-    if not calm(r.buf) then
-      return false
-    end
-  end
-  for _, r in ipairs(mine) do
-    leave(r)
-  end
-  return true
-end
-
 --- Another Neovim wants it: its reviews are given up, its turn is stopped, and it can be read here.
 ---@param session string
 ---@param root string of its project
 ---@param by string
 function M.yield(session, root, by)
-  local chat = require('caliban.chat').find(session)
+  local chat = require('caliban.chat.chats').find(session)
   local tries = PATIENCE / AGAIN
   local function try()
     if not chat or chat.root ~= root or chat.reading then
       return
-    elseif give_up(session) then
+    elseif require('caliban.review.restore.leave').give_up(session) then
       -- the draft goes along
       require('caliban.chat.composer').save(chat)
       chat.yielded = chat.sent

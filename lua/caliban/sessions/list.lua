@@ -18,11 +18,7 @@ end
 --- Gives the chat in use another name, or a title.
 ---@param name string
 function M.rename(name)
-  local chats = require('caliban.chat')
-  local chat = chats.get()
-  if chat then
-    chats.send(chat, { kind = 'rename_session', name = name })
-  end
+  require('caliban.chat').send({ kind = 'rename_session', name = name })
 end
 
 --- How many of the user's messages stand below the cursor in the transcript, and whether it is on one of them.
@@ -45,8 +41,8 @@ end
 
 --- Goes on in a copy: up to the message under the cursor where that is in the transcript, else of all.
 function M.fork()
-  local chats = require('caliban.chat')
-  local chat = chats.get()
+  local chats = require('caliban.chat.chats')
+  local chat = require('caliban.chat').get()
   if not chat then
     return
   end
@@ -63,7 +59,7 @@ end
 --- Moves a conversation into the trash, once the user has said so again.
 ---@param name string
 function M.delete(name)
-  local chat = require('caliban.chat').find(name)
+  local chat = require('caliban.chat.chats').find(name)
   local phase = chat and chat.status and chat.status.phase or 'idle'
   local runs = phase ~= 'idle' and phase ~= 'offline'
   local opts = {
@@ -81,12 +77,8 @@ end
 ---@param file string '' for one named after it
 ---@param force boolean
 function M.export(file, force)
-  local chats = require('caliban.chat')
-  local chat = chats.get()
-  if chat then
-    local path = file == '' and '' or names.meant(file)
-    chats.send(chat, { kind = 'export_session', file = path, force = force })
-  end
+  local path = file == '' and '' or names.meant(file)
+  require('caliban.chat').send({ kind = 'export_session', file = path, force = force })
 end
 
 --- Puts a text into the clipboard, else where `p` finds it.
@@ -104,7 +96,7 @@ end
 --- Offers what was sent in this project; the choice goes into the composer.
 ---@param message caliban.History
 function M.history(message)
-  local chat = require('caliban.chat').find(message.session)
+  local chat = require('caliban.chat.chats').find(message.session)
   local prompts = vim.fn.reverse(require('caliban.program.project').history())
   if not chat or #prompts == 0 then
     return say('Nothing was sent in this project yet.', vim.log.levels.INFO)
@@ -183,7 +175,7 @@ local function unsaved(sessions)
     listed[item.name] = listed[item.name] or not item.root
   end
   local choices = {} ---@type caliban.SessionChoice[]
-  for _, chat in ipairs(require('caliban.chat').all) do
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
     local name = chat.session
     if name and not listed[name] then
       local what = chat.ephemeral and 'never saved' or 'new'

@@ -1,12 +1,6 @@
 --- The modes: how much the agent does before the user has decided.
 local M = {}
 
----@alias caliban.Mode 'plan'|'ask'|'auto-edit'
-
---- As the user goes through them.
----@type caliban.Mode[]
-M.names = { 'plan', 'ask', 'auto-edit' }
-
 ---@type table<caliban.Mode, string>
 local means = {
   plan = 'looks only: nothing is edited or run',
@@ -16,23 +10,20 @@ local means = {
 
 ---@param mode? caliban.Mode absent: the one after the present one
 function M.set(mode)
-  local chats = require('caliban.chat')
-  local chat = chats.get()
-  if chat then
-    chats.send(chat, { kind = 'mode', mode = mode })
-  end
+  require('caliban.chat').send({ kind = 'mode', mode = mode })
 end
 
 --- Has the user choose.
 function M.ask()
-  local now = require('caliban').state().mode
+  local chat = require('caliban.chat.chats').current
+  local now = chat and chat.status and chat.status.mode
   local opts = {
     prompt = 'Mode',
     format_item = function(name)
       return ('%s  %s%s'):format(name, means[name], name == now and '  (now)' or '')
     end,
   }
-  vim.ui.select(M.names, opts, function(name)
+  vim.ui.select(require('caliban.config').modes, opts, function(name)
     if name then
       M.set(name)
     end

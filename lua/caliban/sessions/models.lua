@@ -11,16 +11,14 @@ end
 
 --- Asks for the list; it comes when the providers have answered.
 function M.ask()
-  local chats = require('caliban.chat')
-  local chat = chats.get()
-  if chat and chats.send(chat, { kind = 'models' }) then
+  if require('caliban.chat').send({ kind = 'models' }) then
     vim.api.nvim_echo({ { 'Asking for models …' } }, false, {})
   end
 end
 
 ---@param message caliban.ModelList
 function M.offer(message)
-  local chats = require('caliban.chat')
+  local chats = require('caliban.chat.chats')
   local chat = chats.find(message.session)
   if not chat then
     return
@@ -76,7 +74,7 @@ local function take(provider)
     return say('No key was given; nothing was changed.', vim.log.levels.INFO)
   end
   -- an earlier answer was about another key than this one
-  for _, chat in ipairs(require('caliban.chat').all) do
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
     require('caliban.chat.composer').unwarn(chat)
   end
   require('caliban.program.process').ask({ kind = 'key', provider = provider, key = key })

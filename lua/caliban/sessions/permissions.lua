@@ -3,11 +3,7 @@ local M = {}
 
 --- Asks for the list; it is offered when it comes.
 function M.ask()
-  local chats = require('caliban.chat')
-  local chat = chats.get()
-  if chat then
-    chats.send(chat, { kind = 'permissions' })
-  end
+  require('caliban.chat').send({ kind = 'permissions' })
 end
 
 ---@param message caliban.Permissions

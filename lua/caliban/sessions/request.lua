@@ -5,7 +5,7 @@ local api = vim.api
 
 --- Goes to a window beside which another can be opened: the composer is too low.
 local function leave_chat()
-  local chats = require('caliban.chat')
+  local chats = require('caliban.chat.chats')
   if not chats.of(api.nvim_get_current_buf()) then
     return
   end
@@ -24,12 +24,8 @@ local mods
 --- Asks for it. It is shown as `:new` would, with these modifiers (`:vertical`, `:tab`).
 ---@param given? vim.api.keyset.cmd_mods
 function M.ask(given)
-  local chats = require('caliban.chat')
-  local chat = chats.get()
-  if chat then
-    mods = given
-    chats.send(chat, { kind = 'request' })
-  end
+  mods = given
+  require('caliban.chat').send({ kind = 'request' })
 end
 
 --- Goes to the window of a buffer of this name, else makes both; it is not to be written.

@@ -12,11 +12,7 @@ end
 
 --- Asks for the list; it is offered when it comes.
 function M.ask()
-  local chats = require('caliban.chat')
-  local chat = chats.get()
-  if chat then
-    chats.send(chat, { kind = 'rewind' })
-  end
+  require('caliban.chat').send({ kind = 'rewind' })
 end
 
 ---@param turn caliban.TurnRow
@@ -136,7 +132,7 @@ end
 ---@param buf integer
 ---@return string? why not
 local function change(p, buf)
-  local entry, track = require('caliban.review.entry'), require('caliban.review.hunks.tracking')
+  local entry, tracking = require('caliban.review.entry'), require('caliban.review.hunks.tracking')
   local plan, unfit = entry.plan(p, buf)
   if not plan then
     return unfit and unfit[2].why or 'it has changed meanwhile'
@@ -144,8 +140,8 @@ local function change(p, buf)
     return 'the editor was in the middle of something'
   end
   -- to be changed as if by hand: a review that there is of it follows
-  local r = track.new(buf, false)
-  local ok, err = track.edit(r, function()
+  local r = tracking.new(buf, false)
+  local ok, err = tracking.edit(r, function()
     entry.apply(r, plan)
   end)
   entry.set_eol(r, p.eol)
@@ -158,7 +154,7 @@ end
 ---@param r caliban.Review
 ---@return boolean done
 local function undecided(p, buf, r)
-  local buffers, whole = require('caliban.review.registry'), require('caliban.review.whole')
+  local buffers, whole = require('caliban.review'), require('caliban.review.whole')
   if p.whole == 'rename' and r.whole and r.whole.done and r.whole.from == p.to then
     local done = whole.decide(r, 'reject')
     buffers.look(r, true)
@@ -179,7 +175,7 @@ local function restore(p)
   if not buf then
     return why
   end
-  local r = require('caliban.review.registry').of(buf)
+  local r = require('caliban.review').of(buf)
   if r and r.open and not r.auto then
     return 'changes of it are under review; decide them first'
   elseif r and r.open and undecided(p, buf, r) then
@@ -201,7 +197,7 @@ local function restore(p)
   end
   local unsaved = own and 'its buffer has unsaved changes' or file.write(buf, false)
   if r and r.open then
-    require('caliban.review.registry').look(r, true)
+    require('caliban.review').look(r, true)
   end
   return nil, unsaved
 end
@@ -220,7 +216,7 @@ end
 --- A file was written on disk.
 ---@param message caliban.Refresh
 function M.refresh(message)
-  local buffers, file = require('caliban.review.registry'), require('caliban.editor.file')
+  local buffers, file = require('caliban.review'), require('caliban.editor.file')
   local buf = file.find(message.path)
   if not buf or not api.nvim_buf_is_loaded(buf) then
     return

@@ -47,7 +47,7 @@ impl Nvim {
 
     fn chat_buffer(&self, part: &str) -> String {
         self.lua_str(&format!(
-            "local chat = require('caliban.chat').current
+            "local chat = require('caliban.chat.chats').current
             if not (chat and vim.api.nvim_buf_is_valid(chat.{part})) then return '' end
             return table.concat(vim.api.nvim_buf_get_lines(chat.{part}, 0, -1, false), '\\n')"
         ))
@@ -81,7 +81,7 @@ impl Nvim {
     /// Puts the cursor of the window that shows the transcript on the first line that holds this text, and
     /// that window in focus.
     pub fn go_to_transcript(&self, text: &str) {
-        let code = "local chat = require('caliban.chat').current
+        let code = "local chat = require('caliban.chat.chats').current
             local win = vim.fn.win_findbuf(chat.transcript)[1]
             vim.api.nvim_set_current_win(win)
             for i, line in ipairs(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false)) do

@@ -32,7 +32,7 @@ fn a_proposal_on_one_that_is_rejected_while_it_waits_is_a_misfit() {
     scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("L2", "L2 too")])));
     scene.nvim.lua("require('caliban').ask('more')", &[]);
     scene.nvim.wait(
-        |nvim| nvim.lua_str("return #require('caliban.review.registry').waiting()") == "1",
+        |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
         "the proposal at the door",
     );
     scene.server.reply(Reply::said("I see."));
@@ -105,7 +105,7 @@ const WORKER: &str = "
     local sha = vim.fn.sha256(table.concat(lines, '\\n'))
     local p = { id = 1, group = 1, path = path, create = false, sha = sha, hunks = { hunk }, eol = true }
     p.at_once, p.binary = false, false
-    require('caliban.program.process').receive({
+    require('caliban.program.dispatch').receive({
       kind = 'propose', session = 'worker', owner = owner, turn = turn, proposals = { p },
     })";
 
@@ -115,7 +115,7 @@ fn a_workers_proposal_joins_the_review_in_its_parents_conversation() {
     scene.nvim.lua(WORKER, &["stranger".into(), 1.into()]);
     let waits = "return require('caliban.review.arrival').waiting()[1].waits";
     assert_eq!((scene.nvim.lua_str(waits).as_str(), scene.pending()), ("review", 2));
-    scene.nvim.lua("require('caliban.review.registry').stopped('worker', 1)", &[]);
+    scene.nvim.lua("require('caliban.review').stopped('worker', 1)", &[]);
     scene.nvim.lua(WORKER, &["main".into(), 2.into()]);
     scene.wait_pending(3);
     scene.server.reply(Reply::said("I see."));

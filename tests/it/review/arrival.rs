@@ -18,7 +18,7 @@ fn waits(before: &str, after: &str, text: &str) {
     gate.finish();
     if !blocked {
         scene.nvim.wait(
-            |nvim| nvim.lua_str("return #require('caliban.review.registry').waiting()") == "1",
+            |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
             "the proposal at the door",
         );
         assert_eq!(scene.pending(), 0, "{before} was disturbed");
@@ -108,7 +108,7 @@ fn the_chat_says_that_a_proposal_waits() {
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
-        |nvim| nvim.lua_str("return #require('caliban.review.registry').waiting()") == "1",
+        |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
         "the proposal at the door",
     );
     scene.nvim.wait_screen("an edit waits until you are in normal mode");
@@ -125,7 +125,7 @@ fn text_that_moved_before_the_proposal_arrived_is_matched_anew() {
     scene.nvim.keys("ggOtop");
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
-        |nvim| nvim.lua_str("return #require('caliban.review.registry').waiting()") == "1",
+        |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
         "the proposal at the door",
     );
     scene.nvim.keys(" line<CR>two<Esc>");
@@ -144,7 +144,7 @@ fn text_that_is_gone_when_the_proposal_arrives_is_a_misfit_that_teaches() {
     scene.nvim.keys("8GA");
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
-        |nvim| nvim.lua_str("return #require('caliban.review.registry').waiting()") == "1",
+        |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
         "the proposal at the door",
     );
     scene.server.reply(Reply::said("I see."));
@@ -176,7 +176,7 @@ fn a_mapping_that_locks_the_text_is_not_disturbed() {
     scene.nvim.request("nvim_input", vec!["X".into()]);
     scene.nvim.wait(|nvim| nvim.lua_str("return vim.g.locked") == "true", "the mapping");
     gate.finish();
-    let waiting = "return #require('caliban.review.registry').waiting()";
+    let waiting = "return #require('caliban.review').waiting()";
     scene.nvim.wait(|nvim| nvim.lua_str(waiting) == "1", "the proposal at the door");
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
     scene.nvim.lua("vim.g.open = true", &[]);
@@ -191,9 +191,9 @@ fn a_mapping_that_locks_the_text_is_not_disturbed() {
 fn a_text_that_never_rests_is_given_up_after_five_times() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
-    let moving = "local propose = require('caliban.review.registry').propose
+    let moving = "local propose = require('caliban.review').propose
         vim.g.times = 0
-        require('caliban.review.registry').propose = function(message)
+        require('caliban.review').propose = function(message)
           vim.g.times = vim.g.times + 1
           vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 0, 0, true, { 'mine' })
           return propose(message)

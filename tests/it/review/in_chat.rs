@@ -13,7 +13,7 @@ fn listed(nvim: &Nvim) -> String {
     let head = heads.iter().find_map(|it| nvim.grid.borrow().find(it)).map(|it| it.0);
     let Some(head) = head else { return String::new() };
     let left = nvim.lua_str(
-        "local chat = require('caliban.chat').current
+        "local chat = require('caliban.chat.chats').current
         return vim.api.nvim_win_get_position(vim.fn.win_findbuf(chat.transcript)[1])[2]",
     );
     let left: usize = left.parse().unwrap();

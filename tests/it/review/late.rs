@@ -236,7 +236,7 @@ fn a_turn_stopped_before_the_proposal_enters_changes_nothing() {
     scene.server.reply(two_hunks());
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.nvim.wait(
-        |nvim| nvim.lua_str("return #require('caliban.review.registry').waiting()") == "1",
+        |nvim| nvim.lua_str("return #require('caliban.review').waiting()") == "1",
         "the proposal at the door",
     );
     scene.nvim.lua("require('caliban').stop()", &[]);

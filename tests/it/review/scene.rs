@@ -87,7 +87,7 @@ impl Scene {
 
     /// Waits for a text in the transcript, on the screen or not.
     pub fn wait_chat(&self, text: &str) {
-        let code = "local chat = require('caliban.chat').current
+        let code = "local chat = require('caliban.chat.chats').current
             if not chat then return '' end
             return table.concat(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false), '\\n')";
         self.nvim

@@ -41,7 +41,9 @@ fn opened(server: &Server, turns: usize) -> (Setup, Nvim) {
 fn wait_whole(nvim: &Nvim) {
     nvim.wait_transcript("prompt 0:");
     nvim.wait(
-        |nvim| nvim.lua_str("return tostring(require('caliban.chat').current.above)") == "false",
+        |nvim| {
+            nvim.lua_str("return tostring(require('caliban.chat.chats').current.above)") == "false"
+        },
         "the whole chat",
     );
 }

@@ -88,8 +88,8 @@ impl Turn<'_> {
     }
 
     fn retry(&self) {
-        let code = "local chat = require('caliban.chat')
-            chat.send(chat.current, { kind = 'retry' })";
+        let code = "local chats = require('caliban.chat.chats')
+            chats.send(chats.current, { kind = 'retry' })";
         self.nvim.lua(code, &[]);
     }
 
@@ -151,7 +151,7 @@ impl Talk {
         let is_over = |nvim: &Nvim| stops(nvim) > before || !nvim.composer().is_empty();
         self.nvim.wait(is_over, "the end of the turn");
         self.nvim.wait_phase("idle");
-        self.nvim.lua("vim.api.nvim_buf_set_lines(require('caliban.chat').current.composer, 0, -1, false, {})", &[]);
+        self.nvim.lua("vim.api.nvim_buf_set_lines(require('caliban.chat.chats').current.composer, 0, -1, false, {})", &[]);
         self.server.forget();
     }
 

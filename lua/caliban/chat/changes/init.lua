@@ -5,7 +5,7 @@ local M = {}
 local api = vim.api
 local beside = require('caliban.chat.beside')
 local pending = require('caliban.review.pending')
-local track = require('caliban.review.hunks.tracking')
+local tracking = require('caliban.review.hunks.tracking')
 
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
@@ -61,7 +61,7 @@ end
 ---@param it caliban.Listed
 ---@return integer
 local function waiting(it)
-  return api.nvim_buf_is_loaded(it.r.buf) and track.count(it.r) or 0
+  return api.nvim_buf_is_loaded(it.r.buf) and tracking.count(it.r) or 0
 end
 
 ---@param listing caliban.Listing
@@ -127,7 +127,7 @@ local function state(it)
   elseif waiting(it) == 0 then
     return it.outcome and (undone(it) and 'undone' or it.outcome) or ''
   end
-  local hunks = track.count(r) - (r.whole and 1 or 0)
+  local hunks = tracking.count(r) - (r.whole and 1 or 0)
   return table.concat(decided(it, hunks > 0 and count(hunks, 'hunk')), ' · ')
 end
 
@@ -153,7 +153,7 @@ end
 local function line(hunk)
   local text = (hunk.new[1] or hunk.old[1] or ''):gsub('^%s+', '')
   local counts = ('    %5d  -%d +%d  '):format(hunk.start + 1, #hunk.old, #hunk.new)
-  local short = beside.first(text, WIDE - #counts)
+  local short = require('caliban.editor.wrap').first(text, WIDE - #counts)
   return counts .. clean(short == text and text or short .. '…')
 end
 
@@ -295,7 +295,7 @@ local function map(chat)
   local on = waits and api.nvim_get_current_buf() == buf and M.under(chat)
   if on and not mapped[buf] then
     mapped[buf] =
-      require('caliban.editor.maps').set(buf, require('caliban.chat.changes.keys').mappings())
+      require('caliban.editor.maps').set(buf, require('caliban.chat.changes.mappings').all)
   elseif not on and mapped[buf] then
     require('caliban.editor.maps').clear(buf, mapped[buf])
     mapped[buf] = nil
@@ -319,7 +319,7 @@ end
 ---@param follow? boolean windows that follow the end go along
 function M.refresh(chat, follow)
   local listing = chat.listing
-  if not listing or not require('caliban.chat').usable(chat.transcript) then
+  if not listing or not require('caliban.chat.chats').usable(chat.transcript) then
     return
   end
   local lines, items, waits = compose(chat, listing)
@@ -407,7 +407,7 @@ local function list(chat, r)
     listen(chat)
   end
   local it = { r = r, of = r.proposals }
-  it.state = r.whole and 0 or track.seq(r)
+  it.state = r.whole and 0 or tracking.seq(r)
   table.insert(listing.files, it)
   chat.listing = listing
   return it
@@ -417,12 +417,12 @@ end
 ---@param r caliban.Review
 ---@param now? boolean it was decided just now, not typed in
 function M.touch(r, now)
-  local chats = require('caliban.chat')
+  local chats = require('caliban.chat.chats')
   local chat = chats.find(r.session) or chats.current
   local it = chat and find(chat.listing, r)
-  if not chat or not it and track.count(r) == 0 then
+  if not chat or not it and tracking.count(r) == 0 then
     return
-  elseif track.count(r) > 0 then
+  elseif tracking.count(r) > 0 then
     if not it or it.of ~= r.proposals then
       it = list(chat, r)
     end
@@ -433,7 +433,7 @@ end
 ---@param r caliban.Review
 ---@param fn fun(it: caliban.Listed)
 local function with(r, fn)
-  for _, chat in ipairs(require('caliban.chat').all) do
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
     local it = find(chat.listing, r)
     if it then
       fn(it)

@@ -3,16 +3,14 @@ local M = {}
 
 local api = vim.api
 
-local function list()
-  return require('caliban.chat.changes')
-end
+local list = require('caliban.chat.changes')
 
 --- What the cursor's line is, as things stand now.
 ---@param chat caliban.Chat
 ---@return caliban.Item?
 local function item(chat)
-  list().refresh(chat, false)
-  return list().under(chat)
+  list.refresh(chat, false)
+  return list.under(chat)
 end
 
 --- Whether a review still has a hunk.
@@ -52,7 +50,7 @@ end
 function M.resolve(opts)
   local named = opts.buf or opts.range or opts.scope == 'all'
   local buf = api.nvim_get_current_buf()
-  local chat = not named and require('caliban.chat').of(buf)
+  local chat = not named and require('caliban.chat.chats').of(buf)
   local it = chat and chat.listing and chat.transcript == buf and item(chat)
   if not it then
     return opts
@@ -61,35 +59,6 @@ function M.resolve(opts)
     return nil
   end
   return choice(it, opts.scope == 'file', opts.reason)
-end
-
---- The keys that are there while the cursor is on the list.
----@return caliban.Mapping[]
-function M.mappings()
-  ---@param lhs string
-  ---@param name 'accept'|'reject'|'comment'|'next'|'prev' of the API
-  ---@param desc string
-  ---@param opts? caliban.ReviewOpts
-  local function map(lhs, name, desc, opts)
-    local rhs = function()
-      if name == 'comment' then
-        require('caliban').comment()
-      else
-        require('caliban')[name](opts)
-      end
-    end
-    return { mode = 'n', lhs = lhs, rhs = rhs, desc = 'on a change: ' .. desc }
-  end
-  local file = { scope = 'file' }
-  return {
-    map('<localleader>a', 'accept', 'accept it'),
-    map('<localleader>r', 'reject', 'reject it'),
-    map('<localleader>A', 'accept', 'accept its file', file),
-    map('<localleader>R', 'reject', 'reject its file', file),
-    map('<localleader>c', 'comment', 'comment on it'),
-    map(']h', 'next', 'go to the next hunk'),
-    map('[h', 'prev', 'go to the previous hunk'),
-  }
 end
 
 --- Asks why, and rejects.
@@ -102,7 +71,7 @@ function M.because(chat)
   vim.ui.input({ prompt = 'Reject, because: ' }, function(reason)
     local chosen = reason and choice(it, false, reason)
     if chosen then
-      require('caliban.review.registry').reject(chosen)
+      require('caliban.review').reject(chosen)
     end
   end)
 end
@@ -124,7 +93,7 @@ end
 function M.toggle(chat)
   local it = item(chat)
   if it then
-    list().toggle(chat, it)
+    list.toggle(chat, it)
   end
 end
 

@@ -3,7 +3,7 @@
 --- namesake in `review` means of the plain list. Never changed in place.
 local M = {}
 
-local review = require('caliban.review.hunks.algebra')
+local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.HunkBlock
 ---@field at integer the row its own count from
@@ -29,7 +29,7 @@ local function cut(blocks, list)
     if to >= from then
       local block = { at = list[from].start, list = {}, loose = false }
       for k = from, to do
-        table.insert(block.list, review.moved(list[k], -block.at))
+        table.insert(block.list, algebra.moved(list[k], -block.at))
         block.loose = block.loose or list[k].loose == true
       end
       blocks[#blocks + 1] = block
@@ -56,7 +56,7 @@ local function plain(hunks, i, j)
   for k = i, j do
     local block = hunks.blocks[k]
     for _, hunk in ipairs(block.list) do
-      out[#out + 1] = review.moved(hunk, block.at)
+      out[#out + 1] = algebra.moved(hunk, block.at)
     end
   end
   return out
@@ -133,7 +133,7 @@ function M.near(hunks, first, last)
       if start > last then
         break
       elseif start + #hunk.new >= first then
-        out[#out + 1] = review.moved(hunk, at)
+        out[#out + 1] = algebra.moved(hunk, at)
       end
     end
   end
@@ -148,9 +148,9 @@ function M.at(hunks, row)
   local i, j = around(hunks, row, row + 2)
   for k = i, j do
     local block = hunks.blocks[k]
-    local n = review.at(block.list, row - block.at)
+    local n = algebra.at(block.list, row - block.at)
     if n then
-      return before(hunks, k) + n, review.moved(block.list[n], block.at)
+      return before(hunks, k) + n, algebra.moved(block.list[n], block.at)
     end
   end
 end
@@ -230,7 +230,7 @@ end
 function M.change(hunks, first, last, new, formats)
   local i, j = around(hunks, first, last)
   local list = plain(hunks, i, j)
-  local after, own = review.change(list, first, last, new)
+  local after, own = algebra.change(list, first, last, new)
   if after == list then
     return hunks, own
   elseif formats then
@@ -244,7 +244,7 @@ end
 function M.tighten(hunks)
   for i = #hunks.blocks, 1, -1 do
     if hunks.blocks[i].loose then
-      hunks = replaced(hunks, i, i, review.tighten(plain(hunks, i, i)), 0)
+      hunks = replaced(hunks, i, i, algebra.tighten(plain(hunks, i, i)), 0)
     end
   end
   return hunks

@@ -2,8 +2,8 @@
 --- Neovim tells of a move as lines that go and lines that come; a line that comes again keeps its owner.
 local M = {}
 
-local hunks = require('caliban.review.hunks.index')
-local review = require('caliban.review.hunks.algebra')
+local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
 
 ---@class caliban.Moved
 ---@field users table<string, integer> the user's lines that went, how often
@@ -58,7 +58,7 @@ function M.note(moved, near, first, old, new)
       local went = theirs[rows[n]] and moved.agents or moved.users
       went[line] = (went[line] or 0) + 1
       local hunk = theirs[rows[n]]
-      moved.of[line] = hunk and review.both(moved.of[line], hunk.of) or moved.of[line]
+      moved.of[line] = hunk and algebra.both(moved.of[line], hunk.of) or moved.of[line]
     end
   end
   for n, line in ipairs(new) do
@@ -81,7 +81,7 @@ local function came(moved, all)
   local rows = vim.tbl_map(function(it)
     return it.row
   end, moved.fresh) ---@type integer[]
-  local theirs = within(hunks.near(all, rows[1], rows[#rows]), rows)
+  local theirs = within(index.near(all, rows[1], rows[#rows]), rows)
   local out = {} ---@type table<string, caliban.Came>
   for _, it in ipairs(moved.fresh) do
     local at = out[it.line] or { mine = {}, theirs = {} }
@@ -165,7 +165,7 @@ local function given(list, to_user, to_agent, of)
   table.sort(out, function(a, b)
     return a.start < b.start or (a.start == b.start and #a.new < #b.new)
   end)
-  return review.fused(out)
+  return algebra.fused(out)
 end
 
 --- The command is over: each line that is there again goes back to its owner, the user's first. Where it brought no
@@ -198,7 +198,7 @@ function M.settled(moved, all)
   if next(to_user) == nil and #to_agent == 0 then
     return all
   end
-  return hunks.of(given(hunks.list(all), to_user, to_agent, moved.of))
+  return index.of(given(index.list(all), to_user, to_agent, moved.of))
 end
 
 return M

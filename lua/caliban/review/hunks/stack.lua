@@ -1,7 +1,7 @@
 --- A proposal on a text that has hunks already. Tables in, tables out.
 local M = {}
 
-local review = require('caliban.review.hunks.algebra')
+local algebra = require('caliban.review.hunks.algebra')
 
 ---@param hunk caliban.Hunk
 ---@return integer end_ row after its last line
@@ -34,7 +34,7 @@ function M.stacked(hunks, edits, get)
   while hunks[i] or edits[k] do
     local edit, hunk = edits[k], hunks[i]
     if not edit or (hunk and stop(hunk) < edit.start) then
-      out[#out + 1], i = review.moved(hunk, delta), i + 1
+      out[#out + 1], i = algebra.moved(hunk, delta), i + 1
     else
       local from = hunk and math.min(hunk.start, edit.start) or edit.start
       local old, now, to = {}, {}, from ---@type string[], string[], integer
@@ -57,14 +57,14 @@ function M.stacked(hunks, edits, get)
       vim.list_extend(now, get(upto[2], to))
       local of, typed ---@type integer[]?, boolean?
       for n = first, k - 1 do
-        of = review.both(of, edits[n].of)
+        of = algebra.both(of, edits[n].of)
       end
       for n = head, i - 1 do
         of, typed =
-          review.both(of, under(hunks[n], vim.list_slice(edits, first, k - 1))),
+          algebra.both(of, under(hunks[n], vim.list_slice(edits, first, k - 1))),
           typed or hunks[n].typed
       end
-      vim.list_extend(out, review.diff(old, now, from + delta, of, typed))
+      vim.list_extend(out, algebra.diff(old, now, from + delta, of, typed))
       for n = first, k - 1 do
         delta = delta + #edits[n].new - #edits[n].old
       end

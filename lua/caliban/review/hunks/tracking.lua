@@ -4,7 +4,7 @@ local M = {}
 local api = vim.api
 local file = require('caliban.editor.file')
 local formatting = require('caliban.review.hunks.formatting')
-local hunks = require('caliban.review.hunks.index')
+local index = require('caliban.review.hunks.index')
 local moved = require('caliban.review.hunks.moved')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
@@ -113,7 +113,7 @@ end
 ---@return caliban.Review
 function M.new(buf, created)
   ---@diagnostic disable-next-line: missing-fields
-  local r = { buf = buf, created = created, hunks = hunks.of({}), states = {}, from = {} } ---@type caliban.Review
+  local r = { buf = buf, created = created, hunks = index.of({}), states = {}, from = {} } ---@type caliban.Review
   r.open, r.busy, r.later, r.burst, r.tick = false, false, false, 0, 0
   r.came, r.proposed, r.seen, r.acted = {}, {}, 0, false
   r.seq = M.seq(r)
@@ -148,12 +148,12 @@ end
 ---@param check boolean the buffer still is what it was there
 local function land(r, at, check)
   local state = r.states[at]
-  if state and (not check or fits(r, hunks.list(state.hunks))) then
+  if state and (not check or fits(r, index.list(state.hunks))) then
     r.hunks, r.own, r.decided = state.hunks, state.own, state.decided
   else
     for _, it in ipairs(r.undoing or {}) do
       local own
-      r.hunks, own = hunks.change(r.hunks, it.first, it.last, it.new)
+      r.hunks, own = index.change(r.hunks, it.first, it.last, it.new)
       r.own = r.own or own
     end
   end
@@ -196,7 +196,7 @@ local function leap(r, it)
   local first, last, new_last = rope.differing(far.lines, r.lines or M.read(r))
   local old = rope.lines(far.lines, first, last)
   local new = api.nvim_buf_get_lines(r.buf, first, new_last, false)
-  moved.note(it, hunks.near(far.hunks, first, last), first, old, new)
+  moved.note(it, index.near(far.hunks, first, last), first, old, new)
 end
 
 --- A command is over: what it moved keeps its owner.
@@ -278,7 +278,7 @@ function M.sync(r)
   if r.undoing then
     land(r, M.seq(r), true)
   end
-  r.hunks = hunks.tighten(r.hunks)
+  r.hunks = index.tighten(r.hunks)
   if r.hunks.count == 0 then
     r.lines = r.open and r.lines or nil
   elseif not r.lines or r.lines.count ~= api.nvim_buf_line_count(r.buf) then
@@ -354,11 +354,11 @@ function M.typed(r, tick, first, last, new_last)
   end
   local own = true
   if was.count > 0 then
-    r.hunks, own = hunks.change(was, first, last, new, formats)
+    r.hunks, own = index.change(was, first, last, new, formats)
   end
   if old then
     r.moved = r.moved or moved.new()
-    moved.note(r.moved, hunks.near(was, first, last), first, old, new)
+    moved.note(r.moved, index.near(was, first, last), first, old, new)
   end
   r.own = r.own or own
 end

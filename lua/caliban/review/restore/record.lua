@@ -5,10 +5,10 @@ local M = {}
 local api = vim.api
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
-local hunks = require('caliban.review.hunks.index')
-local review = require('caliban.review.hunks.algebra')
+local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
 local slices = require('caliban.editor.slices')
-local track = require('caliban.review.hunks.tracking')
+local tracking = require('caliban.review.hunks.tracking')
 
 --- Lines that are joined between two rests. A text of more is long: it is written a while after a decision, and once
 --- for all that were made by then.
@@ -37,6 +37,7 @@ local WHILE = 1000
 local known = {} ---@type table<string, true> files of reviews that are, or were, open here
 local kept = {} ---@type table<caliban.Review, string> what is on disk, and where
 local saving = {} ---@type table<caliban.Review, boolean> being written; whether it has changed meanwhile
+local counts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> what was pending when written
 local due = {} ---@type table<caliban.Review, boolean> to be written after a while
 local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], string> the joined lines of proposals
 
@@ -44,11 +45,7 @@ local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], str
 ---@param path string
 ---@return string? # absent where the conversation is not kept
 local function name_of(session, path)
-  local chat = require('caliban.chat').find(session)
-  if not chat or chat.ephemeral or chat.reading or not chat.root then
-    return nil
-  end
-  local dir = require('caliban.program.project').dir(chat.root)
+  local dir = require('caliban.program.project').kept_in(session)
   return dir and ('%s/%s.review-%s'):format(dir, session, vim.fn.sha256(path):sub(1, 12))
 end
 
@@ -134,11 +131,11 @@ local function parts(r)
     end
     return at[text]
   end
-  local list, eol = hunks.list(r.hunks), file.eol(r.buf)
-  local lines = track.lines(r)
+  local list, eol = index.list(r.hunks), file.eol(r.buf)
+  local lines = tracking.lines(r)
   -- from here on the buffer may be gone
   slices.rest(true)
-  lines = review.base(lines, list)
+  lines = algebra.base(lines, list)
   slices.rest(true)
   local base = add(joined(lines), #lines)
   local proposals = vim.tbl_map(function(it)
@@ -205,6 +202,7 @@ end
 ---@param r caliban.Review
 function M.drop(r)
   local name = kept[r] ---@as string?
+  counts[r] = nil
   if name then
     os.remove(name)
     kept[r] = nil
@@ -288,7 +286,7 @@ api.nvim_create_autocmd('VimLeavePre', {
   callback = function()
     for r, name in pairs(kept) do
       if r.open and api.nvim_buf_is_loaded(r.buf) then
-        pcall(track.sync, r)
+        pcall(tracking.sync, r)
         pcall(save, name, r)
       end
     end
@@ -338,5 +336,17 @@ function M.waiting(message)
   end
   return out
 end
+
+require('caliban.review.listeners').add({
+  pending = function(r, decided)
+    local count = tracking.count(r)
+    if count > 0 and (decided or counts[r] ~= count) then
+      counts[r] = count
+      M.save(r)
+    end
+  end,
+  closed = M.drop,
+  renamed = M.move,
+})
 
 return M

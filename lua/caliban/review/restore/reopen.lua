@@ -5,11 +5,11 @@ local M = {}
 local api = vim.api
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
-local hunks = require('caliban.review.hunks.index')
+local index = require('caliban.review.hunks.index')
 local record = require('caliban.review.restore.record')
-local review = require('caliban.review.hunks.algebra')
-local settling = require('caliban.review.settlement')
-local track = require('caliban.review.hunks.tracking')
+local algebra = require('caliban.review.hunks.algebra')
+local settlement = require('caliban.review.settlement')
+local tracking = require('caliban.review.hunks.tracking')
 local verdict = require('caliban.review.verdict')
 
 --- What the model hears of a hunk that is not taken up again.
@@ -89,11 +89,11 @@ local function typed(it, runs, now)
         table.insert(edits, 1, { start = d[3], old = h.old, new = h.new, of = h.of })
       end
     end
-    list, touched = review.change(list, d[1], d[1] + d[2], lines)
+    list, touched = algebra.change(list, d[1], d[1] + d[2], lines)
     own = own or touched
   end
   local pending = require('caliban.review.hunks.stack').stacked(
-    review.tighten(list),
+    algebra.tighten(list),
     edits,
     function(first, last)
       return slice(now, first, last - first)
@@ -168,11 +168,11 @@ end
 ---@param now string[]
 ---@return caliban.Reopening
 local function merged(it, stood, now)
-  local agreed, clashes = review.merge(it.origin, it.base, now)
+  local agreed, clashes = algebra.merge(it.origin, it.base, now)
   local text = with(now, agreed)
-  local puts = review.merge(it.base, stood, text)
+  local puts = algebra.merge(it.base, stood, text)
   local last = it.hunks[#it.hunks]
-  if last and hunks.ends(last) and text[#text] == last.old[1] then
+  if last and index.ends(last) and text[#text] == last.old[1] then
     puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
   end
   local final = with(text, puts)
@@ -181,7 +181,7 @@ local function merged(it, stood, now)
   end, puts)
   local pending = vim.tbl_map(function(d)
     return { start = d[3], old = slice(now, d[1], d[2]), new = slice(final, d[3], d[4]) }
-  end, #agreed > 0 and review.runs(now, final) or {})
+  end, #agreed > 0 and algebra.runs(now, final) or {})
   local at = 1
   local lost = vim.tbl_filter(function(h)
     local e = edits[at]
@@ -194,7 +194,7 @@ local function merged(it, stood, now)
   return {
     again = #agreed + clashes > 0,
     puts = { agreed, puts },
-    hunks = #agreed > 0 and pending or review.proposed(edits),
+    hunks = #agreed > 0 and pending or algebra.proposed(edits),
     lost = lost,
     agreed = clashes,
     own = it.own and #agreed > 0,
@@ -207,8 +207,8 @@ end
 ---@return caliban.Reopening
 function M.plan(it, now)
   local stood = shown(it)
-  local runs = review.runs(stood, now)
-  if size(runs) <= size(review.runs(it.origin, now)) then
+  local runs = algebra.runs(stood, now)
+  if size(runs) <= size(algebra.runs(it.origin, now)) then
     return typed(it, runs, now)
   end
   return merged(it, stood, now)
@@ -268,13 +268,13 @@ end
 ---@param plan caliban.Reopening
 ---@return boolean ok, any err
 local function change(r, it, plan)
-  return track.edit(r, function()
+  return tracking.edit(r, function()
     for _, puts in ipairs(plan.puts) do
       for i = #puts, 1, -1 do
         file.put(r.buf, puts[i].start, puts[i].count, puts[i].lines)
       end
     end
-    r.hunks = hunks.of(plan.hunks)
+    r.hunks = index.of(plan.hunks)
     take_up_whole(r, it)
   end)
 end
@@ -311,7 +311,7 @@ function M.enter(reviews, item)
   local p = item.proposals[1]
   p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
   local r = reviews.begin(item, p, buf)
-  r.origin = settling.origin(buf)
+  r.origin = settlement.origin(buf)
   local ok, err = change(r, it, plan)
   if not ok then
     reviews.look(r)
@@ -326,7 +326,7 @@ function M.enter(reviews, item)
   for _, h in ipairs(plan.lost) do
     r.reasons[#r.reasons + 1] = { lines = h.new, reason = LOST }
   end
-  local n = track.count(r)
+  local n = tracking.count(r)
   if n == 0 then
     -- nothing was decided here
     r.acted = false
@@ -342,7 +342,7 @@ function M.enter(reviews, item)
       what:format(count(unfit, 'change'), unfit == 1 and 's' or '', name)
   end
   reviews.look(r, true)
-  settling.fire('CalibanProposal', { buf = buf, path = it.path, hunks = n })
+  require('caliban.editor.event').fire('CalibanProposal', { buf = buf, path = it.path, hunks = n })
   over(batch)
 end
 
@@ -368,6 +368,7 @@ local function push(it, batch)
     owner = it.session,
     turn = 0,
     record = it,
+    enter = M.enter,
     batch = batch,
   }
   require('caliban.review.registry').push({ item })
@@ -380,7 +381,10 @@ function M.wait(it)
   id = api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
     group = api.nvim_create_augroup('caliban.review.restore.reopen', { clear = false }),
     callback = function(event)
-      if file.real(api.nvim_buf_get_name(event.buf)) == file.real(it.path) then
+      if
+        require('caliban.editor.name').real(api.nvim_buf_get_name(event.buf))
+        == require('caliban.editor.name').real(it.path)
+      then
         api.nvim_del_autocmd(id)
         push(it, { left = 1, files = {}, hunks = 0, said = {} })
       end

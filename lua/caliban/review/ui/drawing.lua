@@ -3,8 +3,8 @@
 local M = {}
 
 local api = vim.api
-local hunks = require('caliban.review.hunks.index')
-local review = require('caliban.review.hunks.algebra')
+local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
 
 local space = api.nvim_create_namespace('caliban.review.hunks.algebra')
 
@@ -62,7 +62,7 @@ local function differing(old, new)
     end
   end
   local left, right = {}, {}
-  local runs = review.runs(a, b)
+  local runs = algebra.runs(a, b)
   -- lines that have little in common are not compared word by word
   local changed = 0
   for _, d in ipairs(runs) do
@@ -149,7 +149,7 @@ local function draw(buf, hunk, from, to)
       left, right = differing(line, hunk.new[i])
     end
     above[i] = removed(line, #left > 0 and line:find('[%c]') and {} or left)
-    if hunks.ends(hunk) then
+    if index.ends(hunk) then
       table.insert(
         above[i],
         2,

@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local hunks = require('caliban.review.hunks.index')
+local index = require('caliban.review.hunks.index')
 
 ---@param win integer
 ---@return boolean whether another buffer may be shown in it
@@ -43,7 +43,7 @@ local function land(r, row)
   end
   api.nvim_win_set_cursor(0, { row + 1, 0 })
   vim.cmd('normal! zv')
-  local _, hunk = hunks.at(r.hunks, row)
+  local _, hunk = index.at(r.hunks, row)
   require('caliban.review.ui.overlay').uncover(
     r.buf,
     row + math.max(hunk and #hunk.new or 0, 1) - 1
@@ -71,7 +71,7 @@ end
 ---@param step 1|-1
 ---@return integer? row
 local function beyond(r, row, step)
-  local hunk = hunks.beyond(r.hunks, row, step)
+  local hunk = index.beyond(r.hunks, row, step)
   if step == 1 and row < 0 and r.whole or step == -1 and not hunk and row > 0 and r.whole then
     return 0
   end
@@ -110,7 +110,7 @@ function M.quickfix(open)
       items[#items + 1] =
         { bufnr = r.buf, lnum = 1, text = require('caliban.review.whole').line(r) }
     end
-    for _, h in ipairs(hunks.list(r.hunks)) do
+    for _, h in ipairs(index.list(r.hunks)) do
       local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))
       items[#items + 1] = { bufnr = r.buf, lnum = math.min(h.start + 1, last), text = text }
     end

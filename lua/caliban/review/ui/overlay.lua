@@ -3,9 +3,10 @@ local M = {}
 
 local api = vim.api
 local drawing = require('caliban.review.ui.drawing')
-local hunks = require('caliban.review.hunks.index')
+local index = require('caliban.review.hunks.index')
 local maps = require('caliban.editor.maps')
-local rest = require('caliban.review.undone')
+local registry = require('caliban.review.registry')
+local undone = require('caliban.review.undone')
 
 local hints = api.nvim_create_namespace('caliban.review.hint')
 local struck = api.nvim_create_namespace('caliban.review.struck')
@@ -45,23 +46,21 @@ local shown = {} ---@type table<integer, caliban.Shown>
 local function bindings()
   local function call(name, opts)
     return function()
-      require('caliban.review.registry')[name](opts)
+      registry[name](opts)
     end
   end
   local function range(name)
     return function()
       local first, last = vim.fn.line('v'), vim.fn.line('.')
       api.nvim_feedkeys('\27', 'nx', false)
-      require('caliban.review.registry')[name]({ scope = 'range', range = { first, last } })
+      registry[name]({ scope = 'range', range = { first, last } })
     end
   end
-  local function comment()
-    require('caliban').comment(nil, { visual = vim.fn.mode() ~= 'n' })
-  end
+  local comment = '<Plug>(caliban-comment)'
   local hunk, all = { scope = 'hunk' }, { scope = 'file' }
   return {
-    { mode = 'n', lhs = ']h', rhs = call('next'), desc = 'next hunk' },
-    { mode = 'n', lhs = '[h', rhs = call('prev'), desc = 'previous hunk' },
+    { mode = 'n', lhs = ']h', rhs = '<Plug>(caliban-next)', desc = 'next hunk' },
+    { mode = 'n', lhs = '[h', rhs = '<Plug>(caliban-prev)', desc = 'previous hunk' },
     { mode = 'n', lhs = '<localleader>a', rhs = call('accept', hunk), desc = 'accept hunk' },
     { mode = 'n', lhs = '<localleader>r', rhs = call('reject', hunk), desc = 'reject hunk' },
     { mode = 'n', lhs = '<localleader>A', rhs = call('accept', all), desc = 'accept file' },
@@ -90,14 +89,21 @@ local function worded(key, word)
   return vim.startswith(key, ':') and key or key .. ' ' .. word
 end
 
+--- Says that the cursor is on no hunk.
+---@return string
+function M.no_hunk()
+  local key = M.key(api.nvim_get_current_buf(), 'next hunk')
+  return ('No hunk here. %s goes to the next one.'):format(key)
+end
+
 --------------------------------------------------------------------------------------------- drawing
 
 --- What stands above a file under review.
 ---@param r caliban.Review
 ---@return string
 local function header(r)
-  if rest.holds(r) then
-    return rest.words
+  if undone.holds(r) then
+    return undone.words
   end
   local n = r.hunks.count
   local what = ('%d change%s by Caliban%s'):format(
@@ -119,9 +125,9 @@ end
 ---@param text string
 ---@return [string, string][][]
 local function header_lines(buf, text)
-  local beside = require('caliban.chat.beside')
-  local narrowest = beside.narrowest(buf)
-  local rows = narrowest and beside.rows(text, narrowest.room, '  ') or { text }
+  local wrap = require('caliban.editor.wrap')
+  local narrowest = wrap.narrowest(buf)
+  local rows = narrowest and wrap.rows(text, narrowest.room, '  ') or { text }
   return vim.tbl_map(function(row)
     return { { row, 'CalibanDim' } }
   end, rows)
@@ -225,9 +231,9 @@ local function hint(buf)
   if buf == api.nvim_get_current_buf() then
     row = api.nvim_win_get_cursor(0)[1] - 1
     local all = state.review.hunks
-    local i = hunks.at(all, row)
-    if rest.holds(state.review) then
-      text = fitting({ '  ' .. rest.words }, row)
+    local i = index.at(all, row)
+    if undone.holds(state.review) then
+      text = fitting({ '  ' .. undone.words }, row)
     elseif i then
       text = fitting(hints_of(state.review, i), row)
     end
@@ -282,7 +288,7 @@ local function paint(r, back)
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
   for _, rows in ipairs(ranges) do
-    for _, hunk in ipairs(hunks.near(r.hunks, rows[1], rows[2])) do
+    for _, hunk in ipairs(index.near(r.hunks, rows[1], rows[2])) do
       local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new])
       before[hunk.new], after[hunk.new] = nil, it
       top = hunk.start == 0 and it or top
@@ -374,5 +380,19 @@ function M.clear(buf)
   api.nvim_buf_clear_namespace(buf, struck, 0, -1)
   maps.clear(buf, state.keys)
 end
+
+---@param r caliban.Review
+local function clear(r)
+  M.clear(r.buf)
+end
+
+require('caliban.review.listeners').add({
+  pending = M.draw,
+  cleared = clear,
+  closed = clear,
+  missed = function()
+    require('caliban.editor.notify').show(M.no_hunk())
+  end,
+})
 
 return M

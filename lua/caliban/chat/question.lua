@@ -1,0 +1,115 @@
+--- The question that a chat has open: its lines, which of them have been seen, and when the last key was pressed.
+local M = {}
+
+local ns = vim.api.nvim_create_namespace('caliban.consent')
+
+local WAITS = '  …'
+
+--- The open question of a chat.
+---@class caliban.Question
+---@field call string
+---@field lines string[] as the program sent them; the last one names the keys
+---@field seen (true|table<integer, true>)[] for each line: whether all of it, or which of its bytes, have been seen
+---@field folds table<integer, true> by line: it hides a part of the question
+---@field since? number when it was first on the screen, or when a key was last pressed
+---@field armed? boolean it takes keys
+---@field answered? boolean an answer is on its way: what is asked after it is another question
+
+--- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
+local pressed, by_hand = 0, false ---@type number, boolean
+
+--- The clock that questions go by.
+---@return number ms
+function M.now()
+  return vim.uv.hrtime() / 1e6
+end
+
+local function any()
+  for _, chat in ipairs(require('caliban.chat.chats').all) do
+    if chat.question then
+      return true
+    end
+  end
+  return false
+end
+
+--- The `seen` of lines that replace others: equal lines at both ends keep theirs.
+---@param old? caliban.Question
+---@param lines string[]
+---@return (true|table<integer, true>)[]
+local function carried(old, lines)
+  local seen, n = {}, #lines
+  for i = 1, n do
+    seen[i] = {}
+  end
+  local was = old and old.lines or {}
+  local most = math.min(#was, n)
+  local head = 0
+  while old and head < most and was[head + 1] == lines[head + 1] do
+    head = head + 1
+    seen[head] = old.seen[head]
+  end
+  local tail = 0
+  while old and tail < most - head and was[#was - tail] == lines[n - tail] do
+    seen[n - tail] = old.seen[#was - tail]
+    tail = tail + 1
+  end
+  return seen
+end
+
+--- Notes that a question is painted. Lines that it had before stay seen. It goes on taking keys, unless the whole chat
+--- is painted anew.
+---@param chat caliban.Chat
+---@param update caliban.BlockUpdate
+---@return string[] lines to paint
+function M.take(chat, update)
+  local lines = update.lines or {}
+  local old = chat.question or chat.repainted
+  old = old and old.call == update.call and not old.answered and old or nil
+  local folds = {}
+  for _, at in ipairs(update.folds or {}) do
+    folds[at + 1] = true
+  end
+  local question = {
+    call = update.call or '',
+    lines = lines,
+    seen = carried(old, lines),
+    folds = folds,
+    armed = old and old == chat.question and old.armed or nil,
+  }
+  chat.question, chat.repainted = question, nil
+  vim.on_key(function(_, typed)
+    pressed, by_hand = M.now(), typed ~= ''
+  end, ns)
+  if question.armed then
+    return lines
+  end
+  local shown = vim.list_slice(lines, 1, #lines - 1)
+  table.insert(shown, WAITS)
+  return shown
+end
+
+--- The whole chat is painted anew. The same question may follow.
+---@param chat caliban.Chat
+function M.repaint(chat)
+  chat.repainted, chat.question = chat.question or chat.repainted, nil
+end
+
+--- The question is answered, or withdrawn.
+---@param chat caliban.Chat
+function M.gone(chat)
+  chat.question, chat.repainted = nil, nil
+  if not any() then
+    vim.on_key(nil, ns)
+  end
+end
+
+--- When the last key was pressed while a question waited, and whether the user pressed it, rather than a macro or a
+--- mapping of another key.
+---@return number ms
+---@return boolean by_hand
+function M.last_key()
+  return pressed, by_hand
+end
+
+return M

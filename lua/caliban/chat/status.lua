@@ -1,0 +1,182 @@
+--- A chat's state in words, for the lines above its windows, for statuslines, and for the user who is elsewhere.
+local M = {}
+
+local api = vim.api
+
+local waits = {
+  permission = 'waiting for you',
+  question = 'waiting for you',
+  review = 'waiting for your review',
+}
+
+local holds = {
+  calm = 'an edit waits until you are in normal mode',
+  review = "an edit waits for another chat's review",
+}
+
+--- What keeps an edit of this chat from its buffer.
+---@param chat caliban.Chat
+---@return string?
+local function held(chat)
+  local arrival = package.loaded['caliban.review.arrival']
+  for _, item in ipairs(arrival and arrival.waiting() or {}) do
+    if item.session == chat.session then
+      return holds[item.waits]
+    end
+  end
+end
+
+--- The name of a model or a tool, safe for a status that is used in a 'statusline', in which `%` begins an item.
+---@param name string
+---@return string
+local function harmless(name)
+  return (name:gsub('[%%%c]', '?'))
+end
+
+--- A chat's status in words.
+---@param chat caliban.Chat
+---@return string
+function M.words(chat)
+  local status = chat.status ---@as caliban.Status
+  if status.waiting_for then
+    return waits[status.waiting_for]
+  elseif status.phase == 'running' then
+    return held(chat) or 'running ' .. harmless(status.tool or 'a tool')
+  elseif status.phase == 'retrying' then
+    return ('trying again in %d s'):format(require('caliban.chat.countdown').left(chat))
+  elseif chat.silent_since then
+    return ('no bytes for %d s'):format((vim.uv.hrtime() / 1e6 - chat.silent_since) / 1000)
+  elseif status.phase == 'sending' then
+    return 'thinking'
+  elseif status.phase == 'streaming' then
+    return 'answering'
+  end
+  return status.phase
+end
+
+---@param n integer
+---@return string
+local function tokens(n)
+  if n < 1000 then
+    return tostring(n)
+  end
+  local short = n < 1e6 and ('%.1fk'):format(n / 1e3) or ('%.1fM'):format(n / 1e6)
+  return (short:gsub('%.0', ''))
+end
+
+--- What there is of these.
+---@param ... string|false|nil
+---@return string
+function M.join(...)
+  local parts = {}
+  for i = 1, select('#', ...) do
+    local part = select(i, ...)
+    if part then
+      table.insert(parts, part)
+    end
+  end
+  return table.concat(parts, ' · ')
+end
+
+---@param status caliban.Status
+---@return string?
+local function money(status)
+  if not status.cost then
+    return nil
+  end
+  local cost = status.cost < 0.01 and '<$0.01' or ('$%.2f'):format(status.cost)
+  -- a part of it is not known
+  return cost .. (status.unpriced and '+' or '')
+end
+
+---@param status caliban.Status
+---@return string
+local function share(status)
+  local text = tokens(status.context)
+  if status.window == 0 then
+    return text
+  end
+  local percent = math.floor(100 * status.context / status.window + 0.5)
+  return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
+end
+
+--- What is dropped first where there is no room. The state is never, nor a mode that is not the usual one.
+local order = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
+
+--- A chat's state and figures in at most `width` cells, if that is possible at all.
+---@param chat caliban.Chat
+---@param width integer
+---@return string left, string right
+function M.line(chat, width)
+  local status = chat.status
+  if not status then
+    return '○ starting', ''
+  end
+  local parts = {
+    all = status.input > 0
+      and ('in %s · out %s'):format(tokens(status.input), tokens(status.output)),
+    cached = status.hit and status.hit > 0 and ('cached %d%%'):format(status.hit),
+    mode = status.mode,
+    cost = money(status),
+    usage = share(status),
+    model = harmless(status.model),
+  }
+  local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
+  local left, right = '', ''
+  for step = 0, #order do
+    if order[step] == 'provider' then
+      parts.model = parts.model:match('[^/]*$')
+    elseif step > 0 and (order[step] ~= 'mode' or status.mode == 'ask') then
+      parts[order[step]] = nil
+    end
+    local tour = parts.model and status.tour and 'offline tour'
+    local kept = chat.reading and 'read only' or status.unsaved and 'not saved'
+    left = M.join(parts.model, parts.mode, tour, kept, state)
+    right = M.join(parts.usage, parts.all, parts.cached, parts.cost)
+    if api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
+      break
+    end
+  end
+  return left, right
+end
+
+local focused = true
+
+--- Tells a user who is elsewhere: it needs them, or it has finished.
+---@param chat caliban.Chat
+---@param before? caliban.Status
+function M.changed(chat, before)
+  local now = chat.status ---@as caliban.Status
+  local text
+  if now.waiting_for and now.waiting_for ~= (before and before.waiting_for) then
+    text = ('Caliban is %s (%s).'):format(waits[now.waiting_for], now.session)
+  elseif
+    now.phase == 'idle'
+    and before
+    and before.phase ~= 'idle'
+    and before.phase ~= 'offline'
+  then
+    text = ('Caliban has finished (%s).'):format(now.session)
+  elseif before and now.mode ~= before.mode then
+    text = ('Caliban is in %s mode (%s).'):format(now.mode, now.session)
+  end
+  local here = focused and require('caliban.chat.layout').visible(chat)
+  if text and not here then
+    require('caliban.editor.notify').show(text)
+  end
+  if vim.o.laststatus > 0 then
+    vim.cmd.redrawstatus({ bang = true, mods = { emsg_silent = true } })
+  end
+end
+
+--- Begins to watch whether the editor has the focus.
+function M.watch()
+  api.nvim_create_autocmd({ 'FocusLost', 'FocusGained' }, {
+    group = api.nvim_create_augroup('caliban_focus', {}),
+    callback = function(args)
+      focused = args.event == 'FocusGained'
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,67 @@
+--- Texts in rows of so many cells, as the windows of a buffer have room for them.
+local M = {}
+
+local api = vim.api
+
+---@class caliban.Narrowest the narrowest window that shows a transcript
+---@field win integer
+---@field room integer cells that a row of text has in it
+
+--- The beginning of a text, at most so many cells of it but one character at least.
+---@param text string
+---@param width integer
+---@return string
+function M.first(text, width)
+  if #text <= width then
+    return text
+  elseif not text:find('[\128-\255]') then
+    return text:sub(1, math.max(1, width))
+  end
+  local some = text:sub(1, 8 * width)
+  local count = math.max(1, width)
+  while count > 1 and api.nvim_strwidth(vim.fn.strcharpart(some, 0, count)) > width do
+    count = count - 1
+  end
+  return vim.fn.strcharpart(some, 0, count)
+end
+
+--- Breaks a text between words into rows of at most so many cells, and a word only where it is wider than a row. The rows
+--- behind the first begin with `indent`.
+---@param text string
+---@param width integer
+---@param indent string
+---@return string[]
+function M.rows(text, width, indent)
+  local rows, row = {}, ''
+  for word in text:gmatch('%S+') do
+    if row ~= '' and api.nvim_strwidth(row .. ' ' .. word) > width then
+      rows[#rows + 1], row = row, indent .. word
+    else
+      row = row == '' and word or row .. ' ' .. word
+    end
+    while api.nvim_strwidth(row) > width and #row > #indent do
+      local first = M.first(row, math.max(width, #indent + 1))
+      if first == row then
+        break
+      end
+      rows[#rows + 1], row = first, indent .. row:sub(#first + 1)
+    end
+  end
+  rows[#rows + 1] = row ~= '' and row or nil
+  return rows
+end
+
+---@param buf integer
+---@return caliban.Narrowest? # absent where no window shows the buffer
+function M.narrowest(buf)
+  local found ---@type caliban.Narrowest?
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local room = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
+    if room > 0 and (not found or room < found.room) then
+      found = { win = win, room = room }
+    end
+  end
+  return found
+end
+
+return M

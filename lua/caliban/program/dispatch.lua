@@ -1,0 +1,108 @@
+--- Hands out what the program says, by kind. It stands above all that hears of the program, and requires it only then.
+local M = {}
+
+---@type table<string, fun(message: any): any>
+local handlers = {
+  welcome = function(message)
+    require('caliban.program.process').welcome(message)
+  end,
+  session = function(message)
+    require('caliban.chat').opened(message)
+  end,
+  renamed = function(message)
+    require('caliban.chat').renamed(message)
+  end,
+  deleted = function(message)
+    require('caliban.chat').deleted(message)
+  end,
+  copied = function(message)
+    require('caliban.sessions.list').copy(message.text)
+  end,
+  history = vim.schedule_wrap(function(message)
+    require('caliban.sessions.list').history(message)
+  end),
+  paint = function(message)
+    require('caliban.chat').paint(message)
+  end,
+  status = function(message)
+    require('caliban.chat').status(message)
+  end,
+  bounce = function(message)
+    require('caliban.chat').bounce(message)
+  end,
+  propose = function(message)
+    return require('caliban.review').propose(message)
+  end,
+  read = function(message)
+    return require('caliban.program.workspace').read(message)
+  end,
+  changed = function()
+    return require('caliban.program.workspace').changed()
+  end,
+  stamps = function(message)
+    return require('caliban.program.workspace').stamps(message)
+  end,
+  save = function(message)
+    return require('caliban.program.workspace').save(message)
+  end,
+  halt = function(message)
+    require('caliban.lsp').halt(message.session)
+    return require('caliban.review').halt(message)
+  end,
+  consult = function(message)
+    require('caliban.lsp').consult(message)
+  end,
+  -- these wait for the user, and the program must not wait with them
+  models = vim.schedule_wrap(function(message)
+    require('caliban.sessions.models').offer(message)
+  end),
+  sessions = vim.schedule_wrap(function(message)
+    require('caliban.sessions.list').offer(message)
+  end),
+  held = vim.schedule_wrap(function(message)
+    require('caliban.sessions.handover').offer(message)
+  end),
+  connect = vim.schedule_wrap(function(message)
+    require('caliban.sessions.models').want(message)
+  end),
+  turns = vim.schedule_wrap(function(message)
+    require('caliban.sessions.rewind').offer(message)
+  end),
+  permissions = vim.schedule_wrap(function(message)
+    require('caliban.sessions.permissions').offer(message)
+  end),
+  preview = function(message)
+    require('caliban.sessions.rewind').preview(message)
+  end,
+  restore = function(message)
+    return require('caliban.sessions.rewind').restore(message)
+  end,
+  refresh = function(message)
+    require('caliban.sessions.rewind').refresh(message)
+  end,
+  request = function(message)
+    require('caliban.sessions.request').show(message)
+  end,
+  notice = function(message)
+    local level = vim.log.levels[message.level:upper()]
+    require('caliban.editor.notify').say(message.text, level or vim.log.levels.ERROR)
+  end,
+  event = function(message)
+    local wrong = require('caliban.editor.event').fire(message.name, message.data)
+    if wrong then
+      local text = ('%s: %s'):format(message.name, wrong)
+      require('caliban.editor.notify').show(text, vim.log.levels.ERROR)
+    end
+  end,
+}
+
+--- Called by the program, as a request; the answer is its back-pressure. What a newer program may say
+--- beyond this is let pass.
+---@param message table
+---@return any
+function M.receive(message)
+  local handler = handlers[message.kind]
+  return handler and handler(message)
+end
+
+return M

@@ -1,0 +1,59 @@
+--- The reviews, for all above them. What follows from a review is at work once this is loaded: it is drawn, and kept on
+--- disk.
+local M = {}
+
+local arrival = require('caliban.review.arrival')
+local pending = require('caliban.review.pending')
+local registry = require('caliban.review.registry')
+require('caliban.review.restore.record')
+require('caliban.review.ui.overlay')
+
+M.propose, M.stopped, M.renamed = registry.propose, registry.stopped, registry.renamed
+M.accept, M.reject, M.look = registry.accept, registry.reject, registry.look
+M.open, M.of = registry.open, registry.of
+
+---@param message caliban.Halt
+function M.halt(message)
+  M.stopped(message.session, message.turn)
+end
+
+--- A conversation was opened: what was under review in it is again.
+---@param message caliban.SessionOpened
+function M.take_up(message)
+  require('caliban.review.restore.reopen').take_up(message)
+end
+
+--- The pending hunks of a buffer, or of all.
+---@param buf? integer
+---@return caliban.Pending[]
+function M.pending(buf)
+  buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
+  return pending.hunks(M.open(), buf)
+end
+
+--- Files under review.
+---@return caliban.UnderReview[]
+function M.reviews()
+  return pending.files(M.open())
+end
+
+--- Proposals that have not entered yet, and what each waits for.
+---@return caliban.Waiting[]
+function M.waiting()
+  return pending.waiting(arrival.waiting())
+end
+
+function M.next()
+  require('caliban.review.ui.jump').go(M.open(), 1)
+end
+
+function M.prev()
+  require('caliban.review.ui.jump').go(M.open(), -1)
+end
+
+--- Lists the pending hunks in the quickfix list.
+function M.quickfix()
+  require('caliban.review.ui.jump').quickfix(M.open())
+end
+
+return M

@@ -1,0 +1,53 @@
+--- Gives up the reviews of a conversation that another Neovim takes over: it finds them on disk.
+local M = {}
+
+local arrival = require('caliban.review.arrival')
+local file = require('caliban.editor.file')
+local index = require('caliban.review.hunks.index')
+local record = require('caliban.review.restore.record')
+local registry = require('caliban.review.registry')
+local tracking = require('caliban.review.hunks.tracking')
+local undone = require('caliban.review.undone')
+
+--- Takes the hunks out of a buffer, as they are kept on disk. What was written at once stays.
+---@param r caliban.Review
+local function leave(r)
+  record.hand_over(r)
+  local list = index.list(r.hunks)
+  if not r.auto then
+    tracking.edit(r, function()
+      for i = #list, 1, -1 do
+        file.put(r.buf, list[i].start, #list[i].new, list[i].old)
+      end
+    end)
+  end
+  registry.release(r)
+  if not r.auto and not r.own and (r.create or file.disk(r.buf) == file.text(r.buf)) then
+    vim.bo[r.buf].modified = false
+  end
+  if r.created and not vim.bo[r.buf].modified and #vim.fn.win_findbuf(r.buf) == 0 then
+    file.unload(r.buf, true)
+  end
+end
+
+--- Gives up what is under review in a conversation.
+---@param session string
+---@return boolean done else a buffer may not change now
+function M.give_up(session)
+  local calm = arrival.calm
+  undone.over()
+  local mine = vim.tbl_filter(function(r)
+    return r.session == session
+  end, registry.open())
+  for _, r in ipairs(mine) do
+    if not calm(r.buf) then
+      return false
+    end
+  end
+  for _, r in ipairs(mine) do
+    leave(r)
+  end
+  return true
+end
+
+return M
