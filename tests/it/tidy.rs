@@ -1,6 +1,7 @@
 //! The rules of the house that no other tool checks, over the files that git knows and those it would.
 
 mod names;
+mod rooms;
 mod rules;
 mod source;
 
@@ -132,6 +133,75 @@ fn modules_import_only_from_above() {
     let order = rules::order(&lib);
     assert!(order.len() > 5);
     holds(&shipped(), |path, text| rules::imports(path, text, &order));
+}
+
+/// A module of Lua for each path, and what is wrong with their imports.
+#[track_caller]
+fn check_rooms(modules: &[(&str, &str)], expected: &[&str]) {
+    let files = modules.iter().map(|(place, text)| {
+        let path = format!("lua/caliban/{place}.lua");
+        (path, (*text).to_owned())
+    });
+    let files: Vec<(String, String)> = files.collect();
+    let rooms = ["init", "chat", "review/init", "review/ui", "review", "editor"];
+    assert_eq!(rooms::imports(&files, &rooms), expected, "of {modules:?}");
+}
+
+#[test]
+fn lua_imports_only_from_below() {
+    check_rooms(
+        &[("init", "require('caliban.chat')"), ("chat/init", "return require('caliban.chat.x')")],
+        &[],
+    );
+    check_rooms(&[("chat/init", "-- require('caliban')\nx = 'caliban.chat'"), ("init", "")], &[]);
+    check_rooms(
+        &[
+            ("review/x", "\nlocal function f()\n  require('caliban.chat').show()\nend"),
+            ("chat/init", ""),
+        ],
+        &["lua/caliban/review/x.lua:3: imports caliban.chat, which stands above it"],
+    );
+    check_rooms(
+        &[("editor/x", "map = '<Cmd>lua require(\"caliban\").stop()<CR>'"), ("init", "")],
+        &["lua/caliban/editor/x.lua:1: imports caliban, which stands above it"],
+    );
+    check_rooms(
+        &[("review/x", "x = package.loaded['caliban.review.ui.y']"), ("review/ui/y", "")],
+        &["lua/caliban/review/x.lua:1: imports caliban.review.ui.y, which stands above it"],
+    );
+    check_rooms(&[("review/init", "require('caliban.review.ui.y')"), ("review/ui/y", "")], &[]);
+    check_rooms(
+        &[("chat/x", "require('caliban.' .. name)")],
+        &["lua/caliban/chat/x.lua:1: a module's name is put together"],
+    );
+    check_rooms(&[("attic/x", "")], &["lua/caliban/attic/x.lua: lies in no room"]);
+    let files = files(&["lua/"], ".lua");
+    assert!(files.len() > 50);
+    let found = rooms::imports(&files, &rooms::ROOMS);
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn lua_imports_in_no_circle() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| format!("f(require('caliban.chat.{name}'))"));
+    check_rooms(&[("chat/a", &b), ("chat/b", &c), ("chat/c", "")], &[]);
+    check_rooms(&[("chat/a", &a)], &[]);
+    check_rooms(
+        &[("chat/a", &b), ("chat/b", &c), ("chat/c", &format!("{a}\n{b}"))],
+        &[
+            "lua/caliban: in a circle: chat/a → chat/b → chat/c → chat/a",
+            "lua/caliban: in a circle: chat/b → chat/c → chat/b",
+        ],
+    );
+}
+
+#[test]
+fn beside_the_folders_of_lua_lie_the_faces_alone() {
+    check(rooms::strays, "lua/caliban/command.lua", "", &[]);
+    check(rooms::strays, "lua/caliban/chat/paint.lua", "", &[]);
+    let stray = "lua/caliban/paint.lua: is no face and belongs in a folder";
+    check(rooms::strays, "lua/caliban/paint.lua", "", &[stray]);
+    holds(&files(&["lua/"], ".lua"), rooms::strays);
 }
 
 #[test]

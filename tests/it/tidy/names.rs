@@ -144,7 +144,7 @@ pub(in crate::tidy) fn names(path: &str, text: &str) -> Vec<String> {
 }
 
 /// The Lua code without its comments, with every line in its place.
-fn without_comments(text: &str) -> String {
+pub(super) fn without_comments(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let (mut quote, mut at) = (None, line.len());
         let bytes = line.as_bytes();

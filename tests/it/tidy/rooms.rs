@@ -1,0 +1,138 @@
+//! The rooms of the Lua: a folder of `lua/caliban` imports only from those below it, nothing imports in a circle, and
+//! directly in `lua/caliban` lie the faces alone.
+
+use super::names::without_comments;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// From the top down. A file belongs to the longest of these that it lies in. `init` of a folder may stand above the
+/// folder's rooms, and `program/dispatch` hands out what the program says to all of them.
+pub(super) const ROOMS: [&str; 18] = [
+    "command",
+    "health",
+    "init",
+    "status",
+    "program/dispatch",
+    "sessions",
+    "context",
+    "chat",
+    "review/init",
+    "review/ui",
+    "review/restore",
+    "review",
+    "lsp",
+    "review/hunks",
+    "program",
+    "config",
+    "editor",
+    "version",
+];
+
+/// The files that others rely on, or that are asked for before all else.
+const FACES: [&str; 6] = ["command", "config", "health", "init", "status", "version"];
+
+/// A file's place below `lua/caliban`, without its ending.
+fn place(path: &str) -> Option<&str> {
+    path.strip_prefix("lua/caliban/")?.strip_suffix(".lua")
+}
+
+/// The index in `rooms` of the room that a file lies in.
+fn room(place: &str, rooms: &[&str]) -> Option<usize> {
+    let inside = |room: &&str| {
+        place.strip_prefix(*room).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let longest = rooms.iter().copied().filter(inside).max_by_key(|room| room.len())?;
+    rooms.iter().position(|room| *room == longest)
+}
+
+/// The modules of ours that a file names in quotes, with their lines: `require('caliban.x')` wherever it stands, also
+/// within a function or a mapping, and `package.loaded`.
+fn named(text: &str) -> Vec<(usize, String)> {
+    let code = without_comments(text);
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("caliban") {
+        let Some(quote) = code[..at].chars().next_back().filter(|it| ['\'', '"'].contains(it))
+        else {
+            continue;
+        };
+        let rest = &code[at..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+        let name = &rest[..end.unwrap_or(rest.len())];
+        if rest[name.len()..].starts_with(quote) {
+            found.push((1 + code[..at].matches('\n').count(), name.to_owned()));
+        }
+    }
+    found
+}
+
+/// The place of the file that a module is, among these.
+fn resolve<'a>(module: &str, places: &BTreeSet<&'a str>) -> Option<&'a str> {
+    let own = module.strip_prefix("caliban")?.trim_start_matches('.').replace('.', "/");
+    let init = if own.is_empty() { "init".to_owned() } else { format!("{own}/init") };
+    places.get(own.as_str()).or_else(|| places.get(init.as_str())).copied()
+}
+
+/// What is wrong with where these files lie and what they import.
+pub(super) fn imports(files: &[(String, String)], rooms: &[&str]) -> Vec<String> {
+    let places: BTreeSet<&str> = files.iter().filter_map(|(path, _)| place(path)).collect();
+    let mut found = Vec::new();
+    let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (path, text) in files {
+        let Some(from) = place(path) else { continue };
+        let own = room(from, rooms);
+        if own.is_none() {
+            found.push(format!("{path}: lies in no room"));
+        }
+        for (line, module) in named(text) {
+            let Some(to) = resolve(&module, &places) else {
+                if module.ends_with('.') {
+                    found.push(format!("{path}:{line}: a module's name is put together"));
+                }
+                continue;
+            };
+            if to == from {
+                continue;
+            }
+            edges.entry(from).or_default().insert(to);
+            if room(to, rooms) < own {
+                found.push(format!("{path}:{line}: imports {module}, which stands above it"));
+            }
+        }
+    }
+    found.extend(circles(&edges));
+    found
+}
+
+/// Each circle of imports, told once: where a walk along the imports comes back to a file that it is still in.
+fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<String> {
+    fn walk<'a>(
+        at: &'a str,
+        edges: &BTreeMap<&'a str, BTreeSet<&'a str>>,
+        way: &mut Vec<&'a str>,
+        done: &mut BTreeSet<&'a str>,
+        found: &mut Vec<String>,
+    ) {
+        if let Some(begin) = way.iter().position(|it| *it == at) {
+            found.push(format!("lua/caliban: in a circle: {} → {at}", way[begin..].join(" → ")));
+            return;
+        }
+        if !done.insert(at) {
+            return;
+        }
+        way.push(at);
+        for to in edges.get(at).into_iter().flatten() {
+            walk(to, edges, way, done, found);
+        }
+        way.pop();
+    }
+    let (mut way, mut done, mut found) = (Vec::new(), BTreeSet::new(), Vec::new());
+    for from in edges.keys() {
+        walk(from, edges, &mut way, &mut done, &mut found);
+    }
+    found
+}
+
+/// Files directly in `lua/caliban` that are no face.
+pub(super) fn strays(path: &str, _: &str) -> Vec<String> {
+    let stray = place(path).filter(|it| !it.contains('/') && !FACES.contains(it));
+    stray.map(|_| format!("{path}: is no face and belongs in a folder")).into_iter().collect()
+}
