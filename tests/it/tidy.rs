@@ -1,6 +1,7 @@
 //! The rules of the house that no other tool checks, over the files that git knows and those it would.
 
 mod names;
+mod record;
 mod rooms;
 mod rules;
 mod source;
@@ -193,6 +194,30 @@ fn lua_imports_in_no_circle() {
             "lua/caliban: in a circle: chat/b → chat/c → chat/b",
         ],
     );
+}
+
+#[test]
+fn the_record_of_a_review_has_one_writer() {
+    let class =
+        "---@class caliban.Review: caliban.X\n---@field a integer\n---@field b? X\n\n---@field c X";
+    assert_eq!(record::fields("caliban.Review", class), ["a", "b"]);
+    let of = [("a".to_owned(), "state.lua"), ("b".to_owned(), "state.lua")];
+    let rule = |path: &str, text: &str| record::writes(path, text, &of);
+    let told =
+        |line: usize, name: &str| format!("x.lua:{line}: sets `{name}`, as state.lua alone may");
+    check(rule, "state.lua", "r.a, r.b = 1, 2", &[]);
+    check(rule, "x.lua", "r.a, it.r.b = 1, 2", &[&told(1, "a"), &told(1, "b")]);
+    check(rule, "x.lua", "\n  r.b[1] = 2 -- r.a = 1", &[&told(2, "b")]);
+    check(rule, "x.lua", "table.insert(r.a, 1)", &[&told(1, "a")]);
+    check(rule, "x.lua", "local it = r.a\nif r.a == r.b then f(r.a) end\nother.a, r.c = 1, 2", &[]);
+    let mut of = Vec::new();
+    for (class, writer) in record::WRITERS {
+        let text = std::fs::read_to_string(root().join(writer)).unwrap();
+        let fields = record::fields(class, &text);
+        assert!(fields.len() > 10, "{class}");
+        of.extend(fields.into_iter().map(|field| (field, writer)));
+    }
+    holds(&files(&["lua/"], ".lua"), |path, text| record::writes(path, text, &of));
 }
 
 #[test]

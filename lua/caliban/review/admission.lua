@@ -7,6 +7,7 @@ local file = require('caliban.editor.file')
 local settlement = require('caliban.review.settlement')
 local slices = require('caliban.editor.slices')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 local whole = require('caliban.review.whole')
 
 --- Edits that enter in a step of many milliseconds. For fewer the collector had better not begin anew each time.
@@ -104,7 +105,8 @@ local function take_back(done)
           file.put(it.r.buf, d[1], d[2], vim.list_slice(lines, d[3] + 1, d[3] + d[4]))
         end
       end)
-      it.r.hunks, it.r.before = it.hunks, nil
+      tracking.set(it.r, it.hunks)
+      settlement.forget(it.r)
       vim.bo[it.r.buf].modified = it.modified
     end
   end
@@ -128,7 +130,7 @@ local function apply(steps)
       err = whole.enter(r, p)
       ok = err == nil
     else
-      r.before = r.before or require('caliban.lsp.check').before(r.buf, step.fit.plan.lines)
+      settlement.remember(r, step.fit.plan.lines)
       ok, err = tracking.edit(r, function()
         entry.apply(r, step.fit.plan)
       end, step.fit.plan.after)
@@ -163,7 +165,9 @@ local function tell(reviews, step)
     end
     entry.told(p, r.buf, #step.fit.plan.edits, unsaved, text or nil)
   end
-  r.open = r.open or tracking.count(r) == 0
+  if state.count(r) == 0 then
+    state.open(r)
+  end
   local line = reviews.look(r, true)
   local data = { buf = r.buf, path = p.path, hunks = #step.fit.plan.edits }
   require('caliban.editor.event').fire('CalibanProposal', data)
@@ -179,7 +183,7 @@ local function let_in(reviews, item, all)
     local r = begun[it.buf]
     if not r then
       r = reviews.begin(item, it.p, it.buf)
-      r.origin = r.open and r.origin or settlement.origin(it.buf, it.plan.text)
+      state.base(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
       begun[it.buf] = r
     end
     steps[#steps + 1] = { fit = it, r = r, hunks = r.hunks, modified = vim.bo[it.buf].modified }

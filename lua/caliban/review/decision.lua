@@ -6,6 +6,7 @@ local file = require('caliban.editor.file')
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 local verdicts = require('caliban.review.verdict')
 local whole = require('caliban.review.whole')
 
@@ -28,7 +29,8 @@ function M.decide(r, verdict, first, last, reason)
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
-    r.hunks, r.acted = index.of(rest), true
+    tracking.set(r, index.of(rest))
+    state.act(r, true)
     verdicts.decided(r, verdict, taken)
     return #taken
   end
@@ -44,11 +46,12 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  r.hunks, r.acted = index.of(after), true
+  tracking.set(r, index.of(after))
+  state.act(r, true)
   verdicts.decided(r, verdict, taken)
-  vim.list_extend(r.dropped, taken)
+  state.drop(r, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
-    r.reasons[#r.reasons + 1] = { lines = hunk.new, reason = reason or '' }
+    state.because(r, hunk.new, reason or '')
   end
   return #taken
 end

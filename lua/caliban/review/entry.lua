@@ -7,6 +7,8 @@ local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
+local state = require('caliban.review.state')
+local tracking = require('caliban.review.hunks.tracking')
 
 --- Lines that are read in one go, and hunks between two rests.
 local PART, SOME = 1000, 64
@@ -73,7 +75,7 @@ function M.apply(r, plan)
     local e = plan.edits[i]
     file.put(r.buf, e.start, #e.old, e.new)
   end
-  r.hunks = plan.hunks
+  tracking.set(r, plan.hunks)
 end
 
 ---@param r caliban.Review
@@ -83,9 +85,9 @@ function M.set_eol(r, wanted)
   if file.empty(r.buf) or bo.endofline == wanted then
     return
   end
-  r.eol = r.eol or { bo.endofline, bo.fixendofline }
+  local eol = state.keep_eol(r, { bo.endofline, bo.fixendofline })
   bo.endofline = wanted
-  bo.fixendofline = wanted and r.eol[2]
+  bo.fixendofline = wanted and eol[2]
 end
 
 --- The last newline is no part of an undo state: what a redo brought back ends as it did, and where the user, or a
@@ -99,7 +101,9 @@ function M.follow_eol(r)
     M.set_eol(r, last.eol[2])
   elseif vim.bo[r.buf].endofline ~= last.eol[2] then
     local list = index.list(r.hunks)
-    r.hunks = index.ends(list[#list]) and index.of(vim.list_slice(list, 1, #list - 1)) or r.hunks
+    if index.ends(list[#list]) then
+      tracking.set(r, index.of(vim.list_slice(list, 1, #list - 1)))
+    end
   end
 end
 
@@ -284,7 +288,7 @@ function M.entered(r, p, plan)
   local eol = file.eol(r.buf)
   M.set_eol(r, p.eol)
   vim.bo[r.buf].buflisted = true
-  r.proposals[#r.proposals + 1] = {
+  state.propose(r, {
     id = p.id,
     program = require('caliban.program.process').program(),
     lines = plan.lines,
@@ -294,7 +298,7 @@ function M.entered(r, p, plan)
     eol = { eol, p.eol },
     whole = p.whole,
     to = p.to,
-  }
+  })
 end
 
 --- The program's answer: it waits to be decided, or was written at once.

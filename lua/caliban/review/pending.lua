@@ -4,6 +4,7 @@ local M = {}
 local file = require('caliban.editor.file')
 local index = require('caliban.review.hunks.index')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 
 ---@class caliban.Pending
 ---@field buf integer
@@ -84,7 +85,7 @@ function M.files(open)
       buf = r.buf,
       path = r.path,
       session = r.session,
-      hunks = tracking.count(r),
+      hunks = state.count(r),
       proposals = vim.tbl_map(function(it)
         return it.id
       end, r.proposals),

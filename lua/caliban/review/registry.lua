@@ -14,10 +14,13 @@ local undone = require('caliban.review.undone')
 local settlement = require('caliban.review.settlement')
 local slices = require('caliban.editor.slices')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 local whole = require('caliban.review.whole')
 
 local reviews = {} ---@type table<integer, caliban.Review>
+local guarded = {} ---@type table<caliban.Review, 'guard'|'by'> whether writes are refused
+local due = {} ---@type table<caliban.Review, boolean> a look is scheduled
 local order = {} ---@type integer[] buffers as their reviews began
 
 local ADVICE = 'accept or reject them first, or :w! to write what is shown.'
@@ -34,7 +37,7 @@ end
 ---@param r caliban.Review
 local function forget(r)
   undone.stop(r)
-  reviews[r.buf] = nil
+  reviews[r.buf], guarded[r] = nil, nil
   order = vim.tbl_filter(function(buf)
     return buf ~= r.buf
   end, order)
@@ -44,7 +47,8 @@ end
 ---@param r caliban.Review
 ---@return string summary one line for the user
 local function settle(r)
-  r.open, r.stands = false, nil
+  state.close(r)
+  guarded[r] = nil
   undone.stop(r)
   listeners.tell('closed', r)
   write_guard.clear(r.buf)
@@ -66,15 +70,14 @@ local function settle(r)
   if kept and not r.deleted and (r.was or verdict.tally(r).any > 0) then
     settlement.check(r)
   end
-  r.before = nil
+  settlement.forget(r)
   settlement.report(r, not kept and not r.deleted, unsaved)
   local line = settlement.summary(r, written, unsaved)
   if r.deleted and there and not (r.own and vim.bo[r.buf].modified) then
     forget(r)
     whole.close(r)
   end
-  r.reasons, r.dropped, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
-  r.deleted, r.was, r.spared, r.lines, r.formatted = nil, nil, nil, nil, nil
+  state.settled(r)
   settlement.unlist(r)
   M.retry()
   return line
@@ -84,7 +87,7 @@ end
 ---@param r caliban.Review
 function M.release(r)
   forget(r)
-  r.open, r.whole, r.hunks = false, nil, index.of({})
+  state.release(r)
   listeners.tell('closed', r)
   write_guard.clear(r.buf)
   listeners.tell('reported', r, '')
@@ -101,7 +104,7 @@ local function lose(r)
   end
   if r.open then
     local kept = r.deleted or r.was ~= nil
-    r.decided = kept and r.decided or nil
+    tracking.decide(r, kept and r.decided or nil)
     settlement.report(r, not kept, kept and '' or 'its buffer was closed')
     M.retry()
   end
@@ -120,7 +123,7 @@ end
 
 ---@param r caliban.Review
 local function protect(r)
-  local set = r.stands == 'guard' and write_guard.set or write_guard.follow
+  local set = guarded[r] == 'guard' and write_guard.set or write_guard.follow
   set(r.buf, {
     refusal = function()
       local n = r.hunks.count
@@ -151,8 +154,8 @@ end
 ---@param r caliban.Review
 local function stand(r)
   local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'
-  if r.stands ~= stands then
-    r.stands = stands
+  if guarded[r] ~= stands then
+    guarded[r] = stands
     protect(r)
   end
 end
@@ -168,11 +171,11 @@ function M.look(r, decided)
   tracking.sync(r)
   entry.follow_eol(r)
   listeners.tell('looked', r, decided or false)
-  if tracking.count(r) > 0 then
+  if state.count(r) > 0 then
     verdict.follow(r)
     if not r.open then
-      r.open = true
-      r.origin = r.origin or settlement.origin(r.buf)
+      state.open(r)
+      state.base(r, r.origin or settlement.origin(r.buf))
     end
     undone.stop(r)
     stand(r)
@@ -193,7 +196,7 @@ end
 ---@param at_once? boolean
 ---@return string? summary where it was settled
 function M.conclude(r, at_once)
-  if reviews[r.buf] ~= r or not r.open or tracking.count(r) > 0 then
+  if reviews[r.buf] ~= r or not r.open or state.count(r) > 0 then
     return nil
   elseif at_once or arrival.calm(r.buf) then
     return settle(r)
@@ -210,12 +213,12 @@ end
 
 ---@param r caliban.Review
 function M.soon(r)
-  if r.later then
+  if due[r] then
     return
   end
-  r.later = true
+  due[r] = true
   vim.schedule(function()
-    r.later = false
+    due[r] = nil
     say(M.look(r))
   end)
 end
@@ -224,9 +227,7 @@ end
 ---@param r caliban.Review
 ---@param detached boolean
 local function reread(r, detached)
-  local was_open, was = r.open, index.list(r.hunks)
-  r.hunks, r.states, r.undoing = index.of({}), {}, nil
-  r.lines, r.moved, r.far = nil, nil, nil
+  local was_open, was = r.open, tracking.reread(r)
   vim.schedule(function()
     M.reloaded(r, detached, was_open and was or nil)
   end)
@@ -247,7 +248,7 @@ local function listen(r)
       end
     end,
     on_changedtick = function(_, _, tick)
-      r.tick = tick
+      tracking.ticked(r, tick)
     end,
     on_reload = function()
       reread(r, false)
@@ -269,11 +270,11 @@ function M.reloaded(r, detached, was)
   if not api.nvim_buf_is_valid(r.buf) or not api.nvim_buf_is_loaded(r.buf) then
     return lose(r)
   end
-  r.own, r.seq = false, tracking.seq(r)
+  tracking.reloaded(r)
   if detached then
     listen(r)
   end
-  if was and r.open and tracking.count(r) == 0 then
+  if was and r.open and state.count(r) == 0 then
     verdict.reread(r, was)
     say(settle(r))
   end
@@ -288,22 +289,19 @@ end
 local function begin(item, p, buf)
   local r = reviews[buf]
   if not r then
-    r = tracking.new(buf, (item.created or {})[buf] == true)
+    r = state.new(buf, (item.created or {})[buf] == true)
     reviews[buf] = r
     listen(r)
   end
   if not r.open then
-    r.path, r.session, r.create = p.path, item.owner, p.create
-    r.proposals, r.reasons, r.dropped, r.acted, r.decided = {}, {}, {}, false, nil
-    r.came, r.proposed, r.seen = {}, {}, 0
-    r.clash, r.eol, r.own = nil, nil, vim.bo[buf].modified
-    r.auto, r.binary = p.at_once, p.binary
+    state.begin(r, p, item.owner, vim.bo[buf].modified)
+    verdict.begin(r)
     order = vim.tbl_filter(function(other)
       return other ~= buf
     end, order)
     order[#order + 1] = buf
   elseif r.auto and not p.at_once then
-    r.auto = false
+    state.wait(r)
   end
   return r
 end
@@ -318,7 +316,7 @@ function M.renamed(from, to)
   end
   for _, r in pairs(reviews) do
     if r.session == from then
-      r.session = to
+      state.rename(r, to)
       listeners.tell('renamed', r)
     end
   end
@@ -435,7 +433,7 @@ function M.open()
   local out = {}
   for _, buf in ipairs(order) do
     local r = api.nvim_buf_is_loaded(buf) and M.of(buf)
-    if r and tracking.count(r) > 0 then
+    if r and state.count(r) > 0 then
       out[#out + 1] = r
     end
   end
@@ -468,7 +466,7 @@ require('caliban.program.workspace').listen({
   end,
   undecided = function(buf)
     local r = M.of(buf)
-    return r ~= nil and not r.auto and tracking.count(r) > 0
+    return r ~= nil and not r.auto and state.count(r) > 0
   end,
   gone = function(buf)
     local r = M.of(buf)
@@ -477,7 +475,7 @@ require('caliban.program.workspace').listen({
   saved = function(buf)
     local r = M.of(buf)
     if r then
-      r.own = false
+      tracking.own(r, false)
     end
   end,
 })

@@ -7,6 +7,7 @@ local formatting = require('caliban.review.hunks.formatting')
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
 --- How the user is told what became of the changes; `edit::outcome` has the words for the model.
@@ -16,6 +17,11 @@ local WORDS = {
   part = 'accepted in part',
   rejected = 'rejected',
 }
+
+--- The buffer's text before the write that ends it, which may close the buffer.
+local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
+--- The diagnostics before an edit that is not settled yet.
+local diagnostics = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Before>
 
 ---@param text string
 local function warn(text)
@@ -47,7 +53,7 @@ function M.written(r, past)
   if past and (text == r.origin or text ~= file.disk(r.buf)) then
     return nil
   end
-  r.own, r.clash, r.origin = false, nil, text
+  state.written(r, text)
   local n = r.hunks.count
   local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
   return past and ('%s was written with %s under review.'):format(file.short(r.path), pending)
@@ -82,20 +88,20 @@ function M.merge(r, why)
   local name = file.short(r.path)
   local odd = file.odd(r.buf)
   if odd then
-    r.clash = odd
+    state.clash(r, odd)
     return warn(('%s is not a file any more: %s. Your text stays in the buffer.'):format(name, odd))
   end
   local disk = file.disk(r.buf)
   if why == 'deleted' or not disk then
-    r.clash = 'it was deleted on disk'
+    state.clash(r, 'it was deleted on disk')
     return warn(name .. ' was deleted on disk while you were reviewing; the buffer is kept.')
   end
   local was = r.origin
-  r.origin = disk
+  state.base(r, disk)
   if disk == was then
     return
   elseif not was then
-    r.clash = 'it changed on disk too'
+    state.clash(r, 'it changed on disk too')
     return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
   end
   tracking.sync(r)
@@ -108,11 +114,11 @@ function M.merge(r, why)
     for i = #edits, 1, -1 do
       local e = edits[i]
       file.put(r.buf, e.start, e.count, e.lines)
-      r.hunks = index.change(r.hunks, e.start, e.start + e.count, e.lines)
+      tracking.change(r, e.start, e.start + e.count, e.lines)
     end
   end)
   if clashes > 0 then
-    r.clash = 'it changed on disk too'
+    state.clash(r, 'it changed on disk too')
     local kept = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
     warn(('%s changed on disk while you were reviewing; %s'):format(name, kept))
   end
@@ -143,7 +149,7 @@ end
 local function compare(r)
   local odd = file.odd(r.buf)
   if odd then
-    r.clash = odd
+    state.clash(r, odd)
     return
   end
   -- of a new file it would ask (W13)
@@ -166,7 +172,7 @@ local function write(r, disk)
   elseif r.own then
     return 'it has unsaved changes of yours', false
   end
-  r.text = tracking.text(r)
+  texts[r] = tracking.text(r)
   -- a write counts as one change of a modified buffer
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
   local failed = file.write(r.buf, disk ~= nil) or ''
@@ -182,7 +188,7 @@ function M.through(r)
   local disk = file.disk(r.buf)
   local why = write(r, disk)
   if why == '' and api.nvim_buf_is_loaded(r.buf) then
-    r.own, r.origin = false, file.text(r.buf)
+    state.written(r, file.text(r.buf))
   end
   return why
 end
@@ -221,8 +227,8 @@ function M.save(r)
     return false, 'you undid it'
   end
   local failed, changed = write(r, disk)
-  if failed == '' and r.text and changed then
-    formatting.note(r, r.text, tracking.text(r))
+  if failed == '' and texts[r] and changed then
+    tracking.format(r, texts[r], tracking.text(r))
   end
   return failed == '', failed
 end
@@ -265,11 +271,24 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
+--- An edit is about to enter: keeps what is known of the diagnostics.
+---@param r caliban.Review
+---@param lines string[] of the buffer
+function M.remember(r, lines)
+  diagnostics[r] = diagnostics[r] or require('caliban.lsp.check').before(r.buf, lines)
+end
+
+--- The edit has not entered, or is over.
+---@param r caliban.Review
+function M.forget(r)
+  diagnostics[r] = nil
+end
+
 --- Has it looked into what the edits did to the diagnostics, before the program is told of them.
 ---@param r caliban.Review
 function M.check(r)
-  local before = r.before
-  r.before = nil
+  local before = diagnostics[r] ---@as caliban.Before?
+  diagnostics[r] = nil
   if before then
     pcall(require('caliban.lsp.check').begin, r.buf, r.session, r.path, before)
   end
@@ -300,15 +319,15 @@ function M.report(r, gone, unsaved)
     gone = gone,
     -- of CR alone the program knows no line ends, and of encodings UTF-8
     text = there and (unsaved ~= '' or r.deleted and r.own or odd) and file.text(r.buf)
-      or unsaved ~= '' and r.text
+      or unsaved ~= '' and texts[r]
       or nil,
     eol = not there or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,
     reasons = r.reasons,
-    formattings = formatting.list(r),
+    formattings = formatting.list(r.formatted),
   }
-  r.text = nil
+  texts[r] = nil
   require('caliban.program.process').notify(message)
   local tally = verdict.tally(r)
   local data = { buf = r.buf, path = r.path, accepted = tally.any, rejected = tally.rejected }

@@ -4,6 +4,7 @@
 local M = {}
 
 local index = require('caliban.review.hunks.index')
+local tracking = require('caliban.review.hunks.tracking')
 
 ---@alias caliban.Verdict 'accepted'|'reworked'|'rejected'
 
@@ -45,12 +46,26 @@ local function without_blanks(hunk)
     or ''
 end
 
+---@class caliban.Written what the model wrote
+---@field came caliban.Hunks[] the hunks of each proposal, until `texts` has them
+---@field texts table<string, true> the same by their text
+---@field seen integer how many of the proposals those are of
+
+local written = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Written>
+
+--- Nothing is known of what the model wrote.
+---@param r caliban.Review
+function M.begin(r)
+  written[r] = { came = {}, texts = {}, seen = 0 }
+end
+
 --- Keeps the hunks of a new proposal, as the model wrote them.
 ---@param r caliban.Review
 function M.follow(r)
-  if r.seen < #r.proposals then
-    r.seen = #r.proposals
-    r.came[#r.came + 1] = r.hunks
+  local it = written[r]
+  if it.seen < #r.proposals then
+    it.seen = #r.proposals
+    it.came[#it.came + 1] = r.hunks
   end
 end
 
@@ -63,15 +78,16 @@ local function reworked(r, hunk)
     return false
   end
   -- only here: at the entry of 2,000 hunks these strings would hold the editor up
-  for _, came in ipairs(r.came) do
+  local texts = written[r].texts
+  for _, came in ipairs(written[r].came) do
     for _, it in ipairs(index.list(came)) do
       if not it.typed then
-        r.proposed[key(it)], r.proposed[without_blanks(it)] = true, true
+        texts[key(it)], texts[without_blanks(it)] = true, true
       end
     end
   end
-  r.came, r.proposed[''] = {}, nil
-  return not r.proposed[key(hunk)] and not r.proposed[without_blanks(hunk)]
+  written[r].came, texts[''] = {}, nil
+  return not texts[key(hunk)] and not texts[without_blanks(hunk)]
 end
 
 --- The user has decided on hunks. One without a key is of a record that an older Caliban wrote: `0` stands for it.
@@ -88,7 +104,7 @@ function M.decided(r, verdict, taken)
   end
   for fate, keys in pairs(of) do
     if #keys > 0 then
-      r.decided = { fate = fate, of = keys, before = r.decided }
+      tracking.decide(r, { fate = fate, of = keys, before = r.decided })
     end
   end
 end
@@ -203,10 +219,10 @@ function M.take_up(r, list, again)
     -- keys of the Neovim before are not given out again
     last = math.max(last, (it.key or 0) + (it.count or 0))
   end
-  r.decided = nil
+  tracking.decide(r, nil)
   for _, it in ipairs(list) do
     if not again or it.fate == 'rejected' then
-      r.decided = { fate = it.fate, of = it.of, before = r.decided }
+      tracking.decide(r, { fate = it.fate, of = it.of, before = r.decided })
     end
   end
 end
@@ -215,10 +231,10 @@ end
 ---@param r caliban.Review
 ---@param was caliban.Hunk[] pending before
 function M.reread(r, was)
-  if r.auto and require('caliban.review.hunks.tracking').text(r) == r.origin then
+  if r.auto and tracking.text(r) == r.origin then
     M.decided(r, 'accept', was)
   else
-    r.decided = nil
+    tracking.decide(r, nil)
   end
 end
 

@@ -4,6 +4,7 @@ local M = {}
 local api = vim.api
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
+local state = require('caliban.review.state')
 
 ---@class caliban.Whole
 ---@field kind 'delete'|'rename'
@@ -195,7 +196,7 @@ local function move(r, from, to)
   as_ordinary(r.buf, function()
     move_buffer(r.buf, to, r.binary)
   end)
-  r.path = to
+  state.move(r, to)
 end
 
 --- Does it, where it is not done.
@@ -231,10 +232,10 @@ end
 ---@return string? why not
 function M.enter(r, p)
   local kind = p.whole --[[@as 'delete'|'rename']]
-  r.whole = { kind = kind, from = p.path, to = p.to, done = false }
+  state.propose_whole(r, { kind = kind, from = p.path, to = p.to, done = false })
   local failed = r.auto and M.apply(r) or nil
   if failed then
-    r.whole = nil
+    state.propose_whole(r, nil)
   end
   return failed
 end
@@ -265,7 +266,7 @@ end
 ---@param r caliban.Review
 function M.withdraw(r)
   revert(r)
-  r.whole = nil
+  state.propose_whole(r, nil)
 end
 
 --- Decides it.
@@ -289,13 +290,13 @@ function M.decide(r, verdict, reason)
     )
     return false
   end
-  r.whole = nil
+  state.propose_whole(r, nil)
   if verdict == 'accept' then
     M.conclude(r, whole)
   else
-    r.spared, r.acted = true, true
+    state.spare(r)
     if (reason or '') ~= '' then
-      r.reasons[#r.reasons + 1] = { lines = {}, reason = reason or '' }
+      state.because(r, {}, reason or '')
     end
   end
   return true
@@ -306,9 +307,9 @@ end
 ---@param whole caliban.Whole
 function M.conclude(r, whole)
   if whole.kind == 'delete' then
-    r.deleted = true
+    state.delete(r)
   else
-    r.was, r.acted = whole.from, true
+    state.agree_to_path(r, whole.from)
   end
 end
 

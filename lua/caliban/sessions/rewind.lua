@@ -140,7 +140,7 @@ local function change(p, buf)
     return 'the editor was in the middle of something'
   end
   -- to be changed as if by hand: a review that there is of it follows
-  local r = tracking.new(buf, false)
+  local r = require('caliban.review.state').new(buf, false)
   local ok, err = tracking.edit(r, function()
     entry.apply(r, plan)
   end)

@@ -6,6 +6,7 @@ local api = vim.api
 local beside = require('caliban.chat.beside')
 local pending = require('caliban.review.pending')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
@@ -61,7 +62,7 @@ end
 ---@param it caliban.Listed
 ---@return integer
 local function waiting(it)
-  return api.nvim_buf_is_loaded(it.r.buf) and tracking.count(it.r) or 0
+  return api.nvim_buf_is_loaded(it.r.buf) and state.count(it.r) or 0
 end
 
 ---@param listing caliban.Listing
@@ -120,14 +121,14 @@ end
 --- What stands at the right of a file's line.
 ---@param it caliban.Listed
 ---@return string
-local function state(it)
+local function beside_line(it)
   local r, rest = it.r, require('caliban.review.undone')
   if rest.holds(r) then
     return rest.words
   elseif waiting(it) == 0 then
     return it.outcome and (undone(it) and 'undone' or it.outcome) or ''
   end
-  local hunks = tracking.count(r) - (r.whole and 1 or 0)
+  local hunks = state.count(r) - (r.whole and 1 or 0)
   return table.concat(decided(it, hunks > 0 and count(hunks, 'hunk')), ' · ')
 end
 
@@ -267,7 +268,7 @@ local function dress(chat, top, lines, items)
         hl_group = 'CalibanTool',
         priority = 110,
       })
-      local words = state(item.listed)
+      local words = beside_line(item.listed)
       local opts = beside.mark(words, chat.narrowest, top + i - 1, lines[i])
       local _ = words ~= '' and api.nvim_buf_set_extmark(chat.transcript, ns, top + i - 1, 0, opts)
     end
@@ -420,9 +421,9 @@ function M.touch(r, now)
   local chats = require('caliban.chat.chats')
   local chat = chats.find(r.session) or chats.current
   local it = chat and find(chat.listing, r)
-  if not chat or not it and tracking.count(r) == 0 then
+  if not chat or not it and state.count(r) == 0 then
     return
-  elseif tracking.count(r) > 0 then
+  elseif state.count(r) > 0 then
     if not it or it.of ~= r.proposals then
       it = list(chat, r)
     end

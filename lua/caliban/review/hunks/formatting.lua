@@ -33,21 +33,23 @@ function M.runs()
   return found
 end
 
---- Keeps one change of a formatter; those that follow each other are one.
----@param r caliban.Review
+--- The changes of formatters, and one more; those that follow each other are one.
+---@param list? caliban.Formatted[]
 ---@param before caliban.Rope|string
 ---@param after caliban.Rope|string
-function M.note(r, before, after)
-  r.formatted = r.formatted or {}
-  local last = r.formatted[#r.formatted] ---@as caliban.Formatted?
+---@return caliban.Formatted[]
+function M.noted(list, before, after)
+  list = list or {}
+  local last = list[#list] ---@as caliban.Formatted?
   if last and last.after == before then
     last.after = after
-    return
+    return list
   end
-  table.insert(r.formatted, { before = before, after = after })
-  if #r.formatted > MOST then
-    table.remove(r.formatted, 1)
+  table.insert(list, { before = before, after = after })
+  if #list > MOST then
+    table.remove(list, 1)
   end
+  return list
 end
 
 ---@param text caliban.Rope|string
@@ -57,11 +59,11 @@ local function plain(text)
 end
 
 --- All of them, for the program.
----@param r caliban.Review
+---@param list? caliban.Formatted[]
 ---@return caliban.WireFormatting[]
-function M.list(r)
+function M.list(list)
   local out = {} ---@type caliban.WireFormatting[]
-  for _, it in ipairs(r.formatted or {}) do
+  for _, it in ipairs(list or {}) do
     local before, after = plain(it.before), plain(it.after)
     if before ~= after and #before < LONG and #after < LONG then
       out[#out + 1] = { before = before, after = after }

@@ -14,47 +14,12 @@ local MOST = 50
 --- Lines that are read in one go.
 local PART = 4000
 
----@class caliban.Entered a proposal in a buffer
----@field id integer
----@field program? integer that it came from
----@field lines string[] of the buffer before it
----@field edits caliban.Edit[]
----@field key? integer the one before that of its first change; absent: an older Caliban recorded it
----@field count? integer its changes, each with a key
----@field eol { [1]: boolean, [2]: boolean } whether the last line ended, before it and after
----@field whole? 'delete'|'rename'
----@field to? string
-
----@class caliban.Review
+---@class caliban.Tracked the hunks of a buffer, undo state by undo state; written here alone
 ---@field buf integer
----@field path string as the program named it
----@field session string
 ---@field hunks caliban.Hunks
----@field open boolean something has been pending since it was last settled
----@field proposals caliban.Entered[]
----@field reasons caliban.Reason[]
----@field dropped caliban.Hunk[] rejected since it was last settled
----@field formatted? caliban.Formatted[] what formatters changed since it was last settled
----@field decided? caliban.Decided the last decision of the undo state `hunks` belong to
----@field acted boolean something was decided since it was last settled
----@field spared? boolean what was proposed for the file as a whole was rejected
----@field came caliban.Hunks[] the hunks of each proposal as the model wrote them, until `proposed` has them
----@field proposed table<string, true> the same by their text
----@field seen integer how many of the proposals those are of
----@field create boolean
----@field stands? 'guard'|'by' whether writes are refused
----@field whole? caliban.Whole what is proposed for the file as a whole
----@field deleted? boolean the user has agreed that it goes
----@field was? string its path before the user agreed to another
----@field auto boolean its hunks are on disk already: they entered in auto-edit mode
----@field binary boolean the buffer does not tell what the file holds
----@field created boolean the buffer was made for it
 ---@field own boolean the user has unsaved changes outside the hunks
----@field origin? string the disk's text at entry; absent where the buffer was modified then
----@field clash? string what on disk cannot be written over
----@field text? string the buffer's before the write that ends it: an autocommand may close the buffer
----@field before? caliban.Before the diagnostics before an edit that is not settled yet
----@field eol? { [1]: boolean, [2]: boolean } 'endofline' and 'fixendofline' before a proposal changed them
+---@field decided? caliban.Decided the last decision of the undo state `hunks` belong to
+---@field open boolean something has been pending since it was last settled
 ---@field seq integer the undo state `hunks` belong to
 ---@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> other undo states
 ---@field undoing? caliban.Change[] an undo or redo was seen and not looked up yet; what it changed
@@ -65,9 +30,7 @@ local PART = 4000
 ---@field moved? caliban.Moved what the running command has moved
 ---@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the first change of it not followed
 ---@field busy boolean the buffer is being changed from here
----@field later boolean a look is scheduled
----@field kept? integer what was pending when it was last kept on disk
----@field from table<integer, integer> windows `next` put it in, and what they showed
+---@field formatted? caliban.Formatted[] what formatters changed since it was last settled
 
 ---@class caliban.Change rows [first, last) became `new`
 ---@field first integer
@@ -80,21 +43,14 @@ local function cut_undo(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
---- What is pending: hunks, and the file as a whole.
----@param r caliban.Review
----@return integer
-function M.count(r)
-  return r.hunks.count + (r.whole and 1 or 0)
-end
-
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@return integer
 function M.seq(r)
   return vim.fn.undotree(r.buf).seq_cur
 end
 
 --- Whether `<C-r>` leads to a text with hunks in it.
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@return boolean
 function M.returns(r)
   local undone = false
@@ -109,24 +65,102 @@ function M.returns(r)
 end
 
 ---@param buf integer
----@param created boolean it was made for the review
----@return caliban.Review
-function M.new(buf, created)
+---@return caliban.Tracked
+function M.new(buf)
   ---@diagnostic disable-next-line: missing-fields
-  local r = { buf = buf, created = created, hunks = index.of({}), states = {}, from = {} } ---@type caliban.Review
-  r.open, r.busy, r.later, r.burst, r.tick = false, false, false, 0, 0
-  r.came, r.proposed, r.seen, r.acted = {}, {}, 0, false
+  local r = { buf = buf, hunks = index.of({}), states = {} } ---@type caliban.Tracked
+  r.open, r.busy, r.burst, r.tick = false, false, 0, 0
   r.seq = M.seq(r)
   return r
 end
 
+--------------------------------------------------------------------------------------------- as it is told
+
+---@param r caliban.Tracked
+---@param hunks caliban.Hunks that are in the buffer
+function M.set(r, hunks)
+  r.hunks = hunks
+end
+
+---@param r caliban.Tracked
+function M.empty(r)
+  r.hunks = index.of({})
+end
+
+--- Rows [first, last) became these lines, and not by the user.
+---@param r caliban.Tracked
+---@param first integer
+---@param last integer
+---@param lines string[]
+function M.change(r, first, last, lines)
+  r.hunks = index.change(r.hunks, first, last, lines)
+end
+
+--- Whether the user has unsaved changes outside the hunks.
+---@param r caliban.Tracked
+---@param own boolean
+function M.own(r, own)
+  r.own = own
+end
+
+---@param r caliban.Tracked
+---@param decided? caliban.Decided
+function M.decide(r, decided)
+  r.decided = decided
+end
+
+---@param r caliban.Tracked
+---@param open boolean
+function M.open(r, open)
+  r.open = open
+end
+
+--- Its verdict is told: what is needed for that alone goes.
+---@param r caliban.Tracked
+function M.settled(r)
+  r.lines, r.formatted = nil, nil
+end
+
+--- The buffer is at this changedtick, its text as it was.
+---@param r caliban.Tracked
+---@param tick integer
+function M.ticked(r, tick)
+  r.tick = tick
+end
+
+--- The buffer's text is read from disk again, or it is unloaded: nothing is pending.
+---@param r caliban.Tracked
+---@return caliban.Hunk[] # pending before
+function M.reread(r)
+  local was = index.list(r.hunks)
+  r.hunks, r.states, r.undoing = index.of({}), {}, nil
+  r.lines, r.moved, r.far = nil, nil, nil
+  return was
+end
+
+--- The text is there.
+---@param r caliban.Tracked
+function M.reloaded(r)
+  r.own, r.seq = false, M.seq(r)
+end
+
+--- A formatter has changed the text.
+---@param r caliban.Tracked
+---@param before caliban.Rope|string
+---@param after caliban.Rope|string
+function M.format(r, before, after)
+  r.formatted = formatting.noted(r.formatted, before, after)
+end
+
+--------------------------------------------------------------------------------------------- as it goes
+
 --- Keeps the hunks of the undo state that is about to be left.
----@param r caliban.Review
+---@param r caliban.Tracked
 local function remember(r)
   r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
 end
 
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@param list caliban.Hunk[]
 ---@return boolean whether they are in the buffer
 local function fits(r, list)
@@ -143,7 +177,7 @@ local function fits(r, list)
 end
 
 --- Takes up the hunks of the undo state that `u` or `<C-r>` went to.
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@param at integer
 ---@param check boolean the buffer still is what it was there
 local function land(r, at, check)
@@ -161,7 +195,7 @@ local function land(r, at, check)
 end
 
 --- Keeps `lines` what the buffer's are.
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
@@ -189,7 +223,7 @@ function M.follow(r, tick, first, last, new_last)
 end
 
 --- A command of many changes, looked at as one: what stands where another thing stood.
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@param it caliban.Moved
 local function leap(r, it)
   local far = r.far --[[@as { hunks: caliban.Hunks, lines: caliban.Rope }]]
@@ -200,7 +234,7 @@ local function leap(r, it)
 end
 
 --- A command is over: what it moved keeps its owner.
----@param r caliban.Review
+---@param r caliban.Tracked
 local function conclude(r)
   local it = r.moved or moved.new()
   if r.far and not r.undoing then
@@ -213,7 +247,7 @@ local function conclude(r)
 end
 
 --- The buffer's lines, read in parts.
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@return caliban.Rope
 function M.read(r)
   local lines = {} ---@type string[]
@@ -227,7 +261,7 @@ function M.read(r)
 end
 
 --- Reads `lines`; those of a long text are there later.
----@param r caliban.Review
+---@param r caliban.Tracked
 local function copy(r)
   r.lines = nil
   if r.reading then
@@ -248,7 +282,7 @@ local function copy(r)
   end)
 end
 
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@return caliban.Rope? # absent: the buffer has to be read
 local function known(r)
   local holds = r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf)
@@ -256,14 +290,14 @@ local function known(r)
 end
 
 --- The buffer's text, lines joined by '\n'.
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@return string
 function M.text(r)
   local lines = known(r)
   return lines and rope.text(lines) or file.text(r.buf)
 end
 
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@return string[]
 function M.lines(r)
   local lines = known(r)
@@ -271,7 +305,7 @@ function M.lines(r)
 end
 
 --- Brings the hunks up to date with the buffer.
----@param r caliban.Review
+---@param r caliban.Tracked
 function M.sync(r)
   conclude(r)
   r.burst = 0
@@ -287,7 +321,7 @@ function M.sync(r)
 end
 
 --- Changes the buffer in one undo step of its own.
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@param change fun()
 ---@param after? caliban.Rope its lines then, if they are known already
 ---@return boolean ok, any err
@@ -309,7 +343,7 @@ function M.edit(r, change, after)
 end
 
 --- `synced` is what tells undo and redo from typing: a new change has an open undo block.
----@param r caliban.Review
+---@param r caliban.Tracked
 local function step(r)
   local tree = vim.fn.undotree(r.buf)
   if tree.synced == 1 then
@@ -331,7 +365,7 @@ local function step(r)
   end
 end
 
----@param r caliban.Review
+---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
@@ -346,7 +380,7 @@ function M.typed(r, tick, first, last, new_last)
   local old, new = M.follow(r, tick, first, last, new_last)
   local formats = lines and r.lines and formatting.runs()
   if lines and r.lines and formats then
-    formatting.note(r, lines, r.lines)
+    M.format(r, lines, r.lines)
   end
   if r.undoing then
     table.insert(r.undoing, { first = first, last = last, new = new })

@@ -9,6 +9,7 @@ local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local slices = require('caliban.editor.slices')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 
 --- Lines that are joined between two rests. A text of more is long: it is written a while after a decision, and once
 --- for all that were made by then.
@@ -339,7 +340,7 @@ end
 
 require('caliban.review.listeners').add({
   pending = function(r, decided)
-    local count = tracking.count(r)
+    local count = state.count(r)
     if count > 0 and (decided or counts[r] ~= count) then
       counts[r] = count
       M.save(r)

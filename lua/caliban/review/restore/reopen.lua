@@ -10,6 +10,7 @@ local record = require('caliban.review.restore.record')
 local algebra = require('caliban.review.hunks.algebra')
 local settlement = require('caliban.review.settlement')
 local tracking = require('caliban.review.hunks.tracking')
+local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
 --- What the model hears of a hunk that is not taken up again.
@@ -253,7 +254,7 @@ end
 ---@param r caliban.Review
 ---@param it caliban.Record
 local function take_up_whole(r, it)
-  r.whole = it.whole
+  state.propose_whole(r, it.whole)
   if it.whole and it.whole.done and it.whole.kind == 'delete' then
     local lines = it.whole.lines or {}
     if file.empty(r.buf) then
@@ -274,7 +275,7 @@ local function change(r, it, plan)
         file.put(r.buf, puts[i].start, puts[i].count, puts[i].lines)
       end
     end
-    r.hunks = index.of(plan.hunks)
+    tracking.set(r, index.of(plan.hunks))
     take_up_whole(r, it)
   end)
 end
@@ -311,7 +312,7 @@ function M.enter(reviews, item)
   local p = item.proposals[1]
   p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
   local r = reviews.begin(item, p, buf)
-  r.origin = settlement.origin(buf)
+  state.base(r, settlement.origin(buf))
   local ok, err = change(r, it, plan)
   if not ok then
     reviews.look(r)
@@ -319,19 +320,19 @@ function M.enter(reviews, item)
   end
   entry.set_eol(r, it.eol)
   vim.bo[buf].buflisted = true
-  r.own, r.was, r.proposals, r.reasons = plan.own, it.was, it.proposals, it.reasons
+  state.restore(r, it, plan.own)
   verdict.take_up(r, it.decided or {}, plan.again)
-  r.acted = r.decided ~= nil
+  state.act(r, r.decided ~= nil)
   record.adopt(r, it.name)
   for _, h in ipairs(plan.lost) do
-    r.reasons[#r.reasons + 1] = { lines = h.new, reason = LOST }
+    state.because(r, h.new, LOST)
   end
-  local n = tracking.count(r)
+  local n = state.count(r)
   if n == 0 then
     -- nothing was decided here
-    r.acted = false
+    state.act(r, false)
   end
-  r.open = true
+  state.open(r)
   if n > 0 then
     batch.files[#batch.files + 1], batch.hunks = name, batch.hunks + n
   end

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local index = require('caliban.review.hunks.index')
+local state = require('caliban.review.state')
 
 ---@param win integer
 ---@return boolean whether another buffer may be shown in it
@@ -30,7 +31,7 @@ local function show(r)
       vim.wo.winfixbuf = false
     end
   end
-  r.from[api.nvim_get_current_win()] = api.nvim_get_current_buf()
+  state.shown(r, api.nvim_get_current_win(), api.nvim_get_current_buf())
   api.nvim_set_current_buf(r.buf)
 end
 
