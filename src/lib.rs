@@ -17,7 +17,7 @@ pub mod view;
 pub mod regular;
 pub mod store;
 pub mod provider;
-pub mod guard;
+pub mod supervisor;
 pub mod tool;
 pub mod context;
 pub mod conversation;

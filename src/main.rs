@@ -1,6 +1,6 @@
 //! Caliban's program: started by the editor as its RPC child.
 
-use caliban::guard;
+use caliban::supervisor;
 use caliban::tool::environment::{self, Secrets};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -14,8 +14,8 @@ fn main() -> ExitCode {
     if first == environment::ARGUMENT {
         return list_withheld();
     }
-    if first == guard::ARGUMENT {
-        return guard::run(std::env::args_os());
+    if first == supervisor::ARGUMENT {
+        return supervisor::run(std::env::args_os());
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {

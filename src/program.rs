@@ -4,7 +4,7 @@
 mod archive;
 mod chats;
 mod connect;
-mod held;
+mod barred;
 mod lanes;
 mod news;
 mod opening;

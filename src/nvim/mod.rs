@@ -5,4 +5,4 @@ pub mod link;
 pub mod lsp;
 pub mod screen;
 pub mod reviews;
-pub mod buffers;
+pub mod workspace;

@@ -73,7 +73,7 @@ const KEPT: usize = 200;
 pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
     let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
-    let mut held = Held::default();
+    let mut partial = Partial::default();
     // What the disk has of files whose text does not come along is read apart: nothing else waits for it.
     let (read, mut reads) = mpsc::unbounded_channel();
     loop {
@@ -117,11 +117,11 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
                     });
                     continue;
                 }
-                let verdicts = judged(&mut entries, &mut held, (reviewed, None), &root);
+                let verdicts = judged(&mut entries, &mut partial, (reviewed, None), &root);
                 let _ = done.send(verdicts);
             }
             Order::Read(reviewed, text, done) => {
-                let verdicts = judged(&mut entries, &mut held, (reviewed, text), &root);
+                let verdicts = judged(&mut entries, &mut partial, (reviewed, text), &root);
                 let _ = done.send(verdicts);
             }
         }
@@ -147,13 +147,13 @@ fn arrived(entries: &mut BTreeMap<u32, Entry>, arrived: Arrived) {
 /// What a settled review means. The text is the disk's, if that was needed.
 fn judged(
     entries: &mut BTreeMap<u32, Entry>,
-    held: &mut Held,
+    partial: &mut Partial,
     (reviewed, text): (Reviewed, Option<Text>),
     root: &Path,
 ) -> Vec<Verdict> {
     let mut verdicts = judge(entries, &reviewed, text, root);
     for verdict in &mut verdicts {
-        held.join(entries, verdict);
+        partial.join(entries, verdict);
     }
     forget(entries);
     verdicts
@@ -161,10 +161,10 @@ fn judged(
 
 /// Verdicts on calls that have other files under review: a call is answered once, when the last is settled.
 #[derive(Default)]
-struct Held(BTreeMap<CallId, BTreeMap<PathBuf, ToolAnswer>>);
+struct Partial(BTreeMap<CallId, BTreeMap<PathBuf, ToolAnswer>>);
 
-impl Held {
-    /// Keeps the answers that are to wait, and adds to the others what was kept for them.
+impl Partial {
+    /// Keeps the answers that are to wait, and adds to the others those that have waited for them.
     fn join(&mut self, entries: &BTreeMap<u32, Entry>, verdict: &mut Verdict) {
         let waits = |call: &CallId| {
             let of = |it: &Entry| it.session == verdict.session && it.concerns(call);

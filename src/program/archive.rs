@@ -1,7 +1,7 @@
 //! What the program does with sessions on the disk. Nothing of it runs in a loop that serves sessions: `apart` gives it
 //! a thread.
 
-use super::held::Begin;
+use super::barred::Begin;
 use super::news::{Outcome, Start};
 use super::places;
 use crate::conversation::report::{Copy, Level};

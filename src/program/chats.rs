@@ -2,16 +2,16 @@
 
 use super::Program;
 use super::archive::{Archive, Asked};
-use super::held::Begin;
+use super::barred::Begin;
 use super::lanes::Lane;
 use super::news::Outcome;
 use crate::agent::{Act, Command};
 use crate::conversation::report::{Copy, Level};
 use crate::event::SessionId;
-use crate::nvim::buffers::Buffers;
 use crate::nvim::wire::{
     Deleted, ExportSession, ForkSession, FromNvim, SessionRow, Sessions, ToNvim, WhereOpen,
 };
+use crate::nvim::workspace::Buffers;
 use crate::session::{Cut, title};
 use crate::store::{self, Listed, Project};
 use crate::tool::Workspace;

@@ -1,8 +1,8 @@
 //! What comes to the program, which lanes it needs, and what its tasks come to.
 
 use super::Program;
+use super::barred::Begin;
 use super::connect::Connected;
-use super::held::Begin;
 use super::lanes::Lane;
 use crate::conversation::report::{Copy, Level, Wish};
 use crate::event::SessionId;

@@ -1,6 +1,6 @@
 //! What a session begins with: its tools, its system prompt, its model, and the first lines of its chat.
 
-use super::held::Begin;
+use super::barred::Begin;
 use super::news::{News, Start};
 use super::places::{config_dir, data_dir, outputs_dir, own_file};
 use super::{Program, settings};

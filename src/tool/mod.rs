@@ -149,7 +149,7 @@ pub struct Desk {
     pub secrets: environment::Secrets,
     /// The folder for whole outputs that were clipped. `read` may read there without a question.
     pub overflow: PathBuf,
-    /// This program's file, which is run as the guard of commands.
+    /// This program's file, which is run as the supervisor of commands.
     pub program: PathBuf,
 }
 

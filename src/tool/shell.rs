@@ -1,10 +1,10 @@
-//! The tool `shell`: runs a command in the project's root, under a guard, so that nothing that it starts outlives the
-//! call.
+//! The tool `shell`: runs a command in the project's root, under a supervisor, so that nothing that it starts outlives
+//! the call.
 
 mod output;
 
 use super::{CallId, Desk, Done, Tool, Work, path};
-use crate::guard::{self, Guarded};
+use crate::supervisor::{self, Supervised};
 use crate::text::cause;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -142,14 +142,14 @@ async fn execute(
     let mut pipe = Receiver::from_owned_fd(OwnedFd::from(reader))?;
     let mut command = prepared(desk, command);
     command.stdout(Stdio::from(writer.try_clone()?)).stderr(Stdio::from(writer));
-    let mut guarded = Guarded::start(command).await?;
-    let end = attend(&mut guarded, &mut pipe, time, output).await;
-    guarded.finish().await;
+    let mut supervised = Supervised::start(command).await?;
+    let end = attend(&mut supervised, &mut pipe, time, output).await;
+    supervised.finish().await;
     Ok(end)
 }
 
 async fn attend(
-    guarded: &mut Guarded,
+    supervised: &mut Supervised,
     pipe: &mut Receiver,
     time: Duration,
     output: &mut Output,
@@ -171,7 +171,7 @@ async fn attend(
                 }
                 _ => open = false,
             },
-            ended = guarded.ended(), if !gone => {
+            ended = supervised.ended(), if !gone => {
                 gone = ended.is_none();
                 if !exited {
                     exited = true;
@@ -186,7 +186,7 @@ async fn attend(
                 }
                 killed = end.late;
                 end.late = true;
-                guarded.signal(if killed { Signal::KILL } else { Signal::TERM });
+                supervised.signal(if killed { Signal::KILL } else { Signal::TERM });
                 deadline.as_mut().reset(Instant::now() + GRACE);
             }
             _ = ticks.tick() => output.flush(),
@@ -201,7 +201,7 @@ fn prepared(desk: &Desk, line: &str) -> Command {
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join("bash"))
         .find(|file| file.is_file());
-    let mut command = guard::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
+    let mut command = supervisor::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
     command.arg("-c").arg(line).current_dir(&desk.root);
     desk.secrets.withhold(&mut command);
     command.envs([

@@ -125,7 +125,7 @@ fn a_key_that_a_command_finds_in_other_processes_reaches_nothing() {
     let server = Server::start();
     let secret = ["word", "-of-the-database-5ecre7a9"].concat();
     let nvim = Nvim::start(&setup(&server).env("DB_PASSWORD", &secret));
-    // Neovim and the program have the variable, the guard does not
+    // Neovim and the program have the variable, the supervisor does not
     let command = "tr '\\0' '\\n' < /proc/$PPID/environ | grep -c 'made-up' ; \
         for it in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $it | grep -aE '^(ANTHROPIC_API_KEY=.*made-up|ANTHROPIC_API_KEY=.*secret|DB_PASSWORD=.*database)'; done 2>/dev/null; true";
     let answer = run(&nvim, &server, command);

@@ -1,4 +1,4 @@
-//! The shell tool with its real guard: what a command says, and that nothing of it outlives the call.
+//! The shell tool with its real supervisor: what a command says, and that nothing of it outlives the call.
 
 use caliban::message::{CallId, Input, ToolAnswer, ToolCall};
 use caliban::reach::{Folders, Reach};
@@ -251,7 +251,7 @@ async fn gone(room: &Room) {
 }
 
 #[tokio::test]
-async fn a_command_that_kills_its_group_or_its_guard_ends_itself() {
+async fn a_command_that_kills_its_group_or_its_supervisor_ends_itself() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & kill 0; sleep 1000" })).await;
     assert_eq!(done.text, "[no output]\n[ended by signal 15]");
     let room = room();
@@ -260,9 +260,9 @@ async fn a_command_that_kills_its_group_or_its_guard_ends_itself() {
     gone(&room).await;
 }
 
-/// Ends the guard of this command, and every process above it up to the program (here the test).
+/// Ends the supervisor of this command, and every process above it up to the program (here the test).
 #[cfg(target_os = "linux")]
-fn without_guard() -> String {
+fn without_supervisor() -> String {
     let program = std::process::id();
     format!(
         "pid=$PPID; while [ $pid != {program} ] && [ $pid != 1 ]; do above=\"$above $pid\"; \
@@ -280,11 +280,11 @@ const FLOODS: [&str; 2] = [
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_its_guard() {
+async fn nothing_that_was_started_outlives_its_supervisor() {
     for demon in DEMONS.into_iter().chain(FLOODS) {
         for order in ["before", "after"] {
             let room = room();
-            let kill = without_guard();
+            let kill = without_supervisor();
             let command = match order {
                 "before" => format!("{kill}\n{demon}\necho started"),
                 _ => format!("{demon}\necho started; {kill}"),
@@ -298,25 +298,25 @@ async fn nothing_that_was_started_outlives_its_guard() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop_after_its_guard_was_killed() {
+async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_killed() {
     let mut room = room();
     let demons = DEMONS.join("\n");
-    let command = format!("{}\n{demons}\necho ready; sleep 1000", without_guard());
+    let command = format!("{}\n{demons}\necho ready; sleep 1000", without_supervisor());
     let desk = room.desk.clone();
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
     room.chat.recv().await.unwrap();
     task.abort();
-    // it may have ended already: nobody guards it any more
+    // it may have ended already: nobody supervises it any more
     let _ = task.await;
     gone(&room).await;
 }
 
-/// A guard that is stopped, not killed, hears of nothing.
+/// A supervisor that is stopped, not killed, hears of nothing.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop_after_its_guard_was_stopped() {
+async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_stopped() {
     let mut room = room();
-    let halt = without_guard().replace("kill -9", "kill -STOP");
+    let halt = without_supervisor().replace("kill -9", "kill -STOP");
     let command = format!("{halt}\n{}\necho ready; sleep 1000", DEMONS.join("\n"));
     let desk = room.desk.clone();
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
@@ -342,7 +342,7 @@ async fn other_children_of_the_program_live_on() {
         .current_dir(&room.desk.root)
         .status();
     assert!(orphan.unwrap().success());
-    let command = format!("{}\nsetsid sleep 2000 & sleep 2000", without_guard());
+    let command = format!("{}\nsetsid sleep 2000 & sleep 2000", without_supervisor());
     shell(&room.desk, json!({ "command": command })).await;
     let mut alive = left(&room);
     alive.sort();

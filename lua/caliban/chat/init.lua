@@ -156,8 +156,8 @@ function M.opened(message)
   end
   local outbox = chat.outbox
   chat.outbox = {}
-  for _, held in ipairs(outbox) do
-    chats.send(chat, held)
+  for _, waiting in ipairs(outbox) do
+    chats.send(chat, waiting)
   end
 end
 

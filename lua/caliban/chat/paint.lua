@@ -312,9 +312,9 @@ local function followers(buf)
   local last, windows = api.nvim_buf_line_count(buf), {}
   local mode = vim.fn.mode(1)
   local selecting = mode:find('^[vVsS\22\19]') or mode:find('^no')
-  local held = selecting and api.nvim_get_current_win()
+  local selecting_in = selecting and api.nvim_get_current_win()
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    if win ~= held and api.nvim_win_get_cursor(win)[1] >= last then
+    if win ~= selecting_in and api.nvim_win_get_cursor(win)[1] >= last then
       table.insert(windows, win)
     end
   end

@@ -17,7 +17,7 @@ local holds = {
 --- What keeps an edit of this chat from its buffer.
 ---@param chat caliban.Chat
 ---@return string?
-local function held(chat)
+local function waiting_edit(chat)
   local arrival = package.loaded['caliban.review.arrival']
   for _, item in ipairs(arrival and arrival.waiting() or {}) do
     if item.session == chat.session then
@@ -41,7 +41,7 @@ function M.words(chat)
   if status.waiting_for then
     return waits[status.waiting_for]
   elseif status.phase == 'running' then
-    return held(chat) or 'running ' .. harmless(status.tool or 'a tool')
+    return waiting_edit(chat) or 'running ' .. harmless(status.tool or 'a tool')
   elseif status.phase == 'retrying' then
     return ('trying again in %d s'):format(require('caliban.chat.countdown').left(chat))
   elseif chat.silent_since then
@@ -130,8 +130,8 @@ function M.line(chat, width)
       parts[order[step]] = nil
     end
     local tour = parts.model and status.tour and 'offline tour'
-    local kept = chat.reading and 'read only' or status.unsaved and 'not saved'
-    left = M.join(parts.model, parts.mode, tour, kept, state)
+    local saved = chat.reading and 'read only' or status.unsaved and 'not saved'
+    left = M.join(parts.model, parts.mode, tour, saved, state)
     right = M.join(parts.usage, parts.all, parts.cached, parts.cost)
     if api.nvim_strwidth(left .. right) + (right == '' and 0 or 2) <= width then
       break

@@ -213,9 +213,9 @@ local function swap(win, chat, part)
     local view = vim.fn.winsaveview()
     old.views[part] = view.lnum < vim.fn.line('$') and view or nil
     vim.cmd(('noautocmd keepalt keepjumps buffer %d'):format(chat[part]))
-    local kept = chat.views[part] ---@as vim.fn.winsaveview.ret?
-    if kept then
-      vim.fn.winrestview(kept)
+    local back = chat.views[part] ---@as vim.fn.winsaveview.ret?
+    if back then
+      vim.fn.winrestview(back)
     else
       -- it followed the end: what came meanwhile is seen
       api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), vim.v.maxcol - 1 })

@@ -27,29 +27,29 @@ function M.find(path)
   return other
 end
 
-local held = {} ---@type table<integer, true>
+local guarded = {} ---@type table<integer, true>
 
 --- Lets nothing but a BufWriteCmd write the buffer: an autocommand that is not `nested` runs none, and would write.
 ---@param buf integer
 ---@param on boolean
-function M.hold(buf, on)
+function M.guard(buf, on)
   local from = on and '' or 'acwrite'
-  if api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == from and (on or held[buf]) then
+  if api.nvim_buf_is_valid(buf) and vim.bo[buf].buftype == from and (on or guarded[buf]) then
     if on then
       vim.cmd(("noautocmd lua vim.bo[%d].buftype = 'acwrite'"):format(buf))
     else
       vim.cmd(("noautocmd lua vim.bo[%d].buftype = ''"):format(buf))
     end
   end
-  held[buf] = on or nil
+  guarded[buf] = on or nil
 end
 
---- Whether a buffer is a file's, held or not.
+--- Whether a buffer is a file's, also while writes of it are guarded.
 ---@param buf integer
 ---@return boolean
 function M.ordinary(buf)
   local buftype = vim.bo[buf].buftype
-  return buftype == '' or buftype == 'acwrite' and held[buf] == true
+  return buftype == '' or buftype == 'acwrite' and guarded[buf] == true
 end
 
 --- Whether a buffer holds no line at all: the one it shows is Neovim's own.

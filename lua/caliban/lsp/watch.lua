@@ -65,7 +65,7 @@ end
 ---@param client vim.lsp.Client
 ---@param pulled boolean
 ---@param out table<string, lsp.Diagnostic[]> by path
-local function kept(client, pulled, out)
+local function remember(client, pulled, out)
   local space = vim.lsp.diagnostic.get_namespace(client.id, pulled)
   for _, it in ipairs(vim.diagnostic.get(nil, { namespace = space })) do
     local path = vim.api.nvim_buf_get_name(it.bufnr --[[@as integer]])
@@ -105,7 +105,7 @@ function M.start()
   for _, client in ipairs(vim.lsp.get_clients()) do
     hook(client)
     local said = {} ---@type table<string, lsp.Diagnostic[]>
-    kept(client, false, said)
+    remember(client, false, said)
     for path, items in pairs(said) do
       M.of(client.id).published[path] = { at = 0, items = items }
     end
@@ -137,7 +137,7 @@ end
 ---@return table<string, lsp.Diagnostic[]> # by path
 function M.everything(client)
   local out = {}
-  kept(client, true, out)
+  remember(client, true, out)
   for path, items in pairs(M.all(client)) do
     out[path] = vim.list_extend(out[path] or {}, items)
   end

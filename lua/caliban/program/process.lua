@@ -10,10 +10,10 @@ local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here)))
 ---@field leaving? integer a program that is on its way out, before the next starts
 ---@field welcome? caliban.Welcome
 ---@field queue table[] what waits for the welcome
----@field kept table<string, table> what must outlive the program: reviews and drafts
+---@field outliving table<string, table> what must outlive the program: reviews and drafts
 ---@field stderr string[] its last lines
 ---@field ended? string why it does not run any more
-local link = { queue = {}, kept = {}, stderr = {} }
+local link = { queue = {}, outliving = {}, stderr = {} }
 
 ---@class caliban.ProcessListener what follows from the process, for those above
 ---@field ended? fun(why: string, unsent: table[]): boolean it has ended; whether the user sees that
@@ -122,7 +122,7 @@ local function under_review()
   for _, it in ipairs(listeners) do
     vim.list_extend(out, it.under_review and it.under_review() or {})
   end
-  for _, message in pairs(link.kept) do
+  for _, message in pairs(link.outliving) do
     out[#out + 1] = message.kind == 'reviewed' and message.path or nil
   end
   return out
@@ -177,14 +177,14 @@ function M.program()
   return link.job
 end
 
---- What outlives the program is kept, by what the next such message would replace.
+--- Stores a message that outlives the program, under what the next such message would replace.
 ---@param message table
 ---@return boolean # whether it is of that kind
-local function keep(message)
+local function outlives(message)
   if message.kind == 'draft' then
-    link.kept['draft ' .. message.session] = message
+    link.outliving['draft ' .. message.session] = message
   elseif message.kind == 'reviewed' then
-    link.kept['reviewed ' .. table.concat(message.proposals, ' ')] = message
+    link.outliving['reviewed ' .. table.concat(message.proposals, ' ')] = message
   else
     return false
   end
@@ -197,7 +197,7 @@ end
 ---@return boolean taken
 ---@return string? why why not
 function M.notify(message)
-  if not link.job and keep(message) then
+  if not link.job and outlives(message) then
     return true
   end
   if link.ended then
@@ -239,10 +239,10 @@ function M.welcome(message)
     return
   end
   link.welcome = message
-  local queue, kept = link.queue, link.kept
-  link.queue, link.kept = {}, {}
-  for _, held in ipairs(vim.list_extend(queue, vim.tbl_values(kept))) do
-    transmit(held)
+  local queue, outliving = link.queue, link.outliving
+  link.queue, link.outliving = {}, {}
+  for _, waiting in ipairs(vim.list_extend(queue, vim.tbl_values(outliving))) do
+    transmit(waiting)
   end
 end
 

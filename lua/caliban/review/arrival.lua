@@ -52,16 +52,16 @@ end
 --- Tries each that waits, one after the other.
 ---@param enter caliban.Enter
 local function try(enter)
-  local held = {} ---@type table<string, 'calm'|'review'>
+  local blocked = {} ---@type table<string, 'calm'|'review'>
   for _, item in ipairs(vim.list_slice(waiting)) do
     local waits ---@type 'calm'|'review'|nil
     -- a file's proposals enter in their order
     for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
-      waits = waits or held[p.path]
+      waits = waits or blocked[p.path]
     end
     item.waits = waits or enter(item)
     for _, p in ipairs(item.proposals) do
-      held[p.path] = item.waits
+      blocked[p.path] = item.waits
     end
     if item.waits == nil then
       waiting = vim.tbl_filter(function(other)

@@ -66,12 +66,12 @@ local function settle(r)
   then
     unsaved = ('its buffer has another name, %s'):format(file.short(name))
   end
-  local kept = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
-  if kept and not r.deleted and (r.was or verdict.tally(r).any > 0) then
+  local stays = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)
+  if stays and not r.deleted and (r.was or verdict.tally(r).any > 0) then
     settlement.check(r)
   end
   settlement.forget(r)
-  settlement.report(r, not kept and not r.deleted, unsaved)
+  settlement.report(r, not stays and not r.deleted, unsaved)
   local line = settlement.summary(r, written, unsaved)
   if r.deleted and there and not (r.own and vim.bo[r.buf].modified) then
     forget(r)
@@ -103,9 +103,9 @@ local function lose(r)
     whole.conclude(r, r.whole)
   end
   if r.open then
-    local kept = r.deleted or r.was ~= nil
-    tracking.decide(r, kept and r.decided or nil)
-    settlement.report(r, not kept, kept and '' or 'its buffer was closed')
+    local stays = r.deleted or r.was ~= nil
+    tracking.decide(r, stays and r.decided or nil)
+    settlement.report(r, not stays, stays and '' or 'its buffer was closed')
     M.retry()
   end
 end

@@ -119,8 +119,8 @@ function M.merge(r, why)
   end)
   if clashes > 0 then
     state.clash(r, 'it changed on disk too')
-    local kept = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
-    warn(('%s changed on disk while you were reviewing; %s'):format(name, kept))
+    local rest = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
+    warn(('%s changed on disk while you were reviewing; %s'):format(name, rest))
   end
 end
 

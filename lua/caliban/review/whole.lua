@@ -154,11 +154,11 @@ end
 ---@param buf integer
 ---@param fn fun()
 local function as_ordinary(buf, fn)
-  local held = vim.bo[buf].buftype == 'acwrite'
-  file.hold(buf, false)
+  local guarded = vim.bo[buf].buftype == 'acwrite'
+  file.guard(buf, false)
   fn()
-  if held then
-    file.hold(buf, true)
+  if guarded then
+    file.guard(buf, true)
   end
 end
 

@@ -96,7 +96,7 @@ end
 function M.set(buf, it)
   M.clear(buf)
   guarded[buf] = it
-  file.hold(buf, true)
+  file.guard(buf, true)
   api.nvim_create_autocmd('BufWriteCmd', {
     group = group,
     buffer = buf,
@@ -162,7 +162,7 @@ end
 ---@param buf integer
 function M.clear(buf)
   guarded[buf] = nil
-  file.hold(buf, false)
+  file.guard(buf, false)
   if api.nvim_buf_is_valid(buf) then
     api.nvim_clear_autocmds({ group = group, buffer = buf })
     local was = heedless[buf] ---@as string?
@@ -180,11 +180,11 @@ end
 --- Makes them ordinary files until the command at hand has run.
 local function aside()
   for buf in pairs(guarded) do
-    file.hold(buf, false)
+    file.guard(buf, false)
   end
   vim.schedule(function()
     for buf in pairs(guarded) do
-      file.hold(buf, true)
+      file.guard(buf, true)
     end
   end)
 end
@@ -198,9 +198,9 @@ local function look()
       if file.odd(buf) then
         guarded[buf].changed('changed')
       else
-        file.hold(buf, false)
+        file.guard(buf, false)
         file.checktime(buf)
-        file.hold(buf, guarded[buf] ~= nil)
+        file.guard(buf, guarded[buf] ~= nil)
       end
     end
   end

@@ -39,6 +39,7 @@ fn set(line: &str) -> Vec<&str> {
     let line = line.trim_start();
     if let Some((targets, _)) = line.split_once(" = ")
         && !line.starts_with("local ")
+        && !targets.contains('(')
     {
         found.extend(targets.split(", ").filter_map(field));
     }

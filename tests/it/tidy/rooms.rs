@@ -57,7 +57,11 @@ fn named(text: &str) -> Vec<(usize, String)> {
         let rest = &code[at..];
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
         let name = &rest[..end.unwrap_or(rest.len())];
-        if rest[name.len()..].starts_with(quote) {
+        // the program's channel and a file type are called `caliban` too
+        let before = &code[..at - 1];
+        let is_import =
+            name.contains('.') || before.ends_with("require(") || before.ends_with("loaded[");
+        if rest[name.len()..].starts_with(quote) && is_import {
             found.push((1 + code[..at].matches('\n').count(), name.to_owned()));
         }
     }

@@ -438,7 +438,7 @@ function M.take(hunks, first, last)
   return taken, rest, M.fused(after)
 end
 
---- The hunk that holds a row; a pure deletion is held by the rows it hangs between.
+--- The hunk that holds a row; a pure deletion belongs to the rows it hangs between.
 ---@param hunks caliban.Hunk[]
 ---@param row integer
 ---@return integer? index

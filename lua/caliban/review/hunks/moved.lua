@@ -110,15 +110,15 @@ end
 ---@param lines table<string, caliban.Came>
 ---@return integer[]
 local function flowed(moved, lines)
-  local kept, taken = {}, false
+  local mine, taken = {}, false
   for line, rows in pairs(lines) do
-    kept[line], taken = #rows.mine, taken or #rows.theirs > 0
+    mine[line], taken = #rows.mine, taken or #rows.theirs > 0
   end
   -- words are counted only where there may be some: a line may be long
   if not taken or next(moved.users) == nil then
     return {}
   end
-  local lost = words(kept, -1, words(moved.users, 1, {}))
+  local lost = words(mine, -1, words(moved.users, 1, {}))
   local had = table.concat(vim.tbl_keys(moved.agents), '\n')
   local out = {}
   for word, n in pairs(lost) do

@@ -36,7 +36,7 @@ local WHILE = 1000
 ---@field name string of its file
 
 local known = {} ---@type table<string, true> files of reviews that are, or were, open here
-local kept = {} ---@type table<caliban.Review, string> what is on disk, and where
+local written = {} ---@type table<caliban.Review, string> what is on disk, and where
 local saving = {} ---@type table<caliban.Review, boolean> being written; whether it has changed meanwhile
 local counts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> what was pending when written
 local due = {} ---@type table<caliban.Review, boolean> to be written after a while
@@ -202,11 +202,11 @@ end
 --- Nothing of it is pending any more.
 ---@param r caliban.Review
 function M.drop(r)
-  local name = kept[r] ---@as string?
+  local name = written[r] ---@as string?
   counts[r] = nil
   if name then
     os.remove(name)
-    kept[r] = nil
+    written[r] = nil
   end
 end
 
@@ -214,7 +214,7 @@ end
 ---@param r caliban.Review
 ---@param name string
 function M.adopt(r, name)
-  known[name], kept[r] = true, name
+  known[name], written[r] = true, name
 end
 
 ---@param name string
@@ -243,7 +243,7 @@ function M.save(r)
     saving[r] = true
     return
   end
-  local first = kept[r] ~= name
+  local first = written[r] ~= name
   if first then
     M.drop(r)
   end
@@ -254,8 +254,8 @@ function M.save(r)
   due[r] = true
   vim.defer_fn(function()
     due[r] = nil
-    if there(r) and kept[r] and saving[r] == nil then
-      start(kept[r], r)
+    if there(r) and written[r] and saving[r] == nil then
+      start(written[r], r)
     end
   end, first and 1 or WHILE)
 end
@@ -277,7 +277,7 @@ function M.hand_over(r)
   local name = name_of(r.session, r.path)
   if name then
     save(name, r)
-    kept[r], known[name] = nil, nil
+    written[r], known[name] = nil, nil
   end
 end
 
@@ -285,7 +285,7 @@ end
 api.nvim_create_autocmd('VimLeavePre', {
   group = api.nvim_create_augroup('caliban.review.restore.record', {}),
   callback = function()
-    for r, name in pairs(kept) do
+    for r, name in pairs(written) do
       if r.open and api.nvim_buf_is_loaded(r.buf) then
         pcall(tracking.sync, r)
         pcall(save, name, r)

@@ -1,7 +1,7 @@
-//! Ends everything that a command starts together with the command. A guard stands between the program and each
-//! command: a small process, this program again, that adopts the processes which the command leaves behind. The guard
-//! kills all of them when its socket closes, because the program wants so or was killed itself. If a command kills
-//! its guard, its processes become children of the program, which recognises them by a mark and kills them.
+//! Ends everything that a command starts together with the command. A supervisor stands between the program and each
+//! command: a small process, this program again, that adopts the processes which the command leaves behind. The
+//! supervisor kills all of them when its socket closes, because the program wants so or was killed itself. If a command
+//! kills its supervisor, its processes become children of the program, which recognises them by a mark and kills them.
 
 mod orphans;
 
@@ -19,64 +19,64 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// The argument that makes this program a guard; the command and its arguments follow.
-pub const ARGUMENT: &str = "guard";
+/// The argument that makes this program a supervisor; the command and its arguments follow.
+pub const ARGUMENT: &str = "supervisor";
 
 /// Stands in the place of a command: the process that waits, and then becomes the command in the next argument.
 const WAITING: &str = "--waiting";
 
-/// The guard's last message: no process of the command is left. No process id and no exit status has this value.
+/// The supervisor's last message: no process of the command is left. No process id and no exit status has this value.
 const NOTHING_LEFT: i32 = i32::MIN;
 
 /// How long to wait for killed processes to end. One may hang in the kernel.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running command. Dropping it kills everything that is left of the command.
-pub struct Guarded {
-    /// `None` once the guard has been told to end.
+pub struct Supervised {
+    /// `None` once the supervisor has been told to end.
     connection: Option<Connection>,
     /// The command's process group. Where orphans cannot be adopted, only this group can be ended.
     group: Option<Pid>,
 }
 
-/// The connection to the guard. A guard that ends without its last message has been killed.
+/// The connection to the supervisor. A supervisor that ends without its last message has been killed.
 struct Connection {
-    guard: tokio::process::Child,
+    supervisor: tokio::process::Child,
     socket: tokio::net::UnixStream,
     has_said_nothing_left: bool,
 }
 
-/// The command that starts a guard. Arguments, folder, environment and output are added by the caller. `program` is
-/// this program's file.
+/// The command that starts a supervisor. Arguments, folder, environment and output are added by the caller. `program`
+/// is this program's file.
 pub fn command(program: &Path, command: &Path) -> tokio::process::Command {
-    let mut guard = tokio::process::Command::new(program);
-    guard.arg0("command-guard").arg(ARGUMENT).arg(command).process_group(0);
-    guard
+    let mut supervisor = tokio::process::Command::new(program);
+    supervisor.arg0("supervisor").arg(ARGUMENT).arg(command).process_group(0);
+    supervisor
 }
 
-impl Guarded {
+impl Supervised {
     /// Starts a command made by `command`. Takes it by value, because it holds ends of the socket and of the output.
-    pub async fn start(mut command: tokio::process::Command) -> io::Result<Guarded> {
+    pub async fn start(mut command: tokio::process::Command) -> io::Result<Supervised> {
         orphans::adopt();
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        // tokio reaps the guard
-        let guard = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
+        // tokio reaps the supervisor
+        let supervisor = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn()?;
         drop(command);
         let socket = tokio::net::UnixStream::from_std(ours)?;
-        let mut guarded = Guarded {
-            connection: Some(Connection { guard, socket, has_said_nothing_left: false }),
+        let mut supervised = Supervised {
+            connection: Some(Connection { supervisor, socket, has_said_nothing_left: false }),
             group: None,
         };
-        match guarded.message().await {
-            Some(pid) => guarded.group = Pid::from_raw(pid),
-            None => return Err(io::Error::other("its guard ended")),
+        match supervised.message().await {
+            Some(pid) => supervised.group = Pid::from_raw(pid),
+            None => return Err(io::Error::other("its supervisor ended")),
         }
-        Ok(guarded)
+        Ok(supervised)
     }
 
-    /// First the command's exit status, then `None` once nothing of the command is left. `None` at once if the guard
-    /// was killed.
+    /// First the command's exit status, then `None` once nothing of the command is left. `None` at once if the
+    /// supervisor was killed.
     pub async fn ended(&mut self) -> Option<ExitStatus> {
         self.message().await.map(ExitStatus::from_raw)
     }
@@ -100,10 +100,10 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for Supervised {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        // without a runtime the program is ending, and each guard ends its command by itself
+        // without a runtime the program is ending, and each supervisor ends its command by itself
         if let (Some(connection), Ok(runtime)) =
             (self.connection.take(), tokio::runtime::Handle::try_current())
         {
@@ -113,7 +113,7 @@ impl Drop for Guarded {
 }
 
 impl Connection {
-    /// The guard's next message. Each message is sent in one piece, so nothing is lost if this future is dropped.
+    /// The supervisor's next message. Each message is sent in one piece, so nothing is lost if this future is dropped.
     async fn message(&mut self) -> Option<i32> {
         loop {
             let mut message = [0; 4];
@@ -125,41 +125,41 @@ impl Connection {
         }
     }
 
-    /// Makes the guard kill what is left, and waits for its end. If the guard itself was killed, this program kills
-    /// the rest.
+    /// Makes the supervisor kill what is left, and waits for its end. If the supervisor itself was killed, this program
+    /// kills the rest.
     async fn finish(mut self) {
-        // a command may have stopped its guard
-        if let Some(guard) = self.guard.id().and_then(|it| Pid::from_raw(it.cast_signed())) {
-            let _ = kill_process(guard, Signal::CONT);
+        // a command may have stopped its supervisor
+        if let Some(supervisor) = self.supervisor.id().and_then(|it| Pid::from_raw(it.cast_signed())) {
+            let _ = kill_process(supervisor, Signal::CONT);
         }
         let _ = self.socket.shutdown().await;
         let _ = timeout(PATIENCE, async { while self.message().await.is_some() {} }).await;
         if !self.has_said_nothing_left {
-            // A stopped guard keeps the processes that it has adopted. Once it is killed, they become children of
+            // A stopped supervisor keeps the processes that it has adopted. Once it is killed, they become children of
             // this program, a moment after its socket closes.
-            let _ = self.guard.start_kill();
-            let _ = timeout(PATIENCE, self.guard.wait()).await;
+            let _ = self.supervisor.start_kill();
+            let _ = timeout(PATIENCE, self.supervisor.wait()).await;
             // this task goes on even if the caller no longer waits
             let _ = timeout(PATIENCE, tokio::spawn(orphans::end_marked())).await;
         }
     }
 }
 
-/// Runs as a guard: starts the command behind `ARGUMENT`, and ends when no process of it is left.
+/// Runs as a supervisor: starts the command behind `ARGUMENT`, and ends when no process of it is left.
 pub fn run(mut arguments: ArgsOs) -> ExitCode {
     match arguments.nth(2) {
         Some(first) if first == WAITING => become_next(arguments),
         Some(command) => {
-            guard(&command, arguments).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+            supervisor(&command, arguments).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
         None => ExitCode::FAILURE,
     }
 }
 
-fn guard(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
+fn supervisor(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     orphans::adopt();
-    orphans::name_guard();
+    orphans::name_supervisor();
     let mut child = process::Command::new(env::current_exe()?)
         .args([OsStr::new(ARGUMENT), OsStr::new(WAITING), command])
         .args(arguments)
@@ -180,7 +180,7 @@ fn guard(command: &OsStr, arguments: ArgsOs) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits for the guard's line and becomes the command. Ends if the guard has ended.
+/// Waits for the supervisor's line and becomes the command. Ends if the supervisor has ended.
 fn become_next(mut arguments: ArgsOs) -> ExitCode {
     let (Some(command), Ok(1)) = (arguments.next(), io::stdin().read(&mut [0])) else {
         return ExitCode::FAILURE;

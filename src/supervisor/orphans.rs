@@ -2,10 +2,10 @@
 //! other systems they belong to the system, and only a command's process group can be ended.
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{adopt, end_marked, kill_children, mark, name_guard};
+pub(super) use linux::{adopt, end_marked, kill_children, mark, name_supervisor};
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{adopt, end_marked, kill_children, mark, name_guard};
+pub(super) use elsewhere::{adopt, end_marked, kill_children, mark, name_supervisor};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -32,8 +32,8 @@ mod linux {
         let _ = set_child_subreaper(Some(getpid()));
     }
 
-    pub(in super::super) fn name_guard() {
-        let _ = rustix::thread::set_name(c"command-guard");
+    pub(in super::super) fn name_supervisor() {
+        let _ = rustix::thread::set_name(c"supervisor");
     }
 
     /// Marks this process, and every process that it will start, as belonging to a command.
@@ -53,7 +53,7 @@ mod linux {
     }
 
     /// Kills the marked children of this process, and the children that they leave, until there are none. They are
-    /// left over from commands whose guards were killed. Other children are not touched.
+    /// left over from commands whose supervisors were killed. Other children are not touched.
     pub(in super::super) async fn end_marked() {
         let own = getrlimit(MARK).maximum.unwrap_or(u64::MAX);
         let end = |pid: Pid, is_dead: bool| {
@@ -103,7 +103,7 @@ mod linux {
 mod elsewhere {
     pub(in super::super) fn adopt() {}
 
-    pub(in super::super) fn name_guard() {}
+    pub(in super::super) fn name_supervisor() {}
 
     pub(in super::super) fn mark() {}
 
