@@ -1,4 +1,6 @@
 //! Three-way merge: combines two texts that were made from the same base.
+//! Lua has a merge too (`hunks/algebra`): it gives edits to a buffer under review, and leaves the user's lines where both
+//! have changed them.
 
 use crate::text::{Hunk, Text, diff_lines};
 

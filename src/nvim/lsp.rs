@@ -1,4 +1,5 @@
-//! Questions to the editor's language servers that wait for their answer, by id; one task owns them.
+//! Questions to the editor's language servers that wait for their answer, by id; one task owns them. `reviews` gives ids
+//! to proposals likewise, but keeps a proposal after its answer, for its verdicts: a question ends with its one answer.
 
 use super::wire::Found;
 use crate::tool::lsp::Findings;

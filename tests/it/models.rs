@@ -408,6 +408,6 @@ fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
           ▾ greet.py
                 5  -1 +1  return f"Hello, {name}."
                10  -1 +2  name = sys.argv[1] if len(sys.argv) > 1…"#]].assert_eq(&nvim.conversation());
-    assert_eq!(nvim.lua_str("return #require('caliban').pending()"), "2");
+    assert_eq!(nvim.pending(), 2);
     assert_eq!(nvim.lua_str("return require('caliban').state().waiting_for"), "review");
 }

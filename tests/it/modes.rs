@@ -43,7 +43,7 @@ fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
         assert_eq!(answers.iter().filter(refused).count(), 3, "{answers:?}");
         assert_eq!(setup.on_disk("a.txt"), Some(nine()));
         assert_eq!((setup.on_disk("b.txt"), setup.on_disk("c.txt")), (None, None));
-        assert_eq!(nvim.lua_str("return #require('caliban').pending()"), "0");
+        assert_eq!(nvim.pending(), 0);
         nvim.keys(":Caliban mode ask<CR>");
         wait_mode(&nvim, "ask");
         nvim.ask("and now?", "Now I may.");

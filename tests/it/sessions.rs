@@ -74,15 +74,7 @@ fn program(setup: &Setup) -> Option<u32> {
 
 fn kill_program(nvim: &Nvim) {
     kill(program(&nvim.setup).unwrap());
-    nvim.wait(|nvim| phase(nvim) == "offline", "the program's end to be seen");
-}
-
-fn phase(nvim: &Nvim) -> String {
-    nvim.lua_str("return require('caliban').state().phase")
-}
-
-fn wait_phase(nvim: &Nvim, wanted: &str) {
-    nvim.wait(|nvim| phase(nvim) == wanted, &format!("phase {wanted}"));
+    nvim.wait(|nvim| nvim.phase() == "offline", "the program's end to be seen");
 }
 
 fn no_processes(nvim: &Nvim) {
@@ -105,7 +97,7 @@ fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>ihello<C-s>");
     nvim.wait_screen("I see");
-    wait_phase(&nvim, "streaming");
+    nvim.wait_phase("streaming");
     (setup, nvim, gate)
 }
 
@@ -184,7 +176,7 @@ fn a_wiped_chat_comes_back_as_it_was() {
     nvim.wait_screen("unsent");
     gate.finish();
     nvim.wait_screen("I see two files.");
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     nvim.command("bwipeout! caliban://main");
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("I see two files.");

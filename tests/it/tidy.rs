@@ -154,7 +154,10 @@ fn lua_imports_only_from_below() {
         &[("init", "require('caliban.chat')"), ("chat/init", "return require('caliban.chat.x')")],
         &[],
     );
-    check_rooms(&[("chat/init", "-- require('caliban')\nx = 'caliban.chat' .. 'caliban'"), ("init", "")], &[]);
+    check_rooms(
+        &[("chat/init", "-- require('caliban')\nx = 'caliban.chat' .. 'caliban'"), ("init", "")],
+        &[],
+    );
     check_rooms(
         &[
             ("review/x", "\nlocal function f()\n  require('caliban.chat').show()\nend"),

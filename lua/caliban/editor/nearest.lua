@@ -1,4 +1,5 @@
---- The known word a misspelt one was probably meant to be.
+--- The known word a misspelt one was probably meant to be: of settings and commands, which are checked before the program
+--- runs. The program has its own (`src/nearest.rs`) for what a model writes: it suggests less, as a model acts on it.
 local M = {}
 
 ---@param a string

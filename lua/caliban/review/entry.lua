@@ -4,16 +4,9 @@ local M = {}
 local api = vim.api
 local file = require('caliban.editor.file')
 local index = require('caliban.review.hunks.index')
-local algebra = require('caliban.review.hunks.algebra')
-local rope = require('caliban.review.hunks.rope')
-local slices = require('caliban.editor.slices')
+local long = require('caliban.review.hunks.long')
 local state = require('caliban.review.state')
 local tracking = require('caliban.review.hunks.tracking')
-
---- Lines that are read in one go, and hunks between two rests.
-local PART, SOME = 1000, 64
---- Bytes that are hashed in one go; the program does the same (`Text::hash_of_parts`).
-local CHUNK = 65536
 
 ---@class caliban.Plan what a proposal makes of a buffer
 ---@field tick integer the buffer's, for which it holds
@@ -25,35 +18,6 @@ local CHUNK = 65536
 ---@field was? caliban.Hunks pending already
 ---@field hunks caliban.Hunks pending then
 ---@field after caliban.Rope the lines then
-
---- The edits of a proposal, in rows of the text it was made from, without the lines they leave alone.
----@param p caliban.WireProposal
----@param lines string[]
----@param key integer the one before that of its first change
----@return caliban.Edit[]? edits absent: they do not fit the text
-function M.edits(p, lines, key)
-  local edits, row = {}, 0
-  for i, h in ipairs(p.hunks) do
-    local new = h.n == 0 and {} or vim.split(h.text, '\n', { plain = true })
-    if h.start < row or h.start + h.count > #lines or #new ~= h.n then
-      return nil
-    end
-    row = h.start + h.count
-    local old = vim.list_slice(lines, h.start + 1, row)
-    for _, d in ipairs(algebra.runs(old, new)) do
-      edits[#edits + 1] = {
-        start = h.start + d[1],
-        old = vim.list_slice(old, d[1] + 1, d[1] + d[2]),
-        new = vim.list_slice(new, d[3] + 1, d[3] + d[4]),
-        of = { key + i },
-      }
-    end
-    if i % SOME == 0 then
-      slices.rest()
-    end
-  end
-  return edits
-end
 
 --- Whether nothing has changed since it was made.
 ---@param plan caliban.Plan
@@ -147,43 +111,6 @@ local function moved(p, buf)
   return { 'moved', now }
 end
 
----@param buf integer
----@return string[] lines
----@return string text
-local function read(buf)
-  local lines, parts = {}, {}
-  for row = 0, file.empty(buf) and -1 or api.nvim_buf_line_count(buf) - 1, PART do
-    local part = api.nvim_buf_get_lines(buf, row, row + PART, false)
-    parts[#parts + 1] = table.concat(part, '\n')
-    vim.list_extend(lines, part)
-    if row > 0 then
-      slices.rest()
-    end
-    if not api.nvim_buf_is_loaded(buf) then
-      break
-    end
-  end
-  slices.rest(true)
-  local text = table.concat(parts, '\n')
-  slices.rest(true)
-  return lines, text
-end
-
---- The hash by which a text is known to the program: of a long one that of its parts' hashes.
----@param text string
----@return string
-local function hash(text)
-  if #text <= CHUNK then
-    return vim.fn.sha256(text)
-  end
-  local parts = {} ---@type string[]
-  for at = 1, #text, CHUNK do
-    parts[#parts + 1] = vim.fn.sha256(text:sub(at, at + CHUNK - 1))
-    slices.rest()
-  end
-  return vim.fn.sha256(table.concat(parts))
-end
-
 --- Whether the text a proposal was made from is the buffer's.
 ---@param p caliban.WireProposal
 ---@param buf integer
@@ -194,48 +121,7 @@ local function current(p, buf, text, open)
   if p.create then
     return file.empty(buf) and (open or not vim.uv.fs_stat(p.path))
   end
-  return hash(text) == p.sha
-end
-
----@param lines string[]
----@param edits caliban.Edit[]
----@return string[] lines after them
-local function after(lines, edits)
-  local out, row = {}, 0
-  for i, e in ipairs(edits) do
-    vim.list_extend(out, lines, row + 1, e.start)
-    vim.list_extend(out, e.new)
-    row = e.start + #e.old
-    if i % SOME == 0 then
-      slices.rest()
-    end
-  end
-  return vim.list_extend(out, lines, row + 1)
-end
-
---- What is pending then.
----@param lines string[]
----@param edits caliban.Edit[]
----@param was? caliban.Hunks
----@return caliban.Hunks
-local function pending(lines, edits, was)
-  if not was or was.count == 0 then
-    return index.of(algebra.proposed(edits))
-  end
-  local asked = 0
-  local function get(first, last)
-    asked = asked + 1
-    if asked % SOME == 0 then
-      slices.rest()
-    end
-    return vim.list_slice(lines, first + 1, last)
-  end
-  local list, last =
-    require('caliban.review.hunks.stack').stacked(index.list(was), edits, get), edits[#edits]
-  if last and index.ends(last) and not algebra.at(list, last.start) then
-    list[#list + 1] = { start = last.start, new = last.new, old = last.old, of = last.of }
-  end
-  return index.of(list)
+  return long.hash(text) == p.sha
 end
 
 --- What a proposal asks of a buffer. Takes its time: the buffer may have changed since.
@@ -246,11 +132,11 @@ end
 ---@return caliban.Unfit? unfit why not; absent too: it has changed meanwhile
 function M.plan(p, buf, r)
   local tick, was = api.nvim_buf_get_changedtick(buf), r and r.hunks
-  local lines, text = read(buf)
+  local lines, text = long.read(buf)
   local fits = p.binary or current(p, buf, text, r ~= nil)
   local count = math.max(#p.hunks, 1)
   local key = require('caliban.review.verdict').keys(count)
-  local edits = fits and M.edits(p, lines, key) or nil
+  local edits = fits and long.edits(p.hunks, lines, key) or nil
   if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
     return nil
   elseif not edits then
@@ -275,8 +161,8 @@ function M.plan(p, buf, r)
     key = key,
     count = #edits > 0 and count or 0,
     was = was,
-    hunks = pending(lines, edits, was),
-    after = rope.of(after(lines, edits)),
+    hunks = long.stacked(lines, edits, was),
+    after = long.after(lines, edits),
   }
 end
 
@@ -326,7 +212,7 @@ function M.orphans(r)
         id = it.id,
         before = table.concat(it.lines, '\n'),
         before_eol = it.eol[1],
-        after = it.whole == 'delete' and '' or table.concat(after(it.lines, it.edits), '\n'),
+        after = it.whole == 'delete' and '' or long.text_after(it.lines, it.edits),
         after_eol = it.eol[2],
         whole = it.whole,
         to = it.to,

@@ -1,6 +1,6 @@
 //! The record of a review of a file that no tool reads, or not without a question.
 
-use super::records::{pending, put, record};
+use super::records::{put, record};
 use super::*;
 use crate::review::scene::nine;
 
@@ -19,9 +19,9 @@ fn a_review_of_keys_that_nobody_began_tells_nothing_of_them() {
     }]);
     put(&setup, 1, &record(&env, &nine(), |it| it["proposals"] = proposals));
     let nvim = opened(&setup);
-    nvim.wait(|nvim| pending(nvim) == "1", "the change");
+    nvim.wait_hunks(1);
     nvim.keys("<Esc>:Caliban reject all<CR>");
-    nvim.wait(|nvim| pending(nvim) == "0", "the decision");
+    nvim.wait_hunks(0);
     for n in ["two", "three", "four"] {
         server.reply(Reply::said(&format!("Now {n}.")));
         nvim.ask(n, &format!("Now {n}."));
@@ -46,11 +46,11 @@ fn a_record_of_a_file_that_is_never_touched_is_not_taken_up() {
     put(&setup, 1, &record(&own, &nine(), |_| ()));
     put(&setup, 2, &record(&setup.path("a.txt"), &nine(), |_| ()));
     let nvim = opened(&setup);
-    nvim.wait(|nvim| pending(nvim) != "0", "the review of a.txt");
+    nvim.wait(|nvim| nvim.pending() > 0, "the review of a.txt");
     server.reply(Reply::said("Yes."));
     nvim.ask("well?", "Yes.");
-    assert_eq!(pending(&nvim), "1");
+    assert_eq!(nvim.pending(), 1);
     nvim.keys("<Esc>:Caliban accept all<CR>");
-    nvim.wait(|nvim| pending(nvim) == "0", "the decision");
+    nvim.wait_hunks(0);
     assert_eq!(fs::read_to_string(&own).unwrap(), nine());
 }

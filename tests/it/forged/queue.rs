@@ -28,7 +28,7 @@ fn a_queue_in_a_file_waits_for_the_user_and_its_mode_is_not_taken() {
     assert_eq!(mode(&nvim), "ask");
     server.reply(Reply::new().call("w1", "write", write("b.txt", "new\n")));
     nvim.keys("imine<C-s>");
-    nvim.wait(|nvim| nvim.lua_str("return #require('caliban').pending()") == "1", "the review");
+    nvim.wait_hunks(1);
     assert_eq!(setup.on_disk("b.txt"), None);
     server.reply(Reply::said("Done so."));
     nvim.keys("<Esc>:Caliban reject all<CR>");

@@ -30,10 +30,6 @@ pub(super) fn put(setup: &Setup, n: u32, record: &[u8]) {
     fs::write(folder(setup).join(format!("main.review-{n:012x}")), record).unwrap();
 }
 
-pub(super) fn pending(nvim: &Nvim) -> String {
-    nvim.lua_str("return #require('caliban').pending()")
-}
-
 /// Files that have a buffer.
 fn buffers(nvim: &Nvim) -> String {
     let names =
@@ -79,11 +75,11 @@ fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
     fs::write(setup.path("b.txt"), nine()).unwrap();
     put(&setup, 13, &record(&setup.path("b.txt"), &nine(), same));
     let nvim = opened(&setup);
-    nvim.wait(|nvim| pending(nvim) == "1", "the review of b.txt");
+    nvim.wait_hunks(1);
     // once this is answered, every earlier message has come
     server.reply(Reply::said("Yes."));
     nvim.ask("well?", "Yes.");
-    assert_eq!(pending(&nvim), "1");
+    assert_eq!(nvim.pending(), 1);
     let buffers = buffers(&nvim);
     assert!(buffers.contains("b.txt") && !buffers.contains("bashrc"), "{buffers}");
     assert!(!buffers.contains(".git") && !buffers.contains("a.txt"), "{buffers}");
@@ -126,12 +122,12 @@ fn accepted_hunks_of_a_record_are_pending_again() {
         }),
     );
     let nvim = opened(&setup);
-    nvim.wait(|nvim| pending(nvim) == "3", "the changes, all pending");
+    nvim.wait_hunks(3);
     assert_eq!(setup.on_disk("a.txt"), Some(nine()));
     assert_eq!(setup.on_disk("b.txt"), Some(nine()));
     assert_eq!(setup.on_disk("c.txt").as_deref(), Some(""));
     nvim.keys("<Esc>:Caliban reject all<CR>");
-    nvim.wait(|nvim| pending(nvim) == "0", "the decision");
+    nvim.wait_hunks(0);
     assert_eq!(setup.on_disk("a.txt"), Some(nine()));
     assert_eq!(setup.on_disk("b.txt"), Some(nine()));
 }

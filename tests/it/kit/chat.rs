@@ -71,6 +71,16 @@ impl Nvim {
         self.wait(|nvim| nvim.phase() == phase, &format!("the phase {phase:?}"));
     }
 
+    /// How many hunks are pending, in all files.
+    pub fn pending(&self) -> usize {
+        self.lua_str("return #require('caliban').pending()").parse().unwrap()
+    }
+
+    /// Waits until so many hunks are pending.
+    pub fn wait_hunks(&self, count: usize) {
+        self.wait(|nvim| nvim.pending() == count, &format!("{count} pending hunks"));
+    }
+
     /// Sends a text by the API and waits for the end of its turn, which the reply's last words tell.
     pub fn ask(&self, text: &str, last_words: &str) {
         self.lua("require('caliban').ask(...)", &[text.into()]);

@@ -147,7 +147,7 @@ fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
     scene.nvim.lua("require('caliban').stop()", &[]);
     scene.wait_idle("Stopped.");
     wait_came(&scene.nvim, "quiet $/cancelRequest");
-    let idle = |nvim: &Nvim| nvim.lua_str("return #require('caliban').pending()") == "0";
+    let idle = |nvim: &Nvim| nvim.pending() == 0;
     assert!(idle(&scene.nvim));
     assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
 }

@@ -54,11 +54,6 @@ impl Talk {
         self.nvim.wait_phase("idle");
     }
 
-    fn wait_hunks(&self, count: usize) {
-        let hunks = "return #require('caliban').pending()";
-        self.nvim.wait(|nvim| nvim.lua_str(hunks) == count.to_string(), "the hunks");
-    }
-
     fn calls(&self, turn: usize) {
         self.server.reply(reading(turn));
     }
@@ -126,7 +121,7 @@ impl Talk {
             edit(&path, &[("alpha", "beta")]),
         ));
         self.ask("edit");
-        self.wait_hunks(1);
+        self.nvim.wait_hunks(1);
         self.nvim.wait_phase("reviewing");
     }
 
@@ -137,7 +132,7 @@ impl Talk {
         self.ask("first this");
         self.wait_idle(&said);
         self.nvim.command("Caliban accept all");
-        self.wait_hunks(0);
+        self.nvim.wait_hunks(0);
     }
 
     fn is_stopped_in_a_review(&self, turn: usize) {
@@ -145,7 +140,7 @@ impl Talk {
         self.nvim.command("Caliban stop");
         self.nvim.wait_phase("idle");
         self.nvim.command("Caliban reject all");
-        self.wait_hunks(0);
+        self.nvim.wait_hunks(0);
     }
 
     fn mode(&self, mode: &str) {
@@ -164,7 +159,7 @@ impl Talk {
         self.ask("write");
         self.wait_idle(&said);
         self.nvim.command("Caliban accept all");
-        self.wait_hunks(0);
+        self.nvim.wait_hunks(0);
         self.mode("ask");
     }
 

@@ -229,9 +229,8 @@ impl Chaos {
     fn ask(&self) {
         self.scene.nvim.lua("require('caliban').ask('go on')", &[]);
         self.scene.nvim.wait(|_| self.scene.server.unfetched() == 0, "the request");
-        let phase = "return require('caliban').state().phase";
         let over = |phase: String| ["idle", "reviewing", "running"].contains(&phase.as_str());
-        self.scene.nvim.wait(|nvim| over(nvim.lua_str(phase)), "the reply");
+        self.scene.nvim.wait(|nvim| over(nvim.phase()), "the reply");
     }
 
     fn type_line(&mut self, before: &Look) {
@@ -339,10 +338,7 @@ impl Chaos {
         self.tell("kill".to_owned());
         super::life::kill_program(&self.scene);
         self.scene.nvim.keys(":Caliban restart<CR>");
-        self.scene.nvim.wait(
-            |nvim| nvim.lua_str("return require('caliban').state().phase") == "idle",
-            "the program to be back",
-        );
+        self.scene.nvim.wait_phase("idle");
         let after = self.look();
         assert_eq!(after.lines, before.lines, "{}", self.end());
         assert_eq!(after.base(), before.base(), "{}", self.end());

@@ -81,17 +81,12 @@ impl Scene {
     }
 
     pub fn wait_phase(&self, phase: &str) {
-        let code = "return require('caliban').state().phase";
-        self.nvim.wait(|nvim| nvim.lua_str(code) == phase, &format!("the phase {phase:?}"));
+        self.nvim.wait_phase(phase);
     }
 
     /// Waits for a text in the transcript, on the screen or not.
     pub fn wait_chat(&self, text: &str) {
-        let code = "local chat = require('caliban.chat.chats').current
-            if not chat then return '' end
-            return table.concat(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false), '\\n')";
-        self.nvim
-            .wait(|nvim| nvim.lua_str(code).contains(text), &format!("{text:?} in the transcript"));
+        self.nvim.wait_transcript(text);
     }
 
     /// Waits until so many hunks are pending and the program waits for their verdict.
@@ -102,11 +97,11 @@ impl Scene {
 
     /// Waits until so many hunks are pending.
     pub fn wait_hunks(&self, count: usize) {
-        self.nvim.wait(|nvim| pending(nvim) == count, &format!("{count} pending hunks"));
+        self.nvim.wait_hunks(count);
     }
 
     pub fn pending(&self) -> usize {
-        pending(&self.nvim)
+        self.nvim.pending()
     }
 
     /// The n-th request, from 1.
@@ -147,11 +142,6 @@ impl Scene {
         let rows = marked.lines().map(|row| cut(row, width).trim_end().to_owned());
         rows.filter(|row| !row.starts_with('~')).collect::<Vec<_>>().join("\n")
     }
-}
-
-fn pending(nvim: &Nvim) -> usize {
-    let count = nvim.lua("return #require('caliban').pending()", &[]);
-    usize::try_from(count.as_u64().unwrap()).unwrap()
 }
 
 /// The call ids and texts of a request's tool results, in order.

@@ -75,7 +75,7 @@ fn what_is_said_while_a_conversation_opens_reaches_it_in_order() {
     nvim.wait(|_| is_kept(), "the draft on disk");
     nvim.keys(":Caliban resume two<CR>");
     nvim.wait_screen("To the second words.");
-    nvim.wait(|nvim| phase(nvim) == "idle", "the end of the turn");
+    nvim.wait(|nvim| nvim.phase() == "idle", "the end of the turn");
     let words = [
         "user: first words",
         "assistant: To the first words.",

@@ -27,7 +27,7 @@ fn the_programs_death_is_one_sentence_and_loses_nothing() {
     assert_eq!(count(&nvim, "main", "The program ended"), 0);
     nvim.keys("<C-s>");
     nvim.wait_screen("Back again.");
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     nvim.go_to_transcript("held: and the tests?");
     nvim.keys("s");
     nvim.wait_screen("And here.");
@@ -56,7 +56,7 @@ fn goes_on_after_it(server: &Server, nvim: &Nvim) {
     server.reply(Reply::said("Let us see."));
     nvim.lua("require('caliban').ask('well?')", &[]);
     nvim.wait_screen("Let us see.");
-    wait_phase(nvim, "idle");
+    nvim.wait_phase("idle");
     let body = server.wait_requests(2)[1].json.to_string();
     assert!(body.contains("It may have had effects"), "{body}");
 }
@@ -114,16 +114,16 @@ fn a_program_killed_as_it_starts_a_command_leaves_nothing_of_it() {
         let command = serde_json::json!({"command": "setsid sleep 617 & sleep 617"});
         server.reply(Reply::new().call(&format!("c{moment}"), "shell", command));
         nvim.lua("require('caliban').ask('run it')", &[]);
-        wait_phase(&nvim, "asking");
+        nvim.wait_phase("asking");
         let pid = program(&nvim.setup).unwrap();
         nvim.wait_question();
         nvim.lua("require('caliban').approve()", &[]);
         (0..moment * 2).for_each(|_| drop(nvim.request("nvim_get_mode", vec![])));
         kill(pid);
         nvim.wait(|nvim| nvim.setup.processes().len() == 1, "the end of all but Neovim");
-        wait_phase(&nvim, "offline");
+        nvim.wait_phase("offline");
         nvim.command("Caliban restart");
-        wait_phase(&nvim, "idle");
+        nvim.wait_phase("idle");
     }
 }
 
@@ -207,7 +207,7 @@ fn killed_at_any_moment_it_comes_back_whole() {
         let shown = words(&nvim);
         kill_program(&nvim);
         nvim.command("Caliban restart");
-        wait_phase(&nvim, "idle");
+        nvim.wait_phase("idle");
         let kept = |nvim: &Nvim| {
             let kept = words(nvim);
             kept.len() >= shown.len()

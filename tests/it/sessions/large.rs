@@ -201,7 +201,7 @@ fn its_file_is_whole_once_it_is_closed() {
         server.reply(Reply::said("The last of all."));
         nvim.lua("require('caliban').ask('and now?')", &[]);
         nvim.wait_transcript("The last of all.");
-        wait_phase(&nvim, "idle");
+        nvim.wait_phase("idle");
         let journal = folder(&setup).join("main.journal");
         let read = || fs::read_to_string(&journal).unwrap();
         nvim.wait(|_| read().contains("The last of all."), "the turn in the journal");

@@ -94,7 +94,7 @@ fn a_running_turn_keeps_its_name() {
     nvim.wait_screen("A turn is running. Stop it first (<C-c>), then rename.");
     gate.finish();
     nvim.wait_screen("I see two files.");
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     nvim.keys(":Caliban rename other<CR>");
     wait_state(&nvim, "other");
     assert_eq!(said(&setup, "other")[1], "assistant: I see two files.");

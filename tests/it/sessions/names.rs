@@ -6,7 +6,7 @@ pub(super) fn say(nvim: &Nvim, server: &Server, text: &str, reply: &str) {
     server.reply(Reply::said(reply));
     nvim.lua("require('caliban').ask(...)", &[text.into()]);
     nvim.wait_screen(reply);
-    wait_phase(nvim, "idle");
+    nvim.wait_phase("idle");
 }
 
 fn completed(nvim: &Nvim, line: &str) -> Vec<String> {

@@ -37,7 +37,7 @@ fn a_question_in_a_journal_of_an_older_version_is_read() {
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_question();
         kill_program(&nvim);
-        wait_phase(&nvim, "offline");
+        nvim.wait_phase("offline");
         plan_as(&setup, &step);
         nvim.keys(":Caliban restart<CR>");
         nvim.wait_screen("! Interrupted: ");

@@ -102,7 +102,7 @@ fn earlier_messages_are_found_in_every_session_and_hidden_ones_in_none() {
     server.reply(Reply::said("Four."));
     nvim.keys("ihidden<C-s>");
     nvim.wait_screen("Four.");
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     nvim.keys("<Up>");
     nvim.wait(|nvim| nvim.composer() == "hidden", "its own message");
     nvim.quit_with("<Esc>:qa!<CR>");

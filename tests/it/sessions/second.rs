@@ -100,7 +100,7 @@ fn it_is_taken_over_and_may_be_taken_back() {
     server.reply(Reply::said("The third."));
     first.lua("require('caliban').ask('three')", &[]);
     wait_words(&first, "main", "The third.");
-    wait_phase(&first, "idle");
+    first.wait_phase("idle");
     assert_eq!(said(&setup, "main").len(), 6);
     // what they were asked through is closed
     for nvim in [&first, &second] {
@@ -116,15 +116,14 @@ fn a_running_turn_is_stopped_and_a_review_goes_along_when_it_is_taken_over() {
     let edits = edit("a.txt", &[("l2", "L2"), ("l8", "L8")]);
     server.reply(Reply::new().call("e1", "edit", edits));
     first.lua("require('caliban').ask('change it')", &[]);
-    wait_phase(&first, "reviewing");
+    first.wait_phase("reviewing");
     second.keys("3<CR>");
     wait_session(&second, "main");
-    let pending = |nvim: &Nvim| nvim.lua_json("return #require('caliban').pending()");
-    second.wait(|nvim| pending(nvim) == 2, "the hunks");
-    assert_eq!(pending(&first), 0);
-    wait_phase(&first, "idle");
+    second.wait_hunks(2);
+    assert_eq!(first.pending(), 0);
+    first.wait_phase("idle");
     second.keys("<Esc>:Caliban accept all<CR>");
-    second.wait(|nvim| pending(nvim) == 0, "the decision");
+    second.wait_hunks(0);
     assert_eq!(setup.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
     server.reply(Reply::said("I see."));
     second.lua("require('caliban').ask('go on')", &[]);

@@ -83,7 +83,7 @@ impl Turn<'_> {
     }
 
     fn wait_hunks(&self, count: usize) {
-        self.nvim.wait(|nvim| hunks(nvim) == count, "the hunks");
+        self.nvim.wait_hunks(count);
         self.nvim.wait_phase("reviewing");
     }
 
@@ -97,10 +97,6 @@ impl Turn<'_> {
     fn end_command(&self) {
         std::fs::write(self.nvim.setup.path(&format!("go{}", self.round)), "now\n").unwrap();
     }
-}
-
-fn hunks(nvim: &Nvim) -> usize {
-    nvim.lua_str("return #require('caliban').pending()").parse().unwrap()
 }
 
 fn first(round: usize) -> Reply {
@@ -158,7 +154,7 @@ impl Talk {
     /// Goes on after a stop; `verdict`: what the user does of an edit under review, before or after the next prompt.
     /// Gives what the next request says.
     fn go_on(&self, round: usize, verdict: usize) -> Vec<Said> {
-        let undecided = hunks(&self.nvim);
+        let undecided = self.nvim.pending();
         let file = format!("f{round}.txt");
         match (undecided, verdict) {
             (1, 0) => self.nvim.command("Caliban accept all"),
@@ -177,7 +173,7 @@ impl Talk {
             let told = ["accepted", "rejected", "The user stopped the turn"][verdict];
             assert!(request.last_user_text().contains(told), "{}", request.last_user_text());
             self.nvim.command("Caliban reject all");
-            self.nvim.wait(|nvim| hunks(nvim) == 0, "no hunk");
+            self.nvim.wait_hunks(0);
             let left = if verdict == 0 { "beta\n" } else { "alpha\n" };
             assert_eq!(self.nvim.setup.on_disk(&file).unwrap(), left);
         }
@@ -196,7 +192,7 @@ impl Talk {
     fn finish(&self, files: &BTreeMap<String, Option<String>>) {
         let waits = |nvim: &Nvim| nvim.setup.processes().iter().any(|it| it.1.contains("mkfifo"));
         self.nvim.wait(|nvim| !waits(nvim), "the end of the commands");
-        assert_eq!(hunks(&self.nvim), 0);
+        assert_eq!(self.nvim.pending(), 0);
         for (file, left) in files {
             assert_eq!(self.nvim.setup.on_disk(file), *left, "{file}");
         }

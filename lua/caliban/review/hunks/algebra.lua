@@ -456,7 +456,9 @@ function M.at(hunks, row)
   return hangs
 end
 
---- The file changed from `origin` to `disk` while the buffer went from `origin` to `mine`.
+--- The file changed from `origin` to `disk` while the buffer went from `origin` to `mine`. The program merges too
+--- (`edit::merge`), whole texts for its checkpoints, and where both have changed a line it takes the other's. This one
+--- gives edits to a buffer, so that hunks, marks and cursors stay, and where both have changed a line the user's stands.
 ---@param origin string[]
 ---@param disk string[]
 ---@param mine string[]

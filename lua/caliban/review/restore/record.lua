@@ -7,6 +7,7 @@ local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
+local long = require('caliban.review.hunks.long')
 local slices = require('caliban.editor.slices')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -50,36 +51,6 @@ local function name_of(session, path)
   return dir and ('%s/%s.review-%s'):format(dir, session, vim.fn.sha256(path):sub(1, 12))
 end
 
---- Joined as they stand in a file: NULs are '\n' within a line.
----@param lines string[]
----@return string
-local function joined(lines)
-  local parts = {} ---@type string[]
-  for first = 1, #lines, PART do
-    local text = {} ---@type string[]
-    for i = first, math.min(first + PART - 1, #lines) do
-      local line = lines[i]
-      text[#text + 1] = line:find('\n', 1, true) and line:gsub('\n', '\0') or line
-    end
-    parts[#parts + 1] = table.concat(text, '\n')
-    slices.rest()
-  end
-  return table.concat(parts, '\n')
-end
-
----@param text string
----@return integer
-local function line_count(text)
-  local lines, at = 1, text:find('\n', 1, true)
-  while at do
-    lines, at = lines + 1, text:find('\n', at + 1, true)
-    if lines % PART == 0 then
-      slices.rest()
-    end
-  end
-  return lines
-end
-
 ---@param text string
 ---@param count integer
 ---@return string[]
@@ -95,7 +66,7 @@ end
 ---@return string
 local function text_of(proposal)
   local lines = proposal.lines
-  texts_of[lines] = texts_of[lines] or joined(lines)
+  texts_of[lines] = texts_of[lines] or long.joined(lines)
   return texts_of[lines]
 end
 
@@ -138,7 +109,7 @@ local function parts(r)
   slices.rest(true)
   lines = algebra.base(lines, list)
   slices.rest(true)
-  local base = add(joined(lines), #lines)
+  local base = add(long.joined(lines), #lines)
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
     local fields = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
@@ -147,7 +118,7 @@ local function parts(r)
   end, r.proposals)
   slices.rest(true)
   local text = r.origin
-  local origin = text and (at[text] or add(text, text == '' and 0 or line_count(text)))
+  local origin = text and (at[text] or add(text, text == '' and 0 or long.count(text)))
   local head = encoded({
     version = 1,
     session = r.session,

@@ -1,0 +1,173 @@
+--- Long texts, in parts, so that what the user types comes in between. Where such work runs in slices, anything may have
+--- changed when it is done.
+local M = {}
+
+local api = vim.api
+local algebra = require('caliban.review.hunks.algebra')
+local file = require('caliban.editor.file')
+local index = require('caliban.review.hunks.index')
+local rope = require('caliban.review.hunks.rope')
+local slices = require('caliban.editor.slices')
+local stack = require('caliban.review.hunks.stack')
+
+--- Lines that are read in one go, lines that are joined in one go, and hunks between two rests.
+local PART, MANY, SOME = 1000, 4000, 64
+--- Bytes that are hashed in one go; the program does the same (`Text::hash_of_parts`).
+local CHUNK = 65536
+
+--- The lines of a buffer, and the same joined. It may have changed since.
+---@param buf integer
+---@return string[] lines
+---@return string text
+function M.read(buf)
+  local lines, parts = {}, {}
+  for row = 0, file.empty(buf) and -1 or api.nvim_buf_line_count(buf) - 1, PART do
+    local part = api.nvim_buf_get_lines(buf, row, row + PART, false)
+    parts[#parts + 1] = table.concat(part, '\n')
+    vim.list_extend(lines, part)
+    if row > 0 then
+      slices.rest()
+    end
+    if not api.nvim_buf_is_loaded(buf) then
+      break
+    end
+  end
+  slices.rest(true)
+  local text = table.concat(parts, '\n')
+  slices.rest(true)
+  return lines, text
+end
+
+--- The hash by which a text is known to the program: of a long one that of its parts' hashes.
+---@param text string
+---@return string
+function M.hash(text)
+  if #text <= CHUNK then
+    return vim.fn.sha256(text)
+  end
+  local parts = {} ---@type string[]
+  for at = 1, #text, CHUNK do
+    parts[#parts + 1] = vim.fn.sha256(text:sub(at, at + CHUNK - 1))
+    slices.rest()
+  end
+  return vim.fn.sha256(table.concat(parts))
+end
+
+--- Joined as they stand in a file: NULs are '\n' within a line.
+---@param lines string[]
+---@return string
+function M.joined(lines)
+  local parts = {} ---@type string[]
+  for first = 1, #lines, MANY do
+    local text = {} ---@type string[]
+    for i = first, math.min(first + MANY - 1, #lines) do
+      local line = lines[i]
+      text[#text + 1] = line:find('\n', 1, true) and line:gsub('\n', '\0') or line
+    end
+    parts[#parts + 1] = table.concat(text, '\n')
+    slices.rest()
+  end
+  return table.concat(parts, '\n')
+end
+
+--- How many lines a joined text has.
+---@param text string
+---@return integer
+function M.count(text)
+  local lines, at = 1, text:find('\n', 1, true)
+  while at do
+    lines, at = lines + 1, text:find('\n', at + 1, true)
+    if lines % MANY == 0 then
+      slices.rest()
+    end
+  end
+  return lines
+end
+
+--- The edits of a proposal, in rows of the text it was made from. The program's hunks are git's, made to be read: one may
+--- hold lines that are in both texts. Those are not proposed, so they are taken out here.
+---@param hunks caliban.WireHunk[]
+---@param lines string[]
+---@param key integer the one before that of its first change
+---@return caliban.Edit[]? edits absent: they do not fit the text
+function M.edits(hunks, lines, key)
+  local edits, row = {}, 0
+  for i, h in ipairs(hunks) do
+    local new = h.n == 0 and {} or vim.split(h.text, '\n', { plain = true })
+    if h.start < row or h.start + h.count > #lines or #new ~= h.n then
+      return nil
+    end
+    row = h.start + h.count
+    local old = vim.list_slice(lines, h.start + 1, row)
+    for _, d in ipairs(algebra.runs(old, new)) do
+      edits[#edits + 1] = {
+        start = h.start + d[1],
+        old = vim.list_slice(old, d[1] + 1, d[1] + d[2]),
+        new = vim.list_slice(new, d[3] + 1, d[3] + d[4]),
+        of = { key + i },
+      }
+    end
+    if i % SOME == 0 then
+      slices.rest()
+    end
+  end
+  return edits
+end
+
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@return string[] lines after them
+local function lines_after(lines, edits)
+  local out, row = {}, 0
+  for i, e in ipairs(edits) do
+    vim.list_extend(out, lines, row + 1, e.start)
+    vim.list_extend(out, e.new)
+    row = e.start + #e.old
+    if i % SOME == 0 then
+      slices.rest()
+    end
+  end
+  return vim.list_extend(out, lines, row + 1)
+end
+
+--- The lines after edits.
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@return caliban.Rope
+function M.after(lines, edits)
+  return rope.of(lines_after(lines, edits))
+end
+
+--- The same, joined.
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@return string
+function M.text_after(lines, edits)
+  return table.concat(lines_after(lines, edits), '\n')
+end
+
+--- What is pending once edits have entered a buffer with these lines.
+---@param lines string[]
+---@param edits caliban.Edit[]
+---@param was? caliban.Hunks
+---@return caliban.Hunks
+function M.stacked(lines, edits, was)
+  if not was or was.count == 0 then
+    return index.of(algebra.proposed(edits))
+  end
+  local asked = 0
+  local function get(first, last)
+    asked = asked + 1
+    if asked % SOME == 0 then
+      slices.rest()
+    end
+    return vim.list_slice(lines, first + 1, last)
+  end
+  local list, last = stack.stacked(index.list(was), edits, get), edits[#edits]
+  if last and index.ends(last) and not algebra.at(list, last.start) then
+    list[#list + 1] = { start = last.start, new = last.new, old = last.old, of = last.of }
+  end
+  return index.of(list)
+end
+
+return M
