@@ -2,6 +2,7 @@
 local M = {}
 
 local disk = require('caliban.editor.disk')
+local names = require('caliban.editor.name')
 
 --- The paths that the file name in a swap file may mean: Neovim writes the home folder as `~user`.
 ---@param written string
@@ -39,7 +40,7 @@ local function told(path, found)
   end
   local info = vim.fn.swapinfo(found)
   local of = vim.tbl_filter(function(written)
-    return require('caliban.editor.name').real(written) == path
+    return names.real(written) == path
   end, meant(info.fname or ''))
   if #of > 0 then
     local lives = (info.pid or 0) > 0 and vim.uv.kill(info.pid, 0) == 0

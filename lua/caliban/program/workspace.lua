@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
+local names = require('caliban.editor.name')
 
 ---@class caliban.Reviewing what the reviews tell of a buffer
 ---@field pending fun(buf: integer): integer hunks that must not be on disk yet
@@ -94,12 +95,9 @@ function M.stamps(message)
     local name = api.nvim_buf_get_name(buf)
     local open = api.nvim_buf_is_loaded(buf) and file.ordinary(buf) and name ~= ''
     if open and reviews.undecided(buf) then
-      stamps[require('caliban.editor.name').real(name)] = 'undecided'
+      stamps[names.real(name)] = 'undecided'
     elseif open and vim.bo[buf].modified and not reviews.gone(buf) then
-      stamps[require('caliban.editor.name').real(name)] = ('%d.%d'):format(
-        buf,
-        api.nvim_buf_get_changedtick(buf)
-      )
+      stamps[names.real(name)] = ('%d.%d'):format(buf, api.nvim_buf_get_changedtick(buf))
     end
   end
   return vim.tbl_map(function(path)

@@ -7,6 +7,7 @@ local arrival = require('caliban.review.arrival')
 local decision = require('caliban.review.decision')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
+local names = require('caliban.editor.name')
 local write_guard = require('caliban.review.write_guard')
 local index = require('caliban.review.hunks.index')
 local listeners = require('caliban.review.listeners')
@@ -60,10 +61,7 @@ local function settle(r)
   local name = there and api.nvim_buf_get_name(r.buf) or ''
   if not there then
     forget(r)
-  elseif
-    unsaved == ''
-    and require('caliban.editor.name').real(name) ~= require('caliban.editor.name').real(r.path)
-  then
+  elseif unsaved == '' and names.real(name) ~= names.real(r.path) then
     unsaved = ('its buffer has another name, %s'):format(file.short(name))
   end
   local stays = not (r.create and unsaved == '' and vim.uv.fs_stat(r.path) == nil)

@@ -3,6 +3,7 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
+local names = require('caliban.editor.name')
 
 local group = api.nvim_create_augroup('caliban.review.write_guard', {})
 
@@ -102,8 +103,7 @@ function M.set(buf, it)
     buffer = buf,
     nested = true,
     callback = function(event)
-      local own = require('caliban.editor.name').real(event.match)
-        == require('caliban.editor.name').real(api.nvim_buf_get_name(buf))
+      local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
       if own and not (insists and vim.v.cmdbang == 1) then
         -- a BufWriteCmd of the user's may have come before; else 'modified' stays, so that the write has failed
         -- for `:wq` and `:wqa`
@@ -148,10 +148,7 @@ function M.follow(buf, it)
     group = group,
     buffer = buf,
     callback = function(event)
-      if
-        require('caliban.editor.name').real(event.match)
-        == require('caliban.editor.name').real(api.nvim_buf_get_name(buf))
-      then
+      if names.real(event.match) == names.real(api.nvim_buf_get_name(buf)) then
         it.written(false)
       end
     end,

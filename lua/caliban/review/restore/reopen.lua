@@ -5,6 +5,7 @@ local M = {}
 local api = vim.api
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
+local names = require('caliban.editor.name')
 local index = require('caliban.review.hunks.index')
 local record = require('caliban.review.restore.record')
 local algebra = require('caliban.review.hunks.algebra')
@@ -382,10 +383,7 @@ function M.wait(it)
   id = api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
     group = api.nvim_create_augroup('caliban.review.restore.reopen', { clear = false }),
     callback = function(event)
-      if
-        require('caliban.editor.name').real(api.nvim_buf_get_name(event.buf))
-        == require('caliban.editor.name').real(it.path)
-      then
+      if names.real(api.nvim_buf_get_name(event.buf)) == names.real(it.path) then
         api.nvim_del_autocmd(id)
         push(it, { left = 1, files = {}, hunks = 0, said = {} })
       end
