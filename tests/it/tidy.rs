@@ -155,7 +155,7 @@ fn lua_imports_only_from_below() {
         &[],
     );
     check_rooms(
-        &[("chat/init", "-- require('caliban')\nx = 'caliban.chat' .. 'caliban'"), ("init", "")],
+        &[("chat/init", "-- require('caliban')\nx = 'caliban.chat.y' .. 'caliban'"), ("init", "")],
         &[],
     );
     check_rooms(

@@ -30,6 +30,9 @@ pub(super) const ROOMS: [&str; 18] = [
 /// The files that others rely on, or that are asked for before all else.
 const FACES: [&str; 6] = ["command", "config", "health", "init", "status", "version"];
 
+/// What stands before a module's name.
+const IMPORTS: [&str; 4] = ["require(", "require, ", "loaded[", "preload["];
+
 /// A file's place below `lua/caliban`, without its ending.
 fn place(path: &str) -> Option<&str> {
     path.strip_prefix("lua/caliban/")?.strip_suffix(".lua")
@@ -44,8 +47,8 @@ fn room(place: &str, rooms: &[&str]) -> Option<usize> {
     rooms.iter().position(|room| *room == longest)
 }
 
-/// The modules of ours that a file names in quotes, with their lines: `require('caliban.x')` wherever it stands, also
-/// within a function or a mapping, and `package.loaded`.
+/// The modules of ours that a file imports, with their lines: `require('caliban.x')` wherever it stands, also within a
+/// function or a mapping, and `package.loaded`.
 fn named(text: &str) -> Vec<(usize, String)> {
     let code = without_comments(text);
     let mut found = Vec::new();
@@ -57,10 +60,9 @@ fn named(text: &str) -> Vec<(usize, String)> {
         let rest = &code[at..];
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
         let name = &rest[..end.unwrap_or(rest.len())];
-        // the program's channel and a file type are called `caliban` too
+        // a file type and groups of autocommands are called like modules
         let before = &code[..at - 1];
-        let is_import =
-            name.contains('.') || before.ends_with("require(") || before.ends_with("loaded[");
+        let is_import = IMPORTS.iter().any(|it| before.ends_with(it));
         if rest[name.len()..].starts_with(quote) && is_import {
             found.push((1 + code[..at].matches('\n').count(), name.to_owned()));
         }
