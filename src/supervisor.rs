@@ -129,7 +129,9 @@ impl Connection {
     /// kills the rest.
     async fn finish(mut self) {
         // a command may have stopped its supervisor
-        if let Some(supervisor) = self.supervisor.id().and_then(|it| Pid::from_raw(it.cast_signed())) {
+        if let Some(supervisor) =
+            self.supervisor.id().and_then(|it| Pid::from_raw(it.cast_signed()))
+        {
             let _ = kill_process(supervisor, Signal::CONT);
         }
         let _ = self.socket.shutdown().await;

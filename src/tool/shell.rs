@@ -201,7 +201,8 @@ fn prepared(desk: &Desk, line: &str) -> Command {
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join("bash"))
         .find(|file| file.is_file());
-    let mut command = supervisor::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
+    let mut command =
+        supervisor::command(&desk.program, bash.as_deref().unwrap_or(Path::new("sh")));
     command.arg("-c").arg(line).current_dir(&desk.root);
     desk.secrets.withhold(&mut command);
     command.envs([
