@@ -54,7 +54,7 @@ build() { # name version [arguments of cargo install]: without optimization; the
   local name=$1 version=$2
   shift 2
   echo "Building $name $version in target/tools: there is no prebuilt one" >&2
-  CARGO_PROFILE_RELEASE_OPT_LEVEL=${LEVEL:-0} CARGO_TARGET_DIR=target/tools/build \
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_TARGET_DIR=target/tools/build \
     cargo install --quiet --locked --force "$name@$version" "$@" --root target/tools
   rm -rf target/tools/build
 }
