@@ -1,9 +1,8 @@
-//! `make bench`: Caliban beside two floors, as one Markdown table. `BENCH=quick` for a short run, `BENCH=decode` for
-//! the decoders alone, `BENCH=edits` for the matching of edits, `BENCH=reach` for the rules of paths,
-//! `BENCH=rope` for a rope beside a `String`,
-//! `BENCH=review` for reviews, `BENCH=way` for the whole way of large things, `BENCH=sessions` for large sessions, `BENCH=flood` for replies of thousands of calls,
-//! `BENCH_ONLY=0,6,once` for
-//! single parts. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
+//! `make bench`: Caliban beside two floors, as Markdown tables; each is written to `doc/benchmarks` too. One part alone:
+//! `BENCH=decode` (the decoders), `edits` (the matching of edits), `reach` (the rules of paths), `rope` (a rope beside a
+//! `String`), `review` (reviews), `way` (the whole way of large things), `sessions` (large sessions), `flood` (replies
+//! of thousands of calls). `BENCH=quick` is a short run and `BENCH_ONLY=0,6,once` single rows; these are only
+//! printed. The floors do what any chat must: *plain* appends the text as it comes, *marked* also highlights each finished line once.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a bench that fails shall end there")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 #![expect(
@@ -20,6 +19,7 @@ mod flood;
 mod floor;
 mod proc;
 mod reach;
+mod record;
 mod report;
 mod review;
 mod rope;
@@ -69,6 +69,18 @@ struct Part {
     table: fn() -> String,
 }
 
+impl Part {
+    /// Prints the table; `keep`: writes it too.
+    fn run(&self, keep: bool) {
+        let table = (self.table)();
+        if keep {
+            record::keep(self.name, &format!("BENCH={} make bench", self.name), &table);
+        } else {
+            println!("{table}");
+        }
+    }
+}
+
 const PARTS: [Part; 8] = [
     Part { name: "decode", table: decode::table },
     Part { name: "edits", table: edits::table },
@@ -86,11 +98,11 @@ fn main() {
         return floor::run(&arguments[1..]);
     }
     let wanted = std::env::var("BENCH").unwrap_or_default();
+    let only = std::env::var("BENCH_ONLY").ok();
     if let Some(part) = PARTS.iter().find(|it| it.name == wanted) {
-        return println!("{}", (part.table)());
+        return part.run(only.is_none());
     }
     let quick = wanted == "quick";
-    let only = std::env::var("BENCH_ONLY").ok();
     let named = |name: &str| only.as_ref().map(|it| it.split(',').any(|part| part == name));
     let rounds = if quick { 1 } else { 3 };
     let mut report = Report::default();
@@ -116,10 +128,15 @@ fn main() {
         report.questions.push(single::question(8));
         report.starts.extend((0..3).map(|_| single::start()));
     }
-    print!("{}", report.table(&SCENARIOS));
+    let table = report.table(&SCENARIOS);
+    if quick || only.is_some() {
+        println!("{table}");
+    } else {
+        record::keep("stream", "make bench", &table);
+    }
     if only.is_none() {
         for part in PARTS {
-            println!("{}", (part.table)());
+            part.run(!quick);
         }
     }
 }

@@ -24,7 +24,7 @@ if [ ! -x "$nvim12" ]; then
   bash scripts/debian.sh "$PWD/target/nvim/0.12" neovim || { echo "Set NVIM_0_12 to a Neovim 0.12." >&2; exit 1; }
   launcher "$PWD/target/nvim/0.12"
 fi
-bash scripts/tools.sh
+bash scripts/tools.sh server
 for nvim in "$nvim11" "$nvim12"; do
   echo "On $("$nvim" --version | head -1)"
   NVIM=$nvim cargo test --locked --test it -- --skip lints:: --skip tidy::

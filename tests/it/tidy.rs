@@ -237,7 +237,7 @@ fn beside_the_folders_of_lua_lie_the_faces_alone() {
 
 #[test]
 fn the_tests_of_the_cases_exist() {
-    let cases = std::fs::read_to_string(root().join("doc/cases.md")).unwrap();
+    let cases = std::fs::read_to_string(root().join("tests/cases.md")).unwrap();
     let mut known: BTreeSet<String> = BTreeSet::new();
     for (_, text) in
         files(&["src/", "tests/it/"], ".rs").into_iter().chain(files(&["tests/lua/"], ".lua"))
@@ -252,7 +252,7 @@ fn the_tests_of_the_cases_exist() {
         "| `no_such_test` |",
         &["a:1: there is no test no_such_test"],
     );
-    holds(&[("doc/cases.md".to_owned(), cases)], rules::cases_of(&known));
+    holds(&[("tests/cases.md".to_owned(), cases)], rules::cases_of(&known));
 }
 
 #[test]
