@@ -297,6 +297,20 @@ impl Archive {
         open.cloned().or_else(|| self.project.like(name))
     }
 
+    /// The name that a session is to get, or one that looks like it, if another has that.
+    pub(super) fn clash(&self, of: &SessionId, to: &SessionId, taken: &[String]) -> Option<String> {
+        self.like(&to.0, taken).filter(|it| *it != of.0 || of == to)
+    }
+
+    /// A session was renamed: whether it was the one to come back to. It is again, under its new name.
+    pub(super) fn note_renamed(&self, of: SessionId, to: &SessionId, is_current: bool) -> bool {
+        let was_last = is_current || self.project.last() == Some(of);
+        if was_last {
+            self.note(to, true);
+        }
+        was_last
+    }
+
     /// Moves the files of a session that is closed into the trash. `was_open`: it had a chat here.
     pub(super) fn delete(&self, session: SessionId, was_open: bool) -> Vec<Outcome> {
         let (notice, is_gone) = match self.project.delete(&session) {

@@ -5,8 +5,9 @@ use super::{Program, settings};
 use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
 use crate::conversation::report::Level;
-use crate::event::{Failure, SessionId};
+use crate::event::Failure;
 use crate::message::Parameter;
+use crate::nvim::voice::Handle;
 use crate::nvim::wire::{Offer, ToNvim};
 use crate::provider::endpoint::{self, Endpoint};
 use crate::provider::facts::Facts;
@@ -32,9 +33,9 @@ fn env(name: &str) -> Option<String> {
 
 impl Program {
     /// Tells the editor all models of the providers whose keys are there, without waiting for any.
-    pub(super) fn offer_models(&self, session: SessionId) {
-        let models = self.models.clone();
-        let (editor, probes) = (self.editor.clone(), self.config.probe);
+    pub(super) fn offer_models(&self, session: Handle) {
+        let Some(voice) = self.sessions.voice(session) else { return };
+        let (models, probes) = (self.models.clone(), self.config.probe);
         tokio::spawn(async move {
             let endpoints = endpoint::names(&models.users).into_iter();
             let endpoints =
@@ -42,7 +43,7 @@ impl Program {
             let asked = endpoints.filter(|it| it.is_usable(&env, probes));
             let lists = join_all(asked.map(|it| list(it, &models))).await;
             let (offers, problems): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
-            editor.tell(ToNvim::Models {
+            voice.tell(|session| ToNvim::Models {
                 session,
                 models: offers.concat(),
                 problems: problems.into_iter().flatten().collect(),
@@ -53,7 +54,7 @@ impl Program {
     /// What one conversation has learnt of a server holds for all, until the program ends.
     pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
         if self.models.leave_out(model, parameter) {
-            for agent in self.agents.values() {
+            for (_, agent) in self.sessions.agents() {
                 // One that is closed asks nothing more.
                 let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
             }
@@ -94,7 +95,7 @@ impl Program {
         if is_stored {
             self.models.connect(&provider, &self.keys);
             self.model = self.model.take().filter(|(name, _)| !self.models.is_tour(name));
-            for agent in self.agents.values() {
+            for (_, agent) in self.sessions.agents() {
                 // One that is closed needs no key.
                 let _ = agent.send(Command::Connect(provider.clone(), self.keys.clone()));
             }

@@ -7,10 +7,11 @@ use super::{Program, settings};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
 use crate::context::prompt;
-use crate::conversation::report::Level;
-use crate::event::SessionId;
+use crate::conversation::report::{Level, Wish};
 use crate::message::CallId;
+use crate::nvim::buffers::Buffers;
 use crate::nvim::screen;
+use crate::nvim::voice::{Handle, Voice};
 use crate::nvim::wire::{FromNvim, WireConfig};
 use crate::provider::endpoint::{self, Chosen, Unresolved};
 use crate::provider::tour;
@@ -18,6 +19,7 @@ use crate::session::Session;
 use crate::store::{Draft, Store};
 use crate::tool::environment::Secrets;
 use crate::tool::{self, Desk};
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The fourth line of an empty chat that has no model.
@@ -60,7 +62,7 @@ impl Program {
     /// The parts that the tools of a session work with.
     pub(super) fn desk(
         &self,
-        id: &SessionId,
+        voice: Voice,
         output: mpsc::UnboundedSender<(CallId, String)>,
     ) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
@@ -69,7 +71,12 @@ impl Program {
             home: dirs::home_dir(),
             config: config_dir(),
             reach: self.places.reach.clone(),
-            workspace: self.workspace(id),
+            workspace: Arc::new(Buffers {
+                owner: voice.clone(),
+                voice,
+                reviews: self.reviews.clone(),
+                questions: self.questions.clone(),
+            }),
             output,
             tools: tool::own(),
             seen: None,
@@ -95,9 +102,9 @@ impl Program {
 
     /// Begins a session that was opened.
     pub(super) fn start(&mut self, start: Start) {
-        let open = self.agents.get(&start.id).filter(|it| !it.is_closed());
-        if open.is_some() && !self.readers.contains(&start.id) {
-            return self.came_twice(start);
+        let open = self.sessions.named(&start.id).filter(|it| !self.sessions.reads(*it));
+        if let Some(open) = open.filter(|it| self.sessions.runs(*it)) {
+            return self.came_twice(open, start);
         }
         let model = self.default_model(None);
         let intro = self.intro(&model, &start);
@@ -108,10 +115,6 @@ impl Program {
         let Begun { store, mut session, replayed, partial, draft, warnings: others, reads } =
             Begun::of(begin, unsent);
         warnings.extend(others);
-        match &reads {
-            Some(_) => self.readers.insert(id.clone()),
-            None => self.readers.remove(&id),
-        };
         if session.model.is_empty()
             || self.models.is_tour(&session.model)
             || self.models.resolve(&session.model).is_err()
@@ -121,13 +124,17 @@ impl Program {
         let (output, outputs) = mpsc::unbounded_channel();
         let (show, show_end) = mpsc::unbounded_channel();
         let stored = store.as_ref().map(Store::outputs);
-        tokio::spawn(screen::run(self.editor.clone(), id.clone(), stored, show_end));
-        if self.current.replace(id.clone()).as_ref() != Some(&id) {
+        let (agent, inbox) = mpsc::unbounded_channel();
+        if self.current.and_then(|it| self.sessions.name(it)).as_ref() != Some(&id) {
             let _ = self.notes.send((id.clone(), is_kept));
         }
+        let voice = self.sessions.begin(&id, agent, reads.is_some());
+        self.current = Some(voice.session);
+        let wishes = self.wishes_of(voice.session);
+        tokio::spawn(screen::run(voice.clone(), stored, show_end));
         let setup = agent::Setup {
-            id: id.clone(),
-            desk: self.desk(&id, output),
+            id,
+            desk: self.desk(voice, output),
             screen: show,
             store,
             session,
@@ -144,26 +151,37 @@ impl Program {
             recorded,
             shown,
             outputs,
-            wishes: self.wishes.clone(),
+            wishes,
             intro,
             warnings,
             instead,
             reads,
         };
-        let (agent, inbox) = mpsc::unbounded_channel();
         tokio::spawn(agent::run(setup, inbox));
-        self.agents.insert(id, agent);
+    }
+
+    /// Takes what a session's agent wishes, which does not know its session's handle.
+    fn wishes_of(&self, session: Handle) -> mpsc::UnboundedSender<Wish> {
+        let (wishes, mut wished) = mpsc::unbounded_channel();
+        let to = self.wishes.clone();
+        tokio::spawn(async move {
+            while let Some(wish) = wished.recv().await {
+                // The program outlives its agents, or is ending.
+                let _ = to.send((session, wish));
+            }
+        });
+        wishes
     }
 
     /// A session of this name has begun meanwhile: it is shown. One that is never saved takes another name.
-    fn came_twice(&mut self, start: Start) {
+    fn came_twice(&mut self, open: Handle, start: Start) {
         let Start { id, begin, shown, .. } = start;
         if matches!(&begin, Begin::InMemory(it) if it.is_blank()) {
             let name = Some(id.0);
             return self.step(News::said(FromNvim::New { name, ephemeral: true }));
         }
         if shown {
-            self.tell(&id, Command::Present);
+            self.tell(open, Command::Present);
         }
     }
 

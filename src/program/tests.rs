@@ -20,6 +20,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let (wishes, wishes_end) = mpsc::unbounded_channel();
     let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
     let program = Program {
+        sessions: Sessions::new(Editor::gone()),
         editor: Editor::gone(),
         archive,
         places: Places {
@@ -33,9 +34,6 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         config: WireConfig::default(),
         models: Models::default(),
         model: None,
-        agents: HashMap::new(),
-        readers: HashSet::new(),
-        renamed: HashMap::new(),
         live: Vec::new(),
         current: None,
         reviews,
@@ -55,8 +53,16 @@ fn id(name: &str) -> SessionId {
 
 fn open(program: &mut Program, name: &str) -> Inbox {
     let (agent, inbox) = mpsc::unbounded_channel();
-    program.agents.insert(id(name), agent);
+    program.sessions.begin(&id(name), agent, false);
     inbox
+}
+
+fn handle(program: &Program, name: &str) -> Handle {
+    program.sessions.find(&id(name)).unwrap()
+}
+
+fn runs(program: &Program, name: &str) -> bool {
+    program.sessions.runs(handle(program, name))
 }
 
 fn heard(inbox: &mut Inbox) -> Vec<&'static str> {
@@ -111,16 +117,16 @@ async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_sess
     retry(&mut program, "a");
     retry(&mut program, "b");
     assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
-    let Some(Order::Reviewed(of, verdicts)) = orders.recv().await else { panic!("no review") };
+    let Some(Order::Settled(of)) = orders.recv().await else { panic!("no review") };
     let verdict = Verdict {
         session: of.session,
         answers: Vec::new(),
-        path: of.path,
+        path: of.reviewed.path,
         was: None,
         saved: true,
         text: None,
     };
-    assert!(verdicts.send(vec![verdict]).is_ok());
+    assert!(of.done.send(vec![verdict]).is_ok());
     end_one(&mut program, &mut ends).await;
     assert_eq!((heard(&mut a), heard(&mut b)), (vec!["reviewed", "retry"], vec![]));
     assert!(program.lanes.is_idle());
@@ -142,7 +148,7 @@ async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_i
     assert!(done.send(Ok(())).is_ok());
     end_one(&mut program, &mut ends).await;
     assert_eq!(heard(&mut a), ["retry", "stop"]);
-    assert!(program.runs(&id("new")) && program.runs(&id("a")));
+    assert!(runs(&program, "new") && runs(&program, "a"));
 }
 
 #[tokio::test]
@@ -159,22 +165,22 @@ async fn a_session_that_closes_holds_up_no_other() {
     drop(a);
     // it is deleted, and then it is opened anew
     end_one(&mut program, &mut ends).await;
-    assert!(!program.runs(&id("a")) && program.lanes.is_busy(&id("a")));
+    assert!(!runs(&program, "a") && program.lanes.is_busy(handle(&program, "a")));
     end_one(&mut program, &mut ends).await;
-    assert!(program.runs(&id("a")) && program.lanes.is_idle());
+    assert!(runs(&program, "a") && program.lanes.is_idle());
 }
 
 #[tokio::test]
 async fn a_new_session_hears_what_is_said_to_its_name_and_not_the_one_that_had_it() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
-    let mut had_it = open(&mut program, "new");
-    program.renamed.insert(id("a"), id("new"));
+    let mut had_it = open(&mut program, "a");
+    program.sessions.rename(handle(&program, "a"), &id("new"));
     program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
     retry(&mut program, "a");
     end_one(&mut program, &mut ends).await;
     assert_eq!(heard(&mut had_it), Vec::<&str>::new());
-    assert!(program.agents.contains_key(&id("a")) && program.lanes.is_idle());
+    assert!(runs(&program, "a") && program.lanes.is_idle());
     retry(&mut program, "new");
     assert_eq!(heard(&mut had_it), ["retry"]);
 }
@@ -190,8 +196,8 @@ async fn what_waits_at_the_end_is_done_before_it() {
     // a session that waits for nothing ends at once
     assert!(matches!(b.recv().await, Some(Command::Quit(_))));
     assert_eq!(heard(&mut a), Vec::<&str>::new());
-    let Some(Order::Reviewed(_, verdicts)) = orders.recv().await else { panic!("no review") };
-    assert!(verdicts.send(Vec::new()).is_ok());
+    let Some(Order::Settled(of)) = orders.recv().await else { panic!("no review") };
+    assert!(of.done.send(Vec::new()).is_ok());
     assert!(matches!(a.recv().await, Some(Command::Retry)));
     assert!(matches!(a.recv().await, Some(Command::Quit(_))));
     drop((a, b));
