@@ -107,7 +107,6 @@ fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
 struct Program {
     editor: Editor,
     archive: Archive,
-    root: PathBuf,
     /// Where instructions are looked for.
     places: Places,
     config: WireConfig,
@@ -141,19 +140,12 @@ struct Ends {
 
 impl Program {
     fn new(editor: Editor, hello: Hello) -> (Program, Ends) {
-        let config = hello.config;
+        let mut config = hello.config;
         let root = project_root(&hello.cwd);
-        let places = Places {
-            root: root.clone(),
-            cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
-            config: config_dir(),
-            home: dirs::home_dir(),
-            reach: places::reach(&root),
-        };
         let project = Project::new(&data_dir().join("sessions"), &root).at(hello.utc_offset);
-        let archive = Archive { project, reach: places.reach.clone() };
+        let archive = Archive { project, reach: places::reach(&root) };
         let keys = data_dir().join("keys.json");
-        let mut models = settings::models(&config, &keys);
+        let mut models = settings::models(&mut config, &keys);
         models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
         models.note_keys();
         let (reviews, review_orders) = mpsc::unbounded_channel();
@@ -166,11 +158,17 @@ impl Program {
         tokio::spawn(lsp::run(first_id(), question_orders));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         editor.tell(ToNvim::Welcome { version });
+        let places = Places {
+            cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
+            root,
+            config: config_dir(),
+            home: dirs::home_dir(),
+            reach: archive.reach.clone(),
+        };
         let program = Program {
             sessions: Sessions::new(editor.clone()),
             editor,
             archive,
-            root,
             places,
             config,
             models,
@@ -216,8 +214,8 @@ impl Program {
     }
 
     /// The editor says something to the session that has or had this name.
-    fn told(&mut self, session: &SessionId, command: Command) {
-        match (self.sessions.find(session).filter(|it| self.sessions.runs(*it)), command) {
+    fn told(&mut self, session: SessionId, command: Command) {
+        match (self.sessions.find(&session).filter(|it| self.sessions.runs(*it)), command) {
             (Some(session), command) => {
                 if matches!(command, Command::Send { .. }) {
                     self.note_last(session);
@@ -225,7 +223,6 @@ impl Program {
                 self.tell(session, command);
             }
             (None, Command::Send { text, context, .. }) => {
-                let session = session.clone();
                 let why = format!(
                     "The conversation `{session}` is not open. :Caliban new begins another."
                 );
@@ -233,7 +230,7 @@ impl Program {
             }
             // The draft has gone to the session that was opened instead; nobody waits for the check any more.
             (None, Command::Draft(_) | Command::Checked(_)) => (),
-            (None, _) => self.absent(session),
+            (None, _) => self.absent(&session),
         }
     }
 
@@ -244,7 +241,7 @@ impl Program {
         let (name, session) = (reviewed.session.clone(), lanes[0]);
         let _ = self.reviews.send(reviews::Order::Settled(Settled { reviewed, session, done }));
         let lanes = lanes.into_iter().flatten().map(Lane::Session).collect();
-        self.begin(lanes, async move {
+        self.begin(lanes, |_| async move {
             vec![Outcome::Judged(name, verdicts.await.unwrap_or_default())]
         });
     }
@@ -276,8 +273,7 @@ impl Program {
             if self.config.resume == Resume::Fresh {
                 return self.new_session(None, false, false);
             }
-            let archive = self.archive.clone();
-            return self.begin(vec![Lane::Unnamed], async move {
+            return self.begin(vec![Lane::Unnamed], |archive| async move {
                 vec![Outcome::Last(archive.apart(|it| it.project.last()).await)]
             });
         };
@@ -353,10 +349,7 @@ impl Program {
     }
 
     /// Has sessions save everything and end.
-    fn end_all(
-        &self,
-        which: impl Fn(&Lanes<News>, Handle) -> bool,
-    ) -> Vec<oneshot::Receiver<()>> {
+    fn end_all(&self, which: impl Fn(&Lanes<News>, Handle) -> bool) -> Vec<oneshot::Receiver<()>> {
         let agents = self.sessions.agents().filter(|it| which(&self.lanes, it.0));
         let ends = agents.map(|(_, agent)| {
             let (done, is_done) = oneshot::channel();

@@ -38,7 +38,7 @@ pub enum Order {
 /// A review is settled.
 pub struct Settled {
     pub reviewed: Reviewed,
-    /// The session that it was made in, if that runs.
+    /// The session that the editor names for it, if it is open here.
     pub session: Option<Handle>,
     /// Takes what it means.
     pub done: oneshot::Sender<Vec<Verdict>>,
@@ -46,7 +46,7 @@ pub struct Settled {
 
 /// What a settled review means for its sessions.
 pub struct Verdict {
-    /// `None`: it does not run.
+    /// The session whose proposals these are. `None`: it is not open here.
     pub session: Option<Handle>,
     pub answers: Vec<ToolAnswer>,
     pub path: PathBuf,

@@ -119,8 +119,8 @@ impl Screen {
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
     }
 
-    /// Of a session that is over, what is shown of it may be another's by now: only scripts hear more of it, and the user
-    /// what is theirs.
+    /// Once the session is over its name may be another's. What belongs to a chat is not said any more then; scripts
+    /// hear of its last events, and the user gets notices, and messages and replies back.
     fn report(&self, report: Report) {
         let is_heard = match &report {
             Report::Event { .. }

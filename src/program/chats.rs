@@ -83,8 +83,8 @@ impl Program {
         let mut taken = self.sessions.taken();
         taken.retain(|it| *it != of.0 || of == to);
         let lanes = [session, self.sessions.reserve(&to)].map(Lane::Session).into();
-        let (archive, is_current) = (self.archive.clone(), self.current == Some(session));
-        self.begin(lanes, async move {
+        let is_current = self.current == Some(session);
+        self.begin(lanes, |archive| async move {
             let names = (of.clone(), to.clone());
             let clash = archive.apart(move |it| it.clash(&names.0, &names.1, &taken));
             if let Some(taken) = clash.await {
@@ -127,7 +127,7 @@ impl Program {
         let (reads, taken) = (self.sessions.reads(session), self.sessions.taken());
         let named = copy.name.iter().map(|it| self.sessions.reserve(&SessionId(it.clone())));
         let lanes = named.chain([session]).map(Lane::Session).collect();
-        self.open_apart(lanes, move |it| it.keep_copy((&of, reads), copy, &taken));
+        self.open_apart(lanes, move |it| it.keep_copy((of, reads), copy, &taken));
     }
 
     /// Ends a session, its turn stopped, and moves its files into the trash.
@@ -137,8 +137,8 @@ impl Program {
         }
         let of = self.sessions.find(session).unwrap_or_else(|| self.sessions.reserve(session));
         let Some(id) = self.sessions.name(of) else { return };
-        let (archive, agent) = (self.archive.clone(), self.sessions.close(of));
-        self.begin(vec![Lane::Session(of)], async move {
+        let agent = self.sessions.close(of);
+        self.begin(vec![Lane::Session(of)], |archive| async move {
             let was_open = agent.is_some();
             if let Some(agent) = agent {
                 agent.closed().await;

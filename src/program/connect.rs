@@ -74,7 +74,7 @@ impl Program {
         let keyed = keyed.filter(|it| it.key != Key::None || !it.is_local());
         let providers = keyed.map(|it| {
             let is_there = it.is_usable(&env, false);
-            let about = if is_there { settings::origin(&it.key) } else { String::new() };
+            let about = if is_there { settings::origin(&it.key) } else { "" }.to_owned();
             Offer { name: it.name, about }
         });
         self.editor.tell(ToNvim::Connect { provider, providers: providers.collect() });
@@ -85,7 +85,7 @@ impl Program {
         let named = endpoint::named(&provider, &self.models.users, &env);
         let Ok(endpoint) = named else { return self.ask_for_key(Some(provider)) };
         let (file, used) = (self.keys.clone(), self.models.used.clone());
-        self.begin(Vec::new(), async move {
+        self.begin(Vec::new(), |_| async move {
             vec![Outcome::Connected(try_and_store(endpoint, used, &key, &file).await)]
         });
     }
@@ -105,18 +105,17 @@ impl Program {
 }
 
 async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String>) {
-    let (own, is_local) = (endpoint.models.clone(), endpoint.is_local());
-    let name = endpoint.name.clone();
-    let (mut names, problem) =
-        match Http::new(endpoint).noting(models.used.clone()).list(None).await {
-            Ok(names) => (names, None),
-            // A server that does not run on this machine is none.
-            Err(Failure::Offline { .. }) if is_local && own.is_empty() => {
-                return (Vec::new(), None);
-            }
-            Err(failure) => (Vec::new(), Some(format!("{name}: {failure}"))),
-        };
-    let missing: Vec<_> = own.into_iter().filter(|it| !names.contains(it)).collect();
+    let http = Http::new(endpoint).noting(models.used.clone());
+    let Endpoint { name, models: own, .. } = http.endpoint();
+    let (mut names, problem) = match http.list(None).await {
+        Ok(names) => (names, None),
+        // A server that does not run on this machine is none.
+        Err(Failure::Offline { .. }) if http.endpoint().is_local() && own.is_empty() => {
+            return (Vec::new(), None);
+        }
+        Err(failure) => (Vec::new(), Some(format!("{name}: {failure}"))),
+    };
+    let missing: Vec<_> = own.iter().filter(|it| !names.contains(it)).cloned().collect();
     names.splice(0..0, missing);
     let offers = names.into_iter().filter_map(|it| {
         let chosen = models.resolve(&format!("{name}/{it}")).ok()?;

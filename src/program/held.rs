@@ -41,9 +41,9 @@ impl Begin {
 impl Program {
     /// Opens a session from disk; where it is barred, for reading, or a new one beside it.
     pub(super) fn load(&mut self, id: SessionId) {
-        let (archive, asked) = (self.archive.clone(), self.asked(false));
+        let asked = self.asked(false);
         let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
-        self.begin_opening(lanes, async move {
+        self.begin_opening(lanes, |archive| async move {
             let opened = archive.open_within(&id, HANDOVER).await;
             archive.apart(move |it| it.loaded(id, opened, &asked)).await
         });
@@ -74,7 +74,7 @@ impl Program {
                 let of = self.sessions.reserve(&session);
                 let reads = self.sessions.reads(of);
                 self.open_apart(vec![Lane::Session(of)], move |it| {
-                    it.fork(&session, root.as_deref(), reads, &taken)
+                    it.fork(session, root.as_deref(), reads, &taken)
                 });
             }
             Way::Take => self.take_over(session),
@@ -83,8 +83,7 @@ impl Program {
 
     /// The session may be open for reading here, and goes on meanwhile.
     fn take_over(&mut self, session: SessionId) {
-        let archive = self.archive.clone();
-        self.begin_opening(Vec::new(), async move {
+        self.begin_opening(Vec::new(), |archive| async move {
             match archive.open_within(&session, PATIENCE).await {
                 Ok(opened) => {
                     let begin = Begin::of(opened);
@@ -109,8 +108,7 @@ impl Program {
 
     /// The Neovim that has a session may be on its way out, its turn cut off.
     pub(super) fn look_later(&mut self, session: SessionId) {
-        let archive = self.archive.clone();
-        self.begin(Vec::new(), async move {
+        self.begin(Vec::new(), |archive| async move {
             let is_free = archive.freed_within(&session, PATIENCE).await;
             is_free.then_some(Outcome::Free(session)).into_iter().collect()
         });
@@ -121,8 +119,7 @@ impl Program {
         let of = self.sessions.find(&session).filter(|it| !self.sessions.reads(*it));
         let Some((of, id)) = of.and_then(|it| Some((it, self.sessions.name(it)?))) else { return };
         let Some(agent) = self.sessions.close(of) else { return };
-        let archive = self.archive.clone();
-        self.begin_opening(vec![Lane::Session(of)], async move {
+        self.begin_opening(vec![Lane::Session(of)], |archive| async move {
             agent.closed().await;
             archive.apart(move |it| it.given_up(id, &by)).await
         });

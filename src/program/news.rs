@@ -68,7 +68,7 @@ pub(super) enum Outcome {
         session: SessionId,
         is_gone: bool,
     },
-    /// A review is settled; the session that the editor has named for it.
+    /// A review is settled, for which the editor names this session.
     Judged(SessionId, Vec<Verdict>),
     /// A key was tried.
     Connected(Connected),
@@ -102,7 +102,7 @@ impl Program {
     pub(super) fn step(&mut self, news: News) {
         let lanes = self.lanes_of(&news);
         match self.lanes.admit(&lanes, news) {
-            Some(News::Told(session, command)) => self.told(&session, *command),
+            Some(News::Told(session, command)) => self.told(session, *command),
             Some(News::Said(message)) => self.handle(*message),
             Some(News::Wished(session, wish)) => self.wish(session, wish),
             Some(News::Done(done)) => self.done(done),
@@ -111,13 +111,12 @@ impl Program {
     }
 
     /// Begins a task. What is about one of its lanes waits for the end of it.
-    pub(super) fn begin(
-        &mut self,
-        lanes: Vec<Lane>,
-        work: impl Future<Output = Vec<Outcome>> + Send + 'static,
-    ) {
+    pub(super) fn begin<Work>(&mut self, lanes: Vec<Lane>, work: impl FnOnce(Archive) -> Work)
+    where
+        Work: Future<Output = Vec<Outcome>> + Send + 'static,
+    {
         self.lanes.begin(&lanes);
-        let done = self.done.clone();
+        let (work, done) = (work(self.archive.clone()), self.done.clone());
         tokio::spawn(async move {
             // Also a task that dies of a fault of ours ends.
             let outcomes = tokio::spawn(work).await.unwrap_or_default();
@@ -127,19 +126,24 @@ impl Program {
     }
 
     /// Begins a task that opens a session. The first of them also looks for a model server on this machine.
-    pub(super) fn begin_opening(
+    pub(super) fn begin_opening<Work>(
         &mut self,
         lanes: Vec<Lane>,
-        work: impl Future<Output = Vec<Outcome>> + Send + 'static,
-    ) {
+        work: impl FnOnce(Archive) -> Work,
+    ) where
+        Work: Future<Output = Vec<Outcome>> + Send + 'static,
+    {
         let looks = self.looks_for_server();
-        self.begin(lanes, async move {
-            let mut outcomes = work.await;
-            if looks && outcomes.iter().any(|it| matches!(it, Outcome::Start(_))) {
-                let env = |name: &str| std::env::var(name).ok();
-                outcomes.insert(0, Outcome::Local(probe::probe(&env).await));
+        self.begin(lanes, |archive| {
+            let work = work(archive);
+            async move {
+                let mut outcomes = work.await;
+                if looks && outcomes.iter().any(|it| matches!(it, Outcome::Start(_))) {
+                    let env = |name: &str| std::env::var(name).ok();
+                    outcomes.insert(0, Outcome::Local(probe::probe(&env).await));
+                }
+                outcomes
             }
-            outcomes
         });
     }
 
@@ -149,8 +153,7 @@ impl Program {
         lanes: Vec<Lane>,
         work: impl FnOnce(&Archive) -> Vec<Outcome> + Send + 'static,
     ) {
-        let archive = self.archive.clone();
-        self.begin_opening(lanes, async move { archive.apart(work).await });
+        self.begin_opening(lanes, |archive| async move { archive.apart(work).await });
     }
 
     fn done(&mut self, done: Done) {
@@ -177,7 +180,7 @@ impl Program {
                 let session = Some(last.unwrap_or_else(|| SessionId("main".into())));
                 self.step(News::said(FromNvim::Open { session }));
             }
-            Outcome::Local(local) => drop(self.default_model(local)),
+            Outcome::Local(local) => self.default_model(local),
             Outcome::Held(session, holder) => self.offer(session, holder),
             Outcome::Leaving(session) => self.look_later(session),
             Outcome::Free(session) => self.step(News::said(FromNvim::Look { session })),
@@ -225,7 +228,7 @@ impl Program {
             }
             FromNvim::New { .. } => return vec![Lane::Unnamed],
             FromNvim::Open { session: None } => vec![self.current],
-            // What is said of a name on the disk is not about a session that had it once.
+            // These are about a name on the disk, not about a session that had it once.
             FromNvim::Open { session: Some(session) } | FromNvim::Look { session } => {
                 vec![self.sessions.named(session)]
             }
@@ -243,7 +246,7 @@ impl Program {
         lanes.into_iter().flatten().map(Lane::Session).collect()
     }
 
-    /// The session that a review was made in, and the one that is told of it.
+    /// The session that the editor names for a review, and the one that is told its verdict.
     pub(super) fn lanes_of_review(&self, session: &SessionId) -> [Option<Handle>; 2] {
         [self.sessions.find(session), self.judged_for(session)]
     }

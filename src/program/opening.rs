@@ -67,7 +67,7 @@ impl Program {
     ) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
         Desk {
-            root: self.root.clone(),
+            root: self.places.root.clone(),
             home: dirs::home_dir(),
             config: config_dir(),
             reach: self.places.reach.clone(),
@@ -95,7 +95,7 @@ impl Program {
         let home = dirs::home_dir();
         let system_file = system_file.as_ref().map(|it| match (it.strip_prefix("~"), home) {
             (Ok(rest), Some(home)) => home.join(rest),
-            _ => self.root.join(it),
+            _ => self.places.root.join(it),
         });
         prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
     }
@@ -106,8 +106,8 @@ impl Program {
         if let Some(open) = open.filter(|it| self.sessions.runs(*it)) {
             return self.came_twice(open, start);
         }
-        let model = self.default_model(None);
-        let intro = self.intro(&model, &start);
+        self.default_model(None);
+        let intro = self.intro(&start);
         let Start { id, begin, barred, shown, recorded, unsent, is_kept, warning, .. } = start;
         let (instead, why) = barred.unzip();
         let why = why.filter(|it| !it.is_empty());
@@ -119,7 +119,7 @@ impl Program {
             || self.models.is_tour(&session.model)
             || self.models.resolve(&session.model).is_err()
         {
-            session.model = model.0;
+            self.model_of_new().0.clone_into(&mut session.model);
         }
         let (output, outputs) = mpsc::unbounded_channel();
         let (show, show_end) = mpsc::unbounded_channel();
@@ -192,32 +192,41 @@ impl Program {
         self.model.is_none() && self.config.probe && matches!(found(), Err(Unresolved::Nothing))
     }
 
-    /// The configured model, else the first whose key is there, else that of the `local` server, else the tour.
-    pub(super) fn default_model(&mut self, local: Option<Chosen>) -> (String, String) {
-        if let Some(model) = &self.model {
-            return model.clone();
+    /// Finds the model of new sessions: the configured one, else the first whose key is there, else that of the `local`
+    /// server, else the tour.
+    pub(super) fn default_model(&mut self, local: Option<Chosen>) {
+        if self.model.is_some() {
+            return;
         }
         let env = |name: &str| std::env::var(name).ok();
-        let found = endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
-        let model = match (found, &self.config.model, local) {
-            (Ok(chosen), ..) => (full_name(&chosen), settings::origin(&chosen.endpoint.key)),
-            (Err(Unresolved::Wrong(text)), model, _) => {
-                self.notice(Level::Error, text);
-                (model.clone().unwrap_or_else(|| tour::NAME.to_owned()), String::new())
+        let wanted = self.config.model.as_deref();
+        let model = match (endpoint::resolve(wanted, &self.models.users, &env), local) {
+            (Ok(chosen), _) => {
+                (full_name(&chosen), settings::origin(&chosen.endpoint.key).to_owned())
             }
-            (Err(Unresolved::Nothing), _, Some(chosen)) => {
+            (Err(Unresolved::Wrong(text)), _) => {
+                self.notice(Level::Error, text);
+                (wanted.unwrap_or(tour::NAME).to_owned(), String::new())
+            }
+            (Err(Unresolved::Nothing), Some(chosen)) => {
                 let name = full_name(&chosen);
                 self.models.remember(&chosen);
                 (name, "a server on this machine".to_owned())
             }
-            (Err(Unresolved::Nothing), _, None) => {
+            (Err(Unresolved::Nothing), None) => {
                 (tour::NAME.to_owned(), "no model found".to_owned())
             }
         };
-        self.model.insert(model).clone()
+        self.model = Some(model);
     }
 
-    pub(super) fn intro(&self, (model, origin): &(String, String), start: &Start) -> Vec<String> {
+    /// The model of new sessions, and where its key comes from.
+    fn model_of_new(&self) -> (&str, &str) {
+        self.model.as_ref().map_or((tour::NAME, ""), |(model, origin)| (model, origin))
+    }
+
+    pub(super) fn intro(&self, start: &Start) -> Vec<String> {
+        let (model, origin) = self.model_of_new();
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
         let resume = match (start.others, &start.relative) {
             (0, Some(root)) => {
@@ -230,7 +239,7 @@ impl Program {
             }
         };
         vec![
-            format!("Project  {}", self.root.display()),
+            format!("Project  {}", self.places.root.display()),
             format!("Model    {model}{origin}"),
             "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
             if self.models.is_tour(model) { TOUR.to_owned() } else { resume },

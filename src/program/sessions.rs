@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 pub(super) type Agent = mpsc::UnboundedSender<Command>;
 
 struct Running {
-    /// Its name now. All who speak for the session read it here, until the session has ended.
+    /// Its present name, which its `Voice` reads. Once this is dropped the session is over.
     name: watch::Sender<SessionId>,
     /// `None`: a task opens or closes the session.
     agent: Option<Agent>,
@@ -71,17 +71,17 @@ impl Sessions {
         self.running.get(&session).is_some_and(|it| it.reads)
     }
 
-    /// Names that no other session may be given: of those that are open, opened or closed.
+    /// The names that no other session may be given: also of sessions that a task opens or closes.
     pub(super) fn taken(&self) -> Vec<String> {
         self.running.values().map(|it| it.name.borrow().0.clone()).collect()
     }
 
-    /// The session that has this name, else one that nobody speaks to, so that no other gets the name.
+    /// The session that has this name, else a new record without an agent, which keeps the name from others.
     pub(super) fn reserve(&mut self, name: &SessionId) -> Handle {
         self.named(name).unwrap_or_else(|| self.add(name, None, false).session)
     }
 
-    /// A session begins under a name, which is no other's any more.
+    /// A session begins under a name. Whoever had the name is over, and nobody is found by it as a former one.
     pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, reads: bool) -> Voice {
         if let Some(ended) = self.named(name) {
             self.end(ended);
@@ -97,7 +97,7 @@ impl Sessions {
         Voice::new(self.last, self.editor.clone(), given)
     }
 
-    /// Gives a session another name, which is free. Returns the former one, which leads to the session too.
+    /// Gives a session another name, which is free. Returns the former one, by which it is found too.
     pub(super) fn rename(&mut self, session: Handle, to: &SessionId) -> Option<SessionId> {
         if let Some(reserved) = self.named(to).filter(|it| *it != session) {
             self.end(reserved);
@@ -108,7 +108,7 @@ impl Sessions {
         Some(of)
     }
 
-    /// Has a session's turn stopped, everything saved, and its agent end. Nobody speaks to the session any more.
+    /// Stops a session's turn and has its agent save everything and end. From now on nobody can speak to it.
     pub(super) fn close(&mut self, session: Handle) -> Option<Agent> {
         let agent = self.running.get_mut(&session)?.agent.take()?;
         // One that broke off is closed already.
@@ -117,7 +117,7 @@ impl Sessions {
         Some(agent)
     }
 
-    /// The task has ended that opened or closed a session: one without an agent is none.
+    /// A task that had this session has ended. A record without an agent goes with it.
     pub(super) fn settle(&mut self, session: Handle) {
         if self.agent(session).is_none() {
             self.end(session);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::agent::Act;
+use crate::conversation::report::Copy;
 use crate::nvim::reviews::Order;
 use crate::nvim::wire::{DeleteSession, RenameSession};
 use std::path::Path;
@@ -23,14 +24,7 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
         sessions: Sessions::new(Editor::gone()),
         editor: Editor::gone(),
         archive,
-        places: Places {
-            root: root.clone(),
-            cwd: root.clone(),
-            config: root.clone(),
-            home: None,
-            reach,
-        },
-        root,
+        places: Places { cwd: root.clone(), config: root.clone(), root, home: None, reach },
         config: WireConfig::default(),
         models: Models::default(),
         model: None,
@@ -183,6 +177,61 @@ async fn a_new_session_hears_what_is_said_to_its_name_and_not_the_one_that_had_i
     assert!(runs(&program, "a") && program.lanes.is_idle());
     retry(&mut program, "new");
     assert_eq!(heard(&mut had_it), ["retry"]);
+}
+
+#[tokio::test]
+async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, _ends, _orders) = program(dir.path());
+    let _a = open(&mut program, "a");
+    let sessions = &mut program.sessions;
+    let a = sessions.find(&id("a")).unwrap();
+    for to in ["b", "c"] {
+        sessions.rename(a, &id(to));
+    }
+    let found = |of: &Sessions| ["a", "b", "c"].map(|it| of.find(&id(it)) == Some(a));
+    assert_eq!(found(sessions), [true; 3]);
+    // a task that wanted the name has come to nothing
+    let reserved = sessions.reserve(&id("a"));
+    assert_eq!(found(sessions), [false, true, true]);
+    sessions.settle(reserved);
+    assert_eq!(found(sessions), [true; 3]);
+    let other = sessions.begin(&id("a"), mpsc::unbounded_channel().0, false).session;
+    assert_eq!((sessions.find(&id("a")), found(sessions)), (Some(other), [false, true, true]));
+    sessions.close(other);
+    sessions.settle(other);
+    assert_eq!(found(sessions), [false, true, true]);
+    sessions.rename(a, &id("a"));
+    assert_eq!((found(sessions), sessions.taken()), ([true; 3], vec!["a".to_owned()]));
+}
+
+#[tokio::test]
+async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, _ends, _orders) = program(dir.path());
+    let mut old_inbox = open(&mut program, "a");
+    let old = program.sessions.voice(handle(&program, "a")).unwrap();
+    assert!(!old.is_over());
+    let mut new = open(&mut program, "a");
+    assert!(old.is_over() && handle(&program, "a") != old.session);
+    let copy = Copy { session: Box::default(), name: None };
+    for wish in [Wish::Rename { text: "b".to_owned() }, Wish::Models, Wish::Copy(copy)] {
+        program.step(News::Wished(old.session, wish));
+        assert!(program.lanes.is_idle());
+    }
+    program.tell(old.session, Command::Retry);
+    assert_eq!((heard(&mut new), heard(&mut old_inbox)), (vec![], vec![]));
+    // a review that was made in the old one is its name's: the other Neovim may have given the session back
+    let verdict = Verdict {
+        session: Some(old.session),
+        answers: Vec::new(),
+        path: "a.txt".into(),
+        was: None,
+        saved: true,
+        text: None,
+    };
+    program.verdict(&id("a"), verdict);
+    assert_eq!(heard(&mut new), ["reviewed"]);
 }
 
 #[tokio::test]

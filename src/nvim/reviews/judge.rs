@@ -55,7 +55,7 @@ impl Judge<'_> {
     }
 }
 
-/// `session`: the one that the review was made in, if that runs.
+/// `session`: the one that the editor names for the review, if it is open here.
 pub(super) fn judge(
     entries: &mut BTreeMap<u32, Entry>,
     (reviewed, session): (&Reviewed, Option<Handle>),
