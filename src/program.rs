@@ -205,7 +205,7 @@ impl Program {
                 Some(it) => self.rename(it, &asked.name),
                 None => self.absent(&asked.session),
             },
-            FromNvim::DeleteSession(asked) => self.delete(&asked.session),
+            FromNvim::DeleteSession(asked) => self.delete(asked.session),
             FromNvim::Claim(claim) => self.claim(claim),
             FromNvim::Yield(asked) => self.give_up(asked),
             // A greeting comes once, before all else.

@@ -131,12 +131,12 @@ impl Program {
     }
 
     /// Ends a session, its turn stopped, and moves its files into the trash.
-    pub(super) fn delete(&mut self, session: &SessionId) {
-        if !store::is_name(&session.0) {
-            return self.bad_name(&session.0);
+    pub(super) fn delete(&mut self, id: SessionId) {
+        if !store::is_name(&id.0) {
+            return self.bad_name(&id.0);
         }
-        let of = self.sessions.find(session).unwrap_or_else(|| self.sessions.reserve(session));
-        let Some(id) = self.sessions.name(of) else { return };
+        // What only was called so is not meant: the disk may have another of this name.
+        let of = self.sessions.reserve(&id);
         let agent = self.sessions.close(of);
         self.begin(vec![Lane::Session(of)], |archive| async move {
             let was_open = agent.is_some();

@@ -116,12 +116,13 @@ impl Program {
 
     /// Another Neovim takes a session over: its turn is stopped, all is on disk, and here it can only be read.
     pub(super) fn give_up(&mut self, Yield { session, by }: Yield) {
-        let of = self.sessions.find(&session).filter(|it| !self.sessions.reads(*it));
-        let Some((of, id)) = of.and_then(|it| Some((it, self.sessions.name(it)?))) else { return };
-        let Some(agent) = self.sessions.close(of) else { return };
+        let of = self.sessions.named(&session).filter(|it| !self.sessions.reads(*it));
+        let Some((of, agent)) = of.and_then(|it| Some((it, self.sessions.close(it)?))) else {
+            return;
+        };
         self.begin_opening(vec![Lane::Session(of)], |archive| async move {
             agent.closed().await;
-            archive.apart(move |it| it.given_up(id, &by)).await
+            archive.apart(move |it| it.given_up(session, &by)).await
         });
     }
 }

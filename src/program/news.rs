@@ -237,8 +237,8 @@ impl Program {
             FromNvim::RenameSession(it) => {
                 vec![self.sessions.find(&it.session), self.whose(it.name.trim())]
             }
-            FromNvim::DeleteSession(it) => vec![self.sessions.find(&it.session)],
-            FromNvim::Yield(it) => vec![self.sessions.find(&it.session)],
+            FromNvim::DeleteSession(it) => vec![self.sessions.named(&it.session)],
+            FromNvim::Yield(it) => vec![self.sessions.named(&it.session)],
             FromNvim::Models { session } => vec![self.sessions.find(session)],
             FromNvim::Reviewed(it) => self.lanes_of_review(&it.session).into(),
             _ => Vec::new(),
