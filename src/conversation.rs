@@ -32,7 +32,7 @@ pub struct Retry {
 /// The channels and secrets of a conversation.
 pub struct Ways {
     pub screen: mpsc::UnboundedSender<Show>,
-    pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    pub wishes: mpsc::UnboundedSender<Wish>,
     /// Keys that are removed from all text from outside.
     pub secrets: Secrets,
 }
@@ -45,7 +45,7 @@ pub struct Conversation {
     /// Why the conversation can only be read here, and what the user can do.
     pub reads: Option<String>,
     screen: mpsc::UnboundedSender<Show>,
-    wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    wishes: mpsc::UnboundedSender<Wish>,
     secrets: Secrets,
     /// Work that the agent has not taken yet.
     due: VecDeque<Due>,
@@ -248,7 +248,7 @@ impl Conversation {
 
     pub fn wish(&self, wish: Wish) {
         // the program outlives its agents, or is ending
-        let _ = self.wishes.send((self.id.clone(), wish));
+        let _ = self.wishes.send(wish);
     }
 
     /// The channel to the screen, for tasks that outlive a message.

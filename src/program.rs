@@ -9,6 +9,8 @@ mod lanes;
 mod news;
 mod opening;
 mod places;
+mod said;
+mod sessions;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -17,22 +19,22 @@ use crate::agent::models::Models;
 use crate::agent::{Command, Decided};
 use crate::context::instructions::Places;
 use crate::conversation::report::{Level, Wish};
-use crate::event::{Ruling, SessionId};
+use crate::event::SessionId;
 use crate::log;
-use crate::message::CallId;
 use crate::nvim::link::{self, Editor};
 use crate::nvim::lsp;
-use crate::nvim::reviews::{self, Verdict};
-use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim, WireConfig, WireRuling};
+use crate::nvim::reviews::{self, Settled, Verdict};
+use crate::nvim::voice::Handle;
+use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim, WireConfig};
 use crate::provider::tour;
-use crate::store::{self, Draft, Project};
+use crate::store::{self, Project};
 use crate::text::cause;
 use archive::{Archive, Noted};
 use futures::future::join_all;
 use lanes::{Lane, Lanes};
 use news::{Done, News, Outcome};
 use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
-use std::collections::{HashMap, HashSet};
+use sessions::Sessions;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -105,26 +107,21 @@ fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
 struct Program {
     editor: Editor,
     archive: Archive,
-    root: PathBuf,
     /// Where instructions are looked for.
     places: Places,
     config: WireConfig,
     models: Models,
     /// The model of new sessions, and where its key comes from; found when the first session opens.
     model: Option<(String, String)>,
-    agents: HashMap<SessionId, mpsc::UnboundedSender<Command>>,
-    /// Sessions that are open for reading alone.
-    readers: HashSet<SessionId>,
-    /// Former names of sessions that are open.
-    renamed: HashMap<SessionId, SessionId>,
+    sessions: Sessions,
     /// Files that were under review in the editor when it started us.
     live: Vec<PathBuf>,
     /// The session that was opened last.
-    current: Option<SessionId>,
+    current: Option<Handle>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
     /// Questions to the editor's language servers.
     questions: mpsc::UnboundedSender<lsp::Order>,
-    wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    wishes: mpsc::UnboundedSender<(Handle, Wish)>,
     /// What waits for the tasks of the program.
     lanes: Lanes<News>,
     done: mpsc::UnboundedSender<Done>,
@@ -135,7 +132,7 @@ struct Program {
 }
 
 struct Ends {
-    wishes: mpsc::UnboundedReceiver<(SessionId, Wish)>,
+    wishes: mpsc::UnboundedReceiver<(Handle, Wish)>,
     done: mpsc::UnboundedReceiver<Done>,
     /// Ends once all notes are on disk.
     noted: JoinHandle<()>,
@@ -143,19 +140,12 @@ struct Ends {
 
 impl Program {
     fn new(editor: Editor, hello: Hello) -> (Program, Ends) {
-        let config = hello.config;
+        let mut config = hello.config;
         let root = project_root(&hello.cwd);
-        let places = Places {
-            root: root.clone(),
-            cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
-            config: config_dir(),
-            home: dirs::home_dir(),
-            reach: places::reach(&root),
-        };
         let project = Project::new(&data_dir().join("sessions"), &root).at(hello.utc_offset);
-        let archive = Archive { project, reach: places.reach.clone() };
+        let archive = Archive { project, reach: places::reach(&root) };
         let keys = data_dir().join("keys.json");
-        let mut models = settings::models(&config, &keys);
+        let mut models = settings::models(&mut config, &keys);
         models.answer_by("tour", Arc::new(tour::Tour { leader: hello.leader }));
         models.note_keys();
         let (reviews, review_orders) = mpsc::unbounded_channel();
@@ -168,20 +158,23 @@ impl Program {
         tokio::spawn(lsp::run(first_id(), question_orders));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         editor.tell(ToNvim::Welcome { version });
-        let (agents, current, model) = (HashMap::new(), None, None);
+        let places = Places {
+            cwd: std::fs::canonicalize(&hello.cwd).unwrap_or_else(|_| root.clone()),
+            root,
+            config: config_dir(),
+            home: dirs::home_dir(),
+            reach: archive.reach.clone(),
+        };
         let program = Program {
+            sessions: Sessions::new(editor.clone()),
             editor,
             archive,
-            root,
             places,
             config,
             models,
-            model,
-            agents,
-            readers: HashSet::new(),
-            renamed: HashMap::new(),
+            model: None,
             live: hello.reviews,
-            current,
+            current: None,
             reviews,
             questions,
             wishes,
@@ -195,85 +188,75 @@ impl Program {
 
     fn handle(&mut self, message: FromNvim) {
         match message {
-            FromNvim::Hello(_) => (),
             FromNvim::Open { session } => self.open(session),
             FromNvim::Look { session } => self.look(session),
             FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral, false),
-            FromNvim::Send { session, text, context, .. } if !self.runs(&session) => {
+            FromNvim::Models { session } => match self.sessions.find(&session) {
+                Some(it) => self.offer_models(it),
+                None => self.absent(&session),
+            },
+            FromNvim::Connect { provider } => self.ask_for_key(provider),
+            FromNvim::Key { provider, key } => self.connect(provider, key),
+            FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
+            FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
+            FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),
+            FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
+            FromNvim::RenameSession(asked) => match self.sessions.find(&asked.session) {
+                Some(it) => self.rename(it, &asked.name),
+                None => self.absent(&asked.session),
+            },
+            FromNvim::DeleteSession(asked) => self.delete(asked.session),
+            FromNvim::Claim(claim) => self.claim(claim),
+            FromNvim::Yield(asked) => self.give_up(asked),
+            // A greeting comes once, before all else.
+            _ => (),
+        }
+    }
+
+    /// The editor says something to the session that has or had this name.
+    fn told(&mut self, session: SessionId, command: Command) {
+        match (self.sessions.find(&session).filter(|it| self.sessions.runs(*it)), command) {
+            (Some(session), command) => {
+                if matches!(command, Command::Send { .. }) {
+                    self.note_last(session);
+                }
+                self.tell(session, command);
+            }
+            (None, Command::Send { text, context, .. }) => {
                 let why = format!(
                     "The conversation `{session}` is not open. :Caliban new begins another."
                 );
                 self.editor.tell(ToNvim::Bounce { session, text, context, why });
             }
-            FromNvim::Send { session, text, context, steer } => {
-                self.note_last(&session);
-                self.tell(&session, Command::Send { text, context, steer });
-            }
-            FromNvim::SendHeld { session, id } => self.tell(&session, Command::SendHeld(id)),
-            FromNvim::Unqueue { session, id } => self.tell(&session, Command::Unqueue(id)),
-            // Its text has gone to the one opened instead.
-            FromNvim::Draft { session, .. } if !self.runs(&session) => (),
-            FromNvim::Draft { session, text, context } => {
-                self.tell(&session, Command::Draft(Draft { text, context }));
-            }
-            FromNvim::Stop { session } => self.tell(&session, Command::Stop),
-            FromNvim::Rule { session, call, ruling, reason } => {
-                let (call, ruling) = (CallId(call), ruled(ruling, reason));
-                self.tell(&session, Command::Rule { call, ruling });
-            }
-            FromNvim::Toggle { session, block, line } => {
-                self.tell(&session, Command::Toggle { block, line });
-            }
-            FromNvim::Retry { session } => self.tell(&session, Command::Retry),
-            FromNvim::Model { session, model } => self.tell(&session, Command::ChooseModel(model)),
-            FromNvim::Mode { session, mode } => self.tell(&session, Command::ChooseMode(mode)),
-            FromNvim::Models { session } => self.offer_models(session),
-            FromNvim::Connect { provider } => self.ask_for_key(provider),
-            FromNvim::Key { provider, key } => self.connect(provider, key),
-            FromNvim::Request { session } => self.tell(&session, Command::ShowRequest),
-            FromNvim::Rewind(it) => self.tell(&it.session.clone(), Command::Rewind(it.into())),
-            FromNvim::Permissions(it) => {
-                self.tell(&it.session, Command::Permissions(it.revoke.map(Into::into)));
-            }
-            FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
-            FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
-            FromNvim::Checked(checked) => {
-                // Of a session that is not open any more nobody waits for it.
-                if let Some(agent) = self.agents.get(self.now(&checked.session)) {
-                    drop(agent.send(Command::Checked(Box::new(checked.into()))));
-                }
-            }
-            FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),
-            message => self.about_sessions(message),
+            // The draft has gone to the session that was opened instead; nobody waits for the check any more.
+            (None, Command::Draft(_) | Command::Checked(_)) => (),
+            (None, _) => self.absent(&session),
         }
     }
 
     /// What the user says next to the session must find the verdict told: it waits in the session's lane.
     fn reviewed(&mut self, reviewed: Reviewed) {
-        let told = self.judged_for(&reviewed.session);
-        let lanes = [self.now(&reviewed.session), told].map(|it| Lane::Session(it.clone()));
+        let lanes = self.lanes_of_review(&reviewed.session);
         let (done, verdicts) = oneshot::channel();
-        let _ = self.reviews.send(reviews::Order::Reviewed(reviewed, done));
-        self.begin(lanes.into(), async move {
-            vec![Outcome::Judged(verdicts.await.unwrap_or_default())]
+        let (name, session) = (reviewed.session.clone(), lanes[0]);
+        let _ = self.reviews.send(reviews::Order::Settled(Settled { reviewed, session, done }));
+        let lanes = lanes.into_iter().flatten().map(Lane::Session).collect();
+        self.begin(lanes, |_| async move {
+            vec![Outcome::Judged(name, verdicts.await.unwrap_or_default())]
         });
     }
 
-    /// Whether a session is open, and its task has not died of a fault of ours.
-    fn runs(&self, session: &SessionId) -> bool {
-        self.agents.get(self.now(session)).is_some_and(|agent| !agent.is_closed())
-    }
-
-    fn tell(&self, session: &SessionId, command: Command) {
-        match self.agents.get(self.now(session)) {
-            Some(agent) if agent.send(command).is_ok() => (),
-            _ => self.absent(session),
+    fn tell(&self, session: Handle, command: Command) {
+        let is_told = self.sessions.agent(session).is_some_and(|it| it.send(command).is_ok());
+        if !is_told && let Some(name) = self.sessions.name(session) {
+            self.absent(&name);
         }
     }
 
     /// Tells the user that a session is not there to be spoken to.
     fn absent(&self, session: &SessionId) {
-        let text = match self.agents.get(self.now(session)) {
+        let open = self.sessions.find(session).and_then(|it| self.sessions.agent(it));
+        let text = match open {
             Some(_) => chats::broke_off(session),
             None => format!("The conversation `{session}` is not open."),
         };
@@ -285,41 +268,43 @@ impl Program {
     }
 
     fn open(&mut self, session: Option<SessionId>) {
-        let Some(id) = session.or_else(|| self.current.clone()) else {
+        let current = || self.current.and_then(|it| self.sessions.name(it));
+        let Some(id) = session.or_else(current) else {
             if self.config.resume == Resume::Fresh {
                 return self.new_session(None, false, false);
             }
-            let archive = self.archive.clone();
-            return self.begin(vec![Lane::Unnamed], async move {
+            return self.begin(vec![Lane::Unnamed], |archive| async move {
                 vec![Outcome::Last(archive.apart(|it| it.project.last()).await)]
             });
         };
         if !store::is_name(&id.0) {
             return self.bad_name(&id.0);
         }
-        match self.agents.get(&id).filter(|_| !self.readers.contains(&id)) {
-            Some(agent) => {
+        let open = self.sessions.named(&id).filter(|it| !self.sessions.reads(*it));
+        match open.and_then(|it| Some((it, self.sessions.agent(it)?))) {
+            Some((session, agent)) => {
                 drop(agent.send(Command::Present));
-                self.note_last(&id);
+                self.note_last(session);
             }
             None => self.load(id),
         }
     }
 
     /// The session that the user has turned to is the one to come back to.
-    fn note_last(&mut self, id: &SessionId) {
-        if self.current.as_ref() != Some(id) {
-            self.current = Some(id.clone());
+    fn note_last(&mut self, session: Handle) {
+        if self.current.replace(session) != Some(session)
+            && let Some(name) = self.sessions.name(session)
+        {
             // Its task ends with the program.
-            let _ = self.notes.send((id.clone(), true));
+            let _ = self.notes.send((name, true));
         }
     }
 
-    fn wish(&mut self, session: SessionId, wish: Wish) {
+    fn wish(&mut self, session: Handle, wish: Wish) {
         match wish {
             Wish::Sessions { text } => self.list_sessions(text),
-            Wish::Rename { text } => self.rename(&session, &text),
-            Wish::Copy(copy) => self.keep_copy(&session, copy),
+            Wish::Rename { text } => self.rename(session, &text),
+            Wish::Copy(copy) => self.keep_copy(session, copy),
             Wish::Models => self.offer_models(session),
             Wish::Connect { provider } => self.ask_for_key(provider),
             Wish::LeaveOut { model, parameter } => self.leave_out(&model, parameter),
@@ -328,25 +313,27 @@ impl Program {
     }
 
     /// Who is told a verdict. The session that it is about may be one of a program that has ended, and not be open here.
-    fn judged_for<'a>(&'a self, session: &'a SessionId) -> &'a SessionId {
-        let current = self.current.as_ref().filter(|_| !self.runs(session));
-        current.unwrap_or_else(|| self.now(session))
+    fn judged_for(&self, session: &SessionId) -> Option<Handle> {
+        let own = self.sessions.find(session);
+        own.filter(|it| self.sessions.runs(*it)).or(self.current).or(own)
     }
 
-    fn verdict(&self, verdict: Verdict) {
-        let Verdict { session, answers, path, was, saved, text } = verdict;
-        let session = self.judged_for(&session);
+    /// `session`: the one that the editor has named.
+    fn verdict(&self, session: &SessionId, verdict: Verdict) {
+        let Verdict { session: of, answers, path, was, saved, text } = verdict;
+        let of = of.filter(|it| self.sessions.runs(*it)).or_else(|| self.judged_for(session));
+        let Some(of) = of else { return self.absent(session) };
         if let Some(path) = was {
             let (answers, saved, text) = (Vec::new(), true, None);
-            self.tell(session, Command::Reviewed(Decided { answers, path, saved, text }));
+            self.tell(of, Command::Reviewed(Decided { answers, path, saved, text }));
         }
-        self.tell(session, Command::Reviewed(Decided { answers, path, saved, text }));
+        self.tell(of, Command::Reviewed(Decided { answers, path, saved, text }));
     }
 
     /// Returns once everything is on disk: also what waits for a session that is being opened.
     async fn quit(mut self, mut ends: Ends) {
         let end = Instant::now() + SAVING;
-        let mut saved = self.end_all(|lanes, id| !lanes.is_busy(id));
+        let mut saved = self.end_all(|lanes, session| !lanes.is_busy(session));
         let finish = async {
             while !self.lanes.is_idle()
                 && let Some(done) = ends.done.recv().await
@@ -362,25 +349,14 @@ impl Program {
     }
 
     /// Has sessions save everything and end.
-    fn end_all(
-        &self,
-        which: impl Fn(&Lanes<News>, &SessionId) -> bool,
-    ) -> Vec<oneshot::Receiver<()>> {
-        let agents = self.agents.iter().filter(|it| which(&self.lanes, it.0));
+    fn end_all(&self, which: impl Fn(&Lanes<News>, Handle) -> bool) -> Vec<oneshot::Receiver<()>> {
+        let agents = self.sessions.agents().filter(|it| which(&self.lanes, it.0));
         let ends = agents.map(|(_, agent)| {
             let (done, is_done) = oneshot::channel();
             let _ = agent.send(Command::Quit(done));
             is_done
         });
         ends.collect()
-    }
-}
-
-fn ruled(ruling: WireRuling, reason: String) -> Ruling {
-    match ruling {
-        WireRuling::Once => Ruling::Once,
-        WireRuling::Session => Ruling::Session,
-        WireRuling::Deny => Ruling::Denied { reason },
     }
 }
 

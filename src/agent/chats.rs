@@ -10,19 +10,17 @@ use crate::provider::key::Secret;
 use crate::regular;
 use crate::session::{Cut, Phase};
 use crate::text::cause;
-use crate::tool::{Desk, Workspace};
+use crate::tool::Desk;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// What the program has an agent do with its session.
 pub enum Act {
-    /// Give it another name, which is free; `workspace` goes by it. Answers why not.
+    /// Give it another name, which is free. Answers why not.
     Rename {
         to: SessionId,
-        workspace: Arc<dyn Workspace>,
         done: oneshot::Sender<Result<(), String>>,
     },
     Title(String),
@@ -42,8 +40,7 @@ pub(super) fn rename(of: &mut Conversation, to: SessionId) -> Result<(), String>
     if let Some(store) = &mut of.store {
         store.rename(&of.session, &to).map_err(|it| it.say(&to.0))?;
     }
-    of.id.clone_from(&to);
-    of.show(Show::Tell(Report::Renamed(to)));
+    of.id = to;
     Ok(())
 }
 

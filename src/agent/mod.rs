@@ -252,10 +252,9 @@ impl Agent {
     fn do_with_session(&mut self, act: Act) {
         let of = &mut self.conversation;
         match act {
-            Act::Rename { to, workspace, done } => {
+            Act::Rename { to, done } => {
                 let renamed = chats::rename(of, to);
                 if renamed.is_ok() {
-                    self.desk.workspace = workspace;
                     self.files.record.reread();
                 }
                 // The program waits for it.

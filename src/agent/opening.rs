@@ -128,8 +128,7 @@ impl Opening {
 
 /// The moment that scripts wait for.
 pub(super) fn announce(of: &Conversation) {
-    let data = BTreeMap::from([("session", of.id.0.clone())]);
-    of.show(Show::Tell(Report::Event { name: "CalibanSession", data }));
+    of.show(Show::Tell(Report::Event { name: "CalibanSession", data: BTreeMap::new() }));
 }
 
 /// Makes a session from the disk harmless: it does nothing by itself, and watches no file that a link leads out to.

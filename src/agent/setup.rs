@@ -170,7 +170,7 @@ pub struct Setup {
     /// The chat is to show this session.
     pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
-    pub wishes: mpsc::UnboundedSender<(SessionId, Wish)>,
+    pub wishes: mpsc::UnboundedSender<Wish>,
     /// Four lines for an empty chat.
     pub intro: Vec<String>,
     /// Sentences for the user about the opening.

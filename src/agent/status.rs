@@ -16,7 +16,6 @@ pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status 
     let rests = matches!(session.phase, Phase::Resting { .. });
     let retry = of.retry.as_ref().filter(|_| rests);
     Status {
-        session: of.id.clone(),
         phase,
         waiting_for,
         turn: session.turns,

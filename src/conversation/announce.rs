@@ -14,7 +14,7 @@ const QUESTION: usize = 4000;
 impl Conversation {
     /// The announcement of an event, if it has one.
     pub(super) fn announcement(&self, event: &Event) -> Option<Report> {
-        let mut data = BTreeMap::from([("session", self.id.0.clone())]);
+        let mut data = BTreeMap::new();
         let name = match event {
             Event::Prompted { .. } => "CalibanTurnStart",
             Event::Ended { why, .. } => {

@@ -33,7 +33,7 @@ pub enum Show {
 pub enum Report {
     Opened(Opened),
     Status(Status),
-    /// An event that scripts can wait for.
+    /// An event that scripts can wait for. They are told its session too.
     Event {
         name: &'static str,
         data: BTreeMap<&'static str, String>,
@@ -49,8 +49,6 @@ pub enum Report {
         context: Vec<Excerpt>,
         why: String,
     },
-    /// The session has a new name.
-    Renamed(SessionId),
     /// A text for the clipboard.
     Copied(String),
     /// The user wants to see where the conversation is saved.
@@ -99,7 +97,6 @@ pub enum Level {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
-    pub session: SessionId,
     pub phase: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting_for: Option<&'static str>,

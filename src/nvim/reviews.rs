@@ -3,9 +3,9 @@
 
 mod judge;
 
+use super::voice::Handle;
 use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal, WireWhole};
 use crate::edit::{Misfit, Proposal, Whole};
-use crate::event::SessionId;
 use crate::message::{CallId, ToolAnswer};
 use crate::text::{self, Text};
 use crate::tool::Arrival;
@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 pub enum Order {
     /// A proposal is about to be sent; its id, and the one who waits.
     Register {
-        session: SessionId,
+        session: Handle,
         proposal: Box<Proposal>,
         id: oneshot::Sender<u32>,
         waiter: oneshot::Sender<Arrival>,
@@ -26,19 +26,28 @@ pub enum Order {
     Arrived(Arrived),
     /// The model knows this text of a file now.
     Told {
-        session: SessionId,
+        session: Handle,
         path: PathBuf,
         text: Arc<Text>,
     },
-    /// A review is settled; what it means goes back.
-    Reviewed(Reviewed, oneshot::Sender<Vec<Verdict>>),
+    Settled(Settled),
     /// The same, with what the disk has of its file.
-    Read(Reviewed, Option<Text>, oneshot::Sender<Vec<Verdict>>),
+    Read(Settled, Option<Text>),
+}
+
+/// A review is settled.
+pub struct Settled {
+    pub reviewed: Reviewed,
+    /// The session that the editor names for it, if it is open here.
+    pub session: Option<Handle>,
+    /// Takes what it means.
+    pub done: oneshot::Sender<Vec<Verdict>>,
 }
 
 /// What a settled review means for its sessions.
 pub struct Verdict {
-    pub session: SessionId,
+    /// The session whose proposals these are. `None`: it is not open here.
+    pub session: Option<Handle>,
     pub answers: Vec<ToolAnswer>,
     pub path: PathBuf,
     /// Its path before it was renamed, if it was; one that it was not given after all.
@@ -50,7 +59,7 @@ pub struct Verdict {
 }
 
 struct Entry {
-    session: SessionId,
+    session: Handle,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
     /// What the model last knew of the file since.
@@ -107,23 +116,16 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
                     it.told = Some(text.clone());
                 }
             }
-            Order::Reviewed(reviewed, done) => {
-                if is_on_disk(&reviewed) {
-                    let read = read.clone();
-                    tokio::spawn(async move {
-                        let text = on_disk(reviewed.path.clone()).await;
-                        // Nobody waits for it once the program ends.
-                        let _ = read.send(Order::Read(reviewed, text, done));
-                    });
-                    continue;
-                }
-                let verdicts = judged(&mut entries, &mut partial, (reviewed, None), &root);
-                let _ = done.send(verdicts);
+            Order::Settled(it) if is_on_disk(&it.reviewed) => {
+                let read = read.clone();
+                tokio::spawn(async move {
+                    let text = on_disk(it.reviewed.path.clone()).await;
+                    // Nobody waits for it once the program ends.
+                    let _ = read.send(Order::Read(it, text));
+                });
             }
-            Order::Read(reviewed, text, done) => {
-                let verdicts = judged(&mut entries, &mut partial, (reviewed, text), &root);
-                let _ = done.send(verdicts);
-            }
+            Order::Settled(it) => judged(&mut entries, &mut partial, it, None, &root),
+            Order::Read(it, text) => judged(&mut entries, &mut partial, it, text, &root),
         }
     }
 }
@@ -144,19 +146,21 @@ fn arrived(entries: &mut BTreeMap<u32, Entry>, arrived: Arrived) {
     }
 }
 
-/// What a settled review means. The text is the disk's, if that was needed.
+/// Tells what a settled review means. The text is the disk's, if that was needed.
 fn judged(
     entries: &mut BTreeMap<u32, Entry>,
     partial: &mut Partial,
-    (reviewed, text): (Reviewed, Option<Text>),
+    Settled { reviewed, session, done }: Settled,
+    text: Option<Text>,
     root: &Path,
-) -> Vec<Verdict> {
-    let mut verdicts = judge(entries, &reviewed, text, root);
+) {
+    let mut verdicts = judge(entries, (&reviewed, session), text, root);
     for verdict in &mut verdicts {
         partial.join(entries, verdict);
     }
     forget(entries);
-    verdicts
+    // Nobody waits for it once the program ends.
+    let _ = done.send(verdicts);
 }
 
 /// Verdicts on calls that have other files under review: a call is answered once, when the last is settled.
@@ -167,7 +171,7 @@ impl Partial {
     /// Keeps the answers that are to wait, and adds to the others those that have waited for them.
     fn join(&mut self, entries: &BTreeMap<u32, Entry>, verdict: &mut Verdict) {
         let waits = |call: &CallId| {
-            let of = |it: &Entry| it.session == verdict.session && it.concerns(call);
+            let of = |it: &Entry| Some(it.session) == verdict.session && it.concerns(call);
             entries.values().any(|it| !it.is_settled && of(it))
         };
         for answer in one_a_call(std::mem::take(&mut verdict.answers)) {

@@ -1,10 +1,9 @@
 //! One session's transcript on its way to the screen: all waiting updates are folded into the view, and at
 //! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
 
-use super::link::Editor;
+use super::voice::Voice;
 use super::wire::ToNvim;
 use crate::conversation::report::{Report, Show};
-use crate::event::SessionId;
 use crate::store::Outputs;
 use crate::view::View;
 use std::time::Duration;
@@ -20,15 +19,10 @@ const BREATH: Duration = Duration::from_millis(8);
 const RETRY: Duration = Duration::from_millis(250);
 
 /// Shows what comes until the sender is dropped.
-pub async fn run(
-    editor: Editor,
-    session: SessionId,
-    outputs: Option<Outputs>,
-    mut inbox: mpsc::UnboundedReceiver<Show>,
-) {
+pub async fn run(voice: Voice, outputs: Option<Outputs>, mut inbox: mpsc::UnboundedReceiver<Show>) {
     let began = Instant::now();
     let (view, held) = (View::default(), Vec::new());
-    let mut screen = Screen { editor, session, outputs, view, began, held };
+    let mut screen = Screen { voice, outputs, view, began, held };
     let mut due = began;
     loop {
         let mut urgent = false;
@@ -71,8 +65,7 @@ enum Painted {
 }
 
 struct Screen {
-    editor: Editor,
-    session: SessionId,
+    voice: Voice,
     /// Where long outputs are; a conversation that is never saved has them all.
     outputs: Option<Outputs>,
     view: View,
@@ -92,14 +85,16 @@ impl Screen {
             }
             Show::Toggle { block, line } => {
                 let file = self.view.unread(block).zip(self.outputs.as_ref());
-                if let Some(text) = file.map(|(file, outputs)| outputs.read(&self.session, file)) {
+                if let Some(text) =
+                    file.map(|(file, outputs)| outputs.read(&self.voice.name(), file))
+                {
                     self.view.read(block, text);
                 }
                 self.view.toggle(block, line);
             }
             Show::Tell(report) => self.held.push(report),
             Show::Now(report) => {
-                self.editor.tell(ToNvim::of(&self.session, report));
+                self.report(report);
                 return false;
             }
             Show::View(view) => self.view = *view,
@@ -110,21 +105,32 @@ impl Screen {
 
     async fn paint(&mut self) -> Painted {
         let (reset, updates) = self.view.take();
-        if reset || !updates.is_empty() {
-            let (session, above) = (self.session.clone(), self.view.is_above());
-            if self.editor.call(ToNvim::Paint { session, reset, above, updates }).await.is_none() {
+        if (reset || !updates.is_empty()) && !self.voice.is_over() {
+            let above = self.view.is_above();
+            let paint = |session| ToNvim::Paint { session, reset, above, updates };
+            if self.voice.call(paint).await.is_none() {
                 return Painted::Failed;
             }
         }
         self.view.acknowledge();
-        for report in self.held.drain(..) {
-            let name = match &report {
-                Report::Renamed(to) => Some(to.clone()),
-                _ => None,
-            };
-            self.editor.tell(ToNvim::of(&self.session, report));
-            self.session = name.unwrap_or_else(|| self.session.clone());
+        for report in std::mem::take(&mut self.held) {
+            self.report(report);
         }
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
+    }
+
+    /// Once the session is over its name may be another's. What belongs to a chat is not said any more then; scripts
+    /// hear of its last events, and the user gets notices, and messages and replies back.
+    fn report(&self, report: Report) {
+        let is_heard = match &report {
+            Report::Event { .. }
+            | Report::Notice { .. }
+            | Report::Bounce { .. }
+            | Report::Copied(_) => true,
+            _ => !self.voice.is_over(),
+        };
+        if is_heard {
+            self.voice.tell(|session| ToNvim::of(session, report));
+        }
     }
 }

@@ -191,7 +191,11 @@ pub enum ToNvim {
         above: bool,
         updates: Vec<BlockUpdate>,
     },
-    Status(Status),
+    Status {
+        session: SessionId,
+        #[serde(flatten)]
+        status: Status,
+    },
     Propose {
         session: SessionId,
         owner: SessionId,

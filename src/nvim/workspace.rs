@@ -1,12 +1,12 @@
 //! The user's files through the editor: a buffer's text where one is loaded and changed, else the disk's;
 //! proposals go into the buffers.
 
-use super::link::Editor;
 use super::lsp;
 use super::reviews::{Order, on_wire};
+use super::voice::Voice;
 use super::wire::{BufferText, Restored, ToNvim};
 use crate::edit::{Misfit, Proposal};
-use crate::event::{SessionId, TurnId};
+use crate::event::TurnId;
 use crate::text::{Text, cause};
 use crate::tool::lsp::{Findings, Question};
 use crate::tool::{Arrival, Source, Stamp, Unreadable, Workspace, disk};
@@ -16,11 +16,10 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 pub struct Buffers {
-    pub editor: Editor,
-    pub session: SessionId,
+    pub voice: Voice,
     /// The conversation in which the session's proposals are reviewed: of a worker its parent. Proposals of one owner join a
     /// review that is under way; those of another wait until it is over.
-    pub owner: SessionId,
+    pub owner: Voice,
     pub reviews: mpsc::UnboundedSender<Order>,
     pub questions: mpsc::UnboundedSender<lsp::Order>,
 }
@@ -29,7 +28,7 @@ impl Buffers {
     /// The text as the editor has it, where that may differ from the disk's or is wanted `decode`d; and its pending
     /// hunks.
     async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
-        let asked = self.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
+        let asked = self.voice.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
         let buffer: BufferText =
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
         let BufferText { pending, text, eol, dos, bom, .. } = buffer;
@@ -65,7 +64,7 @@ impl Workspace for Buffers {
             for (proposal, group) in proposals.into_iter().zip(groups) {
                 let (id, given) = oneshot::channel();
                 let (waiter, arrival) = oneshot::channel();
-                let session = self.session.clone();
+                let session = self.voice.session;
                 let order =
                     Order::Register { session, proposal: Box::new(proposal.clone()), id, waiter };
                 let _ = self.reviews.send(order);
@@ -74,10 +73,11 @@ impl Workspace for Buffers {
                 }
                 waiters.push(arrival);
             }
-            let session = self.session.clone();
-            let owner = self.owner.clone();
-            let message = ToNvim::Propose { session, owner, turn: turn.0, proposals: sent };
-            if self.editor.call(message).await.is_none() {
+            let message = |session| {
+                let owner = self.owner.name();
+                ToNvim::Propose { session, owner, turn: turn.0, proposals: sent }
+            };
+            if self.voice.call(message).await.is_none() {
                 let why = "the editor could not take it; read the file and try again".to_owned();
                 return vec![Arrival::Refused(Misfit::Refused(why)); waiters.len()];
             }
@@ -87,21 +87,21 @@ impl Workspace for Buffers {
 
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
-            let asked = self.editor.call(ToNvim::Changed).await;
+            let asked = self.voice.editor.call(ToNvim::Changed).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
         })
     }
 
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
-            let asked = self.editor.call(ToNvim::Save { paths }).await;
+            let asked = self.voice.editor.call(ToNvim::Save { paths }).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
         })
     }
 
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         Box::pin(async move {
-            let asked = self.editor.call(ToNvim::Stamps { paths: paths.clone() }).await;
+            let asked = self.voice.editor.call(ToNvim::Stamps { paths: paths.clone() }).await;
             let given: Vec<String> =
                 asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
             let looked = tokio::task::spawn_blocking(move || {
@@ -117,18 +117,18 @@ impl Workspace for Buffers {
     }
 
     fn told(&self, path: &Path, text: &Text) {
-        let (session, path) = (self.session.clone(), path.to_owned());
+        let (session, path) = (self.voice.session, path.to_owned());
         let _ = self.reviews.send(Order::Told { session, path, text: Arc::new(text.clone()) });
     }
 
     fn halt(&self, turn: TurnId) {
-        self.editor.tell(ToNvim::Halt { session: self.session.clone(), turn: turn.0 });
+        self.voice.tell(|session| ToNvim::Halt { session, turn: turn.0 });
     }
 
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
         Box::pin(async move {
             let file = on_wire(0, 0, &change);
-            let answer = self.editor.call(ToNvim::Restore { file }).await;
+            let answer = self.voice.editor.call(ToNvim::Restore { file }).await;
             match answer.and_then(|it| rmpv::ext::from_value::<Restored>(it).ok()) {
                 Some(it) if it.done => Ok(it.why),
                 Some(it) => Err(it.why),
@@ -138,7 +138,7 @@ impl Workspace for Buffers {
     }
 
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
-        Box::pin(async move { drop(self.editor.call(ToNvim::Refresh { path }).await) })
+        Box::pin(async move { drop(self.voice.editor.call(ToNvim::Refresh { path }).await) })
     }
 
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {
@@ -148,10 +148,10 @@ impl Workspace for Buffers {
             let _ = self.questions.send(lsp::Order::Register { id, waiter });
             let gone = || "The editor could not ask its language servers.".to_owned();
             let id = given.await.map_err(|_| gone())?;
-            let session = self.session.clone();
             let Question { aspect, path, line, symbol, query, name } = question;
-            let message = ToNvim::Consult { id, session, aspect, path, line, symbol, query, name };
-            self.editor.call(message).await.ok_or_else(gone)?;
+            let message =
+                |session| ToNvim::Consult { id, session, aspect, path, line, symbol, query, name };
+            self.voice.call(message).await.ok_or_else(gone)?;
             found.await.map_err(|_| gone())?
         })
     }

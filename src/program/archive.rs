@@ -176,9 +176,10 @@ impl Archive {
         loop {
             let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
             let name = self.project.free_name(base, is_taken);
-            let id = SessionId(name.clone());
+            let is_new = !is_taken(&name);
+            let id = SessionId(name);
             match self.project.open(&id) {
-                Err(Barred::Held(_)) if !is_taken(&name) => taken.push(name),
+                Err(Barred::Held(_)) if is_new => taken.push(id.0),
                 opened => return (id, opened),
             }
         }
@@ -226,21 +227,17 @@ impl Archive {
         Vec::new()
     }
 
-    /// Another project that is the same repository, else this one.
-    fn project_at(&self, root: Option<&Path>) -> Project {
-        let mut relatives = root.map(|_| self.project.relatives()).unwrap_or_default().into_iter();
-        relatives.find(|it| Some(it.root()) == root).unwrap_or_else(|| self.project.clone())
-    }
-
-    /// A copy of a session that another Neovim has, of the project with this root.
+    /// A copy of a session that another Neovim has. `root`: of another project that is the same repository.
     pub(super) fn fork(
         &self,
-        of: &SessionId,
+        of: SessionId,
         root: Option<&Path>,
         reads: bool,
         taken: &[String],
     ) -> Vec<Outcome> {
-        match self.project_at(root).read(of) {
+        let relatives = root.map(|_| self.project.relatives()).unwrap_or_default();
+        let other = relatives.iter().find(|it| Some(it.root()) == root);
+        match other.unwrap_or(&self.project).read(&of) {
             Ok((read, _)) => {
                 let copy = Copy { session: Box::new(read.fork(None)), name: None };
                 self.keep_copy((of, reads), copy, taken)
@@ -252,7 +249,7 @@ impl Archive {
     /// A copy without a name is opened under a free one. `of`: the session, and whether it can only be read here.
     pub(super) fn keep_copy(
         &self,
-        (of, reads): (&SessionId, bool),
+        (of, reads): (SessionId, bool),
         mut copy: Copy,
         taken: &[String],
     ) -> Vec<Outcome> {
@@ -265,7 +262,8 @@ impl Archive {
                     return vec![Outcome::Notice(Level::Warn, text)];
                 }
                 let id = SessionId(name.clone());
-                (id.clone(), self.project.open(&id))
+                let opened = self.project.open(&id);
+                (id, opened)
             }
         };
         let mut opened = match opened {
@@ -274,7 +272,7 @@ impl Archive {
         };
         opened.store.keep_outputs(&mut copy.session);
         let turns = copy.session.turns;
-        if let Err(error) = self.project.copy_checkpoints(of, &id, turns) {
+        if let Err(error) = self.project.copy_checkpoints(&of, &id, turns) {
             tracing::warn!("the copy cannot be rewound: {error}");
         }
         if copy.name.is_some() {
@@ -287,7 +285,7 @@ impl Archive {
         (opened.session, opened.replayed) = (Some(*copy.session), true);
         let mut start = self.start(id, Begin::of(opened), true);
         // what stands in the composer there goes along
-        start.barred = reads.then(|| (of.clone(), String::new()));
+        start.barred = reads.then(|| (of, String::new()));
         vec![Outcome::Start(Box::new(start))]
     }
 
@@ -295,6 +293,20 @@ impl Archive {
     pub(super) fn like(&self, name: &str, taken: &[String]) -> Option<String> {
         let open = taken.iter().find(|it| it.eq_ignore_ascii_case(name));
         open.cloned().or_else(|| self.project.like(name))
+    }
+
+    /// The name that a session is to get, or one that looks like it, if another has that.
+    pub(super) fn clash(&self, of: &SessionId, to: &SessionId, taken: &[String]) -> Option<String> {
+        self.like(&to.0, taken).filter(|it| *it != of.0 || of == to)
+    }
+
+    /// A session was renamed: whether it was the one to come back to. It is again, under its new name.
+    pub(super) fn note_renamed(&self, of: SessionId, to: &SessionId, is_current: bool) -> bool {
+        let was_last = is_current || self.project.last() == Some(of);
+        if was_last {
+            self.note(to, true);
+        }
+        was_last
     }
 
     /// Moves the files of a session that is closed into the trash. `was_open`: it had a chat here.

@@ -2,17 +2,15 @@
 //! read, copied, or taken over from the other.
 
 use super::Program;
-use super::archive::{Archive, Asked};
+use super::archive::Asked;
 use super::lanes::Lane;
 use super::news::Outcome;
-use crate::agent::Command;
 use crate::conversation::report::Level;
 use crate::event::SessionId;
 use crate::nvim::wire::{Claim, Held, ToNvim, Way, Yield};
 use crate::session::Session;
 use crate::store::{self, Holder, Opened};
 use std::time::Duration;
-use tokio::sync::oneshot;
 
 /// How long the holder of a session's lock is waited for: it may be on its way out.
 const HANDOVER: Duration = Duration::from_millis(500);
@@ -43,8 +41,9 @@ impl Begin {
 impl Program {
     /// Opens a session from disk; where it is barred, for reading, or a new one beside it.
     pub(super) fn load(&mut self, id: SessionId) {
-        let (archive, asked) = (self.archive.clone(), self.asked(false));
-        self.begin_opening(vec![Lane::Session(id.clone())], async move {
+        let asked = self.asked(false);
+        let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
+        self.begin_opening(lanes, |archive| async move {
             let opened = archive.open_within(&id, HANDOVER).await;
             archive.apart(move |it| it.loaded(id, opened, &asked)).await
         });
@@ -52,7 +51,7 @@ impl Program {
 
     /// What a task has to know that opens a session.
     pub(super) fn asked(&self, shown: bool) -> Asked {
-        Asked { shown, has_current: self.current.is_some(), taken: self.taken() }
+        Asked { shown, has_current: self.current.is_some(), taken: self.sessions.taken() }
     }
 
     /// The editor asks the user, where that is no bother.
@@ -65,47 +64,51 @@ impl Program {
         if !store::is_name(&session.0) {
             return self.bad_name(&session.0);
         }
-        let archive = self.archive.clone();
-        let lanes = vec![Lane::Session(session.clone())];
+        let taken = self.sessions.taken();
         match way {
-            Way::Read => self.begin_opening(lanes, async move {
-                archive.apart(move |it| it.read(session, true)).await
-            }),
-            Way::Fork => {
-                let (taken, reads) = (self.taken(), self.readers.contains(&session));
-                let fork = move |it: &Archive| it.fork(&session, root.as_deref(), reads, &taken);
-                self.begin_opening(lanes, async move { archive.apart(fork).await });
+            Way::Read => {
+                let lanes = vec![Lane::Session(self.sessions.reserve(&session))];
+                self.open_apart(lanes, move |it| it.read(session, true));
             }
-            // The session may be open for reading here, and goes on meanwhile.
-            Way::Take => self.begin_opening(Vec::new(), async move {
-                match archive.open_within(&session, PATIENCE).await {
-                    Ok(opened) => {
-                        let begin = Begin::of(opened);
-                        archive.apart(move |it| it.started(session, begin, true)).await
-                    }
-                    Err(barred) => {
-                        let text = format!("{} It was not let go of.", barred.say(&session.0));
-                        vec![Outcome::Notice(Level::Warn, text)]
-                    }
-                }
-            }),
+            Way::Fork => {
+                let of = self.sessions.reserve(&session);
+                let reads = self.sessions.reads(of);
+                self.open_apart(vec![Lane::Session(of)], move |it| {
+                    it.fork(session, root.as_deref(), reads, &taken)
+                });
+            }
+            Way::Take => self.take_over(session),
         }
     }
 
+    /// The session may be open for reading here, and goes on meanwhile.
+    fn take_over(&mut self, session: SessionId) {
+        self.begin_opening(Vec::new(), |archive| async move {
+            match archive.open_within(&session, PATIENCE).await {
+                Ok(opened) => {
+                    let begin = Begin::of(opened);
+                    archive.apart(move |it| it.started(session, begin, true)).await
+                }
+                Err(barred) => {
+                    let text = format!("{} It was not let go of.", barred.say(&session.0));
+                    vec![Outcome::Notice(Level::Warn, text)]
+                }
+            }
+        });
+    }
+
     pub(super) fn look(&mut self, id: SessionId) {
-        if !store::is_name(&id.0) || self.agents.contains_key(&id) {
+        let is_open = self.sessions.named(&id).and_then(|it| self.sessions.agent(it)).is_some();
+        if is_open || !store::is_name(&id.0) {
             return;
         }
-        let archive = self.archive.clone();
-        self.begin_opening(vec![Lane::Session(id.clone())], async move {
-            archive.apart(move |it| it.look(id)).await
-        });
+        let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
+        self.open_apart(lanes, move |it| it.look(id));
     }
 
     /// The Neovim that has a session may be on its way out, its turn cut off.
     pub(super) fn look_later(&mut self, session: SessionId) {
-        let archive = self.archive.clone();
-        self.begin(Vec::new(), async move {
+        self.begin(Vec::new(), |archive| async move {
             let is_free = archive.freed_within(&session, PATIENCE).await;
             is_free.then_some(Outcome::Free(session)).into_iter().collect()
         });
@@ -113,17 +116,13 @@ impl Program {
 
     /// Another Neovim takes a session over: its turn is stopped, all is on disk, and here it can only be read.
     pub(super) fn give_up(&mut self, Yield { session, by }: Yield) {
-        let id = self.now(&session).clone();
-        if self.readers.contains(&id) {
+        let of = self.sessions.named(&session).filter(|it| !self.sessions.reads(*it));
+        let Some((of, agent)) = of.and_then(|it| Some((it, self.sessions.close(it)?))) else {
             return;
-        }
-        let Some(agent) = self.agents.remove(&id) else { return };
-        let _ = agent.send(Command::Stop);
-        let _ = agent.send(Command::Quit(oneshot::channel().0));
-        let archive = self.archive.clone();
-        self.begin_opening(vec![Lane::Session(id.clone())], async move {
+        };
+        self.begin_opening(vec![Lane::Session(of)], |archive| async move {
             agent.closed().await;
-            archive.apart(move |it| it.given_up(id, &by)).await
+            archive.apart(move |it| it.given_up(session, &by)).await
         });
     }
 }

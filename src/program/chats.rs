@@ -1,42 +1,26 @@
 //! The sessions of the project as a whole: which there are, new ones, and what becomes of one.
 
 use super::Program;
-use super::archive::{Archive, Asked};
+use super::archive::Asked;
 use super::barred::Begin;
 use super::lanes::Lane;
 use super::news::Outcome;
 use crate::agent::{Act, Command};
 use crate::conversation::report::{Copy, Level};
 use crate::event::SessionId;
-use crate::nvim::wire::{
-    Deleted, ExportSession, ForkSession, FromNvim, SessionRow, Sessions, ToNvim, WhereOpen,
-};
-use crate::nvim::workspace::Buffers;
-use crate::session::{Cut, title};
+use crate::nvim::voice::Handle;
+use crate::nvim::wire::{Deleted, Renamed, SessionRow, Sessions, ToNvim, WhereOpen};
+use crate::session::title;
 use crate::store::{self, Listed, Project};
-use crate::tool::Workspace;
 use std::collections::HashSet;
-use std::sync::Arc;
 use tokio::sync::oneshot;
 
 impl Program {
-    pub(super) fn about_sessions(&mut self, message: FromNvim) {
-        match message {
-            FromNvim::ListSessions(asked) => self.list_sessions(asked.text),
-            FromNvim::RenameSession(asked) => self.rename(&asked.session, &asked.name),
-            FromNvim::ForkSession(asked) => self.ask_for_fork(asked),
-            FromNvim::ExportSession(asked) => self.export(asked),
-            FromNvim::DeleteSession(asked) => self.delete(&asked.session),
-            FromNvim::Claim(claim) => self.claim(claim),
-            FromNvim::Yield(asked) => self.give_up(asked),
-            _ => (),
-        }
-    }
-
     /// Tells the editor which sessions there are, or in which of them a text stands.
     pub(super) fn list_sessions(&self, text: String) {
         let (project, editor) = (self.archive.project.clone(), self.editor.clone());
-        let here: HashSet<String> = self.agents.keys().map(|it| it.0.clone()).collect();
+        let here = self.sessions.agents().filter_map(|(session, _)| self.sessions.name(session));
+        let here: HashSet<String> = here.map(|it| it.0).collect();
         tokio::task::spawn_blocking(move || {
             let text = text.trim().to_owned();
             let found = |of: &Project| if text.is_empty() { of.list() } else { of.find(&text) };
@@ -59,8 +43,8 @@ impl Program {
         if !store::is_name(&base) {
             return self.bad_name(&base);
         }
-        let (archive, taken) = (self.archive.clone(), self.taken());
-        let work = move |it: &Archive| {
+        let taken = self.sessions.taken();
+        self.open_apart(vec![Lane::Unnamed], move |it| {
             if !ephemeral {
                 let (id, opened) = it.open_free(&base, &taken);
                 return match opened {
@@ -71,13 +55,7 @@ impl Program {
             let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
             let id = SessionId(it.project.free_name(&base, is_taken));
             it.started(id, Begin::in_memory(), shown)
-        };
-        self.begin_opening(vec![Lane::Unnamed], async move { archive.apart(work).await });
-    }
-
-    /// Names that no other session may be given: of those that are open, or being opened.
-    pub(super) fn taken(&self) -> Vec<String> {
-        self.agents.keys().map(|it| it.0.clone()).chain(self.lanes.names()).collect()
+        });
     }
 
     pub(super) fn bad_name(&self, name: &str) {
@@ -88,62 +66,39 @@ impl Program {
         self.notice(Level::Error, text);
     }
 
-    /// What a session goes by now.
-    pub(super) fn now<'a>(&'a self, id: &'a SessionId) -> &'a SessionId {
-        // a session that is being opened has its name already
-        let is_current = self.agents.contains_key(id) || self.lanes.is_busy(id);
-        self.renamed.get(id).filter(|_| !is_current).unwrap_or(id)
-    }
-
-    pub(super) fn workspace(&self, id: &SessionId) -> Arc<dyn Workspace> {
-        Arc::new(Buffers {
-            editor: self.editor.clone(),
-            session: id.clone(),
-            owner: id.clone(),
-            reviews: self.reviews.clone(),
-            questions: self.questions.clone(),
-        })
-    }
-
     /// Gives a session another name; what cannot be one becomes its title.
-    pub(super) fn rename(&mut self, of: &SessionId, text: &str) {
-        let (of, text) = (self.now(of).clone(), text.trim());
+    pub(super) fn rename(&mut self, session: Handle, text: &str) {
+        let text = text.trim();
         if !store::is_name(text) {
             return match title(text) {
                 it if it.is_empty() => self.bad_name(text),
-                title => self.tell(&of, Command::Act(Act::Title(title))),
+                title => self.tell(session, Command::Act(Act::Title(title))),
             };
         }
-        let to = SessionId(text.to_owned());
-        let Some(agent) = self.agents.get(&of).filter(|it| !it.is_closed()).cloned() else {
+        let Some(of) = self.sessions.name(session) else { return };
+        let Some(agent) = self.sessions.agent(session).filter(|it| !it.is_closed()).cloned() else {
             return self.absent(&of);
         };
-        let mut taken = self.taken();
+        let to = SessionId(text.to_owned());
+        let mut taken = self.sessions.taken();
         taken.retain(|it| *it != of.0 || of == to);
-        let (archive, workspace) = (self.archive.clone(), self.workspace(&to));
-        let lanes = vec![Lane::Session(of.clone()), Lane::Session(to.clone())];
-        let is_current = self.current.as_ref() == Some(&of);
-        self.begin(lanes, async move {
-            let (name, own) = (to.0.clone(), of.0.clone());
-            let free = move |it: &Archive| {
-                let other = |it: &String| *it != own || own == name;
-                it.like(&name, &taken).filter(other)
-            };
-            if let Some(taken) = archive.apart(free).await {
+        let lanes = [session, self.sessions.reserve(&to)].map(Lane::Session).into();
+        let is_current = self.current == Some(session);
+        self.begin(lanes, |archive| async move {
+            let names = (of.clone(), to.clone());
+            let clash = archive.apart(move |it| it.clash(&names.0, &names.1, &taken));
+            if let Some(taken) = clash.await {
                 let text =
                     format!("There is a conversation `{taken}` already; nothing was renamed.");
                 return vec![Outcome::Notice(Level::Warn, text)];
             }
             let (done, is_done) = oneshot::channel();
-            let _ = agent.send(Command::Act(Act::Rename { to: to.clone(), workspace, done }));
+            let _ = agent.send(Command::Act(Act::Rename { to: to.clone(), done }));
             match is_done.await {
                 Ok(Ok(())) => {
-                    let (old, new) = (of.clone(), to.clone());
-                    let note = move |it: &Archive| {
-                        let was_last = is_current || it.project.last() == Some(old);
-                        was_last.then(|| it.note(&new, true)).is_some()
-                    };
-                    vec![Outcome::Renamed { was_last: archive.apart(note).await, of, to }]
+                    let name = to.clone();
+                    let noted = archive.apart(move |it| it.note_renamed(of, &name, is_current));
+                    vec![Outcome::Renamed { session, was_last: noted.await, to }]
                 }
                 Ok(Err(why)) => vec![Outcome::Notice(Level::Warn, why)],
                 Err(_) => vec![Outcome::Notice(Level::Error, broke_off(&of))],
@@ -151,59 +106,39 @@ impl Program {
         });
     }
 
-    pub(super) fn renamed(&mut self, of: &SessionId, to: &SessionId, was_last: bool) {
-        if let Some(agent) = self.agents.remove(of) {
-            self.agents.insert(to.clone(), agent);
-        }
-        self.renamed.values_mut().filter(|it| *it == of).for_each(|it| it.clone_from(to));
-        self.renamed.remove(to);
-        self.renamed.insert(of.clone(), to.clone());
-        self.notice(Level::Info, format!("`{of}` is `{to}` now."));
+    pub(super) fn renamed(&mut self, session: Handle, to: SessionId, was_last: bool) {
+        let Some(of) = self.sessions.rename(session, &to) else { return };
         if was_last {
-            self.current = Some(to.clone());
+            self.current = Some(session);
         }
+        let text = format!("`{of}` is `{to}` now.");
+        self.editor.tell(ToNvim::Renamed(Renamed { session: of, to }));
+        self.notice(Level::Info, text);
     }
 
-    pub(super) fn ask_for_fork(&self, asked: ForkSession) {
-        let ForkSession { session, after, is_prompt } = asked;
-        let cut = after.map(|it| Cut { after: it as usize, is_prompt });
-        self.tell(&session, Command::Act(Act::Fork(cut)));
-    }
-
-    pub(super) fn export(&self, asked: ExportSession) {
-        let ExportSession { session, file, force } = asked;
-        self.tell(&session, Command::Act(Act::Export { file, force }));
-    }
-
-    pub(super) fn keep_copy(&mut self, of: &SessionId, copy: Copy) {
+    pub(super) fn keep_copy(&mut self, session: Handle, copy: Copy) {
         if let Some(name) = copy.name.as_deref().filter(|it| !store::is_name(it)) {
             return self.bad_name(name);
         }
-        let of = self.now(of).clone();
-        let (reads, taken) = (self.readers.contains(&of), self.taken());
-        let named = copy.name.iter().map(|it| Lane::Session(SessionId(it.clone())));
-        let lanes = [Lane::Session(of.clone())].into_iter().chain(named).collect();
-        let archive = self.archive.clone();
-        self.begin_opening(lanes, async move {
-            archive.apart(move |it| it.keep_copy((&of, reads), copy, &taken)).await
-        });
+        let Some(of) = self.sessions.name(session) else {
+            let text = "The conversation was closed before a copy of it was kept.".to_owned();
+            return self.notice(Level::Warn, text);
+        };
+        let (reads, taken) = (self.sessions.reads(session), self.sessions.taken());
+        let named = copy.name.iter().map(|it| self.sessions.reserve(&SessionId(it.clone())));
+        let lanes = named.chain([session]).map(Lane::Session).collect();
+        self.open_apart(lanes, move |it| it.keep_copy((of, reads), copy, &taken));
     }
 
     /// Ends a session, its turn stopped, and moves its files into the trash.
-    pub(super) fn delete(&mut self, id: &SessionId) {
-        let id = self.now(id).clone();
+    pub(super) fn delete(&mut self, id: SessionId) {
         if !store::is_name(&id.0) {
             return self.bad_name(&id.0);
         }
-        let agent = self.agents.remove(&id);
-        self.readers.remove(&id);
-        if let Some(agent) = &agent {
-            // One that broke off is closed already.
-            let _ = agent.send(Command::Stop);
-            let _ = agent.send(Command::Quit(oneshot::channel().0));
-        }
-        let archive = self.archive.clone();
-        self.begin(vec![Lane::Session(id.clone())], async move {
+        // What only was called so is not meant: the disk may have another of this name.
+        let of = self.sessions.reserve(&id);
+        let agent = self.sessions.close(of);
+        self.begin(vec![Lane::Session(of)], |archive| async move {
             let was_open = agent.is_some();
             if let Some(agent) = agent {
                 agent.closed().await;
@@ -214,8 +149,8 @@ impl Program {
 
     /// `is_gone`: its chat goes too.
     pub(super) fn deleted(&mut self, session: SessionId, is_gone: bool) {
-        self.renamed.retain(|_, it| *it != session);
-        self.current.take_if(|it| *it == session);
+        let of = self.sessions.named(&session);
+        self.current.take_if(|it| Some(*it) == of);
         if is_gone {
             self.editor.tell(ToNvim::Deleted(Deleted { session }));
         }

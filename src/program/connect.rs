@@ -5,8 +5,9 @@ use super::{Program, settings};
 use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
 use crate::conversation::report::Level;
-use crate::event::{Failure, SessionId};
+use crate::event::Failure;
 use crate::message::Parameter;
+use crate::nvim::voice::Handle;
 use crate::nvim::wire::{Offer, ToNvim};
 use crate::provider::endpoint::{self, Endpoint};
 use crate::provider::facts::Facts;
@@ -32,9 +33,9 @@ fn env(name: &str) -> Option<String> {
 
 impl Program {
     /// Tells the editor all models of the providers whose keys are there, without waiting for any.
-    pub(super) fn offer_models(&self, session: SessionId) {
-        let models = self.models.clone();
-        let (editor, probes) = (self.editor.clone(), self.config.probe);
+    pub(super) fn offer_models(&self, session: Handle) {
+        let Some(voice) = self.sessions.voice(session) else { return };
+        let (models, probes) = (self.models.clone(), self.config.probe);
         tokio::spawn(async move {
             let endpoints = endpoint::names(&models.users).into_iter();
             let endpoints =
@@ -42,7 +43,7 @@ impl Program {
             let asked = endpoints.filter(|it| it.is_usable(&env, probes));
             let lists = join_all(asked.map(|it| list(it, &models))).await;
             let (offers, problems): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
-            editor.tell(ToNvim::Models {
+            voice.tell(|session| ToNvim::Models {
                 session,
                 models: offers.concat(),
                 problems: problems.into_iter().flatten().collect(),
@@ -53,7 +54,7 @@ impl Program {
     /// What one conversation has learnt of a server holds for all, until the program ends.
     pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
         if self.models.leave_out(model, parameter) {
-            for agent in self.agents.values() {
+            for (_, agent) in self.sessions.agents() {
                 // One that is closed asks nothing more.
                 let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
             }
@@ -73,7 +74,7 @@ impl Program {
         let keyed = keyed.filter(|it| it.key != Key::None || !it.is_local());
         let providers = keyed.map(|it| {
             let is_there = it.is_usable(&env, false);
-            let about = if is_there { settings::origin(&it.key) } else { String::new() };
+            let about = if is_there { settings::origin(&it.key) } else { "" }.to_owned();
             Offer { name: it.name, about }
         });
         self.editor.tell(ToNvim::Connect { provider, providers: providers.collect() });
@@ -84,7 +85,7 @@ impl Program {
         let named = endpoint::named(&provider, &self.models.users, &env);
         let Ok(endpoint) = named else { return self.ask_for_key(Some(provider)) };
         let (file, used) = (self.keys.clone(), self.models.used.clone());
-        self.begin(Vec::new(), async move {
+        self.begin(Vec::new(), |_| async move {
             vec![Outcome::Connected(try_and_store(endpoint, used, &key, &file).await)]
         });
     }
@@ -94,7 +95,7 @@ impl Program {
         if is_stored {
             self.models.connect(&provider, &self.keys);
             self.model = self.model.take().filter(|(name, _)| !self.models.is_tour(name));
-            for agent in self.agents.values() {
+            for (_, agent) in self.sessions.agents() {
                 // One that is closed needs no key.
                 let _ = agent.send(Command::Connect(provider.clone(), self.keys.clone()));
             }
@@ -104,18 +105,17 @@ impl Program {
 }
 
 async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String>) {
-    let (own, is_local) = (endpoint.models.clone(), endpoint.is_local());
-    let name = endpoint.name.clone();
-    let (mut names, problem) =
-        match Http::new(endpoint).noting(models.used.clone()).list(None).await {
-            Ok(names) => (names, None),
-            // A server that does not run on this machine is none.
-            Err(Failure::Offline { .. }) if is_local && own.is_empty() => {
-                return (Vec::new(), None);
-            }
-            Err(failure) => (Vec::new(), Some(format!("{name}: {failure}"))),
-        };
-    let missing: Vec<_> = own.into_iter().filter(|it| !names.contains(it)).collect();
+    let http = Http::new(endpoint).noting(models.used.clone());
+    let Endpoint { name, models: own, .. } = http.endpoint();
+    let (mut names, problem) = match http.list(None).await {
+        Ok(names) => (names, None),
+        // A server that does not run on this machine is none.
+        Err(Failure::Offline { .. }) if http.endpoint().is_local() && own.is_empty() => {
+            return (Vec::new(), None);
+        }
+        Err(failure) => (Vec::new(), Some(format!("{name}: {failure}"))),
+    };
+    let missing: Vec<_> = own.iter().filter(|it| !names.contains(it)).cloned().collect();
     names.splice(0..0, missing);
     let offers = names.into_iter().filter_map(|it| {
         let chosen = models.resolve(&format!("{name}/{it}")).ok()?;

@@ -1,13 +1,13 @@
 //! While the program opens, renames or closes a session, what is said to that session waits in its lane, in order. All
 //! other sessions go on.
 
-use crate::event::SessionId;
+use crate::nvim::voice::Handle;
 use std::collections::{HashMap, VecDeque};
 
 /// What a task of the program is about.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Lane {
-    Session(SessionId),
+    Session(Handle),
     /// A session whose name is not known yet.
     Unnamed,
 }
@@ -28,7 +28,7 @@ impl<T> Lanes<T> {
     /// A task begins that has these lanes, which are free.
     pub(super) fn begin(&mut self, lanes: &[Lane]) {
         for lane in lanes {
-            self.busy.entry(lane.clone()).or_default();
+            self.busy.entry(*lane).or_default();
         }
     }
 
@@ -45,20 +45,12 @@ impl<T> Lanes<T> {
         lanes.iter().filter_map(|it| self.busy.remove(it)).flatten().collect()
     }
 
-    pub(super) fn is_busy(&self, session: &SessionId) -> bool {
-        self.busy.contains_key(&Lane::Session(session.clone()))
+    pub(super) fn is_busy(&self, session: Handle) -> bool {
+        self.busy.contains_key(&Lane::Session(session))
     }
 
     pub(super) fn is_idle(&self) -> bool {
         self.busy.is_empty()
-    }
-
-    /// The names of the sessions that a task has.
-    pub(super) fn names(&self) -> impl Iterator<Item = String> {
-        self.busy.keys().filter_map(|it| match it {
-            Lane::Session(id) => Some(id.0.clone()),
-            Lane::Unnamed => None,
-        })
     }
 }
 
@@ -70,7 +62,7 @@ mod tests {
     fn lane(n: usize) -> Lane {
         match n {
             0 => Lane::Unnamed,
-            n => Lane::Session(SessionId(n.to_string())),
+            n => Lane::Session((0..n).fold(Handle::default(), |it, _| it.next())),
         }
     }
 

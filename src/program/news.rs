@@ -1,30 +1,39 @@
 //! What comes to the program, which lanes it needs, and what its tasks come to.
 
 use super::Program;
+use super::archive::Archive;
 use super::barred::Begin;
 use super::connect::Connected;
 use super::lanes::Lane;
+use super::said;
+use crate::agent::Command;
 use crate::conversation::report::{Copy, Level, Wish};
 use crate::event::SessionId;
 use crate::nvim::reviews::Verdict;
+use crate::nvim::voice::Handle;
 use crate::nvim::wire::{Claim, FromNvim, Way};
 use crate::provider::endpoint::Chosen;
 use crate::provider::probe;
-use crate::store::{self, Draft, Holder, Recorded};
+use crate::store::{Draft, Holder, Recorded};
 
 /// All that comes to the program.
 pub(super) enum News {
-    /// The editor says something.
+    /// The editor says something to a session, by the name that it knows.
+    Told(SessionId, Box<Command>),
+    /// The editor says something else.
     Said(Box<FromNvim>),
     /// A session wants something of the program.
-    Wished(SessionId, Wish),
+    Wished(Handle, Wish),
     /// A task has ended.
     Done(Done),
 }
 
 impl News {
     pub(super) fn said(message: FromNvim) -> News {
-        News::Said(Box::new(message))
+        match said::command(message) {
+            Ok((session, command)) => News::Told(session, Box::new(command)),
+            Err(message) => News::Said(message),
+        }
     }
 }
 
@@ -50,7 +59,7 @@ pub(super) enum Outcome {
     Free(SessionId),
     /// `was_last`: the session was the one to come back to.
     Renamed {
-        of: SessionId,
+        session: Handle,
         to: SessionId,
         was_last: bool,
     },
@@ -59,8 +68,8 @@ pub(super) enum Outcome {
         session: SessionId,
         is_gone: bool,
     },
-    /// A review is settled.
-    Judged(Vec<Verdict>),
+    /// A review is settled, for which the editor names this session.
+    Judged(SessionId, Vec<Verdict>),
     /// A key was tried.
     Connected(Connected),
     Notice(Level, String),
@@ -93,6 +102,7 @@ impl Program {
     pub(super) fn step(&mut self, news: News) {
         let lanes = self.lanes_of(&news);
         match self.lanes.admit(&lanes, news) {
+            Some(News::Told(session, command)) => self.told(session, *command),
             Some(News::Said(message)) => self.handle(*message),
             Some(News::Wished(session, wish)) => self.wish(session, wish),
             Some(News::Done(done)) => self.done(done),
@@ -101,13 +111,12 @@ impl Program {
     }
 
     /// Begins a task. What is about one of its lanes waits for the end of it.
-    pub(super) fn begin(
-        &mut self,
-        lanes: Vec<Lane>,
-        work: impl Future<Output = Vec<Outcome>> + Send + 'static,
-    ) {
+    pub(super) fn begin<Work>(&mut self, lanes: Vec<Lane>, work: impl FnOnce(Archive) -> Work)
+    where
+        Work: Future<Output = Vec<Outcome>> + Send + 'static,
+    {
         self.lanes.begin(&lanes);
-        let done = self.done.clone();
+        let (work, done) = (work(self.archive.clone()), self.done.clone());
         tokio::spawn(async move {
             // Also a task that dies of a fault of ours ends.
             let outcomes = tokio::spawn(work).await.unwrap_or_default();
@@ -117,20 +126,34 @@ impl Program {
     }
 
     /// Begins a task that opens a session. The first of them also looks for a model server on this machine.
-    pub(super) fn begin_opening(
+    pub(super) fn begin_opening<Work>(
         &mut self,
         lanes: Vec<Lane>,
-        work: impl Future<Output = Vec<Outcome>> + Send + 'static,
-    ) {
+        work: impl FnOnce(Archive) -> Work,
+    ) where
+        Work: Future<Output = Vec<Outcome>> + Send + 'static,
+    {
         let looks = self.looks_for_server();
-        self.begin(lanes, async move {
-            let mut outcomes = work.await;
-            if looks && outcomes.iter().any(|it| matches!(it, Outcome::Start(_))) {
-                let env = |name: &str| std::env::var(name).ok();
-                outcomes.insert(0, Outcome::Local(probe::probe(&env).await));
+        self.begin(lanes, |archive| {
+            let work = work(archive);
+            async move {
+                let mut outcomes = work.await;
+                if looks && outcomes.iter().any(|it| matches!(it, Outcome::Start(_))) {
+                    let env = |name: &str| std::env::var(name).ok();
+                    outcomes.insert(0, Outcome::Local(probe::probe(&env).await));
+                }
+                outcomes
             }
-            outcomes
         });
+    }
+
+    /// Begins a task that opens a session, and has work with the disk alone.
+    pub(super) fn open_apart(
+        &mut self,
+        lanes: Vec<Lane>,
+        work: impl FnOnce(&Archive) -> Vec<Outcome> + Send + 'static,
+    ) {
+        self.begin_opening(lanes, |archive| async move { archive.apart(work).await });
     }
 
     fn done(&mut self, done: Done) {
@@ -141,6 +164,13 @@ impl Program {
         for news in waiting {
             self.step(news);
         }
+        for lane in done.lanes {
+            if let Lane::Session(session) = lane
+                && !self.lanes.is_busy(session)
+            {
+                self.sessions.settle(session);
+            }
+        }
     }
 
     fn outcome(&mut self, outcome: Outcome) {
@@ -150,13 +180,17 @@ impl Program {
                 let session = Some(last.unwrap_or_else(|| SessionId("main".into())));
                 self.step(News::said(FromNvim::Open { session }));
             }
-            Outcome::Local(local) => drop(self.default_model(local)),
+            Outcome::Local(local) => self.default_model(local),
             Outcome::Held(session, holder) => self.offer(session, holder),
             Outcome::Leaving(session) => self.look_later(session),
             Outcome::Free(session) => self.step(News::said(FromNvim::Look { session })),
-            Outcome::Renamed { of, to, was_last } => self.renamed(&of, &to, was_last),
+            Outcome::Renamed { session, to, was_last } => self.renamed(session, to, was_last),
             Outcome::Deleted { session, is_gone } => self.deleted(session, is_gone),
-            Outcome::Judged(verdicts) => verdicts.into_iter().for_each(|it| self.verdict(it)),
+            Outcome::Judged(session, verdicts) => {
+                for verdict in verdicts {
+                    self.verdict(&session, verdict);
+                }
+            }
             Outcome::Connected(connected) => self.connected(connected),
             Outcome::Notice(level, text) => self.notice(level, text),
         }
@@ -164,100 +198,61 @@ impl Program {
 
     /// The lanes that have to be free for it.
     pub(super) fn lanes_of(&self, news: &News) -> Vec<Lane> {
-        match news {
-            News::Said(message) => self.lanes_of_message(message),
-            News::Wished(session, wish) => self.lanes_of_wish(session, wish),
+        let lanes: Vec<Option<Handle>> = match news {
+            News::Told(session, _) => vec![self.sessions.find(session)],
+            News::Said(message) => return self.lanes_of_message(message),
+            News::Wished(_, Wish::New { .. }) => return vec![Lane::Unnamed],
+            News::Wished(session, Wish::Rename { text }) => {
+                vec![Some(*session), self.whose(text.trim())]
+            }
+            News::Wished(session, Wish::Copy(Copy { name, .. })) => {
+                vec![Some(*session), name.as_ref().and_then(|it| self.whose(it))]
+            }
             // A task without lanes has waited for another Neovim.
             News::Done(Done { lanes, outcomes }) if lanes.is_empty() => {
                 let starts = outcomes.iter().filter_map(|it| match it {
-                    Outcome::Start(start) => Some(Lane::Session(start.id.clone())),
+                    Outcome::Start(start) => Some(self.sessions.named(&start.id)),
                     _ => None,
                 });
                 starts.collect()
             }
-            News::Done(_) => Vec::new(),
-        }
+            News::Wished(..) | News::Done(_) => Vec::new(),
+        };
+        lanes.into_iter().flatten().map(Lane::Session).collect()
     }
 
     fn lanes_of_message(&self, message: &FromNvim) -> Vec<Lane> {
-        match message {
-            FromNvim::Open { session } => match session.as_ref().or(self.current.as_ref()) {
-                Some(id) => vec![Lane::Session(id.clone())],
-                None => vec![Lane::Unnamed],
-            },
-            FromNvim::New { .. } => vec![Lane::Unnamed],
+        let lanes = match message {
+            FromNvim::Open { session: None } if self.current.is_none() => {
+                return vec![Lane::Unnamed];
+            }
+            FromNvim::New { .. } => return vec![Lane::Unnamed],
+            FromNvim::Open { session: None } => vec![self.current],
+            // These are about a name on the disk, not about a session that had it once.
+            FromNvim::Open { session: Some(session) } | FromNvim::Look { session } => {
+                vec![self.sessions.named(session)]
+            }
             FromNvim::Claim(Claim { way: Way::Take, .. }) => Vec::new(),
-            FromNvim::Look { session } | FromNvim::Claim(Claim { session, .. }) => {
-                vec![Lane::Session(session.clone())]
+            FromNvim::Claim(it) => vec![self.sessions.named(&it.session)],
+            FromNvim::RenameSession(it) => {
+                vec![self.sessions.find(&it.session), self.whose(it.name.trim())]
             }
-            FromNvim::RenameSession(it) => self.lanes_of_rename(&it.session, &it.name),
-            FromNvim::Reviewed(it) => {
-                let told = self.judged_for(&it.session);
-                let lanes = [self.now(&it.session), told].map(|it| Lane::Session(it.clone()));
-                lanes.into()
-            }
-            other => session(other).map(|it| self.lane(it)).into_iter().collect(),
-        }
+            FromNvim::DeleteSession(it) => vec![self.sessions.named(&it.session)],
+            FromNvim::Yield(it) => vec![self.sessions.named(&it.session)],
+            FromNvim::Models { session } => vec![self.sessions.find(session)],
+            FromNvim::Reviewed(it) => self.lanes_of_review(&it.session).into(),
+            _ => Vec::new(),
+        };
+        lanes.into_iter().flatten().map(Lane::Session).collect()
     }
 
-    fn lanes_of_wish(&self, session: &SessionId, wish: &Wish) -> Vec<Lane> {
-        match wish {
-            Wish::New { .. } => vec![Lane::Unnamed],
-            Wish::Rename { text } => self.lanes_of_rename(session, text),
-            Wish::Copy(Copy { name, .. }) => {
-                let copy = name.iter().map(|it| Lane::Session(SessionId(it.clone())));
-                [self.lane(session)].into_iter().chain(copy).collect()
-            }
-            Wish::Sessions { .. } | Wish::Models | Wish::Connect { .. } | Wish::LeaveOut { .. } => {
-                Vec::new()
-            }
-        }
+    /// The session that the editor names for a review, and the one that is told its verdict.
+    pub(super) fn lanes_of_review(&self, session: &SessionId) -> [Option<Handle>; 2] {
+        [self.sessions.find(session), self.judged_for(session)]
     }
 
-    fn lanes_of_rename(&self, session: &SessionId, text: &str) -> Vec<Lane> {
-        let to = Some(text.trim()).filter(|it| store::is_name(it));
-        let to = to.map(|it| Lane::Session(SessionId(it.to_owned())));
-        [self.lane(session)].into_iter().chain(to).collect()
-    }
-
-    pub(super) fn lane(&self, session: &SessionId) -> Lane {
-        Lane::Session(self.now(session).clone())
-    }
-}
-
-/// The session that a message is about, by the name that the editor knows.
-fn session(message: &FromNvim) -> Option<&SessionId> {
-    match message {
-        FromNvim::Send { session, .. }
-        | FromNvim::Unqueue { session, .. }
-        | FromNvim::SendHeld { session, .. }
-        | FromNvim::Draft { session, .. }
-        | FromNvim::Stop { session }
-        | FromNvim::Rule { session, .. }
-        | FromNvim::Toggle { session, .. }
-        | FromNvim::Retry { session }
-        | FromNvim::Model { session, .. }
-        | FromNvim::Mode { session, .. }
-        | FromNvim::Request { session }
-        | FromNvim::Look { session } => Some(session),
-        FromNvim::RenameSession(it) => Some(&it.session),
-        FromNvim::ForkSession(it) => Some(&it.session),
-        FromNvim::DeleteSession(it) => Some(&it.session),
-        FromNvim::ExportSession(it) => Some(&it.session),
-        FromNvim::Rewind(it) => Some(&it.session),
-        FromNvim::Permissions(it) => Some(&it.session),
-        FromNvim::Claim(it) => Some(&it.session),
-        FromNvim::Yield(it) => Some(&it.session),
-        FromNvim::Reviewed(it) => Some(&it.session),
-        FromNvim::Checked(it) => Some(&it.session),
-        FromNvim::Open { session } => session.as_ref(),
-        FromNvim::Hello(_)
-        | FromNvim::New { .. }
-        | FromNvim::Models { .. }
-        | FromNvim::Connect { .. }
-        | FromNvim::Key { .. }
-        | FromNvim::ListSessions(_)
-        | FromNvim::Arrived(_)
-        | FromNvim::Found(_) => None,
+    /// The session that has a name now.
+    fn whose(&self, name: &str) -> Option<Handle> {
+        self.sessions.named(&SessionId(name.to_owned()))
     }
 }

@@ -7,17 +7,19 @@ use super::{Program, settings};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
 use crate::context::prompt;
-use crate::conversation::report::Level;
-use crate::event::SessionId;
+use crate::conversation::report::{Level, Wish};
 use crate::message::CallId;
 use crate::nvim::screen;
+use crate::nvim::voice::{Handle, Voice};
 use crate::nvim::wire::{FromNvim, WireConfig};
+use crate::nvim::workspace::Buffers;
 use crate::provider::endpoint::{self, Chosen, Unresolved};
 use crate::provider::tour;
 use crate::session::Session;
 use crate::store::{Draft, Store};
 use crate::tool::environment::Secrets;
 use crate::tool::{self, Desk};
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// The fourth line of an empty chat that has no model.
@@ -60,16 +62,21 @@ impl Program {
     /// The parts that the tools of a session work with.
     pub(super) fn desk(
         &self,
-        id: &SessionId,
+        voice: Voice,
         output: mpsc::UnboundedSender<(CallId, String)>,
     ) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
         Desk {
-            root: self.root.clone(),
+            root: self.places.root.clone(),
             home: dirs::home_dir(),
             config: config_dir(),
             reach: self.places.reach.clone(),
-            workspace: self.workspace(id),
+            workspace: Arc::new(Buffers {
+                owner: voice.clone(),
+                voice,
+                reviews: self.reviews.clone(),
+                questions: self.questions.clone(),
+            }),
             output,
             tools: tool::own(),
             seen: None,
@@ -88,19 +95,19 @@ impl Program {
         let home = dirs::home_dir();
         let system_file = system_file.as_ref().map(|it| match (it.strip_prefix("~"), home) {
             (Ok(rest), Some(home)) => home.join(rest),
-            _ => self.root.join(it),
+            _ => self.places.root.join(it),
         });
         prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
     }
 
     /// Begins a session that was opened.
     pub(super) fn start(&mut self, start: Start) {
-        let open = self.agents.get(&start.id).filter(|it| !it.is_closed());
-        if open.is_some() && !self.readers.contains(&start.id) {
-            return self.came_twice(start);
+        let open = self.sessions.named(&start.id).filter(|it| !self.sessions.reads(*it));
+        if let Some(open) = open.filter(|it| self.sessions.runs(*it)) {
+            return self.came_twice(open, start);
         }
-        let model = self.default_model(None);
-        let intro = self.intro(&model, &start);
+        self.default_model(None);
+        let intro = self.intro(&start);
         let Start { id, begin, barred, shown, recorded, unsent, is_kept, warning, .. } = start;
         let (instead, why) = barred.unzip();
         let why = why.filter(|it| !it.is_empty());
@@ -108,26 +115,26 @@ impl Program {
         let Begun { store, mut session, replayed, partial, draft, warnings: others, reads } =
             Begun::of(begin, unsent);
         warnings.extend(others);
-        match &reads {
-            Some(_) => self.readers.insert(id.clone()),
-            None => self.readers.remove(&id),
-        };
         if session.model.is_empty()
             || self.models.is_tour(&session.model)
             || self.models.resolve(&session.model).is_err()
         {
-            session.model = model.0;
+            self.model_of_new().0.clone_into(&mut session.model);
         }
         let (output, outputs) = mpsc::unbounded_channel();
         let (show, show_end) = mpsc::unbounded_channel();
         let stored = store.as_ref().map(Store::outputs);
-        tokio::spawn(screen::run(self.editor.clone(), id.clone(), stored, show_end));
-        if self.current.replace(id.clone()).as_ref() != Some(&id) {
+        let (agent, inbox) = mpsc::unbounded_channel();
+        if self.current.and_then(|it| self.sessions.name(it)).as_ref() != Some(&id) {
             let _ = self.notes.send((id.clone(), is_kept));
         }
+        let voice = self.sessions.begin(&id, agent, reads.is_some());
+        self.current = Some(voice.session);
+        let wishes = self.wishes_of(voice.session);
+        tokio::spawn(screen::run(voice.clone(), stored, show_end));
         let setup = agent::Setup {
-            id: id.clone(),
-            desk: self.desk(&id, output),
+            id,
+            desk: self.desk(voice, output),
             screen: show,
             store,
             session,
@@ -144,26 +151,37 @@ impl Program {
             recorded,
             shown,
             outputs,
-            wishes: self.wishes.clone(),
+            wishes,
             intro,
             warnings,
             instead,
             reads,
         };
-        let (agent, inbox) = mpsc::unbounded_channel();
         tokio::spawn(agent::run(setup, inbox));
-        self.agents.insert(id, agent);
+    }
+
+    /// Takes what a session's agent wishes, which does not know its session's handle.
+    fn wishes_of(&self, session: Handle) -> mpsc::UnboundedSender<Wish> {
+        let (wishes, mut wished) = mpsc::unbounded_channel();
+        let to = self.wishes.clone();
+        tokio::spawn(async move {
+            while let Some(wish) = wished.recv().await {
+                // The program outlives its agents, or is ending.
+                let _ = to.send((session, wish));
+            }
+        });
+        wishes
     }
 
     /// A session of this name has begun meanwhile: it is shown. One that is never saved takes another name.
-    fn came_twice(&mut self, start: Start) {
+    fn came_twice(&mut self, open: Handle, start: Start) {
         let Start { id, begin, shown, .. } = start;
         if matches!(&begin, Begin::InMemory(it) if it.is_blank()) {
             let name = Some(id.0);
             return self.step(News::said(FromNvim::New { name, ephemeral: true }));
         }
         if shown {
-            self.tell(&id, Command::Present);
+            self.tell(open, Command::Present);
         }
     }
 
@@ -174,32 +192,41 @@ impl Program {
         self.model.is_none() && self.config.probe && matches!(found(), Err(Unresolved::Nothing))
     }
 
-    /// The configured model, else the first whose key is there, else that of the `local` server, else the tour.
-    pub(super) fn default_model(&mut self, local: Option<Chosen>) -> (String, String) {
-        if let Some(model) = &self.model {
-            return model.clone();
+    /// Finds the model of new sessions: the configured one, else the first whose key is there, else that of the `local`
+    /// server, else the tour.
+    pub(super) fn default_model(&mut self, local: Option<Chosen>) {
+        if self.model.is_some() {
+            return;
         }
         let env = |name: &str| std::env::var(name).ok();
-        let found = endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
-        let model = match (found, &self.config.model, local) {
-            (Ok(chosen), ..) => (full_name(&chosen), settings::origin(&chosen.endpoint.key)),
-            (Err(Unresolved::Wrong(text)), model, _) => {
-                self.notice(Level::Error, text);
-                (model.clone().unwrap_or_else(|| tour::NAME.to_owned()), String::new())
+        let wanted = self.config.model.as_deref();
+        let model = match (endpoint::resolve(wanted, &self.models.users, &env), local) {
+            (Ok(chosen), _) => {
+                (full_name(&chosen), settings::origin(&chosen.endpoint.key).to_owned())
             }
-            (Err(Unresolved::Nothing), _, Some(chosen)) => {
+            (Err(Unresolved::Wrong(text)), _) => {
+                self.notice(Level::Error, text);
+                (wanted.unwrap_or(tour::NAME).to_owned(), String::new())
+            }
+            (Err(Unresolved::Nothing), Some(chosen)) => {
                 let name = full_name(&chosen);
                 self.models.remember(&chosen);
                 (name, "a server on this machine".to_owned())
             }
-            (Err(Unresolved::Nothing), _, None) => {
+            (Err(Unresolved::Nothing), None) => {
                 (tour::NAME.to_owned(), "no model found".to_owned())
             }
         };
-        self.model.insert(model).clone()
+        self.model = Some(model);
     }
 
-    pub(super) fn intro(&self, (model, origin): &(String, String), start: &Start) -> Vec<String> {
+    /// The model of new sessions, and where its key comes from.
+    fn model_of_new(&self) -> (&str, &str) {
+        self.model.as_ref().map_or((tour::NAME, ""), |(model, origin)| (model, origin))
+    }
+
+    pub(super) fn intro(&self, start: &Start) -> Vec<String> {
+        let (model, origin) = self.model_of_new();
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
         let resume = match (start.others, &start.relative) {
             (0, Some(root)) => {
@@ -212,7 +239,7 @@ impl Program {
             }
         };
         vec![
-            format!("Project  {}", self.root.display()),
+            format!("Project  {}", self.places.root.display()),
             format!("Model    {model}{origin}"),
             "Keys     <CR> send · <C-c> stop · g? keys · @file".to_owned(),
             if self.models.is_tour(model) { TOUR.to_owned() } else { resume },

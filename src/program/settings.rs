@@ -7,14 +7,16 @@ use crate::provider::endpoint::{self, UserProvider};
 use crate::provider::facts::{Price, UserModel};
 use crate::provider::key::Key;
 use crate::provider::stored;
+use std::mem::take;
 use std::path::Path;
 
-/// `keys` tells where the keys are that the user has given.
-pub(super) fn models(config: &WireConfig, keys: &Path) -> Models {
+/// Takes providers and models out of the settings. `keys` tells where the keys are that the user has given.
+pub(super) fn models(config: &mut WireConfig, keys: &Path) -> Models {
     let WireConfig { thinking, temperature, max_output, .. } = *config;
+    let (providers, own) = (take(&mut config.providers), take(&mut config.models));
     let mut models = Models::new(
-        config.providers.iter().map(|(name, it)| (name.clone(), provider(it))).collect(),
-        config.models.iter().map(|(name, it)| (name.clone(), model(it))).collect(),
+        providers.into_iter().map(|(name, it)| (name, provider(it))).collect(),
+        own.into_iter().map(|(name, it)| (name, model(it))).collect(),
         Tuning { thinking, temperature, max_output },
     );
     let known = endpoint::names(&models.users);
@@ -23,20 +25,13 @@ pub(super) fn models(config: &WireConfig, keys: &Path) -> Models {
     models
 }
 
-fn provider(it: &ProviderConfig) -> UserProvider {
-    UserProvider {
-        dialect: it.dialect.clone(),
-        base_url: it.base_url.clone(),
-        key: it.key.clone(),
-        models: it.models.clone(),
-        quirks: it.quirks.clone(),
-        headers: it.headers.clone(),
-        stored: None,
-    }
+fn provider(it: ProviderConfig) -> UserProvider {
+    let ProviderConfig { dialect, base_url, key, models, quirks, headers } = it;
+    UserProvider { dialect, base_url, key, models, quirks, headers, stored: None }
 }
 
-fn model(it: &ModelConfig) -> UserModel {
-    let ModelConfig { window, max_output, thinking, temperature, price, num_ctx, edits } = *it;
+fn model(it: ModelConfig) -> UserModel {
+    let ModelConfig { window, max_output, thinking, temperature, price, num_ctx, edits } = it;
     let tuning = Tuning { thinking, temperature, max_output };
     UserModel { window, price: price.map(price_of), num_ctx, edits, tuning }
 }
@@ -53,11 +48,11 @@ fn price_of(it: PriceConfig) -> Price {
 }
 
 /// Where a key comes from, in a few words.
-pub(super) fn origin(key: &Key) -> String {
+pub(super) fn origin(key: &Key) -> &str {
     match key {
-        Key::None => "no key needed".to_owned(),
-        Key::Env(name) => name.clone(),
-        Key::Command(_) => "a command's key".to_owned(),
-        Key::Stored(_) => "a stored key".to_owned(),
+        Key::None => "no key needed",
+        Key::Env(name) => name,
+        Key::Command(_) => "a command's key",
+        Key::Stored(_) => "a stored key",
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::agent::Act;
+use crate::conversation::report::Copy;
 use crate::nvim::reviews::Order;
 use crate::nvim::wire::{DeleteSession, RenameSession};
 use std::path::Path;
@@ -20,22 +21,13 @@ fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let (wishes, wishes_end) = mpsc::unbounded_channel();
     let noted = tokio::spawn(archive::note(archive.clone(), notes_end));
     let program = Program {
+        sessions: Sessions::new(Editor::gone()),
         editor: Editor::gone(),
         archive,
-        places: Places {
-            root: root.clone(),
-            cwd: root.clone(),
-            config: root.clone(),
-            home: None,
-            reach,
-        },
-        root,
+        places: Places { cwd: root.clone(), config: root.clone(), root, home: None, reach },
         config: WireConfig::default(),
         models: Models::default(),
         model: None,
-        agents: HashMap::new(),
-        readers: HashSet::new(),
-        renamed: HashMap::new(),
         live: Vec::new(),
         current: None,
         reviews,
@@ -55,8 +47,16 @@ fn id(name: &str) -> SessionId {
 
 fn open(program: &mut Program, name: &str) -> Inbox {
     let (agent, inbox) = mpsc::unbounded_channel();
-    program.agents.insert(id(name), agent);
+    program.sessions.begin(&id(name), agent, false);
     inbox
+}
+
+fn handle(program: &Program, name: &str) -> Handle {
+    program.sessions.find(&id(name)).unwrap()
+}
+
+fn runs(program: &Program, name: &str) -> bool {
+    program.sessions.runs(handle(program, name))
 }
 
 fn heard(inbox: &mut Inbox) -> Vec<&'static str> {
@@ -111,16 +111,16 @@ async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_sess
     retry(&mut program, "a");
     retry(&mut program, "b");
     assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
-    let Some(Order::Reviewed(of, verdicts)) = orders.recv().await else { panic!("no review") };
+    let Some(Order::Settled(of)) = orders.recv().await else { panic!("no review") };
     let verdict = Verdict {
         session: of.session,
         answers: Vec::new(),
-        path: of.path,
+        path: of.reviewed.path,
         was: None,
         saved: true,
         text: None,
     };
-    assert!(verdicts.send(vec![verdict]).is_ok());
+    assert!(of.done.send(vec![verdict]).is_ok());
     end_one(&mut program, &mut ends).await;
     assert_eq!((heard(&mut a), heard(&mut b)), (vec!["reviewed", "retry"], vec![]));
     assert!(program.lanes.is_idle());
@@ -142,7 +142,7 @@ async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_i
     assert!(done.send(Ok(())).is_ok());
     end_one(&mut program, &mut ends).await;
     assert_eq!(heard(&mut a), ["retry", "stop"]);
-    assert!(program.runs(&id("new")) && program.runs(&id("a")));
+    assert!(runs(&program, "new") && runs(&program, "a"));
 }
 
 #[tokio::test]
@@ -159,24 +159,79 @@ async fn a_session_that_closes_holds_up_no_other() {
     drop(a);
     // it is deleted, and then it is opened anew
     end_one(&mut program, &mut ends).await;
-    assert!(!program.runs(&id("a")) && program.lanes.is_busy(&id("a")));
+    assert!(!runs(&program, "a") && program.lanes.is_busy(handle(&program, "a")));
     end_one(&mut program, &mut ends).await;
-    assert!(program.runs(&id("a")) && program.lanes.is_idle());
+    assert!(runs(&program, "a") && program.lanes.is_idle());
 }
 
 #[tokio::test]
 async fn a_new_session_hears_what_is_said_to_its_name_and_not_the_one_that_had_it() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
-    let mut had_it = open(&mut program, "new");
-    program.renamed.insert(id("a"), id("new"));
+    let mut had_it = open(&mut program, "a");
+    program.sessions.rename(handle(&program, "a"), &id("new"));
     program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
     retry(&mut program, "a");
     end_one(&mut program, &mut ends).await;
     assert_eq!(heard(&mut had_it), Vec::<&str>::new());
-    assert!(program.agents.contains_key(&id("a")) && program.lanes.is_idle());
+    assert!(runs(&program, "a") && program.lanes.is_idle());
     retry(&mut program, "new");
     assert_eq!(heard(&mut had_it), ["retry"]);
+}
+
+#[tokio::test]
+async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, _ends, _orders) = program(dir.path());
+    let _a = open(&mut program, "a");
+    let sessions = &mut program.sessions;
+    let a = sessions.find(&id("a")).unwrap();
+    for to in ["b", "c"] {
+        sessions.rename(a, &id(to));
+    }
+    let found = |of: &Sessions| ["a", "b", "c"].map(|it| of.find(&id(it)) == Some(a));
+    assert_eq!(found(sessions), [true; 3]);
+    // a task that wanted the name has come to nothing
+    let reserved = sessions.reserve(&id("a"));
+    assert_eq!(found(sessions), [false, true, true]);
+    sessions.settle(reserved);
+    assert_eq!(found(sessions), [true; 3]);
+    let other = sessions.begin(&id("a"), mpsc::unbounded_channel().0, false).session;
+    assert_eq!((sessions.find(&id("a")), found(sessions)), (Some(other), [false, true, true]));
+    sessions.close(other);
+    sessions.settle(other);
+    assert_eq!(found(sessions), [false, true, true]);
+    sessions.rename(a, &id("a"));
+    assert_eq!((found(sessions), sessions.taken()), ([true; 3], vec!["a".to_owned()]));
+}
+
+#[tokio::test]
+async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut program, _ends, _orders) = program(dir.path());
+    let mut old_inbox = open(&mut program, "a");
+    let old = program.sessions.voice(handle(&program, "a")).unwrap();
+    assert!(!old.is_over());
+    let mut new = open(&mut program, "a");
+    assert!(old.is_over() && handle(&program, "a") != old.session);
+    let copy = Copy { session: Box::default(), name: None };
+    for wish in [Wish::Rename { text: "b".to_owned() }, Wish::Models, Wish::Copy(copy)] {
+        program.step(News::Wished(old.session, wish));
+        assert!(program.lanes.is_idle());
+    }
+    program.tell(old.session, Command::Retry);
+    assert_eq!((heard(&mut new), heard(&mut old_inbox)), (vec![], vec![]));
+    // a review that was made in the old one is its name's: the other Neovim may have given the session back
+    let verdict = Verdict {
+        session: Some(old.session),
+        answers: Vec::new(),
+        path: "a.txt".into(),
+        was: None,
+        saved: true,
+        text: None,
+    };
+    program.verdict(&id("a"), verdict);
+    assert_eq!(heard(&mut new), ["reviewed"]);
 }
 
 #[tokio::test]
@@ -190,8 +245,8 @@ async fn what_waits_at_the_end_is_done_before_it() {
     // a session that waits for nothing ends at once
     assert!(matches!(b.recv().await, Some(Command::Quit(_))));
     assert_eq!(heard(&mut a), Vec::<&str>::new());
-    let Some(Order::Reviewed(_, verdicts)) = orders.recv().await else { panic!("no review") };
-    assert!(verdicts.send(Vec::new()).is_ok());
+    let Some(Order::Settled(of)) = orders.recv().await else { panic!("no review") };
+    assert!(of.done.send(Vec::new()).is_ok());
     assert!(matches!(a.recv().await, Some(Command::Retry)));
     assert!(matches!(a.recv().await, Some(Command::Quit(_))));
     drop((a, b));

@@ -108,6 +108,10 @@ impl Http {
         Http { endpoint, env: environment, clocks, used, client: Arc::default() }
     }
 
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     /// Records the keys that it uses in `used`.
     #[must_use]
     pub fn noting(self, used: Used) -> Http {

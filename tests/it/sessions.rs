@@ -5,6 +5,7 @@ mod clock;
 mod crash;
 mod drafts;
 mod exported;
+mod former;
 mod large;
 mod long;
 mod many;

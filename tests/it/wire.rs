@@ -20,7 +20,7 @@ struct Field {
 type Fields = Vec<Field>;
 
 /// Structs and the variants of enums (as `Enum::Variant`) with their fields; `Enum::Variant` of one type has
-/// that type's name as its only field's `kind`, under an empty name.
+/// that type's name as its only field's `kind`, under an empty name, as a field has that is flattened.
 fn rust(text: &str, found: &mut BTreeMap<String, Fields>) {
     let (mut outer, mut inner, mut marks) = (String::new(), None::<String>, String::new());
     for line in text.lines().map(str::trim) {
@@ -62,6 +62,7 @@ fn rust(text: &str, found: &mut BTreeMap<String, Fields>) {
 fn field(name: &str, kind: &str, marks: &str) -> Field {
     let renamed = marks.split("rename = \"").nth(1).and_then(|it| it.split('"').next());
     let inside = kind.strip_prefix("Option<").and_then(|it| it.strip_suffix('>'));
+    let name = if marks.contains("flatten") { "" } else { name };
     Field {
         name: renamed.unwrap_or(name).to_owned(),
         kind: inside.unwrap_or(kind).to_owned(),
@@ -212,12 +213,12 @@ fn differences(rust_texts: &[&str], lua_text: &str) -> Vec<String> {
         let variants =
             types.iter().filter_map(|(name, it)| Some((name.strip_prefix(&prefix)?, it)));
         for (variant, fields) in variants {
-            let fields = match &fields[..] {
-                [of] if of.name.is_empty() => &types[&of.kind],
-                _ => fields,
-            };
+            let fields = fields.iter().flat_map(|it| match &it.name[..] {
+                "" => types[&it.kind].clone(),
+                _ => vec![it.clone()],
+            });
             match kinds.remove(&snake(variant)) {
-                Some(lua) => check.fields(variant, fields, &lua, reads, !reads),
+                Some(lua) => check.fields(variant, &fields.collect(), &lua, reads, !reads),
                 None => check.wrong.push(format!("{variant} is in Rust alone")),
             }
         }

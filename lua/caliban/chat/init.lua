@@ -168,6 +168,9 @@ function M.renamed(message)
     chat.session = message.to
     require('caliban.review').renamed(message.session, message.to)
     require('caliban.chat.buffers').rename(chat)
+    if chat.status then
+      M.status(vim.tbl_extend('force', chat.status, { session = message.to }))
+    end
   end
 end
 

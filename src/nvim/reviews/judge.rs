@@ -1,9 +1,9 @@
 //! What a settled review means: for each call of it, what the model hears.
 
+use super::super::voice::Handle;
 use super::super::wire::{Reviewed, WireFormatting, WireWhole};
 use super::{Entry, Verdict};
 use crate::edit::{self, Decision, Fate, Formatting, Outcome, Part, Told, Whole};
-use crate::event::SessionId;
 use crate::message::{CallId, ToolAnswer};
 use crate::regular;
 use crate::text::Text;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// A proposal that is judged, as far as this program knows it.
 struct Judged<'a> {
-    session: &'a SessionId,
+    session: Option<Handle>,
     parts: Cow<'a, [Part]>,
     /// What was asked of the file as a whole, and the path it had then.
     whole: Option<(Cow<'a, Whole>, &'a Path)>,
@@ -55,9 +55,10 @@ impl Judge<'_> {
     }
 }
 
+/// `session`: the one that the editor names for the review, if it is open here.
 pub(super) fn judge(
     entries: &mut BTreeMap<u32, Entry>,
-    reviewed: &Reviewed,
+    (reviewed, session): (&Reviewed, Option<Handle>),
     disk: Option<Text>,
     root: &Path,
 ) -> Vec<Verdict> {
@@ -70,8 +71,9 @@ pub(super) fn judge(
     let (formattings, told) = (formattings(reviewed), Told::default());
     let mut judge = Judge { reviewed, shown, settled, formattings, told };
     let (mut at, mut verdicts): (usize, Vec<Verdict>) = (0, Vec::new());
-    let proposals: Vec<Judged<'_>> =
-        (0..reviewed.proposals.len()).filter_map(|at| find(entries, reviewed, at)).collect();
+    let proposals: Vec<Judged<'_>> = (0..reviewed.proposals.len())
+        .filter_map(|at| find(entries, (reviewed, session), at))
+        .collect();
     let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.parts.iter()).collect();
     for judged in &proposals {
         let Judged { session, parts: own, whole, decisions } = judged;
@@ -83,9 +85,9 @@ pub(super) fn judge(
                 .map(|n| judge.answer(&parts, from + n, &edit::decisions(own, n, decisions)))
                 .collect(),
         };
-        let Some(verdict) = verdicts.iter_mut().find(|it| it.session == **session) else {
+        let Some(verdict) = verdicts.iter_mut().find(|it| it.session == *session) else {
             verdicts.push(Verdict {
-                session: (*session).clone(),
+                session: *session,
                 answers,
                 path: reviewed.path.clone(),
                 was: was(entries, reviewed),
@@ -133,7 +135,7 @@ fn was(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<PathBuf> {
 /// A proposal's parts; of one whose program has ended what the editor kept of it, as one part of no call.
 fn find<'a>(
     entries: &'a BTreeMap<u32, Entry>,
-    reviewed: &'a Reviewed,
+    (reviewed, session): (&'a Reviewed, Option<Handle>),
     at: usize,
 ) -> Option<Judged<'a>> {
     let id = reviewed.proposals[at];
@@ -142,7 +144,7 @@ fn find<'a>(
         let proposal = &*entry.proposal;
         let whole = proposal.whole.as_ref().map(|it| (Cow::Borrowed(it), &*proposal.path));
         let parts = Cow::Borrowed(&proposal.parts[..]);
-        return Some(Judged { session: &entry.session, parts, whole, decisions });
+        return Some(Judged { session: Some(entry.session), parts, whole, decisions });
     }
     let it = reviewed.texts.iter().find(|it| it.id == id)?;
     let part = Part {
@@ -157,7 +159,7 @@ fn find<'a>(
         WireWhole::Rename => Whole::Rename { to: it.to.clone().unwrap_or_default() },
     });
     let whole = whole.map(|it| (Cow::Owned(it), &**path));
-    Some(Judged { session: &reviewed.session, parts: Cow::Owned(vec![part]), whole, decisions })
+    Some(Judged { session, parts: Cow::Owned(vec![part]), whole, decisions })
 }
 
 /// What formatters made of the text while it was under review, and as it was saved.

@@ -13,13 +13,14 @@ pub struct RewindWanted {
     pub paths: Option<Vec<PathBuf>>,
 }
 
-impl From<RewindWanted> for Rewind {
-    fn from(it: RewindWanted) -> Rewind {
-        match (it.entry, it.paths) {
+impl From<RewindWanted> for (SessionId, Rewind) {
+    fn from(it: RewindWanted) -> (SessionId, Rewind) {
+        let rewind = match (it.entry, it.paths) {
             (None, _) => Rewind::List,
             (Some(entry), None) => Rewind::Preview { entry },
             (Some(entry), Some(paths)) => Rewind::Do { entry, paths },
-        }
+        };
+        (it.session, rewind)
     }
 }
 

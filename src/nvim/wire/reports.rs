@@ -1,13 +1,12 @@
 //! What an agent reports, as a message to the editor.
 
-use super::{Copied, History, Permissions, Preview, Renamed, ToNvim, Turns};
+use super::{Copied, History, Permissions, Preview, ToNvim, Turns};
 use crate::conversation::report::{Opened, Report};
 use crate::event::SessionId;
 
 impl ToNvim {
     /// `session`: the one whose agent reports.
-    pub fn of(session: &SessionId, report: Report) -> ToNvim {
-        let session = session.clone();
+    pub fn of(session: SessionId, report: Report) -> ToNvim {
         match report {
             Report::Opened(Opened { instead, root, ephemeral, reading, reviews, show, draft }) => {
                 ToNvim::Session {
@@ -22,11 +21,13 @@ impl ToNvim {
                     draft_context: draft.context,
                 }
             }
-            Report::Status(status) => ToNvim::Status(status),
-            Report::Event { name, data } => ToNvim::Event { name, data },
+            Report::Status(status) => ToNvim::Status { session, status },
+            Report::Event { name, mut data } => {
+                data.insert("session", session.0);
+                ToNvim::Event { name, data }
+            }
             Report::Notice { level, text } => ToNvim::Notice { level, text },
             Report::Bounce { text, context, why } => ToNvim::Bounce { session, text, context, why },
-            Report::Renamed(to) => ToNvim::Renamed(Renamed { session, to }),
             Report::Copied(text) => ToNvim::Copied(Copied { text }),
             Report::History => ToNvim::History(History { session }),
             Report::Turns(turns) => ToNvim::Turns(Turns { session, turns }),

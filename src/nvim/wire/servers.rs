@@ -45,9 +45,9 @@ pub enum CheckState {
     Dropped,
 }
 
-impl From<Checked> for Check {
-    fn from(it: Checked) -> Check {
-        let Checked { id, path, state, added, remaining, elsewhere, notes, .. } = it;
+impl From<Checked> for (SessionId, Check) {
+    fn from(it: Checked) -> (SessionId, Check) {
+        let Checked { id, session, path, state, added, remaining, elsewhere, notes, .. } = it;
         let Checked { new, fixed, remain, known, fresh, .. } = it;
         let looked = match state {
             CheckState::Awaited => Looked::Begun,
@@ -65,6 +65,6 @@ impl From<Checked> for Check {
                 fresh,
             }),
         };
-        Check { id, looked }
+        (session, Check { id, looked })
     }
 }

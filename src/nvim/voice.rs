@@ -1,0 +1,52 @@
+//! What one session says to the editor: each message goes out under the name that the session has at that moment.
+
+use super::link::Editor;
+use super::wire::ToNvim;
+use crate::event::SessionId;
+use rmpv::Value;
+use tokio::sync::watch;
+
+/// A session while it runs. No other session has the same handle, not even one that gets the same name later. A
+/// handle is stored nowhere, and the editor never hears of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Handle(u32);
+
+impl Handle {
+    #[must_use]
+    pub fn next(self) -> Handle {
+        Handle(self.0.wrapping_add(1))
+    }
+}
+
+#[derive(Clone)]
+pub struct Voice {
+    pub session: Handle,
+    pub editor: Editor,
+    name: watch::Receiver<SessionId>,
+}
+
+impl Voice {
+    pub fn new(session: Handle, editor: Editor, name: watch::Receiver<SessionId>) -> Voice {
+        Voice { session, editor, name }
+    }
+
+    /// The session's name at this moment.
+    pub fn name(&self) -> SessionId {
+        self.name.borrow().clone()
+    }
+
+    /// Whether the session has ended. Another one may have its name.
+    pub fn is_over(&self) -> bool {
+        self.name.has_changed().is_err()
+    }
+
+    /// Sends a message and waits for its answer, as `Editor::call` does.
+    pub async fn call(&self, message: impl FnOnce(SessionId) -> ToNvim) -> Option<Value> {
+        self.editor.call(message(self.name())).await
+    }
+
+    /// Sends a message whose answer says nothing.
+    pub fn tell(&self, message: impl FnOnce(SessionId) -> ToNvim) {
+        self.editor.tell(message(self.name()));
+    }
+}

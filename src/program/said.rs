@@ -1,0 +1,56 @@
+//! What the editor says to one session, as that session's agent takes it.
+
+use crate::agent::{Act, Command};
+use crate::event::{Ruling, SessionId};
+use crate::message::CallId;
+use crate::nvim::wire::{FromNvim, WireRuling};
+use crate::session::Cut;
+use crate::store::Draft;
+
+/// The session and the command; or the message, if it is for the program.
+pub(super) fn command(message: FromNvim) -> Result<(SessionId, Command), Box<FromNvim>> {
+    Ok(match message {
+        FromNvim::Send { session, text, context, steer } => {
+            (session, Command::Send { text, context, steer })
+        }
+        FromNvim::SendHeld { session, id } => (session, Command::SendHeld(id)),
+        FromNvim::Unqueue { session, id } => (session, Command::Unqueue(id)),
+        FromNvim::Draft { session, text, context } => {
+            (session, Command::Draft(Draft { text, context }))
+        }
+        FromNvim::Stop { session } => (session, Command::Stop),
+        FromNvim::Rule { session, call, ruling, reason } => {
+            (session, Command::Rule { call: CallId(call), ruling: ruled(ruling, reason) })
+        }
+        FromNvim::Toggle { session, block, line } => (session, Command::Toggle { block, line }),
+        FromNvim::Retry { session } => (session, Command::Retry),
+        FromNvim::Model { session, model } => (session, Command::ChooseModel(model)),
+        FromNvim::Mode { session, mode } => (session, Command::ChooseMode(mode)),
+        FromNvim::Request { session } => (session, Command::ShowRequest),
+        FromNvim::ForkSession(it) => {
+            let cut = it.after.map(|after| Cut { after: after as usize, is_prompt: it.is_prompt });
+            (it.session, Command::Act(Act::Fork(cut)))
+        }
+        FromNvim::ExportSession(it) => {
+            (it.session, Command::Act(Act::Export { file: it.file, force: it.force }))
+        }
+        FromNvim::Rewind(it) => {
+            let (session, rewind) = it.into();
+            (session, Command::Rewind(rewind))
+        }
+        FromNvim::Permissions(it) => (it.session, Command::Permissions(it.revoke.map(Into::into))),
+        FromNvim::Checked(it) => {
+            let (session, check) = it.into();
+            (session, Command::Checked(Box::new(check)))
+        }
+        message => return Err(Box::new(message)),
+    })
+}
+
+fn ruled(ruling: WireRuling, reason: String) -> Ruling {
+    match ruling {
+        WireRuling::Once => Ruling::Once,
+        WireRuling::Session => Ruling::Session,
+        WireRuling::Deny => Ruling::Denied { reason },
+    }
+}

@@ -1,0 +1,131 @@
+//! The sessions that run here, each by its handle, and the names that lead to them.
+
+use crate::agent::Command;
+use crate::event::SessionId;
+use crate::nvim::link::Editor;
+use crate::nvim::voice::{Handle, Voice};
+use std::collections::HashMap;
+use tokio::sync::{mpsc, oneshot, watch};
+
+pub(super) type Agent = mpsc::UnboundedSender<Command>;
+
+struct Running {
+    /// Its present name, which its `Voice` reads. Once this is dropped the session is over.
+    name: watch::Sender<SessionId>,
+    /// `None`: a task opens or closes the session.
+    agent: Option<Agent>,
+    /// It is open for reading alone.
+    reads: bool,
+}
+
+pub(super) struct Sessions {
+    editor: Editor,
+    running: HashMap<Handle, Running>,
+    /// Former names of theirs. The editor may use them in messages that are under way.
+    former: HashMap<SessionId, Handle>,
+    /// The handle that was given last.
+    last: Handle,
+}
+
+impl Sessions {
+    pub(super) fn new(editor: Editor) -> Sessions {
+        let (running, former) = (HashMap::new(), HashMap::new());
+        Sessions { editor, running, former, last: Handle::default() }
+    }
+
+    /// The session that has this name, else the one that had it last.
+    pub(super) fn find(&self, name: &SessionId) -> Option<Handle> {
+        self.named(name).or_else(|| self.former.get(name).copied())
+    }
+
+    /// The session that has this name now.
+    pub(super) fn named(&self, name: &SessionId) -> Option<Handle> {
+        self.running.iter().find(|(_, it)| *it.name.borrow() == *name).map(|(session, _)| *session)
+    }
+
+    pub(super) fn name(&self, session: Handle) -> Option<SessionId> {
+        self.running.get(&session).map(|it| it.name.borrow().clone())
+    }
+
+    pub(super) fn voice(&self, session: Handle) -> Option<Voice> {
+        let name = self.running.get(&session)?.name.subscribe();
+        Some(Voice::new(session, self.editor.clone(), name))
+    }
+
+    /// The agent of a session that is open. It may have died of a fault of ours.
+    pub(super) fn agent(&self, session: Handle) -> Option<&Agent> {
+        self.running.get(&session)?.agent.as_ref()
+    }
+
+    pub(super) fn agents(&self) -> impl Iterator<Item = (Handle, &Agent)> {
+        self.running.iter().filter_map(|(session, it)| Some((*session, it.agent.as_ref()?)))
+    }
+
+    /// Whether a session is open, and its agent lives.
+    pub(super) fn runs(&self, session: Handle) -> bool {
+        self.agent(session).is_some_and(|it| !it.is_closed())
+    }
+
+    /// Whether a session is open for reading alone.
+    pub(super) fn reads(&self, session: Handle) -> bool {
+        self.running.get(&session).is_some_and(|it| it.reads)
+    }
+
+    /// The names that no other session may be given: also of sessions that a task opens or closes.
+    pub(super) fn taken(&self) -> Vec<String> {
+        self.running.values().map(|it| it.name.borrow().0.clone()).collect()
+    }
+
+    /// The session that has this name, else a new record without an agent, which keeps the name from others.
+    pub(super) fn reserve(&mut self, name: &SessionId) -> Handle {
+        self.named(name).unwrap_or_else(|| self.add(name, None, false).session)
+    }
+
+    /// A session begins under a name. Whoever had the name is over, and nobody is found by it as a former one.
+    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, reads: bool) -> Voice {
+        if let Some(ended) = self.named(name) {
+            self.end(ended);
+        }
+        self.former.remove(name);
+        self.add(name, Some(agent), reads)
+    }
+
+    fn add(&mut self, name: &SessionId, agent: Option<Agent>, reads: bool) -> Voice {
+        self.last = self.last.next();
+        let (name, given) = watch::channel(name.clone());
+        self.running.insert(self.last, Running { name, agent, reads });
+        Voice::new(self.last, self.editor.clone(), given)
+    }
+
+    /// Gives a session another name, which is free. Returns the former one, by which it is found too.
+    pub(super) fn rename(&mut self, session: Handle, to: &SessionId) -> Option<SessionId> {
+        if let Some(reserved) = self.named(to).filter(|it| *it != session) {
+            self.end(reserved);
+        }
+        self.former.remove(to);
+        let of = self.running.get(&session)?.name.send_replace(to.clone());
+        self.former.insert(of.clone(), session);
+        Some(of)
+    }
+
+    /// Stops a session's turn and has its agent save everything and end. From now on nobody can speak to it.
+    pub(super) fn close(&mut self, session: Handle) -> Option<Agent> {
+        let agent = self.running.get_mut(&session)?.agent.take()?;
+        // One that broke off is closed already.
+        let _ = agent.send(Command::Stop);
+        let _ = agent.send(Command::Quit(oneshot::channel().0));
+        Some(agent)
+    }
+
+    /// A task that had this session has ended. A record without an agent goes with it.
+    pub(super) fn settle(&mut self, session: Handle) {
+        if self.agent(session).is_none() {
+            self.end(session);
+        }
+    }
+
+    fn end(&mut self, session: Handle) {
+        self.running.remove(&session);
+        self.former.retain(|_, it| *it != session);
+    }
+}

@@ -1,0 +1,152 @@
+//! Names that conversations have had: who is meant by them while messages are under way, and once they are another's.
+
+use super::names::say;
+use super::*;
+use crate::review::scene::{edit, nine};
+
+/// Says all of this to the program before it answers any of it: `words` are calls of `rename`, `open`, `delete`, `retry`
+/// and `send`.
+fn at_once(nvim: &Nvim, words: &str) {
+    let code = "local notify = require('caliban.rpc').notify
+        local function rename(session, name)
+          notify({ kind = 'rename_session', session = session, name = name })
+        end
+        local function open(session) notify({ kind = 'open', session = session }) end
+        local function delete(session) notify({ kind = 'delete_session', session = session }) end
+        local function retry(session) notify({ kind = 'retry', session = session }) end
+        local function send(session, text)
+          notify({ kind = 'send', session = session, text = text, context = {}, steer = false })
+        end\n";
+    nvim.lua(&format!("{code}{words}"), &[]);
+}
+
+/// A conversation `main` of one turn.
+fn begun(server: &Server) -> (Setup, Nvim) {
+    let setup = wide().anthropic(server).file("a.txt", nine());
+    let nvim = Nvim::start(&setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, server, "hello", "First.");
+    (setup, nvim)
+}
+
+fn wait_session(nvim: &Nvim, name: &str) {
+    let code = "return require('caliban').state().session or ''";
+    nvim.wait(|nvim| nvim.lua_str(code) == name, &format!("the conversation {name}"));
+}
+
+#[test]
+fn a_message_under_way_reaches_a_conversation_that_is_renamed_twice() {
+    let server = Server::start();
+    let (setup, nvim) = begun(&server);
+    let gate = server.reply(Reply::new().gate().text("Second."));
+    server.reply(Reply::said("Third."));
+    let words = "rename('main', 'one') rename('main', 'two') send('main', 'by the first name')
+        send('one', 'by the second name')";
+    at_once(&nvim, words);
+    wait_session(&nvim, "two");
+    server.wait_count(2);
+    gate.release();
+    nvim.wait_screen("Third.");
+    wait_phase(&nvim, "idle");
+    let heard = ["user: by the first name", "assistant: Second.", "user: by the second name"];
+    assert_eq!(said(&setup, "two")[2..5], heard);
+    assert_eq!(files(&setup), ["last", "two.journal", "two.json"]);
+}
+
+#[test]
+fn a_name_that_was_given_up_is_another_conversations() {
+    let server = Server::start();
+    let (setup, nvim) = begun(&server);
+    nvim.keys(":Caliban rename kept<CR>");
+    wait_session(&nvim, "kept");
+    // what somebody else has under the name is another conversation
+    fs::copy(folder(&setup).join("kept.json"), folder(&setup).join("main.json")).unwrap();
+    at_once(&nvim, "delete('main')");
+    nvim.wait_screen("`main` is in the trash: ");
+    assert!(folder(&setup).join("kept.json").exists());
+    nvim.keys(":Caliban new main<CR>");
+    wait_session(&nvim, "main");
+    server.reply(Reply::said("Anew."));
+    at_once(&nvim, "send('main', 'to the new one')");
+    nvim.wait_screen("Anew.");
+    wait_phase(&nvim, "idle");
+    assert_eq!(said(&setup, "kept"), ["user: hello", "assistant: First."]);
+    assert_eq!(said(&setup, "main"), ["user: to the new one", "assistant: Anew."]);
+    // deleted, it leads nowhere, and the first may have it again
+    at_once(&nvim, "delete('main') retry('main')");
+    nvim.wait_screen("The conversation `main` is not open.");
+    wait_session(&nvim, "kept");
+    nvim.wait_screen("First.");
+    nvim.keys(":Caliban rename main<CR>");
+    wait_session(&nvim, "main");
+    say(&nvim, &server, "more", "Second.");
+    assert_eq!(said(&setup, "main").len(), 4);
+    assert!(!folder(&setup).join("kept.json").exists());
+}
+
+#[test]
+fn what_one_that_is_deleted_still_says_does_not_reach_its_successor() {
+    let server = Server::start();
+    let (setup, nvim, gate) = in_mid_turn(&server);
+    let words = "delete('main') open('main') send('main', 'anew')";
+    server.reply(Reply::said("Only this."));
+    at_once(&nvim, words);
+    let transcript = "local buf = vim.fn.bufnr('^caliban://main$')
+        return buf > 0 and table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\\n') or ''";
+    nvim.wait(|nvim| nvim.lua_str(transcript).contains("Only this."), "the new conversation");
+    gate.finish();
+    say(&nvim, &server, "more", "The end.");
+    let shown = nvim.lua_str(transcript);
+    assert!(!shown.contains("hello") && !shown.contains("I see"), "{shown}");
+    let new = ["user: anew", "assistant: Only this.", "user: more", "assistant: The end."];
+    assert_eq!(said(&setup, "main"), new);
+    assert!(folder(&setup).join("trash/main-1.json").exists());
+}
+
+#[test]
+fn a_name_that_was_refused_is_free_and_the_conversation_goes_on() {
+    let server = Server::start();
+    let (setup, nvim, gate) = in_mid_turn(&server);
+    server.reply(Reply::said("The second."));
+    at_once(&nvim, "rename('main', 'other') send('main', 'after that')");
+    nvim.wait_screen("A turn is running. Stop it first (<C-c>), then rename.");
+    gate.finish();
+    nvim.wait_screen("The second.");
+    wait_phase(&nvim, "idle");
+    assert_eq!(said(&setup, "main").len(), 4);
+    nvim.keys("<Esc>:Caliban new other<CR>");
+    wait_session(&nvim, "other");
+    say(&nvim, &server, "hi", "The other's.");
+    assert_eq!(said(&setup, "other"), ["user: hi", "assistant: The other's."]);
+}
+
+#[test]
+fn a_verdict_follows_a_conversation_that_was_renamed_during_the_review() {
+    let server = Server::start();
+    let (setup, nvim) = begun(&server);
+    let edits = edit("a.txt", &[("l2", "L2"), ("l8", "L8")]);
+    server.reply(Reply::new().call("e1", "edit", edits));
+    nvim.lua("require('caliban').ask('change it')", &[]);
+    wait_phase(&nvim, "reviewing");
+    nvim.lua("require('caliban').stop()", &[]);
+    wait_phase(&nvim, "idle");
+    nvim.keys("<Esc>:Caliban rename other<CR>");
+    wait_session(&nvim, "other");
+    // somebody else has the former name when the verdict comes
+    nvim.keys(":Caliban new main<CR>");
+    wait_session(&nvim, "main");
+    nvim.lua("require('caliban').accept({ scope = 'all', session = 'other' })", &[]);
+    let pending = "return #require('caliban').pending()";
+    nvim.wait(|nvim| nvim.lua_json(pending) == 0, "the decision");
+    assert_eq!(setup.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
+    say(&nvim, &server, "in the new one", "Nothing of it.");
+    nvim.keys(":Caliban resume other<CR>");
+    wait_session(&nvim, "other");
+    say(&nvim, &server, "go on", "I see.");
+    let requests = server.requests();
+    let [.., new, renamed] = &requests[..] else { panic!("{} requests", requests.len()) };
+    let verdict = "The user accepted 2 changes in a.txt.";
+    assert!(renamed.last_user_text().contains(verdict), "{}", renamed.json);
+    assert!(!new.json.to_string().contains(verdict), "{}", new.json);
+}
