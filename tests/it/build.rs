@@ -72,7 +72,7 @@ fn in_a_coroutine_the_progress_is_yielded() {
     let code = format!(
         "local said, done = {{}}, false
         local thread = coroutine.create(assert(loadfile('{}')))
-        vim.wait(30000, function()
+        vim.wait(120000, function()
           local ok, text = coroutine.resume(thread)
           assert(ok, text)
           said[#said + 1] = text

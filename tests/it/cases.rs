@@ -81,8 +81,7 @@ fn a_message_steered_into_a_countdown_goes_with_the_next_try() {
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_phase("retrying");
     nvim.lua("require('caliban').steer('and this')", &[]);
-    let queue = "return #require('caliban').state().queue";
-    nvim.wait(|nvim| nvim.lua_str(queue) == "1", "the message in the queue");
+    nvim.wait_queue(1);
     nvim.go_to_transcript("Trying again");
     nvim.keys("r");
     nvim.wait_transcript("Both.");

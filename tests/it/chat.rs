@@ -36,17 +36,14 @@ fn the_command_opens_the_chat_beside_the_code_and_focuses_it_again() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":edit a.rs<CR>:Caliban<CR>");
     nvim.wait_screen("g? keys · @file");
-    nvim.wait_screen("idle");
     let project = setup.path("").display().to_string();
-    let shown: Vec<String> = nvim
-        .screen()
-        .replace(&project, "PROJECT")
+    let shown = |nvim: &Nvim| {
         // 0.12's status line marks what cannot be modified
-        .replace(" [-]", "    ")
-        .lines()
-        .map(|line| line.chars().skip(40).collect::<String>().trim_end().to_owned())
-        .collect();
-    expect![[r#"
+        let screen = nvim.screen().replace(&project, "PROJECT").replace(" [-]", "    ");
+        let rows = screen.lines().map(|line| line.chars().skip(40).collect::<String>());
+        rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    let expected = expect![[r#"
          anthropic/claude-sonnet-4-5 · ask · ○ idle      0/200k  0%
           Project  PROJECT
           Model    anthropic/claude-sonnet-4-5  (ANTHROPIC_API_KEY)
@@ -62,8 +59,8 @@ fn the_command_opens_the_chat_beside_the_code_and_focuses_it_again() {
 
 
         caliban://main/prompt                     1,0-1          All
-    "#]]
-    .assert_eq(&shown.join("\n"));
+    "#]];
+    nvim.wait_expect(expected, shown);
     assert_eq!(nvim.lua_str("return vim.bo.filetype"), "caliban-prompt");
     nvim.keys("<C-w>h");
     assert_eq!(nvim.lua_str("return vim.fn.expand('%:t')"), "a.rs");
@@ -163,7 +160,7 @@ fn a_message_sent_while_a_turn_runs_is_queued_shown_and_can_be_removed_or_taken_
     nvim.wait_screen("queued: two");
     nvim.keys("three<C-s>four<C-s>");
     nvim.wait_screen("queued: four");
-    assert_eq!(nvim.lua_str("return #require('caliban').state().queue"), "3");
+    nvim.wait_queue(3);
     nvim.keys("<Esc>");
     nvim.go_to_transcript("queued: two");
     nvim.keys("x");
@@ -197,7 +194,7 @@ fn a_steered_message_goes_with_the_next_request_of_the_running_turn() {
         nvim.keys(":Caliban<CR>igo<C-s>");
         nvim.wait_screen("Looking.");
         nvim.keys("only the title<M-CR>");
-        nvim.wait_screen("only the title");
+        nvim.wait_queue(1);
         gate.finish();
         nvim.wait_screen("Steered.");
         let requests = server.wait_requests(2);

@@ -26,10 +26,10 @@ fn what_ollama_leaves_out_in_silence_is_told_once_with_what_to_do() {
     server.reply(Reply::said("All of it."));
     nvim.ask("one", "All of it.");
     assert!(!nvim.transcript().contains("num_ctx"), "{}", nvim.transcript());
-    for prompt in ["two", "three", "four"] {
+    for (n, prompt) in (1..).zip(["two", "three", "four"]) {
         server.reply(read_only(200));
-        nvim.ask(prompt, &format!("{prompt}\n"));
-        nvim.wait(|_| server.unfetched() == 0, "the reply");
+        nvim.lua("require('caliban').ask(...)", &[prompt.into()]);
+        nvim.wait(|nvim| nvim.transcript().matches("Hm.").count() == n, "the reply");
         nvim.wait_phase("idle");
     }
     let transcript = nvim.transcript();

@@ -17,18 +17,13 @@ fn a_turn_that_waits_for_the_user_shows_all_its_parts() {
     nvim.wait_screen("? Run `cargo test`?");
     nvim.wait_question();
     nvim.keys("also the docs,<CR>please<C-s>");
-    nvim.wait_screen("queued: also the docs,");
-    nvim.wait_screen("1 match");
-    nvim.wait_screen("1 line ·");
-    nvim.wait_screen("waiting for you");
-    // 0.12's status line marks what cannot be modified
-    let shown = nvim.screen().replace(" [-]", "    ");
-    let shown: Vec<String> = shown
-        .lines()
-        .map(|row| row.chars().skip(69).collect::<String>().trim_end().to_owned())
-        .map(|row| timeless(&row))
-        .collect();
-    expect![[r#"
+    let shown = |nvim: &Nvim| {
+        // 0.12's status line marks what cannot be modified
+        let screen = nvim.screen().replace(" [-]", "    ");
+        let rows = screen.lines().map(|row| row.chars().skip(69).collect::<String>());
+        rows.map(|row| timeless(row.trim_end())).collect::<Vec<_>>().join("\n")
+    };
+    let expected = expect![[r#"
         │ claude-sonnet-4-5 · ● waiting for you      21.4k/200k  11%
         │  Keys     <CR> send · <C-c> stop · g? keys · @file
         │  Help     `:help caliban`
@@ -62,8 +57,8 @@ fn a_turn_that_waits_for_the_user_shows_all_its_parts() {
         │
         │
          caliban://main/prompt                     1,1            All
-    "#]]
-    .assert_eq(&shown.join("\n"));
+    "#]];
+    nvim.wait_expect(expected, shown);
 }
 
 /// Reasoning, text, reads and a command.
@@ -84,7 +79,7 @@ fn timeless(row: &str) -> String {
         return format!("{before}Thought for N");
     }
     match row.rsplit_once(" · ") {
-        Some((before, time)) if time.ends_with(" ms") => {
+        Some((before, time)) if time.ends_with(" ms") || time.ends_with(" s") => {
             let (line, result) = before.split_once("   ").unwrap_or((before, ""));
             format!("{line}    {} · N ms", result.trim())
         }
@@ -223,7 +218,7 @@ fn a_transcript_that_was_closed_comes_back_above_its_composer() {
             end
             local over, under = out['caliban://main'], out['caliban://main/prompt']
             return over and over[2] == under[2] and over[1] < under[1] and under[3] == 4";
-        assert_eq!(nvim.lua_str(places), "true", "{keys}:\n{}", nvim.screen());
+        nvim.wait(|nvim| nvim.lua_str(places) == "true", &format!("its place after {keys}"));
     }
 }
 
@@ -248,15 +243,17 @@ fn a_conversation_that_is_opened_again_shows_what_it_showed() {
 #[test]
 fn a_user_who_is_elsewhere_is_told_that_they_are_needed_and_that_it_has_finished() {
     let server = Server::start();
-    server.reply(Reply::new().call("c1", "shell", json!({"command": "true"})));
-    server.reply(Reply::said("Over."));
+    let call = Reply::new().gate().call("c1", "shell", json!({"command": "true"}));
+    let (question, end) = (server.reply(call), server.reply(Reply::new().gate().text("Over.")));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.lua("require('caliban').ask('go')", &[]);
     nvim.keys(":Caliban close<CR>");
+    question.finish();
     nvim.wait_screen("Caliban is waiting for you (main).");
     nvim.keys(":Caliban approve<CR>");
     nvim.wait_question();
     nvim.keys(":Caliban approve<CR>:Caliban close<CR>");
+    end.finish();
     nvim.wait_screen("Caliban has finished (main).");
 }
 
@@ -289,6 +286,7 @@ fn steering_and_stopping_by_command_and_nothing_to_send() {
     nvim.wait_screen("Looking.");
     nvim.wait_gone("Nothing sent.");
     nvim.keys(":Caliban steer be quick<CR>");
+    nvim.wait_queue(1);
     nvim.wait_screen("be quick");
     gate.finish();
     nvim.wait_screen("Steered.");

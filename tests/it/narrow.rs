@@ -13,11 +13,13 @@ fn check(nvim: &Nvim, keys: &str, whole: &str) {
     assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{}", nvim.screen());
     nvim.wait(|nvim| nvim.lua_str("return vim.fn.execute('messages')").contains(whole), whole);
     let begin: String = whole.chars().take(18).collect();
-    nvim.wait_screen(&begin);
-    let screen = nvim.screen();
-    let line = screen.lines().find(|it| it.contains(&begin)).unwrap();
-    assert!(line.trim_end_matches(['"', '│', ' ']).ends_with('…'), "{screen}");
-    assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{screen}");
+    let is_cut = |nvim: &Nvim| {
+        let screen = nvim.screen();
+        let line = screen.lines().find(|it| it.contains(&begin));
+        line.is_some_and(|it| it.trim_end_matches(['"', '│', ' ']).ends_with('…'))
+    };
+    nvim.wait(is_cut, &format!("{begin:?} in a line that is cut"));
+    assert!(!nvim.is_blocked(), "{keys} waits for a key:\n{}", nvim.screen());
 }
 
 #[test]

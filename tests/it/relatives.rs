@@ -73,6 +73,7 @@ fn a_local_server_gets_the_users_messages_in_a_row_as_one() {
     let nvim = Nvim::start(&Setup::new().config(&providers));
     nvim.keys(":Caliban<CR>ifirst<C-s><Esc>");
     server.wait_requests(1);
+    nvim.wait_phase("sending");
     nvim.keys("<C-c>");
     nvim.wait_screen("! Stopped.");
     nvim.ask("second", "Fine.");

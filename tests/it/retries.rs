@@ -5,6 +5,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
+use std::cell::Cell;
 
 const COUNTDOWN: &str = "! Rate limited by the provider. Trying again in ";
 
@@ -36,8 +37,13 @@ fn wait_below(nvim: &Nvim, before: u32) -> u32 {
         [Some(chat), Some(winbar)] if chat == winbar && chat < before => Some(chat),
         _ => None,
     };
-    nvim.wait(|nvim| both(nvim).is_some(), &format!("fewer seconds than {before} at both places"));
-    shown(nvim)[0].unwrap()
+    let seen = Cell::new(None);
+    let is_less = |nvim: &Nvim| {
+        seen.set(both(nvim));
+        seen.get().is_some()
+    };
+    nvim.wait(is_less, &format!("fewer seconds than {before} at both places"));
+    seen.get().unwrap()
 }
 
 fn is_gone(nvim: &Nvim) {
@@ -116,9 +122,8 @@ fn a_second_pause_takes_the_place_of_the_first() {
     server.reply(Reply::error(502).header("retry-after", "60"));
     nvim.go_to_transcript("Trying again");
     nvim.keys("r");
-    nvim.wait_screen(
-        "! A gateway got no valid answer from the provider (502). Trying again in 60 s",
-    );
+    nvim.wait_screen("! A gateway got no valid answer from the provider (502). Trying again in ");
+    wait_below(&nvim, 61);
     assert_eq!(nvim.transcript().matches("Trying again").count(), 1);
     // what is said meanwhile stands above it, and a transcript that is painted anew has it still
     nvim.keys(":Caliban mode plan<CR>");

@@ -86,7 +86,7 @@ fn a_session_file_takes_up_a_conversation_that_is_open_already() {
     for _ in 0..2 {
         nvim.keys(":source s.vim<CR>");
         revived(&nvim, &format!("a.txt, {CHAT}"));
-        assert_eq!(nvim.composer(), "draft");
+        nvim.wait(|it| it.composer() == "draft", "the draft");
         assert_eq!(nvim.lua_str("return vim.v.errmsg"), "");
     }
     server.reply(Reply::said("Again."));

@@ -231,6 +231,7 @@ fn a_cleared_conversations_turns_are_not_mixed_with_the_new_ones() {
     scene.nvim.keys(":Caliban rewind<CR>");
     scene.nvim.wait_screen("3: please  (a.txt");
     scene.nvim.keys("<CR>");
+    scene.nvim.wait_gone("Type number and <Enter>");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(changed().replace("l4", "L4")));
     rewind(&scene, "3");

@@ -152,11 +152,11 @@ async fn what_holds_the_output_does_not_hold_the_call() {
 #[tokio::test]
 async fn time_out_ends_the_group() {
     let command = "trap '' TERM; echo started; sleep 1000; sleep 1000";
-    let done = shell(&room().desk, json!({ "command": command, "timeout_s": 1 })).await;
+    let done = shell(&room().desk, json!({ "command": command, "timeout_s": 3 })).await;
     expect![[r#"
         (timed out)
         started
-        [ended after 1 s: time-out. Give a longer timeout_s, or run less]"#]]
+        [ended after 3 s: time-out. Give a longer timeout_s, or run less]"#]]
     .assert_eq(&format!("({})\n{}", done.summary, done.text));
 }
 
@@ -241,8 +241,13 @@ async fn nothing_that_was_started_outlives_a_stop() {
 
 /// Waits until nothing lives in the room.
 async fn gone(room: &Room) {
+    until(room, <[String]>::is_empty).await;
+}
+
+/// Waits until what lives in the room is this.
+async fn until(room: &Room, is_so: impl Fn(&[String]) -> bool) {
     let wait = async {
-        while !left(room).is_empty() {
+        while !is_so(&left(room)) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -342,11 +347,12 @@ async fn other_children_of_the_program_live_on() {
         .current_dir(&room.desk.root)
         .status();
     assert!(orphan.unwrap().success());
+    // each has become what it runs
+    let others = ["sleep 1000 "; 3];
+    until(&room, |alive| alive == others).await;
     let command = format!("{}\nsetsid sleep 2000 & sleep 2000", without_supervisor());
     shell(&room.desk, json!({ "command": command })).await;
-    let mut alive = left(&room);
-    alive.sort();
-    assert_eq!(alive, ["sleep 1000 ", "sleep 1000 ", "sleep 1000 "]);
+    assert_eq!(left(&room), others);
     for (pid, _) in living(&room) {
         super::kit::setup::kill(pid);
     }

@@ -23,11 +23,17 @@ fn start_in_terminal(nvim: &Nvim) {
     let code = "local bin, socket = ..., vim.env.HOME .. '/socket'
         local init = vim.env.KIT_ROOT .. '/tests/minimal_init.lua'
         vim.fn.jobstart({ bin, '--headless', '--listen', socket, '-u', init })
-        vim.wait(20000, function() return vim.uv.fs_stat(socket) ~= nil end)
+        local function listens()
+          local ok, channel = pcall(vim.fn.sockconnect, 'pipe', socket)
+          return ok and channel > 0 and vim.fn.chanclose(channel) == 1
+        end
+        assert(vim.wait(60000, listens, 10))
         vim.cmd.enew()
         local ui = { bin, '--server', socket, '--remote-ui' }
         KitJob = vim.fn.jobstart(ui, { term = true, env = { TERM = 'xterm-256color' } })";
     nvim.lua(code, &[nvim_bin().to_string_lossy().as_ref().into()]);
+    // the outer Neovim's own status line has another name by then
+    nvim.wait_screen("term://");
     nvim.wait_screen("[No Name]");
     send(nvim, ":Caliban\r");
     nvim.wait_screen("<CR> send · g? keys");
@@ -79,6 +85,7 @@ fn check_meta_enter(options: &[(&str, rmpv::Value)], steers: bool) {
     nvim.wait_screen(key);
     nvim.keys("also this<M-CR>");
     nvim.wait(|it| it.composer().is_empty(), "the message to be sent");
+    nvim.wait_queue(1);
     let mode = nvim.lua_str("return vim.api.nvim_get_mode().mode");
     assert_eq!(mode, if steers { "i" } else { "n" });
     gate.finish();

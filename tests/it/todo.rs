@@ -112,7 +112,7 @@ fn the_list_of_a_conversation_that_is_opened_again_stands_open_as_it_did() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_transcript("[>] look\n    [ ] write");
-    assert_eq!(nvim.conversation(), before);
+    nvim.wait(|nvim| nvim.conversation() == before, "the conversation as it was");
     nvim.keys("<C-w>k");
     nvim.go_to_transcript("update");
     nvim.keys("<CR>");

@@ -125,6 +125,7 @@ fn a_command_is_asked_for_first_and_the_keys_act_on_the_questions_line() {
             nvim.keys(":Caliban<CR>igo<C-s><Esc>");
             nvim.wait_screen("? Run `echo ran > out`?");
             nvim.wait_screen("y once   s this session   n no   e no, because …");
+            nvim.wait_question();
             assert_eq!(nvim.setup.on_disk("out"), None);
             nvim.go_to_transcript("? Run");
             nvim.keys(keys);
@@ -220,7 +221,7 @@ fn a_commands_output_is_live_clean_and_kept_from_the_terminals_tricks() {
 fn a_command_over_its_time_is_ended_with_all_it_started() {
     let server = Server::start();
     let command = "echo begun; sleep 4000 & sleep 4000";
-    server.reply(Reply::new().call("c1", "shell", json!({"command": command, "timeout_s": 1})));
+    server.reply(Reply::new().call("c1", "shell", json!({"command": command, "timeout_s": 3})));
     server.reply(Reply::said("I see."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
@@ -230,7 +231,7 @@ fn a_command_over_its_time_is_ended_with_all_it_started() {
     nvim.wait_transcript("I see.");
     expect![[r#"
         begun
-        [ended after 1 s: time-out. Give a longer timeout_s, or run less]"#]]
+        [ended after 3 s: time-out. Give a longer timeout_s, or run less]"#]]
     .assert_eq(&server.wait_requests(2)[1].answer("c1"));
     nvim.wait(
         |nvim| nvim.setup.processes().iter().all(|it| !it.1.contains("sleep 4000")),

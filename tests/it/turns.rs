@@ -73,7 +73,7 @@ fn a_turn_stopped_at_its_call_answers_it_and_the_next_request_is_valid() {
         nvim.wait_question();
         nvim.command("Caliban approve");
         nvim.wait_screen("    begun");
-        assert_eq!(nvim.phase(), "running");
+        nvim.wait_phase("running");
         nvim.keys("<C-c>");
         nvim.wait_screen("! Stopped.");
         nvim.wait(

@@ -138,6 +138,8 @@ fn the_user_and_the_model_are_told_the_same_counts_whatever_is_decided() {
         |it| (0..ROUNDS).fold(it, |it: crate::kit::setup::Setup, n| it.file(&name(n), twelve()));
     let scene = Scene::start(files);
     scene.server.otherwise(Reply::said("I see."));
+    // what was undone rests until the user acts, however long the next key takes
+    scene.nvim.lua("require('caliban.rest').delay = 1000000000", &[]);
     let seed = std::env::var("VERDICTS_SEED").ok().and_then(|it| it.parse().ok());
     let mut dice = Dice(seed.unwrap_or(13));
     for round in 0..ROUNDS {

@@ -62,7 +62,7 @@ fn buffers(scene: &Scene) -> String {
 fn a_deletion_is_shown_and_done_when_it_is_accepted() {
     let scene = pending("delete", delete("a.txt"));
     scene.nvim.wait_screen("Caliban deletes this file · \\A accept file · \\R reject file");
-    assert_eq!(scene.nvim.hl_of("l5"), ["CalibanDelete"]);
+    scene.nvim.wait(|it| it.hl_of("l5") == ["CalibanDelete"], "the file in its colour");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     let first = scene.nvim.lua_json("return require('caliban').pending()")[0].clone();
     assert_eq!(
@@ -86,7 +86,7 @@ fn a_deletion_is_rejected_with_a_reason() {
     assert_eq!(told, "The user rejected it: a.txt is not deleted.\nThe user's reason: I need it");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(buffers(&scene), "a.txt");
-    assert!(scene.nvim.hl_of("l5").is_empty());
+    scene.nvim.wait(|it| it.hl_of("l5").is_empty(), "the file in no colour");
     scene.nvim.keys(":w<CR>");
     assert!(!scene.nvim.screen().contains("under review"));
 }

@@ -37,10 +37,11 @@ fn the_state_is_a_line_of_the_chat_where_a_plugin_has_taken_its_winbar() {
     nvim.wait_screen("I see");
     nvim.wait_screen("ask · ● answering");
     // The other plugin's line stays: neither takes it from the other.
-    assert_eq!(nvim.screen().matches("THEIRS").count(), 3);
+    let has_all = |nvim: &Nvim| nvim.screen().matches("THEIRS").count() == 3;
+    nvim.wait(has_all, "the plugin's line above each window");
     gate.finish();
     nvim.wait_screen("ask · ○ idle");
-    assert_eq!(nvim.screen().matches("THEIRS").count(), 3);
+    nvim.wait(has_all, "the plugin's line above each window");
     assert_eq!(nvim.composer(), "");
 }
 

@@ -68,7 +68,7 @@ end
 
 --- Waits for a state of the other Neovim.
 function Child:wait(code, what)
-  local ok = vim.wait(4000, function()
+  local ok = vim.wait(60000, function()
     return not self:mode().blocking and self:lua('return ' .. code)
   end, 2)
   eq(true, ok, ('%s: %s never came'):format(what, code))

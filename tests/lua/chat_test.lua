@@ -48,7 +48,7 @@ end
 local function type_keys(keys)
   api.nvim_feedkeys(vim.keycode(keys), 'xt', false)
   -- what a key has scheduled
-  vim.wait(1000, function()
+  vim.wait(60000, function()
     return true
   end)
   vim.wait(0)
@@ -59,7 +59,7 @@ local function settle()
   vim.schedule(function()
     done = true
   end)
-  vim.wait(1000, function()
+  vim.wait(60000, function()
     return done
   end)
 end
@@ -193,7 +193,7 @@ local function coloured(row, mark)
   local function has()
     return vim.tbl_contains(marks(row), mark)
   end
-  assert(vim.wait(5000, has, 1), ('%d has no %s'):format(row, mark))
+  assert(vim.wait(60000, has, 1), ('%d has no %s'):format(row, mark))
 end
 
 local tests = {}
@@ -703,7 +703,7 @@ end)
 
 --- Waits until the question takes keys.
 local function rested()
-  vim.wait(5000, function()
+  vim.wait(60000, function()
     vim.cmd.redraw()
     return chat().question.armed
   end, 20)

@@ -41,7 +41,7 @@ fn a_trash_that_is_a_link_takes_and_loses_nothing() {
     nvim.wait_phase("idle");
     assert_eq!(names(&documents), had);
     nvim.keys("<Esc>:Caliban resume main<CR>");
-    nvim.wait_transcript("Hello to you.");
+    nvim.wait_screen("Hello to you.");
     nvim.keys("i/clear<C-s><Esc>");
     nvim.wait_screen("Nothing was cleared");
     assert_eq!(names(&documents), had);

@@ -58,9 +58,15 @@ impl Nvim {
         self.wait(|nvim| nvim.transcript().contains(text), &format!("{text:?} in the transcript"));
     }
 
-    /// Waits until a question is on the screen and takes keys.
+    /// Waits until a question that nobody has answered is on the screen and takes keys.
     pub fn wait_question(&self) {
-        self.wait_screen("y once");
+        let open = "return vim.iter(require('caliban.chat').all):any(function(chat)
+            return chat.question and chat.question.armed and not chat.question.answered
+          end)";
+        let takes_keys = |nvim: &Nvim| {
+            nvim.grid.borrow().find("y once").is_some() && nvim.lua_str(open) == "true"
+        };
+        self.wait(takes_keys, "a question that takes keys");
     }
 
     pub fn phase(&self) -> String {
@@ -81,6 +87,12 @@ impl Nvim {
         self.wait(|nvim| nvim.pending() == count, &format!("{count} pending hunks"));
     }
 
+    /// Waits until so many messages wait for the end of the turn, or join it.
+    pub fn wait_queue(&self, count: usize) {
+        let code = "return #require('caliban').state().queue";
+        self.wait(|nvim| nvim.lua_json(code) == count, &format!("{count} messages in the queue"));
+    }
+
     /// Sends a text by the API and waits for the end of its turn, which the reply's last words tell.
     pub fn ask(&self, text: &str, last_words: &str) {
         self.lua("require('caliban').ask(...)", &[text.into()]);
@@ -88,17 +100,21 @@ impl Nvim {
         self.wait_phase("idle");
     }
 
-    /// Puts the cursor of the window that shows the transcript on the first line that holds this text, and
-    /// that window in focus.
+    /// Puts the cursor of the window that shows the transcript on the first line that holds this text, once there is
+    /// one, and that window in focus.
     pub fn go_to_transcript(&self, text: &str) {
         let code = "local chat = require('caliban.chat.chats').current
-            local win = vim.fn.win_findbuf(chat.transcript)[1]
-            vim.api.nvim_set_current_win(win)
             for i, line in ipairs(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false)) do
-              if line:find(..., 1, true) then return vim.api.nvim_win_set_cursor(win, { i, 0 }) end
+              local win = line:find(..., 1, true) and vim.fn.win_findbuf(chat.transcript)[1]
+              if win then
+                vim.api.nvim_set_current_win(win)
+                vim.api.nvim_win_set_cursor(win, { i, 0 })
+                return true
+              end
             end
-            error('the transcript does not hold ' .. ...)";
-        self.lua(code, &[text.into()]);
+            return false";
+        let goes = |nvim: &Nvim| nvim.lua(code, &[text.into()]) == true.into();
+        self.wait(goes, &format!("{text:?} in the transcript, in a window"));
     }
 }
 

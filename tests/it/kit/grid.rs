@@ -17,17 +17,22 @@ pub struct Grid {
     /// Row and column, from 0.
     pub cursor: (usize, usize),
     names: HashMap<u64, Vec<String>>,
-    /// How many frames were completed.
-    pub flushes: u64,
+    /// Events of a frame that is not whole yet.
+    unfinished: Vec<(String, Vec<Value>)>,
 }
 
 impl Grid {
-    /// Takes the parameters of one `redraw` notification.
+    /// Takes the parameters of one `redraw` notification. A frame may come in several: it shows once it is whole.
     pub fn redraw(&mut self, batches: &[Value]) {
         for batch in batches.iter().filter_map(Value::as_array) {
             let name = batch[0].as_str().unwrap_or_default();
             for arguments in batch[1..].iter().filter_map(Value::as_array) {
-                self.event(name, arguments);
+                self.unfinished.push((name.to_owned(), arguments.clone()));
+            }
+            if name == "flush" {
+                for (name, arguments) in std::mem::take(&mut self.unfinished) {
+                    self.event(&name, &arguments);
+                }
             }
         }
     }
@@ -45,7 +50,6 @@ impl Grid {
             "hl_attr_define" => {
                 self.names.insert(arguments[0].as_u64().unwrap(), names(&arguments[3]));
             }
-            "flush" => self.flushes += 1,
             _ => {}
         }
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long anything awaited may take. Long, since the machine may be busy: nothing waits it out but a failure.
-pub const LIMIT: Duration = Duration::from_secs(30);
+pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// The checkout.
 pub fn root() -> &'static Path {

@@ -3,6 +3,7 @@
 use super::LIMIT;
 use super::grid::Grid;
 use super::setup::{Setup, end_all, kill};
+use expect_test::Expect;
 use rmpv::Value;
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -148,11 +149,10 @@ impl Nvim {
         self.grid.borrow().at(row, column)
     }
 
-    /// The names of the groups that cover the whole of `text`, where it stands first on the screen.
+    /// The names of the groups that cover the whole of `text`, where it stands first on the screen, once it does.
     pub fn hl_of(&self, text: &str) -> Vec<String> {
-        self.listen(Duration::ZERO);
-        let names = self.grid.borrow().of(text);
-        names.unwrap_or_else(|| self.fail(&format!("{text:?} is not on the screen")))
+        self.wait_screen(text);
+        self.grid.borrow().of(text).unwrap_or_default()
     }
 
     /// For groups defined after the start: see `screen_marked`.
@@ -166,6 +166,18 @@ impl Nvim {
             |nvim| nvim.grid.borrow().find(text).is_some(),
             &format!("{text:?} on the screen"),
         );
+    }
+
+    /// Waits until this is what is shown; where it does not come, the snapshot says what differs.
+    #[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
+    #[track_caller]
+    pub fn wait_expect(&self, expected: Expect, shown: impl Fn(&Nvim) -> String) {
+        let wanted = trimmed(expected.data());
+        let start = Instant::now();
+        while shown(self) != wanted && start.elapsed() < LIMIT {
+            self.listen(TICK);
+        }
+        expected.assert_eq(&shown(self));
     }
 
     /// Waits until a text is on the screen no more.
@@ -374,6 +386,21 @@ impl Drop for Nvim {
         let _ = self.child.borrow_mut().wait();
         end_all(&self.run);
     }
+}
+
+/// A snapshot as it is compared: without its indentation and the line break before it.
+fn trimmed(data: &str) -> String {
+    if !data.contains('\n') {
+        return data.to_owned();
+    }
+    let text = data.strip_prefix('\n').unwrap_or(data);
+    let full = text.lines().filter(|it| !it.trim().is_empty());
+    let indent = full.map(|it| it.len() - it.trim_start().len()).min().unwrap_or(0);
+    let mut cut = String::new();
+    for line in text.split_inclusive('\n') {
+        cut += if line.len() <= indent { line.trim_start_matches(' ') } else { &line[indent..] };
+    }
+    cut
 }
 
 /// The message of an API error, `[type, message]`.

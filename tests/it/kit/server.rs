@@ -11,6 +11,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+/// A test that has queued no reply for so long will not.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Lives as long as its test; where it goes out of scope it panics if a request came that was refused, or
 /// for which no reply was queued, and the test did not ask about it.
 pub struct Server {
@@ -35,7 +38,10 @@ struct State {
     /// Releases not yet used, for each reply ever queued; `None`: all gates are open.
     gates: Vec<Option<usize>>,
     refusals: Vec<String>,
-    unexpected: Vec<String>,
+    /// The requests for which nothing was queued, by their numbers.
+    unexpected: Vec<(usize, String)>,
+    /// How long a request waits for its reply to be queued: the test may be a moment behind it.
+    patience: Duration,
     stopping: bool,
     /// What this server refuses beside what the provider would.
     strict: Vec<Strict>,
@@ -104,6 +110,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::<Shared>::default();
+        shared.lock().patience = PATIENCE;
         let theirs = shared.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -124,6 +131,13 @@ impl Server {
         self
     }
 
+    /// A request for which nothing is queued is answered so at once.
+    #[must_use]
+    pub fn impatient(self) -> Server {
+        self.shared.lock().patience = Duration::ZERO;
+        self
+    }
+
     /// `http://127.0.0.1:PORT`: the base URL for Anthropic; for Chat Completions it has `/v1` behind it.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
@@ -135,6 +149,8 @@ impl Server {
         let index = state.gates.len();
         state.gates.push(Some(0));
         state.queue.push_back((reply, index));
+        drop(state);
+        self.shared.changed.notify_all();
         Gate { shared: self.shared.clone(), index }
     }
 
@@ -198,7 +214,8 @@ impl Server {
 
     /// The requests for which nothing was queued; taking them says that they were meant.
     pub fn take_unexpected(&self) -> Vec<String> {
-        std::mem::take(&mut self.shared.lock().unexpected)
+        let taken = std::mem::take(&mut self.shared.lock().unexpected);
+        taken.into_iter().map(|it| it.1).collect()
     }
 
     /// Takes back the replies that nobody fetched.
@@ -237,8 +254,11 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
         if is_closed(&stream) {
             return;
         }
-        let (number, gate, steps) = answer(shared, request);
-        match play(&mut stream, shared, gate, steps) {
+        let (number, played) = match answer(&stream, shared, request) {
+            (number, Some((gate, steps))) => (number, play(&mut stream, shared, gate, steps)),
+            (number, None) => (number, Played::Closed),
+        };
+        match played {
             Played::Whole => {}
             Played::Cut => return,
             Played::Closed => {
@@ -250,8 +270,11 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
     }
 }
 
-/// Records a request and decides its answer: the steps, the number of the request, the gate of the reply.
-fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
+/// The gate of a reply, and its steps.
+type Answer = (usize, Vec<Step>);
+
+/// Records a request and decides its answer; none where the client left before there was one.
+fn answer(stream: &TcpStream, shared: &Shared, request: Request) -> (usize, Option<Answer>) {
     let mut state = shared.lock();
     let number = state.requests.len();
     let (dialect, asked) = (dialects::of(&request), request.clone());
@@ -267,22 +290,28 @@ fn answer(shared: &Shared, request: Request) -> (usize, usize, Vec<Step>) {
     };
     if let Some((status, message)) = refused {
         state.refusals.push(message.clone());
-        return (number, 0, fail(status, &message));
+        return (number, Some((0, fail(status, &message))));
     }
     if let Some(it) = state.strict.iter().find(|it| (it.is_refused)(&asked)) {
         let headers = [("content-type".to_owned(), "application/json".to_owned())];
-        return (
-            number,
-            0,
-            vec![Step::Bytes(http::whole(it.status, &headers, it.body.as_bytes()))],
-        );
+        let steps = vec![Step::Bytes(http::whole(it.status, &headers, it.body.as_bytes()))];
+        return (number, Some((0, steps)));
     }
-    let next = state.queue.pop_front();
-    let Some((reply, gate)) = next.or_else(|| state.otherwise.clone()) else {
-        state.unexpected.push(line);
-        return (number, 0, fail(500, "the test has queued no reply for this request"));
-    };
-    (number, gate, reply.render(dialect, &asked))
+    state.unexpected.push((number, line));
+    let start = Instant::now();
+    loop {
+        let next = state.queue.pop_front();
+        if let Some((reply, gate)) = next.or_else(|| state.otherwise.clone()) {
+            state.unexpected.retain(|it| it.0 != number);
+            return (number, Some((gate, reply.render(dialect, &asked))));
+        } else if is_closed(stream) {
+            return (number, None);
+        } else if state.stopping || start.elapsed() >= state.patience {
+            return (number, Some((0, fail(500, "the test has queued no reply for this request"))));
+        }
+        let waited = shared.changed.wait_timeout(state, Duration::from_millis(20));
+        state = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+    }
 }
 
 enum Played {

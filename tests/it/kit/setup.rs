@@ -1,14 +1,14 @@
 //! A home and a project in a temporary directory, and what Neovim is started with there.
 
 use super::server::Server;
-use super::{nvim_bin, root};
+use super::{LIMIT, nvim_bin, root};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Models that tests of other things can rely on when the defaults become others, in the order in which their
 /// providers are found.
@@ -295,7 +295,8 @@ fn processes_of_ps(needle: &str) -> Vec<(u32, String)> {
 /// Kills every process with this in its environment, and those they may start meanwhile, and waits for their
 /// end: the system takes a moment.
 pub(super) fn end_all(needle: &str) {
-    for _ in 0..200 {
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
         let left = processes(needle);
         if left.is_empty() {
             return;

@@ -274,10 +274,10 @@ fn headers_go_along_and_a_cut_reply_has_no_end() {
 
 #[test]
 fn a_request_nobody_expected_is_answered_and_told() {
-    let server = Server::start();
+    let server = Server::start().impatient();
     assert!(read(&mut post(&server, ANTHROPIC, &good(ANTHROPIC))).contains("500"));
     assert_eq!(server.take_unexpected(), ["POST /v1/messages"]);
-    let server = Server::start();
+    let server = Server::start().impatient();
     read(&mut post(&server, ANTHROPIC, &good(ANTHROPIC)));
     let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(server)));
     assert!(dropped.is_err());

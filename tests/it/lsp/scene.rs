@@ -6,7 +6,7 @@ use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
 /// How long may be waited for in tests: never reached where what is awaited comes.
-pub(super) const PATIENT: &str = "{ lsp = { diagnostics_ms = 30000, request_ms = 30000 } }";
+pub(super) const PATIENT: &str = "{ lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
 
 /// Where each server notes the methods that came.
 const LOG: &str = "servers.log";

@@ -96,8 +96,7 @@ impl Talk {
         self.ask("begin");
         self.server.wait_requests(before + 1);
         self.nvim.lua(&format!("require('caliban').{by}(...)"), &["this too".into()]);
-        let queue = "return #require('caliban').state().queue";
-        self.nvim.wait(|nvim| nvim.lua_str(queue) == "1", "the message in the queue");
+        self.nvim.wait_queue(1);
         gate.finish();
         let said = if by == "ask" { "Both taken" } else { "Taken" };
         self.wait_idle(&format!("{said} {turn}."));

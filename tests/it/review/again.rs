@@ -89,6 +89,7 @@ fn another_conversations_proposal_waits_until_the_file_is_settled() {
     scene.server.reply(Reply::said("The first sees."));
     scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
     scene.wait_pending(1);
+    scene.nvim.wait(|_| scene.server.unfetched() == 0, "the first's request");
     scene.server.reply(Reply::said("The other sees."));
     scene.nvim.lua("require('caliban').accept({ scope = 'all' })", &[]);
     scene.wait_idle("The other sees.");

@@ -157,7 +157,7 @@ impl Chaos {
         // what was scheduled is done
         let code = "local done = false
             vim.schedule(function() done = true end)
-            vim.wait(1000, function() return done end, 1)";
+            vim.wait(60000, function() return done end, 1)";
         self.scene.nvim.lua(code, &[]);
         serde_json::from_value(self.scene.nvim.lua_json(LOOK)).unwrap()
     }

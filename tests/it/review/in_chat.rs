@@ -25,12 +25,13 @@ fn listed(nvim: &Nvim) -> String {
     rows.take_while(|row| !row.is_empty() && !row.contains('─')).collect::<Vec<_>>().join("\n")
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
 #[track_caller]
 fn check(scene: &Scene, expect: Expect) {
-    let rows = listed(&scene.nvim);
-    let rows: Vec<String> = rows.lines().map(|it| format!("|{it}")).collect();
-    expect.assert_eq(&rows.join("\n"));
+    let rows = |nvim: &Nvim| {
+        let listed = listed(nvim);
+        listed.lines().map(|it| format!("|{it}")).collect::<Vec<_>>().join("\n")
+    };
+    scene.nvim.wait_expect(expect, rows);
 }
 
 /// Waits for a row of the list that holds all of these.
@@ -178,8 +179,11 @@ fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
     scene.wait_idle("I will.");
     assert_eq!(scene.pending(), 4);
     // the list stands below what was said since
-    let text = scene.nvim.transcript();
-    assert!(text.find("I will.") < text.find("4 changes in 3 files"), "{text}");
+    let is_below = |nvim: &Nvim| {
+        let text = nvim.transcript();
+        text.find("I will.") < text.find("4 changes in 3 files")
+    };
+    scene.nvim.wait(is_below, "the list below the reply");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn an_act_elsewhere_tells_the_verdict() {
         scene.wait_idle("I see.");
         let told = scene.answer(2, "e1");
         assert!(told.starts_with("The user rejected 2 changes in a.txt"), "{keys}: {told}");
-        assert!(!scene.nvim.screen().contains(WORDS), "{keys}");
+        scene.nvim.wait_gone(WORDS);
     }
 }
 

@@ -146,10 +146,12 @@ fn a_user_in_a_terminal_is_left_there() {
 #[test]
 fn colours_follow_the_scheme_and_never_go() {
     let scene = Scene::two_hunks(|it| it.size(130, 30));
-    let look = || (scene.left(60), scene.nvim.lua_str(DEFINED));
-    let (before, defined) = look();
-    assert!(before.contains("CalibanAdd") && before.contains("CalibanDelete"), "{before}");
-    assert_eq!(defined, "true");
+    let has_both = |_: &Nvim| {
+        let left = scene.left(60);
+        left.contains("CalibanAdd") && left.contains("CalibanDelete")
+    };
+    scene.nvim.wait(has_both, "the hunks in their colours");
+    assert_eq!(scene.nvim.lua_str(DEFINED), "true");
     for change in [
         ":set background=light<CR>",
         ":set notermguicolors<CR>",

@@ -45,7 +45,7 @@ fn sleeping(server: &Server) -> (Setup, Nvim) {
     let setup = wide().anthropic(server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>irun it<C-s>");
-    nvim.wait_screen("y once");
+    nvim.wait_question();
     nvim.keys("<Esc>:Caliban approve<CR>");
     nvim.wait_screen("    it is up");
     nvim.wait(|nvim| has(&nvim.setup, "sleep 613"), "the command's process");
@@ -99,8 +99,8 @@ fn a_restart_in_mid_turn_ends_what_runs_and_goes_on() {
     nvim.wait_screen("! Interrupted: ");
     nvim.wait(|nvim| !has(&nvim.setup, "sleep 613"), "the command's end");
     goes_on_after_it(&server, &nvim);
+    nvim.wait(|_| setup.processes().len() == 2, "the end of all but Neovim and one program");
     assert_ne!(program(&setup), before);
-    assert_eq!(setup.processes().len(), 2);
     assert_eq!(files(&setup), ["last", "main.journal", "main.json"]);
 }
 

@@ -44,12 +44,12 @@ fn it_is_kept_while_it_is_typed() {
     let setup = wide();
     let nvim = typed(&setup);
     let draft = folder(&setup).join("main.draft");
-    let (start, mut text) = (std::time::Instant::now(), "half a thought".to_owned());
-    while !draft.exists() {
-        assert!(start.elapsed().as_secs() < 20, "no draft after {text}");
+    // it is kept before the typing pauses
+    let is_kept = |nvim: &Nvim| {
         nvim.keys("x");
-        text.push('x');
-    }
+        fs::read_to_string(&draft).is_ok_and(|it| it.contains("half a thoughtx"))
+    };
+    nvim.wait(is_kept, "the draft");
     nvim.kill();
     no_processes(&nvim);
     let kept = fs::read_to_string(draft).unwrap();

@@ -7,7 +7,7 @@ use crate::review::scene::{edit, nine};
 /// Says all of this to the program before it answers any of it: `words` are calls of `rename`, `open`, `delete`, `retry`
 /// and `send`.
 fn at_once(nvim: &Nvim, words: &str) {
-    let code = "local notify = require('caliban.rpc').notify
+    let code = "local notify = require('caliban.program.process').notify
         local function rename(session, name)
           notify({ kind = 'rename_session', session = session, name = name })
         end
@@ -48,7 +48,7 @@ fn a_message_under_way_reaches_a_conversation_that_is_renamed_twice() {
     server.wait_count(2);
     gate.release();
     nvim.wait_screen("Third.");
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     let heard = ["user: by the first name", "assistant: Second.", "user: by the second name"];
     assert_eq!(said(&setup, "two")[2..5], heard);
     assert_eq!(files(&setup), ["last", "two.journal", "two.json"]);
@@ -70,7 +70,7 @@ fn a_name_that_was_given_up_is_another_conversations() {
     server.reply(Reply::said("Anew."));
     at_once(&nvim, "send('main', 'to the new one')");
     nvim.wait_screen("Anew.");
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     assert_eq!(said(&setup, "kept"), ["user: hello", "assistant: First."]);
     assert_eq!(said(&setup, "main"), ["user: to the new one", "assistant: Anew."]);
     // deleted, it leads nowhere, and the first may have it again
@@ -113,7 +113,7 @@ fn a_name_that_was_refused_is_free_and_the_conversation_goes_on() {
     nvim.wait_screen("A turn is running. Stop it first (<C-c>), then rename.");
     gate.finish();
     nvim.wait_screen("The second.");
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     assert_eq!(said(&setup, "main").len(), 4);
     nvim.keys("<Esc>:Caliban new other<CR>");
     wait_session(&nvim, "other");
@@ -128,9 +128,9 @@ fn a_verdict_follows_a_conversation_that_was_renamed_during_the_review() {
     let edits = edit("a.txt", &[("l2", "L2"), ("l8", "L8")]);
     server.reply(Reply::new().call("e1", "edit", edits));
     nvim.lua("require('caliban').ask('change it')", &[]);
-    wait_phase(&nvim, "reviewing");
+    nvim.wait_phase("reviewing");
     nvim.lua("require('caliban').stop()", &[]);
-    wait_phase(&nvim, "idle");
+    nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban rename other<CR>");
     wait_session(&nvim, "other");
     // somebody else has the former name when the verdict comes

@@ -43,6 +43,7 @@ fn neovims_own_list_offers_what_fits_and_the_rest_on_demand() {
     nvim.keys("1<CR>");
     let current = "return require('caliban').state().session";
     nvim.wait(|nvim| nvim.lua_str(current) == "s077", "the conversation that was found");
+    nvim.wait_gone("Type number and <Enter>");
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("32: Search …");
     nvim.keys("32<CR>");

@@ -224,7 +224,7 @@ fn a_running_turn_is_stopped_before_it_goes() {
     nvim.keys("2<CR>");
     nvim.wait_gone("I see");
     nvim.wait_screen("Project");
-    assert_eq!(trash(&setup), ["main-1.json"]);
+    nvim.wait(|_| trash(&setup) == ["main-1.json"], "the file in the trash");
     let second = Nvim::start(&setup);
     second.keys(":Caliban new theirs<CR>");
     second.wait_screen("Project");

@@ -199,6 +199,7 @@ fn one_that_was_killed_holds_nothing() {
     first.wait_screen("Project");
     say(&first, &server, "one", "The first.");
     first.kill();
+    no_processes(&first);
     let second = Nvim::start(&setup);
     second.keys(":Caliban<CR>");
     wait_words(&second, "main", "The first.");
