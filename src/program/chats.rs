@@ -130,8 +130,7 @@ impl Program {
                 it.like(&name, &taken).filter(other)
             };
             if let Some(taken) = archive.apart(free).await {
-                let text =
-                    format!("There is a conversation `{taken}` already; nothing was renamed.");
+                let text = format!("A conversation `{taken}` exists already; nothing was renamed.");
                 return vec![Outcome::Notice(Level::Warn, text)];
             }
             let (done, is_done) = oneshot::channel();
@@ -158,7 +157,7 @@ impl Program {
         self.renamed.values_mut().filter(|it| *it == of).for_each(|it| it.clone_from(to));
         self.renamed.remove(to);
         self.renamed.insert(of.clone(), to.clone());
-        self.notice(Level::Info, format!("`{of}` is `{to}` now."));
+        self.notice(Level::Info, format!("`{of}` is now called `{to}`."));
         if was_last {
             self.current = Some(to.clone());
         }
@@ -224,7 +223,7 @@ impl Program {
 
 /// What the user is told of a session whose task has died.
 pub(super) fn broke_off(session: &SessionId) -> String {
-    format!("The conversation `{session}` broke off. :Caliban restart takes it up.")
+    format!("The conversation `{session}` failed inside Caliban. :Caliban restart opens it again.")
 }
 
 fn row(it: Listed, here: &HashSet<String>) -> SessionRow {

@@ -55,11 +55,10 @@ fn what_the_user_edits_after_accepting_it_stays_accepted_and_is_told() {
         line 8, accepted:
         L8
         L8b
-        a.txt is not saved (it has unsaved changes of yours): the disk does not have it yet."#]]
+        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet."#]]
     .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
-    expect!["a.txt: 2 accepted, not saved: it has unsaved changes of yours"]
-        .assert_eq(&scene.said());
+    expect!["a.txt: 2 accepted, not saved: it has other unsaved changes"].assert_eq(&scene.said());
 }
 
 #[test]
