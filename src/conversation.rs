@@ -203,7 +203,7 @@ impl Conversation {
     fn tell_of_edit(&mut self) {
         if let Some(path) = self.store.as_mut().and_then(Store::edited) {
             let text = format!(
-                "The file of this conversation was changed while it is open here: that text is kept as {}.",
+                "The file of this conversation changed while it was open here. The changed text is kept as {}.",
                 path.display()
             );
             self.notice(Level::Warn, text);

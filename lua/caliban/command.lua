@@ -37,7 +37,7 @@ local function one_of(word, words)
     return true
   end
   local hint = require('caliban.editor.nearest').hint(word, words)
-  say(("'%s' is none of %s.%s"):format(word, table.concat(words, ', '), hint))
+  say(("'%s' is not one of %s.%s"):format(word, table.concat(words, ', '), hint))
   return false
 end
 
@@ -147,7 +147,7 @@ local subcommands = {
   rename = {
     run = function(call)
       if call.rest == '' then
-        return say('Say how it is to be called: :Caliban rename {name}.')
+        return say('The new name is missing: :Caliban rename {name}.')
       end
       require('caliban.sessions.list').rename(call.rest)
     end,
@@ -262,10 +262,7 @@ local subcommands = {
       if not word then
         mode.ask()
       elseif word == 'auto' then
-        say(
-          'Mode auto needs permission rules for commands, which this version does not have; auto-edit'
-            .. ' is the nearest.'
-        )
+        say('This version has no mode auto: it needs permission rules for commands. Use auto-edit.')
       elseif one_of(word, require('caliban.config').modes) then
         mode.set(word --[[@as caliban.Mode]])
       end
@@ -277,7 +274,7 @@ local subcommands = {
   connect = {
     run = function(call)
       if #call.words > 1 then
-        return say('The key is asked for separately: name the provider alone.')
+        return say('Name the provider alone. Caliban then asks for the key.')
       end
       require('caliban.sessions.models').connect(call.words[1])
     end,

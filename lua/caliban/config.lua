@@ -147,7 +147,7 @@ local model = {
 local taken = {}
 for why, names in pairs({
   ['it carries the key: set `key`'] = 'authorization x-api-key x-goog-api-key api-key',
-  ["it is the connection's own"] = 'connection content-length expect host keep-alive proxy-authenticate'
+  ['it belongs to the connection'] = 'connection content-length expect host keep-alive proxy-authenticate'
     .. ' proxy-authorization proxy-connection te trailer transfer-encoding upgrade',
   ['Caliban sets it'] = 'accept accept-encoding anthropic-version content-encoding content-type',
 }) do
@@ -170,7 +170,7 @@ local function header(name, value)
   elseif value:find('%c') then
     return 'its value holds control characters'
   elseif value:find('^env:%s*$') then
-    return 'no variable is named behind `env:`'
+    return 'the name of a variable is missing after `env:`'
   end
 end
 
@@ -341,7 +341,7 @@ local function one_system(good, problems)
   end
   if #given > 1 then
     local names = table.concat(given, ' and ')
-    local say = 'caliban: config: %s exclude each other; none of them is used until one is left'
+    local say = 'caliban: config: %s exclude each other, so none is used. Keep one of them'
     table.insert(problems, say:format(names))
     good.system, good.system_file, good.no_system = nil, nil, nil
   end

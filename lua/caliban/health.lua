@@ -82,7 +82,7 @@ local function program(report)
   local own = require('caliban.version')
   local version, why = version_of(report.path)
   if not version then
-    health.error(('It does not say its version: %s.'):format(why), 'Build it again.')
+    health.error(('It does not report its version: %s.'):format(why), 'Build it again.')
   elseif version ~= own then
     local say = 'It is version %s, the plugin is %s.'
     health.error(say:format(version, own), 'Build it again, then :Caliban restart')
@@ -98,7 +98,7 @@ local function program(report)
   end
   local stderr = vim.trim(table.concat(report.stderr, '\n'))
   if stderr ~= '' then
-    health.warn('It complained:\n' .. stderr)
+    health.warn('Its last messages:\n' .. stderr)
   end
 end
 
@@ -110,7 +110,7 @@ local function settings()
     health.error((problem:gsub('^caliban: ', '')))
   end
   if #problems == 0 then
-    health.ok('nothing wrong in them')
+    health.ok('no problems')
   end
   local file = config.get().system_file
   if file and not file:find('^[/~]') then
@@ -199,7 +199,7 @@ local function own_key(provider, key)
   elseif key:find('^cmd:') then
     health.ok(provider .. ': key from a command, run when it is needed')
   else
-    health.error(provider .. ': its key is written neither `env:NAME` nor `cmd:COMMAND`')
+    health.error(provider .. ': its key must be written as `env:NAME` or `cmd:COMMAND`')
   end
 end
 
@@ -244,12 +244,12 @@ local function model()
   end
   for name, place in vim.spairs(stored_keys()) do
     found = found + 1
-    health.ok(('%s: a key you gave, in %s'):format(name, place))
+    health.ok(('%s: key stored in %s'):format(name, place))
   end
   if found == 0 then
-    local next_step = config.probe and 'a server on this machine, else the offline tour, answers'
-      or 'the offline tour answers'
-    health.warn('No key is set: ' .. next_step .. '.', 'See :help caliban-models')
+    local used = config.probe and 'a model server on this machine, else the offline tour'
+      or 'the offline tour'
+    health.warn('No key is set: Caliban uses ' .. used .. '.', 'See :help caliban-models')
   end
 end
 
@@ -294,7 +294,7 @@ local function sessions()
 end
 
 local function around()
-  health.start('Around it')
+  health.start('Other programs')
   if vim.fn.executable('bash') == 1 then
     health.ok('bash: runs commands')
   else
@@ -303,7 +303,7 @@ local function around()
   if vim.fn.executable('git') == 1 then
     health.ok('git')
   else
-    health.info('No git: Caliban does without, the model may want it.')
+    health.info('No git: Caliban works without it, but the model may need it.')
   end
   local usable, seen = {}, {}
   for _, path in ipairs(vim.api.nvim_get_runtime_file('parser/*.*', true)) do

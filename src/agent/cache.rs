@@ -36,10 +36,14 @@ impl Asking {
         };
         let bodies = body(&before.sent).zip(self.sent.as_ref().and_then(body));
         let why = bodies.map(|(before, after)| first_difference(&before, &after));
-        let why = why.flatten().unwrap_or_else(|| "this request goes on from it".to_owned());
+        let why = why.flatten().unwrap_or_else(|| {
+            "this request continues the earlier \
+            one"
+            .to_owned()
+        });
         let had = before.usage.cache_read + before.usage.cache_write;
         let read = reply.usage.cache_read;
-        tracing::debug!("the cache was missed: {read} tokens read, {had} were there; {why}");
+        tracing::debug!("the cache was missed: {read} of {had} cached tokens were read; {why}");
     }
 }
 

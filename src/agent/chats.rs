@@ -56,7 +56,7 @@ pub(super) fn copy(of: &mut Conversation, cut: Option<Cut>, name: Option<String>
     of.read_outputs();
     let session = Box::new(of.session.fork(cut));
     if session.is_blank() {
-        let text = "Nothing has been said up to here that a copy could hold.";
+        let text = "There is nothing to copy up to here.";
         return of.notice(Level::Warn, text.into());
     }
     of.wish(Wish::Copy(Copy { session, name }));
@@ -98,11 +98,11 @@ fn write_export(
     match written {
         Ok(()) => Ok(match secrets {
             0 => format!("Written to {shown}."),
-            1 => format!("Written to {shown}; 1 secret in it is marked."),
-            n => format!("Written to {shown}; {n} secrets in it are marked."),
+            1 => format!("Written to {shown}. 1 secret in it was replaced by [secret]."),
+            n => format!("Written to {shown}. {n} secrets in it were replaced by [secret]."),
         }),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(format!("{shown} is there already. `:Caliban export! {shown}` writes over it."))
+            Err(format!("{shown} exists already. `:Caliban export! {shown}` overwrites it."))
         }
         Err(error) => Err(format!("{shown} could not be written: {}.", cause(&error))),
     }

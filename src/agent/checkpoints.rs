@@ -128,7 +128,7 @@ impl Record {
             && !std::mem::replace(&mut self.has_failed, true)
         {
             let text = format!(
-                "What files were cannot be kept ({}): turns from here on cannot be rewound.",
+                "Caliban cannot store the files' earlier text ({}). You cannot rewind the turns from now on.",
                 cause(&error)
             );
             to.notice(Level::Warn, text);
@@ -149,7 +149,7 @@ fn prompt(of: &Conversation) -> String {
 /// The user and the model are told at once: it stands in the chat, and goes with the next request.
 fn rewound(to: &mut Conversation, title: &str, lines: &[String]) {
     let text = if lines.is_empty() {
-        format!("Of “{title}” there is nothing to take back.")
+        format!("“{title}” has nothing to take back.")
     } else {
         format!("The user took back the changes of “{title}”:\n{}", lines.join("\n"))
     };

@@ -138,7 +138,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
             job.applied(it);
         }
     }
-    let why = "the text keeps changing while the edit is being placed; try again later";
+    let why = "its text kept changing while Caliban placed the edit; try again later";
     for Open { call, edits, .. } in open {
         let shown = job.shown(&edits[0].path);
         job.refuse(turn, &call, Misfit::Refused(why.into()).say(&shown, None));

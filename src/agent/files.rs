@@ -59,8 +59,8 @@ impl Files {
             let shown = desk.shown(&path);
             for it in &mut answers {
                 it.text = format!(
-                    "The user decided on your changes of {shown} ({}). What stands there now is not told: `read` asks \
-                     the user.",
+                    "The user decided on your changes to {shown} ({}). Its text is not shown here: call `read`, \
+                     which asks the user.",
                     it.summary
                 );
             }

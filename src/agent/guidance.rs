@@ -14,7 +14,7 @@ use crate::view;
 use std::path::PathBuf;
 
 /// What the model hears where skills went and none is left.
-const NONE: &str = "There are no skills any more.";
+const NONE: &str = "There are no skills now.";
 
 pub(super) struct Guidance {
     choice: prompt::Choice,
@@ -170,7 +170,9 @@ pub(super) fn list_of_skills(desk: &Desk) -> String {
     lines.extend(problems);
     let folders = format!("`.caliban/skills` and `{}`", desk.shown(&skills::users(desk)));
     if lines.is_empty() {
-        return format!("There are no skills: they are folders with a `SKILL.md` in {folders}.");
+        return format!(
+            "There are no skills. A skill is a folder with a `SKILL.md`, in {folders}."
+        );
     }
     format!("Skills, from {folders}:\n{}", lines.join("\n"))
 }
@@ -180,7 +182,7 @@ fn named(skills: &Skills) -> Excerpt {
     let text = match skills.list() {
         (list, _) if list.is_empty() => NONE.to_owned(),
         (list, 0) => list,
-        (list, more) => format!("{list}({more} more have no place here.)\n"),
+        (list, more) => format!("{list}({more} more are left out: the list is full.)\n"),
     };
     excerpt("skills", ExcerptKind::Skills, text)
 }

@@ -296,7 +296,8 @@ impl Knowing<'_> {
             Some(text) => edit::unified(text, now, LINES),
             None if *hash == now.sha256_hex() => return None,
             None => (
-                "What changed is not known any more: read it before you rely on it.".to_owned(),
+                "Caliban no longer knows what changed. Read the file before you rely on it."
+                    .to_owned(),
                 false,
             ),
         };

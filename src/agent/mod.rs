@@ -261,7 +261,7 @@ impl Agent {
                 let _ = done.send(renamed);
             }
             Act::Title(title) => {
-                of.notice(Level::Info, format!("Titled “{title}”."));
+                of.notice(Level::Info, format!("The title is now “{title}”."));
                 of.take(Input::Title { title });
             }
             Act::Fork(cut) => chats::fork(of, cut),
@@ -334,7 +334,7 @@ impl Agent {
             Slash::Permissions => permissions::list(of),
             Slash::Plan => of.take(Input::ChooseMode { mode: Mode::Plan }),
             Slash::Connect if rest.contains(char::is_whitespace) => {
-                let text = "A key is asked for separately, so that it stands nowhere: /connect and the provider.";
+                let text = "Name the provider alone. Caliban then asks for the key.";
                 of.notice(Level::Warn, text.into());
             }
             Slash::Connect => of.wish(Wish::Connect { provider: word }),

@@ -114,17 +114,17 @@ impl Models {
         let takes = |other| refused.is_none_or(|it| !it.contains(&other));
         let instead = match parameter {
             Parameter::MaxTokens if takes(Parameter::MaxCompletionTokens) => {
-                "`max_completion_tokens` goes in its place from here on"
+                "from now on `max_completion_tokens` is sent instead"
             }
             Parameter::MaxCompletionTokens if takes(Parameter::MaxTokens) => {
-                "`max_tokens` goes in its place from here on"
+                "from now on `max_tokens` is sent instead"
             }
             Parameter::Store => {
-                "it is left out from here on, and whether the provider keeps the conversation is up to it"
+                "from now on it is left out, and the provider decides whether it stores the conversation"
             }
-            _ => "it is left out from here on",
+            _ => "from now on it is left out",
         };
-        format!("The provider does not take `{name}` for {model}: {instead}.")
+        format!("The provider does not accept `{name}` for {model}: {instead}.")
     }
 
     /// What of a tuning a model does not take, in a sentence.
@@ -133,16 +133,18 @@ impl Models {
         let name = full_name(chosen);
         let thinks = facts.thinking != ThinkingKind::Unasked;
         let always = facts.thinking == ThinkingKind::Always;
-        let thinks_on = (always && tuning.thinking == Some(Effort::Off)).then(|| {
-            format!("{name} cannot be kept from thinking: it thinks as little as it can.")
-        });
+        let thinks_on = (always && tuning.thinking == Some(Effort::Off))
+            .then(|| format!("{name} cannot turn its thinking off: it gets its lowest setting."));
         let without = [
             (tuning.thinking.is_some() && !thinks).then_some("thinking"),
             (tuning.temperature.is_some() && !facts.temperature).then_some("temperature"),
         ];
         let without: Vec<_> = without.into_iter().flatten().collect();
         let unsent = (!without.is_empty()).then(|| {
-            format!("{name} is not known to take {}: it is not sent.", without.join(" or "))
+            format!(
+                "Caliban does not know that {name} takes {}, so it is not sent.",
+                without.join(" or ")
+            )
         });
         let said: Vec<_> = thinks_on.into_iter().chain(unsent).collect();
         (!said.is_empty()).then(|| said.join(" "))
@@ -203,8 +205,9 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
     let (name, window) = (full_name(chosen), chosen.facts.window);
     (usage.read() < sent / 8).then(|| {
         format!(
-            "{name} was given only the end of the conversation, without the instructions and tools: the window it has \
-             is too small ({window} tokens were asked for). Raise models['{name}'].num_ctx, or go on with /new."
+            "{name} read only the end of the conversation, without the instructions and tools: its window is too \
+             small ({window} tokens were asked for). Raise models['{name}'].num_ctx, or start a new conversation \
+             with /new."
         )
     })
 }

@@ -79,8 +79,8 @@ impl Opening {
                 inputs.push(Input::ChooseMode { mode });
             }
             Ok(system) if system != of.system() => told.push(
-                "The settings, the tools or the folder changed since this conversation began: its system prompt \
-                 is the old one. `/system new` takes the new one."
+                "The settings, the tools or the folder changed since this conversation began. It keeps its old \
+                 system prompt; `/system new` replaces it."
                     .into(),
             ),
             Ok(_) => (),

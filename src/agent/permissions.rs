@@ -10,7 +10,7 @@ use crate::tool::{self, Desk};
 pub(super) fn list(of: &Conversation) {
     let grants = of.session.granted.clone();
     if grants.is_empty() {
-        let text = "Nothing is allowed for this session: every question is asked.";
+        let text = "You have allowed nothing for this session.";
         return of.notice(Level::Info, text.into());
     }
     of.show(Show::Tell(Report::Permissions(grants)));

@@ -82,7 +82,7 @@ impl Prompts {
             let more = problems.len().saturating_sub(PROBLEMS);
             let more = if more > 0 { format!(" And {more} more.") } else { String::new() };
             let why = format!(
-                "{}{more} Nothing was sent; send it again to send it as it is.",
+                "{}{more} Nothing was sent. Send it again to send it unchanged.",
                 problems[..problems.len().min(PROBLEMS)].join(" ")
             );
             to.bounce(prompt.text, prompt.context, why);

@@ -13,7 +13,8 @@ pub(super) async fn edits(
     let found = desk.workspace.consult(question?).await?;
     if found.rewrites.is_empty() {
         return Err(if found.notes.is_empty() {
-            "The language server would change nothing: is there such a symbol?".to_owned()
+            "The language server found nothing to rename. Check the symbol's name and place."
+                .to_owned()
         } else {
             format!("Nothing was changed. {}.", found.notes.join("; "))
         });
@@ -28,7 +29,7 @@ pub(super) async fn edits(
                 source.map_err(|why| format!("Nothing was changed: {shown} {}.", why.say()))?.text;
             let content = spliced(&text, &splices).ok_or_else(|| {
                 format!(
-                    "Nothing was changed: what the language server says of {shown} makes no sense."
+                    "Nothing was changed: the language server's edits do not fit the text of {shown}."
                 )
             })?;
             changes.push(Change::Become { from: sha, content });

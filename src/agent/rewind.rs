@@ -41,7 +41,7 @@ pub enum Rewind {
 impl Record {
     pub(super) fn rewind(&mut self, to: &mut Conversation, desk: &Desk, wanted: Rewind) {
         let Some(keeper) = self.keeper(to) else {
-            let text = "This conversation is never saved, so nothing is kept to rewind it.";
+            let text = "This conversation is never saved, so it cannot be rewound.";
             return to.notice(Level::Warn, text.into());
         };
         match wanted {
@@ -96,8 +96,11 @@ impl Record {
     fn tell_of_ignored(&mut self, to: &mut Conversation) {
         let text = match self.of(to).map_or(0, |it| it.ignored()) {
             0 => return,
-            1 => "One recorded change of this conversation is ignored: it is not a change of this project's files.".to_owned(),
-            n => format!("{n} recorded changes of this conversation are ignored: they are not changes of this project's files."),
+            1 => "Caliban ignores 1 recorded change of this conversation: its file is not in this project."
+                .to_owned(),
+            n => format!(
+                "Caliban ignores {n} recorded changes of this conversation: their files are not in this project."
+            ),
         };
         to.tell_once(vec![text]);
     }
@@ -109,7 +112,7 @@ impl Record {
             all.filter(|it| it.entry == entry && it.counts()).cloned().collect();
         changes.reverse();
         let Some(first) = changes.first() else {
-            let text = "Nothing of this turn is kept any more.";
+            let text = "The changes of this turn are no longer stored.";
             to.notice(Level::Warn, text.into());
             return None;
         };

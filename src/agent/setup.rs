@@ -94,7 +94,7 @@ impl Command {
         if to.reads.is_none() {
             return Some(self);
         }
-        let why = "This conversation can only be read here: /fork goes on in a copy.".to_owned();
+        let why = "This conversation is read-only here. /fork continues it in a copy.".to_owned();
         match self {
             Command::Send { text, context, steer } => {
                 let parsed = slash::parse(&text);

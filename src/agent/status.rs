@@ -64,7 +64,7 @@ pub(super) fn usage(of: &Conversation, asking: &Asking) -> String {
     };
     let cost = match (session.spent > 0.0, session.unpriced) {
         (true, false) => spent,
-        (true, true) => format!("{spent}, and what replies of no known price cost"),
+        (true, true) => format!("{spent}, without the replies whose price is not known"),
         (false, true) => "not known".to_owned(),
         (false, false) => "none".to_owned(),
     };

@@ -16,8 +16,8 @@ const REPLY: usize = 1_000;
 /// A title has a dozen tokens; the rest is for models that cannot be kept from thinking.
 const MAX_TOKENS: u32 = 1_000;
 
-const SYSTEM: &str = "Give the conversation that you are shown a title of at most eight words, in its own language, on one \
-     line. Answer with the title alone.";
+const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in its own \
+    language, on one line. Answer with the title alone.";
 
 impl Asking {
     /// `results`: where the title goes.

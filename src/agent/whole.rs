@@ -24,8 +24,8 @@ pub(super) fn apart(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<Open> {
             Some(edit) => {
                 let path = job.shown(&edit.path);
                 let text = format!(
-                    "Nothing was done to {path}: another call of this reply changes it or what is to be in its place. \
-                     Send this one when that is decided."
+                    "Nothing was done to {path}: another call of this reply changes that file or the new path. Send \
+                     this call again once the user has decided on the other."
                 );
                 job.refuse(turn, &it.call, text);
             }
@@ -63,6 +63,6 @@ impl Job {
             }
         };
         let _ = self.knowing.send(News::Moved { from: path.to_owned(), to });
-        (format!("{done}; the user may still take it back."), word)
+        (format!("{done}; the user may still undo it."), word)
     }
 }

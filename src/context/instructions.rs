@@ -80,17 +80,17 @@ pub fn changed(had: &[&Excerpt], now: &[Excerpt]) -> Option<String> {
     let mut changes = Vec::new();
     for it in now {
         match had.iter().find(|old| old.path == it.path) {
-            None => changes.push(named(&it.path, "came")),
+            None => changes.push(named(&it.path, "was added")),
             Some(old) if old.text != it.text => changes.push(named(&it.path, "changed")),
             Some(_) => (),
         }
     }
     let gone = had.iter().filter(|old| now.iter().all(|it| it.path != old.path));
-    changes.extend(gone.map(|old| named(&old.path, "went")));
+    changes.extend(gone.map(|old| named(&old.path, "was removed")));
     (!changes.is_empty()).then(|| {
         format!(
-            "Since this conversation began, {}: it goes on with the instructions it had. `/system new` takes the \
-             new ones.",
+            "Since this conversation began, {}. The model still has the old instructions; `/system new` replaces \
+             them.",
             changes.join(", ")
         )
     })
@@ -131,8 +131,7 @@ impl Reader<'_> {
 
     /// Takes a file, and behind it the files that it imports. The error follows the file's name in a sentence.
     fn file(&mut self, path: &Path, is_users: bool, hops: usize) -> Result<(), String> {
-        let real =
-            fs::canonicalize(path).map_err(|_| "does not exist, or leads nowhere.".to_owned())?;
+        let real = fs::canonicalize(path).map_err(|_| "does not exist.".to_owned())?;
         let is_own = is_users && path.starts_with(&self.places.config);
         if !is_own && !path::inside(&self.places.root, &real) {
             return Err("leads out of the project.".into());
@@ -190,7 +189,7 @@ impl Reader<'_> {
             return Ok(());
         }
         if hops == HOPS {
-            return Err(format!("stands behind {HOPS} imports in a row."));
+            return Err(format!("is more than {HOPS} imports deep."));
         }
         self.file(&path, is_users, hops + 1)
     }
@@ -214,7 +213,7 @@ impl Reader<'_> {
                 "[Cut: these are the first {sizes}. `read` gives the rest of {shown}.]\n"
             ));
             self.found.problems.push(format!(
-                "Of `{shown}` the model gets only the first {sizes}: a file may have {} kB, all together {}.",
+                "The model gets only the first {sizes} of `{shown}`: a file may have {} kB, all files together {}.",
                 LIMIT / 1024,
                 TOTAL / 1024
             ));

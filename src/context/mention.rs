@@ -140,7 +140,9 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
     let absolute = led.path;
     let warning = match led.reading {
         Reading::Free => None,
-        Reading::Asked(why) => Some(format!("`@{written}` {why}. Its text would go to the model.")),
+        Reading::Asked(why) => {
+            Some(format!("`@{written}` {why}. If you send it, its text goes to the model."))
+        }
         Reading::Never(_) if mention.meant != Meant::Path && !absolute.exists() => {
             return absent(mention);
         }
@@ -202,7 +204,8 @@ fn cut(content: &str, mention: &Mention, shown: String) -> Result<Excerpt, Strin
     };
     if text.len() > LIMIT {
         return Err(format!(
-            "`@{written}` has {} kB, more than fits ({} kB). Mention a part of it: `@{written}:1-400`.",
+            "`@{written}` has {} kB; at most {} kB can be sent. Mention a part of it: \
+                `@{written}:1-400`.",
             text.len() / 1024,
             LIMIT / 1024
         ));

@@ -43,7 +43,7 @@ pub fn build(session: &Session, base: Request) -> Request {
                 drop_last_thoughts(&mut message.blocks);
                 let answers = answers(&message, spoken.peek().copied());
                 if messages.is_empty() {
-                    let text = "(The conversation began before what is kept of it.)".to_owned();
+                    let text = "(The beginning of this conversation is not kept.)".to_owned();
                     push(&mut messages, Role::User, vec![Block::Text { text }]);
                 }
                 if !message.blocks.is_empty() {
@@ -100,7 +100,7 @@ fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
 }
 
 fn lost(id: &CallId) -> ToolAnswer {
-    let text = "The answer of this call was lost. It may have had effects.".to_owned();
+    let text = "The result of this call was lost. The call may have had effects.".to_owned();
     ToolAnswer { id: id.clone(), text, failed: true, summary: String::new(), output: None }
 }
 

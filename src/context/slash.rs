@@ -44,32 +44,32 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "system",
         slash: Slash::System,
-        help: "shows the system prompt; `/system new` takes the one the settings give now",
+        help: "shows the system prompt; `/system new` makes it anew from the settings",
     },
     Row {
         name: "new",
         slash: Slash::New,
-        help: "a new conversation, the old one stays: `/new [name]`",
+        help: "starts a new conversation and keeps this one: `/new [name]`",
     },
     Row {
         name: "sessions",
         slash: Slash::Sessions,
-        help: "lists the conversations of this project, to choose one; `/sessions text` searches them",
+        help: "opens another conversation of this project; `/sessions text` searches them",
     },
     Row {
         name: "rename",
         slash: Slash::Rename,
-        help: "another name for this conversation; what cannot be a name becomes its title",
+        help: "renames this conversation; a text that cannot be a name becomes its title",
     },
     Row {
         name: "fork",
         slash: Slash::Fork,
-        help: "goes on in a copy of this conversation, which stays as it is",
+        help: "continues in a copy; this conversation stays as it is",
     },
     Row {
         name: "save",
         slash: Slash::Save,
-        help: "keeps a copy of this conversation as it is now: `/save name`",
+        help: "saves a copy of this conversation: `/save name`",
     },
     Row {
         name: "export",
@@ -80,7 +80,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "history",
         slash: Slash::History,
-        help: "your messages in this project, to take one up again",
+        help: "lists your messages in this project, to send one again",
     },
     Row {
         name: "clear",
@@ -90,7 +90,7 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "models",
         slash: Slash::Models,
-        help: "lists the models there are, to choose one; `/models provider/model` takes it",
+        help: "lists the models; `/models provider/model` chooses one",
     },
     Row {
         name: "connect",
@@ -100,23 +100,19 @@ pub const TABLE: &[Row] = &[
     Row {
         name: "usage",
         slash: Slash::Usage,
-        help: "the tokens of this conversation, and what they cost where that is known",
+        help: "shows the tokens of this conversation, and their cost if it is known",
     },
     Row {
         name: "plan",
         slash: Slash::Plan,
-        help: "plan mode, in which nothing is edited or run: `/plan [message]`",
+        help: "switches to plan mode, which edits and runs nothing: `/plan [message]`",
     },
     Row {
         name: "permissions",
         slash: Slash::Permissions,
-        help: "what you allowed for this session, to be asked about it again",
+        help: "lists what you allowed for this session, to take it back",
     },
-    Row {
-        name: "skills",
-        slash: Slash::Skills,
-        help: "lists the skills there are, and what is wrong with one",
-    },
+    Row { name: "skills", slash: Slash::Skills, help: "lists the skills and their problems" },
     Row {
         name: "skill",
         slash: Slash::Skill,
@@ -150,9 +146,11 @@ pub fn parse(text: &str) -> Parsed<'_> {
 }
 
 fn unknown(word: &str) -> String {
-    let hint = nearest::find(word, TABLE.iter().map(|it| it.name))
-        .map_or_else(|| "/help lists them.".to_owned(), |it| format!("did you mean /{it}?"));
-    format!("There is no command /{word}; {hint} Nothing was sent.")
+    let hint = nearest::find(word, TABLE.iter().map(|it| it.name)).map_or_else(
+        || "/help lists the commands.".to_owned(),
+        |it| format!("Did you mean /{it}?"),
+    );
+    format!("There is no command /{word}. {hint} Nothing was sent.")
 }
 
 pub fn help() -> String {
@@ -160,7 +158,7 @@ pub fn help() -> String {
     let row = |it: &Row| format!("/{:<widest$}  {}", it.name, it.help);
     let rows: Vec<String> = TABLE.iter().map(row).collect();
     format!(
-        "Commands:\n{}\n@path, @path:10-40 and @dir/ bring files along. g? lists the keys.",
+        "Commands:\n{}\n@path, @path:10-40 and @dir/ add files to a message. g? lists the keys.",
         rows.join("\n")
     )
 }
@@ -176,6 +174,6 @@ mod tests {
         assert_eq!(parse("/"), Parsed::Prompt);
         assert_eq!(parse("say /new"), Parsed::Prompt);
         let Parsed::Unknown(said) = parse("/clera") else { panic!("taken for something else") };
-        assert_eq!(said, "There is no command /clera; did you mean /clear? Nothing was sent.");
+        assert_eq!(said, "There is no command /clera. Did you mean /clear? Nothing was sent.");
     }
 }

@@ -94,7 +94,7 @@ impl Placing<'_> {
             .or_else(|| ladder::climb(content, &old, &new, usize::MAX, |it| self.meant(it)));
         let found = found.ok_or_else(|| {
             if is_there {
-                let why = "its lines overlap those of another chunk: make one of both";
+                let why = "its lines overlap another chunk: join the two chunks";
                 return Misfit::Refused(why.to_owned());
             }
             absent(self.text, &old, &new)
@@ -115,17 +115,17 @@ impl Placing<'_> {
         let first = self.scopes().iter().map(|it| it.start).min();
         if first.is_some_and(|first| place.bytes.end < first) {
             return Err(Misfit::Refused(format!(
-                "its lines stand only at line {line}, above the line behind `@@`: name one above them, or none"
+                "its lines are only at line {line}, above the line given after `@@`: give a line above them, or none"
             )));
         }
         let why = if first.is_none() && !self.chunk.anchors.is_empty() {
-            "the line behind its `@@` is not in the file"
+            "the line after its `@@` is not in the file"
         } else if self.chunk.is_last && place.bytes.end < content.len() {
-            "that is not the end of the file"
+            "this is not the end of the file"
         } else {
             return Ok(String::new());
         };
-        Ok(format!("{what} was matched at line {line} all the same: {why}."))
+        Ok(format!("{what} was still matched, at line {line}: {why}."))
     }
 
     /// Chooses among places by the chunks' order, the end of the file, and the anchors. A rule that no place meets is

@@ -30,13 +30,18 @@ pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     match &long[..] {
         [] => String::new(),
         [(_, (argument, text))] if edits.len() == 1 => {
-            format!("\nThe new text is kept: send `{argument}`: \"{}\" in its place.", name(text))
+            format!(
+                "\nCaliban kept the new text: send `{argument}`: \"{}\" instead of repeating it.",
+                name(text)
+            )
         }
         many => {
             let each =
                 many.iter().map(|(at, (_, text))| format!("$.edits[{at}] \"{}\"", name(text)));
             let each = each.collect::<Vec<_>>().join(", ");
-            format!("\nNew texts are kept, to be sent as `new_from` in place of `new`: {each}.")
+            format!(
+                "\nCaliban kept the new texts: send `new_from` with these names instead of `new`: {each}."
+            )
         }
     }
 }
@@ -68,7 +73,7 @@ pub fn gather(arguments: &Value, names: &[String], texts: &mut BTreeMap<String, 
 pub fn filled(mut arguments: Value, texts: &BTreeMap<String, String>) -> Result<Value, String> {
     if let Some(lost) = names(&arguments).iter().find(|it| !texts.contains_key(*it)) {
         return Err(format!(
-            "No text of this conversation is called `{lost}`, so nothing was done: send the text itself."
+            "Caliban kept no text named `{lost}`, so nothing was done. Send the text itself."
         ));
     }
     fill(&mut arguments, texts);

@@ -33,7 +33,9 @@ impl Misfit {
                 let which =
                     if *of == 1 { "The chunk".to_owned() } else { format!("Chunk {at} of {of}") };
                 let said = misfit.say(path, text);
-                format!("{which} does not fit (`old`: its lines but the added ones). {said}")
+                format!(
+                    "{which} does not fit. `old` means its lines without the added ones. {said}"
+                )
             }
             Misfit::Unread => format!(
                 "{path} exists and you have not read it. Read it first, then write, or use edit."
@@ -56,7 +58,7 @@ impl Misfit {
                 "\nAdd lines around it to `old` until it is unique, or set `everywhere`."
             }
             (Misfit::Ambiguous { .. }, true) => {
-                "\nAdd lines around it, or above it `@@` and the line it stands below."
+                "\nAdd lines around it, or a line `@@ ` with the class or function it is in."
             }
             _ => "",
         }
@@ -110,9 +112,11 @@ fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str, is_stale: 
         None if hint.is_some() => (),
         None => said.push_str(&match nearest::around(content, old) {
             Some((line, column, piece)) => {
-                format!("\nMost like it is line {line} around column {column}:\n…{piece}…")
+                format!(
+                    "\nThe most similar text is in line {line}, around column {column}:\n…{piece}…"
+                )
             }
-            None => " Nothing in it is like it: read the file again.".to_owned(),
+            None => " Nothing in the file is similar: read it again.".to_owned(),
         }),
     }
     said
@@ -121,7 +125,7 @@ fn absent(path: &str, content: &str, nearest: Option<u32>, old: &str, is_stale: 
 fn hint(content: &str, old: &str, block: &[&str]) -> Option<&'static str> {
     let unescaped = || old.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"");
     if old.contains('\\') && unescaped() != old && content.contains(&unescaped()) {
-        return Some("It is escaped twice: send line breaks, tabs and quotes themselves.");
+        return Some("`old` is escaped twice: send real line breaks, tabs and quotes.");
     }
     if let Some(bare) = without_numbers(old)
         && content.contains(&bare)
@@ -129,7 +133,7 @@ fn hint(content: &str, old: &str, block: &[&str]) -> Option<&'static str> {
         return Some("Leave out the line numbers and tabs that read shows.");
     }
     if old.strip_suffix('\n').is_some_and(|rest| content.ends_with(rest)) {
-        return Some("The file's last line has no newline at its end: leave it out.");
+        return Some("The file's last line has no newline at its end: end `old` without one.");
     }
     if content.contains('\r') && content.replace("\r\n", "\n").contains(old) {
         return Some("The file mixes CR LF and LF: match within single lines.");

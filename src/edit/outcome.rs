@@ -337,8 +337,8 @@ impl Outcome {
         for hunk in self.hunks.iter().take(TOLD) {
             let (fate, reads) = fate_words(hunk);
             let reads = match told.rest(hunk) {
-                _ if hunk.lines.is_empty() => format!("{reads}; no lines stand there."),
-                [] => ": what it reads now is told above.".to_owned(),
+                _ if hunk.lines.is_empty() => format!("{reads}; no lines are left there."),
+                [] => ": its text is shown above.".to_owned(),
                 lines => format!("{reads}:\n{}", quoted(lines)),
             };
             said.push_str(&format!("\nline {}, {fate}{reads}", hunk.line));

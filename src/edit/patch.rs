@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         // every line of an added file has a `+` before it; only a header may have blanks there
         if self.peek().is_some_and(|it| !is_header(it.trim_start())) {
             self.at = behind + 1;
-            return Err(self.fault("a line with `+` before it", self.lines[behind]));
+            return Err(self.fault("a line that begins with `+`", self.lines[behind]));
         }
         Ok(text)
     }
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
                 " " | "" => chunk.push(rest, true, true),
                 "-" => chunk.push(rest, true, false),
                 "+" => chunk.push(rest, false, true),
-                _ => return Err(self.fault("a line with ` `, `-` or `+` before it", line)),
+                _ => return Err(self.fault("a line that begins with ` `, `-` or `+`", line)),
             }
         }
         // empty lines before the next header, or alone before a chunk, belong to the patch and not to the file
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         match chunk.is_blank() {
             true => Ok(None),
             false if is_headed => Ok(Some(chunk)),
-            false => Err(self.fault("`@@` before the next lines", "lines without it")),
+            false => Err(self.fault("`@@` above these lines", "lines without it")),
         }
     }
 

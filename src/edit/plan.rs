@@ -86,7 +86,7 @@ pub fn apply(
             Box::new(Refusal { at, of, is_patch, is_whole, path, text, misfit })
         };
         if files.iter().any(|it| it.excludes(path, change)) {
-            let why = "the same call deletes or renames it, or changes what that would meet";
+            let why = "the same call also deletes or renames this file, or uses its new path";
             return Err(refuse(now.cloned(), Misfit::Refused(why.to_owned())));
         }
         if known.is_none() {
@@ -165,7 +165,7 @@ impl Refusal {
         match (self.of, self.is_patch) {
             (_, true) => format!("Nothing of the patch was applied. {said}"),
             (1, _) => said,
-            _ => format!("$.edits[{}] does not fit, so none was applied. {said}", self.at),
+            _ => format!("$.edits[{}] does not fit, so no edit was applied. {said}", self.at),
         }
     }
 }

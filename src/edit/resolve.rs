@@ -37,7 +37,7 @@ pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, 
             Text { content: content.clone(), ..*now }
         }
         (Change::Become { .. }, _) => {
-            let why = "its text is no longer the one that the language server knew; call it again";
+            let why = "its text changed after the language server read it; call the tool again";
             return Err(Misfit::Refused(why.to_owned()));
         }
         (Change::Whole(_), Some(_)) => return Ok(String::new()),
@@ -147,8 +147,8 @@ pub(super) fn tolerated(what: &str, content: &str, places: &[Place], rungs: &[Ru
         many => format!("at {} places", many.len()),
     };
     let shifted = match (rungs.contains(&Rung::Shift), places.iter().any(Place::is_shifted)) {
-        (true, true) => " The new text was shifted to it.",
-        (true, false) => " The new text already had it and was not shifted.",
+        (true, true) => " The new text was indented to match.",
+        (true, false) => " The new text already had that indentation.",
         (false, _) => "",
     };
     format!("{what} is not there exactly; it was matched {at} {}.{shifted}", how.join(", "))
@@ -168,7 +168,7 @@ pub(super) fn fitted<'a>(text: &Text, given: &'a str) -> Result<Cow<'a, str>, Mi
 }
 
 fn nul() -> Misfit {
-    Misfit::Refused("the text holds a NUL character, which no text file can".to_owned())
+    Misfit::Refused("the text holds a NUL character, which a text file cannot hold".to_owned())
 }
 
 /// The byte offsets of `old`, overlapping ones too, in ascending order, at most `most`.
@@ -219,8 +219,8 @@ pub(super) fn refuse_placeholder(had: &str, new: &str) -> Result<(), Misfit> {
     match found {
         None => Ok(()),
         Some(line) => Err(Misfit::Refused(format!(
-            "the line `{line}` stands for text that was left out, and would be written as it is. \
-             Send the whole text, or a smaller replacement that leaves the rest alone"
+            "the line `{line}` is a placeholder for text that you left out, and would be written as it is. Send the \
+             whole text, or a smaller replacement"
         ))),
     }
 }

@@ -96,7 +96,7 @@ fn big_texts_are_edited() {
     let said =
         resolve(Some(&long), &replace("var  special=3;", "")).unwrap_err().say("a", Some(&long));
     assert!(
-        said.contains("line 1 around column 5000005:\n…") && said.contains("special=2"),
+        said.contains("line 1, around column 5000005:\n…") && said.contains("special=2"),
         "{said}"
     );
     let misfit = resolve(Some(&minified), &replace("var a=1;", "")).unwrap_err();
@@ -230,7 +230,7 @@ fn lines_in_the_place_of_several_hunks_are_told_once() {
         other 7
         other 8
         other 9
-        line 8, reworked: what it reads now is told above.
+        line 8, reworked: its text is shown above.
     "#]]
     .assert_eq(&told(&numbers("other ")));
     expect![[r#"

@@ -82,7 +82,7 @@ impl Out {
 
     fn end(mut self) -> (String, bool) {
         if self.more > 0 {
-            self.lines.push(format!("… {} more changed lines: read it", self.more));
+            self.lines.push(format!("… {} more changed lines: read the file", self.more));
         }
         (self.lines.join("\n"), self.is_whole && self.more == 0)
     }
@@ -169,7 +169,7 @@ mod tests {
             +8
             +9
             +10
-            … 20 more changed lines: read it
+            … 20 more changed lines: read the file
             whole: false"#]],
         );
         let (said, is_whole) = unified(&Text::new("x\n"), &Text::new("ä".repeat(500)), 12);

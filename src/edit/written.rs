@@ -11,8 +11,8 @@ pub fn written(path: &str, unsaved: &str) -> String {
         format!("Applied and written to {path}; the user may still review it.")
     } else {
         format!(
-            "Applied in the user's buffer of {path}, but not written ({unsaved}): the disk does not have it yet. \
-             The user may still review it."
+            "Applied in the user's buffer of {path}, but not written to disk ({unsaved}); the user may still review \
+             it."
         )
     }
 }
@@ -38,7 +38,7 @@ pub fn reformatted(proposed: &Text, now: &Text) -> String {
         lines.push(format!("… {more} more lines"));
     }
     format!(
-        "\nA formatter or the like of the user's changed it as it was written:\n{}",
+        "\nA formatter or an autocommand of the user's changed the file as it was written:\n{}",
         lines.join("\n")
     )
 }

@@ -140,7 +140,7 @@ impl fmt::Display for Failure {
 const LONGEST_WAIT: u64 = 120_000;
 
 const CUT: &str = "The connection ended in the middle of the answer";
-const FOREIGN: &str = "What answered does not speak the provider's protocol";
+const FOREIGN: &str = "The answer is not in the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
 
@@ -185,13 +185,15 @@ impl Failure {
                 "",
                 "Run it by hand to see why, then send again.",
             ),
-            Failure::StoredKey { provider, why } => {
-                (format!("No key for {provider}: it {why}"), "", "Give it again with /connect.")
-            }
+            Failure::StoredKey { provider, why } => (
+                format!("No key for {provider}: the stored key {why}"),
+                "",
+                "Store it again with /connect.",
+            ),
             Failure::Header { provider, name, why } => (
                 format!("The header `{name}` for {provider} cannot be sent: {why}"),
                 "",
-                "Set it right and restart Neovim.",
+                "Correct it and restart Neovim.",
             ),
             Failure::Offline { host, why } => (
                 format!("No connection to {host}: {why}"),
@@ -215,7 +217,7 @@ impl Failure {
                 "Start a new one with /new.",
             ),
             Failure::UnknownModel { model, said } => (
-                format!("The model `{model}` is not to be had"),
+                format!("The model `{model}` is not available"),
                 said,
                 "Choose another with :Caliban model.",
             ),
@@ -226,7 +228,7 @@ impl Failure {
                 said,
                 "Change what it names, or start a new conversation with /new.",
             ),
-            Failure::Cut => (CUT.into(), "", "Send again to go on."),
+            Failure::Cut => (CUT.into(), "", "Send again to continue."),
             Failure::Endless { megabytes } => (endless(*megabytes), "", KEPT),
             Failure::Stalled { seconds } => (stalled(*seconds), "", "Send again to retry."),
             Failure::Protocol { said } => (FOREIGN.into(), said, "Check the provider's address."),

@@ -50,7 +50,7 @@ impl Tuning {
             match word.split_once('=') {
                 Some((name, value)) => tuning.set(name, value)?,
                 None if model.is_empty() => model = word,
-                None => return Err(format!("Two models are named, {model} and {word}.")),
+                None => return Err(format!("Name one model, not both {model} and {word}.")),
             }
         }
         Ok((model, tuning))
@@ -72,13 +72,13 @@ impl Tuning {
             }
             _ => {
                 let hint = nearest::find(name, NAMES).map_or_else(
-                    || format!("There are: {}.", NAMES.join(", ")),
+                    || format!("The settings are: {}.", NAMES.join(", ")),
                     |it| format!("Did you mean {it}?"),
                 );
                 return Err(format!("A model has no setting called {name}. {hint}"));
             }
         };
-        expected.map_or(Ok(()), |it| Err(format!("{name} is {it}, not `{value}`.")))
+        expected.map_or(Ok(()), |it| Err(format!("{name} must be {it}, not `{value}`.")))
     }
 }
 
@@ -122,13 +122,13 @@ mod tests {
             [openai/gpt-5] thinking high, temperature 0.2, at most 9 tokens
             [] thinking off
             [] 
-            Two models are named, a and b.
+            Name one model, not both a and b.
             A model has no setting called thinkin. Did you mean thinking?
-            A model has no setting called colour. There are: thinking, temperature, max_output.
-            thinking is off, low, medium, high or max, not `hard`.
-            temperature is a number from 0 to 2, not `3`.
-            temperature is a number from 0 to 2, not `NaN`.
-            max_output is a number of tokens, not `-1`.
+            A model has no setting called colour. The settings are: thinking, temperature, max_output.
+            thinking must be off, low, medium, high or max, not `hard`.
+            temperature must be a number from 0 to 2, not `3`.
+            temperature must be a number from 0 to 2, not `NaN`.
+            max_output must be a number of tokens, not `-1`.
         "#]]
         .assert_eq(&said.concat());
     }

@@ -78,7 +78,8 @@ impl Workspace for Buffers {
                 ToNvim::Propose { session, owner, turn: turn.0, proposals: sent }
             };
             if self.voice.call(message).await.is_none() {
-                let why = "the editor could not take it; read the file and try again".to_owned();
+                let why =
+                    "the editor did not accept the edit; read the file and try again".to_owned();
                 return vec![Arrival::Refused(Misfit::Refused(why)); waiters.len()];
             }
             join_all(waiters).await.into_iter().map(|it| it.unwrap_or(Arrival::Stopped)).collect()
@@ -132,7 +133,7 @@ impl Workspace for Buffers {
             match answer.and_then(|it| rmpv::ext::from_value::<Restored>(it).ok()) {
                 Some(it) if it.done => Ok(it.why),
                 Some(it) => Err(it.why),
-                None => Err("the editor could not take it".to_owned()),
+                None => Err("the editor did not accept the change".to_owned()),
             }
         })
     }

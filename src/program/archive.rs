@@ -126,20 +126,25 @@ impl Archive {
             (Ok(mut opened), Some(mut read)) => {
                 opened.store.keep_outputs(&mut read);
                 let opened = Opened { session: Some(read), replayed: true, ..opened };
-                (Begin::of(opened), format!("{what} goes on in this new one, `{other}`."))
+                (Begin::of(opened), format!("{what} continue in this new conversation, `{other}`."))
             }
-            (Ok(opened), None) => (Begin::of(opened), format!("This is a new one, `{other}`.")),
+            (Ok(opened), None) => {
+                (Begin::of(opened), format!("This new conversation, `{other}`, is open instead."))
+            }
             (Err(_), Some(read)) => {
-                let so = format!("{what} goes on in this one, in memory only.");
+                let so = format!("{what} continue in this new conversation, in memory only.");
                 (Begin::InMemory(Box::new(read)), so)
             }
-            (Err(_), None) => (Begin::in_memory(), "This one goes on in memory only.".to_owned()),
+            (Err(_), None) => (
+                Begin::in_memory(),
+                "This new conversation is open instead, in memory only.".to_owned(),
+            ),
         };
         let mut why = format!("{} {so}", barred.say(&id.0));
         let mut held = None;
         if let Barred::Held(holder) = barred {
             why.push_str(&format!(
-                " `:Caliban resume {id}` offers to read that one, to copy it, or to take it over."
+                " `:Caliban resume {id}` offers to read that one, copy it or take it over."
             ));
             held = Some(Outcome::Held(id.clone(), holder));
         }
@@ -159,9 +164,9 @@ impl Archive {
         let read = read.filter(|it| !it.is_blank());
         let what = match (&read, barred) {
             (Some(read), Barred::Damaged(_)) => {
-                format!("What could be read of it, up to message {},", read.messages.len())
+                format!("Its messages up to number {}", read.messages.len())
             }
-            _ => "What was said in it".to_owned(),
+            _ => "Its messages".to_owned(),
         };
         (read, what)
     }
@@ -195,11 +200,11 @@ impl Archive {
             Ok((session, unread)) => {
                 let unread = match unread {
                     0 => String::new(),
-                    1 => " One message of it is not understood and not shown.".to_owned(),
-                    n => format!(" {n} messages of it are not understood and not shown."),
+                    1 => " 1 message in it has an unknown form and is not shown.".to_owned(),
+                    n => format!(" {n} messages in it have an unknown form and are not shown."),
                 };
                 let why =
-                    format!("{why}{unread} Here it can only be read: /fork goes on in a copy.");
+                    format!("{why}{unread} It is read-only here: /fork continues it in a copy.");
                 self.started(id, Begin::Reading(Box::new(session), why), shown)
             }
             Err(barred) => vec![Outcome::Notice(Level::Error, barred.say(&id.0))],
@@ -258,7 +263,7 @@ impl Archive {
             Some(name) => {
                 if let Some(taken) = self.like(name, taken) {
                     let text =
-                        format!("There is a conversation `{taken}` already; nothing was saved.");
+                        format!("A conversation `{taken}` exists already; nothing was saved.");
                     return vec![Outcome::Notice(Level::Warn, text)];
                 }
                 let id = SessionId(name.clone());
@@ -277,7 +282,7 @@ impl Archive {
         }
         if copy.name.is_some() {
             let (level, text) = match opened.store.save(&copy.session) {
-                Ok(()) => (Level::Info, format!("A copy is kept as `{id}`.")),
+                Ok(()) => (Level::Info, format!("A copy is saved as `{id}`.")),
                 Err(error) => (Level::Error, Barred::Io(error).say(&id.0)),
             };
             return vec![Outcome::Notice(level, text)];
@@ -327,7 +332,8 @@ impl Archive {
         let read = self.project.read(&id).map_or_else(|_| Session::default(), |it| it.0);
         let head = format!("The conversation `{id}` was taken over by another Neovim ({by}).");
         let why = format!(
-            "{head} Here it can only be read: /fork goes on in a copy, `:Caliban resume {id}` offers to take it back."
+            "{head} It is read-only here: /fork continues it in a copy, `:Caliban resume {id}` offers to take it \
+             back."
         );
         let start = self.started(id, Begin::Reading(Box::new(read), why), false);
         [Outcome::Notice(Level::Warn, head)].into_iter().chain(start).collect()

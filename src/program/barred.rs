@@ -90,7 +90,8 @@ impl Program {
                     archive.apart(move |it| it.started(session, begin, true)).await
                 }
                 Err(barred) => {
-                    let text = format!("{} It was not let go of.", barred.say(&session.0));
+                    let text =
+                        format!("{} That Neovim did not release it.", barred.say(&session.0));
                     vec![Outcome::Notice(Level::Warn, text)]
                 }
             }

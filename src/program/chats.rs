@@ -88,8 +88,7 @@ impl Program {
             let names = (of.clone(), to.clone());
             let clash = archive.apart(move |it| it.clash(&names.0, &names.1, &taken));
             if let Some(taken) = clash.await {
-                let text =
-                    format!("There is a conversation `{taken}` already; nothing was renamed.");
+                let text = format!("A conversation `{taken}` exists already; nothing was renamed.");
                 return vec![Outcome::Notice(Level::Warn, text)];
             }
             let (done, is_done) = oneshot::channel();
@@ -111,7 +110,7 @@ impl Program {
         if was_last {
             self.current = Some(session);
         }
-        let text = format!("`{of}` is `{to}` now.");
+        let text = format!("`{of}` is now called `{to}`.");
         self.editor.tell(ToNvim::Renamed(Renamed { session: of, to }));
         self.notice(Level::Info, text);
     }
@@ -159,7 +158,7 @@ impl Program {
 
 /// What the user is told of a session whose task has died.
 pub(super) fn broke_off(session: &SessionId) -> String {
-    format!("The conversation `{session}` broke off. :Caliban restart takes it up.")
+    format!("The conversation `{session}` failed inside Caliban. :Caliban restart opens it again.")
 }
 
 fn row(it: Listed, here: &HashSet<String>) -> SessionRow {

@@ -140,19 +140,23 @@ async fn try_and_store(endpoint: Endpoint, used: Used, key: &Secret, file: &Path
     let provider = endpoint.name.clone();
     let before = match &endpoint.key {
         Key::Env(variable) if endpoint.is_usable(&env, false) => {
-            format!(" {variable} is set too, and stands before it.")
+            format!(" But {variable} is set too and is used instead.")
         }
-        Key::Command(_) => " The settings name a command, which stands before it.".to_owned(),
+        Key::Command(_) => {
+            " But the settings name a key command, which is used instead.".to_owned()
+        }
         _ => String::new(),
     };
     let tried = match Http::new(endpoint).noting(used).list(Some(key)).await {
         Err(failure @ Failure::Unauthorized { .. }) => {
-            let text = format!("{failure} It was not stored.");
+            let text = format!("{failure} The key was not stored.");
             return Connected { provider, is_stored: false, level: Level::Error, text };
         }
-        Err(failure) => format!("It could not be tried: {failure}"),
-        Ok(models) if models.is_empty() => "It is tried with the first request.".to_owned(),
-        Ok(models) => format!("{provider} takes it and has {} models: /models.", models.len()),
+        Err(failure) => format!("The key could not be tried: {failure}"),
+        Ok(models) if models.is_empty() => "The first request will try it.".to_owned(),
+        Ok(models) => {
+            format!("{provider} accepts it and has {} models: see /models.", models.len())
+        }
     };
     let place = match stored::store(file, &provider, key).await {
         Ok(Place::Keyring) => "the system's keyring".to_owned(),

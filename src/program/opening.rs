@@ -230,7 +230,9 @@ impl Program {
         let origin = if origin.is_empty() { String::new() } else { format!("  ({origin})") };
         let resume = match (start.others, &start.relative) {
             (0, Some(root)) => {
-                format!("Before   This repository has conversations as {root}: `:Caliban sessions`")
+                format!(
+                    "Before   Conversations of this repository from {root}: `:Caliban sessions`"
+                )
             }
             (0, None) => "Help     `:help caliban`".to_owned(),
             (1, _) => "Before   1 conversation of this project: `:Caliban resume <Tab>`".to_owned(),

@@ -172,12 +172,12 @@ pub fn named(
     let user = users.get(name);
     if row.is_none() && user.is_none() {
         if name.is_empty() {
-            let text = "No provider stands before the `/`: a model is written provider/model.";
+            let text = "The provider is missing before the `/`. Write provider/model.";
             return Err(Unresolved::Wrong(text.to_owned()));
         }
         let known = names(users);
         let hint = nearest::find(name, &known).map_or_else(
-            || format!("There are: {}.", known.join(", ")),
+            || format!("The providers are: {}.", known.join(", ")),
             |it| format!("Did you mean {it}?"),
         );
         return Err(Unresolved::Wrong(format!("No provider is called {name}. {hint}")));
@@ -325,9 +325,7 @@ fn checked(text: &str, azure: bool) -> Result<Url, String> {
         || url.query().is_some_and(|query| !(azure && azure::is_version(query)))
         || url.fragment().is_some()
     {
-        return Err(
-            "its base URL must hold neither a password nor anything behind `?` or `#`".to_owned()
-        );
+        return Err("its base URL must have no password and nothing after `?` or `#`".to_owned());
     }
     Ok(url)
 }

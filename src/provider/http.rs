@@ -212,13 +212,11 @@ impl Http {
         let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         if status.is_redirection() {
             let to = header(LOCATION.as_str()).unwrap_or_default();
-            return Err(Failure::Protocol {
-                said: fault::snippet(&format!("sent elsewhere: {to}")),
-            });
+            return Err(Failure::Protocol { said: fault::snippet(&format!("redirected to {to}")) });
         }
         let packed = header(CONTENT_ENCODING.as_str()).filter(|it| it != "identity");
         if let (Some(packed), true) = (&packed, status.is_success()) {
-            let said = format!("packed by {packed}, which was not asked for");
+            let said = format!("compressed with {packed}, which Caliban did not ask for");
             return Err(Failure::Protocol { said: fault::snippet(&said) });
         }
         let kind = header(CONTENT_TYPE.as_str()).unwrap_or_default();

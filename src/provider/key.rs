@@ -72,7 +72,7 @@ impl Key {
                 Ok(Key::Command(command.trim().to_owned()))
             }
             _ if text.is_empty() || text == "none" => Ok(Key::None),
-            _ => Err("a key is written `env:NAME` or `cmd:COMMAND`, never as itself".to_owned()),
+            _ => Err("write a key as `env:NAME` or `cmd:COMMAND`, never the key itself".to_owned()),
         }
     }
 

@@ -127,7 +127,7 @@ async fn ask(command: &[String], input: &str) -> Result<String, String> {
         .map_err(|_| format!("did not come within {} s", PATIENCE.as_secs()))?
         .map_err(|error| format!("cannot be read: {}", cause(&error)))?;
     if !output.status.success() {
-        return Err("is not in the keyring, or it is locked".to_owned());
+        return Err("is not in the keyring, or the keyring is locked".to_owned());
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches(['\n', '\r']).to_owned())
 }

@@ -122,9 +122,9 @@ fn edit(n: usize, leader: &str) -> Reply {
     ]);
     let text = format!(
         "Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and \
-nothing is on disk until you decide.\n\nGo to `greet.py` (`gf` on the path here), go from one change to the other with \
-`]h`, accept with `{leader}a`, reject with `{leader}r`. `u` works as ever, and so does editing them \
-first. The list below takes the same keys."
+         nothing is on disk until you decide.\n\nGo to `greet.py` (`gf` on the path here), go from one change to the \
+         other with `]h`, accept with `{leader}a`, reject with `{leader}r`. `u` works as always, and you may edit a \
+         change first. The list below takes the same keys."
     );
     call(&text, "edit", &json!({ "path": "greet.py", "edits": edits }), n)
 }
@@ -153,8 +153,8 @@ fn finish(failed: bool) -> Reply {
 
 fn no_sample() -> Reply {
     text(&format!(
-        "The sample project is not here (or the tour changed it already; `make try FRESH=1` makes it anew), so \
-there is nothing to show on.\n\n{CONNECT}"
+        "The sample project is not here (or the tour changed it already; `make try FRESH=1` makes it anew), so the \
+         tour has nothing to show.\n\n{CONNECT}"
     ))
 }
 

@@ -32,7 +32,8 @@ pub(super) fn stop(reply: &Reply) -> Option<String> {
 /// A sentence for the user.
 pub(super) fn thoughts_dropped(model: &str) -> String {
     format!(
-        "The provider refused the earlier thoughts of {model}: it is asked again without them, now and from here on."
+        "The provider refused the earlier thoughts of {model}. Caliban repeats the request without them, and leaves \
+         them out from now on."
     )
 }
 
@@ -75,9 +76,9 @@ pub(super) fn denied(
     let mut text = if !is_recorded {
         let says = if reason.is_empty() { String::new() } else { format!(" They say: {reason}") };
         format!(
-            "Not run: the record that this command starts could not be written to disk (it may be full), and the \
-             user does not want the command run without it. Other commands will meet the same problem until the \
-             disk has room. Reading still works.{says}"
+            "Not run: Caliban could not record the start of this command on disk (the disk may be full), and the \
+             user does not want it run without that record. Other commands will fail in the same way until the disk \
+             has room. Reading still works.{says}"
         )
     } else if reason.is_empty() {
         "Not run: the user refused. Do not try it another way; ask what they want instead.".into()
@@ -85,7 +86,7 @@ pub(super) fn denied(
         format!("Not run: the user refused, and says: {reason}")
     };
     if !unsaved.is_empty() {
-        text.push_str(&format!("\nAgreed text that is not on disk: {}.", unsaved.join(", ")));
+        text.push_str(&format!("\nAccepted, but not on disk yet: {}.", unsaved.join(", ")));
     }
     failed(call, text, "denied")
 }
@@ -94,9 +95,9 @@ pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
     ToolAnswer {
         id: call.clone(),
         text: format!(
-            "Not decided yet: {what} of this edit {} in the user's buffer under review, not on disk. \
-             The user wrote a message first; their verdict follows.",
-            if what.is_one() { "stands" } else { "stand" }
+            "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user sent a \
+             message first; their verdict will follow.",
+            if what.is_one() { "is" } else { "are" }
         ),
         failed: false,
         summary: "under review".into(),
@@ -120,15 +121,15 @@ pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
 pub(super) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Plan => {
-            "The user chose plan mode: nothing is edited or run until they leave it, and calls that would are \
-             refused. Look around, ask what is unclear, and say what you would do and how you would test it."
+            "The user chose plan mode: calls that edit or run something are refused until they leave it. Read the \
+             code, ask about what is unclear, and say what you would change and how you would test it."
         }
         Mode::Ask => {
-            "The user chose ask mode: you can edit and run commands, and they decide on each."
+            "The user chose ask mode: you may propose edits and commands, and they decide on each."
         }
         Mode::AutoEdit => {
             "The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them \
-             afterwards. Commands wait for their consent."
+             afterwards. Each command still needs their consent."
         }
     }
 }
@@ -159,8 +160,8 @@ pub(super) fn refused(call: &ToolCall, reason: Reason<'_>) -> ToolAnswer {
 
 fn planning(call: &ToolCall) -> ToolAnswer {
     let text = format!(
-        "Not run: `{}` changes things, and the user chose plan mode, in which nothing is changed. Go on with \
-         what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.",
+        "Not run: the user chose plan mode, and `{}` edits or runs something. Use only tools that read, then say \
+         what you would do. The user leaves plan mode with `:Caliban mode ask`.",
         call.tool
     );
     failed(&call.id, text, "refused: plan mode")
@@ -168,8 +169,8 @@ fn planning(call: &ToolCall) -> ToolAnswer {
 
 pub(super) fn looping(call: &ToolCall, times: usize) -> String {
     format!(
-        "{LOOPING} `{}` with these arguments {times} times and got the same answer. Do something else, \
-         or tell the user what stands in the way.",
+        "{LOOPING} `{}` with these arguments {times} times and got the same answer. Do something else, or tell the \
+         user what stops you.",
         call.tool
     )
 }
@@ -225,7 +226,9 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
     let text = match access {
         // after a stop the editor lets no change in; after the end of the program nobody knows
         Access::Edit if *why == End::Cancelled => {
-            format!("Not applied: {ended} before it was in the user's buffer. Nothing has changed.")
+            format!(
+                "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."
+            )
         }
         Access::Read | Access::Guarded(_) => format!("Stopped while it ran: {ended}."),
         _ => format!(
@@ -241,7 +244,7 @@ pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAns
     ToolAnswer {
         id: call.clone(),
         text: format!(
-            "{what} {} still under the user's review: {}. Their verdict follows.",
+            "{what} {} still under the user's review: {}. Their verdict will follow.",
             if what.is_one() { "is" } else { "are" },
             ended(why)
         ),
@@ -279,7 +282,9 @@ pub(super) fn ending(why: &End) -> Option<String> {
         End::Stopped(text) => Some(text.clone()),
         End::Failed(failure) => Some(failure.to_string()),
         End::Interrupted => Some(
-            "Interrupted: Neovim or the program ended in mid-turn. Send a message to go on.".into(),
+            "Interrupted: Neovim or the program ended during the turn. Send a message to go \
+                on."
+            .into(),
         ),
     }
 }

@@ -178,7 +178,7 @@ fn a_stop_leaves_every_call_answered_and_tells_the_model() {
             sample 2
             user: go
             assistant: on it read(r1) edit(e1) run(c1)
-            user: r1=[Stopped while it ran: the user stopped the turn.] e1=[2 hunks are still under the user's review: the user stopped the turn. Their verdict follows.] c1=[Not run: the user stopped the turn.]
+            user: r1=[Stopped while it ran: the user stopped the turn.] e1=[2 hunks are still under the user's review: the user stopped the turn. Their verdict will follow.] c1=[Not run: the user stopped the turn.]
             note: Stopped.
             user: <The user stopped the turn before it was finished.> <answer of e1> again
         "#]],
@@ -251,7 +251,7 @@ fn a_message_ends_the_wait_for_a_review() {
             sample 2
             user: go
             assistant: edit(e1) run(c1)
-            user: e1=[Not decided yet: 2 hunks of this edit stand in the user's buffer under review, not on disk. The user wrote a message first; their verdict follows.] c1=[Not run: the edits before it are still under the user's review.]
+            user: e1=[Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; their verdict will follow.] c1=[Not run: the edits before it are still under the user's review.]
             user: and then?
             assistant: ok
             user: <answer of e1> next
@@ -277,7 +277,7 @@ fn each_refusal_tells_the_model_the_reason() {
             user: go
             assistant: frobnicate(x1) run(c1) peek(p1)
             user: x1=[no such tool] c1=[Not run: the user refused, and says: not today
-            Agreed text that is not on disk: a.rs.] p1=[answer of p1]
+            Accepted, but not on disk yet: a.rs.] p1=[answer of p1]
         "#]],
     );
 }

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Finds where a symbol is defined, by the user's language server. Name a place where the \
-    symbol stands.";
+const PURPOSE: &str = "Finds where a symbol is defined, using the user's language server. Give a place where the \
+    symbol appears.";
 
 pub(super) fn tool() -> Tool {
     Tool {

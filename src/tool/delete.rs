@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str =
-    "Deletes a file. The user decides on it, and the answer tells what they decided.";
+const PURPOSE: &str = "Deletes a file. The user accepts or rejects this; the answer tells which.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Lists what the user's language servers find wrong in a file as it stands in the editor; \
-    without a path in every file they have reported on. After an edit its answer tells it anyway.";
+const PURPOSE: &str = "Lists the diagnostics of the user's language servers for a file as it is in the editor, or \
+    without a path for every file they have reported on. The answer of an edit already tells which are new.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -26,17 +26,18 @@ fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string", "description": "the file of all edits that name none" },
+            "path": { "type": "string", "description": "the file of every edit that has no `path` of its own" },
             "edits": {
                 "type": "array",
                 "minItems": 1,
                 "items": {
                     "type": "object",
                     "properties": {
-                        "path": { "type": "string", "description": "where it is another file" },
+                        "path": { "type": "string", "description": "the file of this edit, if it is another one" },
                         "old": { "type": "string", "description": "text to replace, without line numbers" },
-                        "new": { "type": "string", "description": "what stands there instead" },
-                        "new_from": { "type": "string", "description": "name of a kept text, in place of `new`" },
+                        "new": { "type": "string", "description": "the text in its place" },
+                        "new_from": { "type": "string", "description": "name of a text that Caliban kept, instead of \
+                            `new`" },
                         "everywhere": { "type": "boolean", "description": "replace every place" }
                     },
                     "required": ["old"]

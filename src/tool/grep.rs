@@ -108,7 +108,7 @@ fn told(found: Found, pattern: &str, written: &str) -> Done {
     let kept = match &found.kept[..] {
         [] => String::new(),
         [first, ..] => format!(
-            "\n[{} not searched: {first}{}. To look into one, name it as `path` or call `read`: the user is asked]",
+            "\n[{} not searched: {first}{}. To search one, name it as `path`, or call `read`: the user is asked]",
             if found.kept.len() == 1 {
                 "1 file that may hold keys was".to_owned()
             } else {

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Shows a symbol's type and documentation, by the user's language server.";
+const PURPOSE: &str = "Shows a symbol's type and documentation, using the user's language server.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -21,7 +21,8 @@ pub(super) fn tool() -> Tool {
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {
         let question = lsp::question(desk, Aspect::Hover, &args)?;
-        lsp::ask(desk, question, ["answer", "answers"], "Nothing is said of it.").await
+        lsp::ask(desk, question, ["answer", "answers"], "The language server has nothing on it.")
+            .await
     }
     .boxed()
 }

@@ -45,7 +45,7 @@ fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, St
         let total = entries.len();
         entries.truncate(CAP);
         if total == 0 {
-            entries.push(format!("{shown} is empty, but for ignored files."));
+            entries.push(format!("{shown} is empty (ignored files are left out)."));
         } else if total > CAP {
             entries.push(format!(
                 "[the first {CAP} of {total}: use glob with a pattern for the rest]"

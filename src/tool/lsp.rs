@@ -95,7 +95,7 @@ pub(super) fn at_symbol() -> Value {
         "properties": {
             "path": { "type": "string" },
             "line": { "type": "integer", "minimum": 1 },
-            "symbol": { "type": "string", "description": "its name as it stands on that line" }
+            "symbol": { "type": "string", "description": "the symbol's name as written on that line" }
         },
         "required": ["path", "line", "symbol"]
     })
@@ -109,7 +109,7 @@ pub(super) fn paths(args: &Value) -> Vec<String> {
 pub(super) fn question(desk: &Desk, aspect: Aspect, args: &Value) -> Result<Question, String> {
     let path = args["path"].as_str().map(|it| path::resolve(desk, it)).transpose()?;
     if let Some(found) = path.as_deref().filter(|it| !it.is_file()) {
-        let what = if found.exists() { "is no file" } else { "is not on disk" };
+        let what = if found.exists() { "is not a file" } else { "is not on disk" };
         return Err(format!("path: `{}` {what}.", path::show(&desk.root, found)));
     }
     let line = u32::try_from(args["line"].as_u64().unwrap_or(1)).unwrap_or(u32::MAX);

@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Changes, creates, deletes and moves files by a patch. It begins with the line `*** Begin Patch` and ends with \
-    `*** End Patch`; between them stand one or more of `*** Add File: path` with every line of the new file behind \
-    `+`, `*** Delete File: path`, and `*** Update File: path` with chunks (before them `*** Move to: path`, with or \
-    without chunks, where it is to have another path). A chunk is a line `@@`, or `@@ ` and a line of the file \
-    (a class, a function) that it stands below, then the lines around the change, about three on each side, \
-    with a blank before them, those that go with `-`, those that come with `+`. Paths are relative. Each \
-    chunk must stand at exactly one place. All changes apply, or none. The user reviews every hunk; the answer \
-    tells what they kept.";
+const PURPOSE: &str = "Changes, creates, deletes and moves files by a patch. It begins with the line `*** Begin \
+    Patch` and ends with `*** End Patch`. Between them are one or more of these: `*** Add File: path`, then every \
+    line of the new file after a `+`; `*** Delete File: path`; `*** Update File: path`, then chunks. `*** Move to: \
+    path` below an update gives the file another path, with or without chunks. A chunk begins with a line `@@`, or \
+    `@@ ` and a line of the file (a class, a function) above the change. Each of its other lines begins with a blank \
+    (a line to keep, about three before and after the change), `-` (a line to remove) or `+` (a line to add). Paths \
+    are relative. Each chunk must fit at exactly one place. All changes apply, or none. The user reviews every hunk; \
+    the answer tells what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

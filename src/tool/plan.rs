@@ -60,7 +60,7 @@ fn editable(desk: &Desk, written: &str) -> Result<Led, String> {
     let found = &led.path;
     if !path::inside(&desk.root, found) {
         return Err(format!(
-            "path: `{written}` is outside the project ({}), where nothing is edited.",
+            "path: `{written}` is outside the project ({}). Only files in the project can be edited.",
             desk.root.display()
         ));
     }
@@ -126,7 +126,7 @@ fn all_resolved(desk: &Desk, edits: Vec<Edit>) -> Result<Resolved, String> {
 fn unused_path(desk: &Desk, to: &str) -> Result<Led, String> {
     let led = editable(desk, to).map_err(|said| said.replacen("path:", "to:", 1))?;
     if path::is_link(desk, to)? || led.path.exists() {
-        return Err(format!("to: there is a `{to}` already. Name a path where nothing is."));
+        return Err(format!("to: `{to}` exists already. Name a path that does not exist."));
     }
     Ok(led)
 }

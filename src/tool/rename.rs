@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Gives a file another path, in a new folder too. What refers to it in other files stays as \
-    it is: edit that yourself. The user decides on it, and the answer tells what they decided.";
+const PURPOSE: &str = "Moves a file to another path and creates missing folders. References to it in other files do \
+    not change: edit them yourself. The user accepts or rejects this; the answer tells which.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -27,7 +27,7 @@ fn schema() -> Value {
         "type": "object",
         "properties": {
             "path": { "type": "string" },
-            "to": { "type": "string", "description": "the new path, where nothing is yet" }
+            "to": { "type": "string", "description": "the new path, which must not exist yet" }
         },
         "required": ["path", "to"]
     })

@@ -5,8 +5,8 @@ use super::{Desk, Tool, Work};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Renames a symbol wherever it is used, by the user's language server. Name a place where it \
-    stands. The user reviews every hunk; the answer tells what they kept.";
+const PURPOSE: &str = "Renames a symbol wherever it is used, using the user's language server. Give a place where it \
+    appears. The user reviews every hunk; the answer tells what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

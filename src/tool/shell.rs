@@ -32,9 +32,9 @@ const LINGER: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(50);
 
 const PURPOSE: &str = "Runs a command with bash in the project's root and gives its output, stdout and stderr \
-    together. The user is asked first. No input and no terminal; each call starts afresh, and \
-    all that it starts, in the background too, ends with it. Prefer read, list, glob, grep and edit \
-    to cat, ls, find, grep and sed.";
+    together. The user is asked first. The command has no input and no terminal. Each call starts a new shell; every \
+    process that it starts, also in the background, ends with the call. Prefer read, list, glob, grep and edit to \
+    cat, ls, find, grep and sed.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -119,7 +119,7 @@ impl End {
             (None, Some(signal)) => format!("ended by signal {signal}"),
             (None, None) => "its exit code is unknown".to_owned(),
         };
-        let left = if self.left { "; what it left running was ended" } else { "" };
+        let left = if self.left { "; the processes it left running were ended" } else { "" };
         Some(format!("[{how}{left}]"))
     }
 

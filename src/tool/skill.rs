@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Loads a skill: how the user or the project wants a particular kind of work done. The skills \
-    there are stand in <skills> blocks. Load the one that fits before you begin.";
+const PURPOSE: &str = "Loads a skill: how the user or the project wants a particular kind of work done. The <skills> \
+    blocks list them. Load the one that fits before you begin.";
 
 pub(super) fn tool() -> Tool {
     Tool {

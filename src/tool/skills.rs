@@ -54,7 +54,8 @@ pub fn find(desk: &Desk) -> Skills {
     }
     if let (_, more @ 1..) = skills.list() {
         skills.problems.push(format!(
-            "The names of {more} skills have no place in the {} kB that the model gets: shorten descriptions.",
+            "The model is not told of {more} skills: the list of skills has more than {} kB. Shorten their \
+             descriptions.",
             LIST / 1024
         ));
     }
@@ -78,7 +79,7 @@ fn folders(of: &Path) -> Vec<PathBuf> {
 impl Skills {
     fn add(&mut self, skill: Skill, problem: Option<String>, shown: &str) {
         if self.found.iter().any(|it| it.name == skill.name) {
-            let text = format!("`{shown}` has the name `{}` of a skill before it.", skill.name);
+            let text = format!("`{shown}` has the same name as another skill, `{}`.", skill.name);
             return self.problems.push(format!("{text} It was left out."));
         }
         self.problems.extend(problem.map(|it| format!("`{shown}` {it}")));
@@ -89,7 +90,7 @@ impl Skills {
         self.found.iter().find(|it| it.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.found.iter().map(|it| it.name.as_str()).collect();
             if names.is_empty() {
-                return format!("There is no skill `{name}`, and no other.");
+                return format!("There is no skill `{name}`. There are no skills at all.");
             }
             format!("There is no skill `{name}`. There are: {}.", names.join(", "))
         })
@@ -118,9 +119,12 @@ impl Skill {
         let files = if beside.is_empty() {
             String::new()
         } else {
-            format!(" Beside it: {}.", beside.join(", "))
+            format!(" Other files in its folder: {}.", beside.join(", "))
         };
-        format!("The skill `{}`. Paths in it begin at {shown}.{files}\n\n{}", self.name, self.body)
+        format!(
+            "The skill `{}`. Its relative paths begin at {shown}.{files}\n\n{}",
+            self.name, self.body
+        )
     }
 }
 
@@ -140,7 +144,7 @@ fn beside(folder: &Path) -> Vec<String> {
 /// A skill, and perhaps a problem with it. The error follows the skill's path in a sentence.
 fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     let is_users = path.starts_with(&desk.config);
-    let real = std::fs::canonicalize(path).map_err(|_| "leads nowhere.".to_owned())?;
+    let real = std::fs::canonicalize(path).map_err(|_| "is a broken link.".to_owned())?;
     if !is_users && !path::inside(&desk.root, &real) {
         return Err("leads out of the project.".into());
     }
@@ -150,7 +154,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     let size = real.metadata().map_or(0, |it| it.len());
     if size > LIMIT {
         return Err(format!(
-            "has {} kB, and a skill at most {}: move parts of it into files beside it.",
+            "has {} kB, and a skill may have {}: move parts of it into files beside it.",
             size.div_ceil(1024),
             LIMIT / 1024
         ));
@@ -163,7 +167,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     if !is_name(&name) {
         let name: String = name.chars().take(80).collect();
         return Err(format!(
-            "has the name {name:?}: a name is made of small letters, digits and single hyphens, 64 at most."
+            "has the name {name:?}: a name has at most 64 lower-case letters, digits and single hyphens."
         ));
     }
     let description = front.description.unwrap_or_default();
@@ -184,7 +188,7 @@ fn read(desk: &Desk, path: &Path) -> Result<(Skill, Option<String>), String> {
     };
     let folder = path.parent().and_then(Path::file_name).unwrap_or_default();
     if folder != name.as_str() {
-        let said = format!("calls itself `{name}` in a folder of another name: `{name}` counts.");
+        let said = format!("has the name `{name}`, unlike its folder: `{name}` counts.");
         problem.get_or_insert(said);
     }
     Ok((Skill { name, description, path: path.to_owned(), body }, problem))

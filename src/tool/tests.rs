@@ -425,9 +425,9 @@ fn no_edit_leads_out_of_the_project() {
             > write {"path":"new/file.rs","text":"x"}
             Edit
             > write {"path":"link","text":"x"}
-            Refused: path: `link` is outside the project (BASE/project), where nothing is edited.
+            Refused: path: `link` is outside the project (BASE/project). Only files in the project can be edited.
             > write {"path":"dangling","text":"x"}
-            Refused: path: `dangling` is outside the project (BASE/project), where nothing is edited.
+            Refused: path: `dangling` is outside the project (BASE/project). Only files in the project can be edited.
             > write {"path":"dotgit/hooks/x","text":"x"}
             Refused: path: `dotgit/hooks/x` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
             > write {"path":".GIT/config","text":"x"}

@@ -20,10 +20,10 @@ const CHARS: usize = 500;
 /// The most bytes of a file that may be such a list.
 const BYTES: u64 = 1_000_000;
 
-const PURPOSE: &str = "Keeps the list of what is to be done, which the user sees. Use it for work of three steps \
-    or more. `write` gives the whole list anew, `update` sets the status of items by their exact text, \
-    `read` gives the list, which may be of an earlier conversation. Have one item in progress, and set it \
-    completed as soon as it is. Once all are completed the list is removed.";
+const PURPOSE: &str = "Keeps a to-do list that the user sees. Use it for work of three steps or more. `write` \
+    replaces the whole list, `update` sets the status of items by their exact text, `read` gives the list, which may \
+    come from an earlier conversation. Have one item in progress, and set it to completed as soon as it is done. The \
+    list is removed once all items are completed.";
 
 pub(super) fn tool() -> Tool {
     Tool {
@@ -49,7 +49,7 @@ fn schema() -> Value {
                         "status": {
                             "type": "string",
                             "enum": ["pending", "in_progress", "completed"],
-                            "description": "in write: pending where it is left out"
+                            "description": "with `write` the default is pending"
                         }
                     },
                     "required": ["text"]
@@ -177,8 +177,8 @@ fn updated(mut list: List, todos: Vec<Given>) -> Result<List, String> {
 fn load(path: &Path) -> Result<List, String> {
     let foreign = |why: &str| {
         format!(
-            "{FILE} in the project is no list of Caliban's ({why}). It was left as it is. Tell the user, and go on \
-             without a list."
+            "{FILE} in the project is not a to-do list of Caliban's ({why}), so it was not changed. Tell the user, \
+             and go on without a list."
         )
     };
     let meta = match path.symlink_metadata() {
@@ -220,7 +220,7 @@ fn shown(list: &List) -> Done {
     if all == 0 {
         return Done { text: "The list is empty.".into(), summary: "empty".into() };
     }
-    let end = if done == all { "\nAll is done: the list was removed." } else { "" };
+    let end = if done == all { "\nAll items are completed: the list was removed." } else { "" };
     Done { text: lines(list) + end, summary: format!("{done} of {all} done") }
 }
 

@@ -108,5 +108,5 @@ pub(super) async fn apart<T: Send + 'static>(
     let halt = Halt::default();
     let _guard = OnDrop(halt.clone());
     let done = tokio::task::spawn_blocking(move || work(halt)).await;
-    done.map_err(|_| "The tool broke down: this is a fault in it, not in the call.".to_owned())
+    done.map_err(|_| "The tool failed inside Caliban; your call is not the cause.".to_owned())
 }

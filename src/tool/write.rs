@@ -25,7 +25,7 @@ fn schema() -> Value {
         "properties": {
             "path": { "type": "string" },
             "text": { "type": "string", "description": "the whole text, with its final newline" },
-            "text_from": { "type": "string", "description": "name of a kept text, in place of `text`" }
+            "text_from": { "type": "string", "description": "name of a text that Caliban kept, instead of `text`" }
         },
         "required": ["path"]
     })

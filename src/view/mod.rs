@@ -183,11 +183,11 @@ impl View {
                 self.notice(&format!("Model: {model}, {tuning}."));
             }
             Event::ModeChosen { mode } => {
-                self.notice(&format!("Mode: {mode}: {}.", mode.means()));
+                self.notice(&format!("Mode {mode}: {}.", mode.means()));
             }
             Event::SystemChosen { .. } => {
                 self.notice(
-                    "The system prompt was replaced: the model reads the conversation anew.",
+                    "The system prompt was replaced. The model reads the whole conversation again.",
                 );
             }
             Event::Ended { why, .. } => self.ended(why),

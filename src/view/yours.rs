@@ -6,20 +6,20 @@ const BEGINNINGS: [(&str, &str); 9] = [
     ("The user rejected ", "You rejected "),
     ("The user closed ", "You closed "),
     ("The user took back ", "You took back "),
-    ("The user decided on your changes of ", "You decided on the changes of "),
+    ("The user decided on your changes to ", "You decided on the changes to "),
     ("The user's reason: ", "Your reason: "),
     (
         "The file changed elsewhere too, by the user or ",
         "The file changed elsewhere too, by you or ",
     ),
-    ("A formatter or the like of the user's ", "A formatter or the like of yours "),
-    ("Its buffer holds unsaved text of their own", "Its buffer holds unsaved text of your own"),
+    ("A formatter or an autocommand of the user's ", "A formatter or an autocommand of yours "),
+    ("Its buffer holds the user's own unsaved text", "Its buffer holds your own unsaved text"),
 ];
 
 /// How they end.
 const ENDS: [(&str, &str); 2] = [
     ("; the user may still review it.", "; you may still review it."),
-    ("; the user may still take it back.", "; you may still take it back."),
+    ("; the user may still undo it.", "; you may still undo it."),
 ];
 
 /// A note with "you" in the sentences that are Caliban's; lines of files that it quotes stay.

@@ -126,7 +126,7 @@ fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", now);
     expect![[r#"
         Applied and written to a.txt; the user may still review it.
-        A formatter or the like of the user's changed it as it was written:
+        A formatter or an autocommand of the user's changed the file as it was written:
         @@ line 2
         -L2
         +M2
@@ -155,8 +155,11 @@ fn a_buffer_with_unsaved_changes_of_the_users_is_not_written() {
     scene.ask_until(Reply::said("I see."), "I see.");
     scene.wait_hunks(2);
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
-    assert!(scene.said().contains("a.txt is not written: it has unsaved changes of yours."));
-    expect!["Applied in the user's buffer of a.txt, but not written (it has unsaved changes of yours): the disk does not have it yet. The user may still review it."].assert_eq(&scene.answer(2, "e1"));
+    assert!(scene.said().contains("a.txt is not written: it has other unsaved changes."));
+    expect![
+        "Applied in the user's buffer of a.txt, but not written to disk (it has other unsaved changes); the user may still review it."
+    ]
+    .assert_eq(&scene.answer(2, "e1"));
     scene.nvim.keys(":w<CR>");
     let mine = changed().replace("l5", "l5mine");
     assert_eq!(scene.on_disk("a.txt"), Some(mine.clone()));
@@ -171,7 +174,10 @@ fn a_write_that_fails_is_told_to_both() {
     let scene = Scene::two_written(|it| it.before(before));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert!(scene.said().contains("a.txt is not written: no formatter."), "{}", scene.said());
-    expect!["Applied in the user's buffer of a.txt, but not written (no formatter): the disk does not have it yet. The user may still review it."].assert_eq(&scene.answer(2, "e1"));
+    expect![
+        "Applied in the user's buffer of a.txt, but not written to disk (no formatter); the user may still review it."
+    ]
+    .assert_eq(&scene.answer(2, "e1"));
     assert!(!scene.nvim.is_blocked());
 }
 
@@ -200,7 +206,7 @@ fn undo_and_redo() {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys("u");
     scene.wait_hunks(0);
-    scene.nvim.wait_screen("a.txt: undone, not saved: you undid it");
+    scene.nvim.wait_screen("a.txt: undone, not saved: it was undone");
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
     scene.nvim.keys("<C-r>");
@@ -211,7 +217,7 @@ fn undo_and_redo() {
     expect![[r#"
         <notice>
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (you undid it): the disk does not have it yet.
+        a.txt is not saved (it was undone): the changes are not on disk yet.
         </notice>
         <notice>
         The user rejected 2 changes in a.txt: they are undone.

@@ -134,13 +134,13 @@ fn what_is_no_answer_is_told_at_once() {
     check(
         Reply::bytes(endless),
         expect![
-            "What answered does not speak the provider's protocol: “message head is too large”. Check the provider's address."
+            "The answer is not in the provider's protocol: “message head is too large”. Check the provider's address."
         ],
     );
     check(
         Reply::bytes("SSH-2.0-OpenSSH_9.9\r\n"),
         expect![
-            "What answered does not speak the provider's protocol: “invalid HTTP version parsed”. Check the provider's address."
+            "The answer is not in the provider's protocol: “invalid HTTP version parsed”. Check the provider's address."
         ],
     );
 }
@@ -200,7 +200,7 @@ fn an_error_that_comes_packed_is_told_as_what_it_is() {
     check(
         Reply::raw(200, &headers, ZIPPED),
         expect![
-            "What answered does not speak the provider's protocol: “packed by gzip, which was not asked for”. Check the provider's address."
+            "The answer is not in the provider's protocol: “compressed with gzip, which Caliban did not ask for”. Check the provider's address."
         ],
     );
 }

@@ -153,39 +153,38 @@ fn check_given_back(prompt: &str, expected: Expect) {
 fn a_mention_that_cannot_be_read_is_a_warning_before_sending_and_nothing_is_lost() {
     check_given_back(
         "see @src/none.rs now",
-        expect![
-            "! `@src/none.rs` does not exist. Nothing was sent; send it again to send it as it is."
-        ],
+        expect![[r#"
+        ! `@src/none.rs` does not exist. Nothing was sent. Send it again to send it unchanged."#]],
     );
     check_given_back(
         "see @short.txt:7-9",
         expect![[r#"
-        ! `@short.txt:7` is past the end: the file has 2 lines. Nothing was sent; send it
-          again to send it as it is."#]],
+            ! `@short.txt:7` is past the end: the file has 2 lines. Nothing was sent. Send it
+              again to send it unchanged."#]],
     );
     check_given_back(
         "see @binary.bin",
-        expect![
-            "! `@binary.bin` is a binary file. Nothing was sent; send it again to send it as it is."
-        ],
+        expect![[r#"
+            ! `@binary.bin` is a binary file. Nothing was sent. Send it again to send it
+              unchanged."#]],
     );
     check_given_back(
         "see @secret.txt",
         expect![[r#"
-        ! `@secret.txt` cannot be read: permission denied. Nothing was sent; send it again to
-          send it as it is."#]],
+            ! `@secret.txt` cannot be read: permission denied. Nothing was sent. Send it again to
+              send it unchanged."#]],
     );
     check_given_back(
         "see @huge.txt and @none/x.rs",
         expect![[r#"
-        ! `@huge.txt` is too large (100 MB). `@none/x.rs` does not exist. Nothing was sent;
-          send it again to send it as it is."#]],
+            ! `@huge.txt` is too large (100 MB). `@none/x.rs` does not exist. Nothing was sent.
+              Send it again to send it unchanged."#]],
     );
     check_given_back(
         "see @big.txt",
         expect![[r#"
-        ! `@big.txt` has 585 kB, more than fits (256 kB). Mention a part of it:
-          `@big.txt:1-400`. Nothing was sent; send it again to send it as it is."#]],
+        ! `@big.txt` has 585 kB; at most 256 kB can be sent. Mention a part of it:
+          `@big.txt:1-400`. Nothing was sent. Send it again to send it unchanged."#]],
     );
 }
 

@@ -37,7 +37,8 @@ fn what_ollama_leaves_out_in_silence_is_told_once_with_what_to_do() {
     assert_eq!(
         told,
         [
-            "! ollama/qwen3:8b was given only the end of the conversation, without the instructions and tools: the window it has is too small (8192 tokens were asked for). Raise models['ollama/qwen3:8b'].num_ctx, or go on with /new."
+            "! ollama/qwen3:8b read only the end of the conversation, without the instructions and tools: its window \
+             is too small (8192 tokens were asked for). Raise models['ollama/qwen3:8b'].num_ctx, or start a new conversation with /new."
         ]
     );
     assert!(server.requests().iter().all(|it| it.json["options"]["num_ctx"] == 8192));

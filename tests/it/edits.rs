@@ -238,7 +238,7 @@ fn what_is_not_the_projects_is_refused() {
         "",
         "edit",
         edit("../setup.lua", &[("a", "b")]),
-        "path: `../setup.lua` is outside the project (/DIR/project), where nothing is edited.",
+        "path: `../setup.lua` is outside the project (/DIR/project). Only files in the project can be edited.",
     );
     refused(
         |it| it,
@@ -372,7 +372,7 @@ fn blanks_at_line_ends_are_tolerated_and_stay() {
 #[test]
 fn another_indentation_is_tolerated_and_given_to_the_new_text() {
     let change = ("if x:\n    go()", "if x:\n    go()\n\n    stop()");
-    let told = "at lines 2-3 at another indentation. The new text was shifted to it.";
+    let told = "at lines 2-3 at another indentation. The new text was indented to match.";
     let before = "def f():\n\tif x:\n\t    go()\n\nx\n";
     let after = "def f():\n\tif x:\n\t    go()\n\n\t    stop()\n\nx\n";
     tolerated(before, change, after, told);
@@ -412,8 +412,8 @@ fn an_edit_that_fits_in_one_of_two_files_changes_neither() {
         "",
         "edit",
         both(("l2", "L2"), ("two", "2")),
-        "$.edits[1] does not fit, so none was applied. \
-         `old` is not in b.txt. Nothing in it is like it: read the file again.",
+        "$.edits[1] does not fit, so no edit was applied. `old` is not in b.txt. Nothing in the file is similar: \
+         read it again.",
     );
 }
 

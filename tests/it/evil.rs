@@ -45,7 +45,7 @@ fn noise_in_place_of_an_event_is_quoted_in_one_sentence() {
     let shown = scene.nvim.conversation();
     let said = shown.lines().find(|line| line.contains("[[[")).unwrap_or_default();
     let expected = expect![
-        "! What answered does not speak the provider's protocol: “invalid type: sequence, expected a string at line 1 column 1: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…”. Check the provider's address."
+        "! The answer is not in the provider's protocol: “invalid type: sequence, expected a string at line 1 column 1: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[…”. Check the provider's address."
     ];
     expected.assert_eq(said);
 }
@@ -65,7 +65,7 @@ fn text_for_a_conversation_that_could_not_be_opened_again_is_given_back() {
     let both = "the one thing I meant\n\nkept";
     scene.nvim.wait(|nvim| nvim.composer() == both, "the text to come back");
     scene.nvim.wait_screen("! The conversation `main` is not open.");
-    scene.nvim.wait_screen("This is a new one, `main-2`.");
+    scene.nvim.wait_screen("This new conversation, `main-2`, is open instead.");
     assert_eq!(scene.nvim.lua_str("return vim.fn.bufname()"), "", "the focus stays");
 }
 
@@ -77,7 +77,7 @@ fn what_was_accepted_in_a_renamed_buffer_is_not_told_as_rejected() {
             "",
             &expect![[r"
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its buffer has another name, other.txt): the disk does not have it yet."]],
+            a.txt is not saved (its buffer has another name, other.txt): the changes are not on disk yet."]],
         );
         assert_eq!(scene.on_disk("a.txt"), Some(nine()), "{keys}");
         assert_eq!(scene.on_disk("other.txt"), Some(accepted()), "{keys}");
@@ -93,14 +93,14 @@ fn a_save_that_leaves_nothing_on_disk_is_not_told_as_one() {
         delete,
         &expect![[r"
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (it is not on disk after the write): the disk does not have it yet."]],
+            a.txt is not saved (it is not on disk after the write): the changes are not on disk yet."]],
     );
     let scene = accepted_after(
         ":set buftype=nofile<CR>",
         "",
         &expect![[r"
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (E382: Cannot write, 'buftype' option is set): the disk does not have it yet."]],
+            a.txt is not saved (E382: Cannot write, 'buftype' option is set): the changes are not on disk yet."]],
     );
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
@@ -114,7 +114,7 @@ fn a_save_that_an_autocommand_breaks_off_is_one_sentence_without_a_traceback() {
         fail,
         &expect![[r"
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (the formatter is not there): the disk does not have it yet."]],
+            a.txt is not saved (the formatter is not there): the changes are not on disk yet."]],
     );
     expect!["a.txt: 2 accepted, not saved: the formatter is not there"].assert_eq(&scene.said());
     assert!(!scene.nvim.is_blocked());

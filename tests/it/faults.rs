@@ -136,9 +136,7 @@ fn a_command_that_the_user_refuses_to_run_unrecorded_is_not_run() {
     assert_eq!(nvim.setup.on_disk("ran.txt"), None);
     let answer = server.requests()[1].answer("c1");
     assert!(
-        answer.starts_with(
-            "Not run: the record that this command starts could not be written to disk"
-        ),
+        answer.starts_with("Not run: Caliban could not record the start of this command on disk"),
         "{answer}"
     );
     assert!(!nvim.transcript().contains("running"), "{}", nvim.transcript());

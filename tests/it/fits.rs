@@ -141,7 +141,7 @@ fn of_many_conversations_each_row_says_how_old_it_is() {
     for n in 0..20 {
         nvim.lua("require('caliban').ask(...)", &[format!("/save copy-{n}").into()]);
     }
-    nvim.wait_screen("A copy is kept as `copy-19`.");
+    nvim.wait_screen("A copy is saved as `copy-19`.");
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("Type number and <Enter>");
     let screen = nvim.screen();

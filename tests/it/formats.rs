@@ -77,9 +77,9 @@ fn a_patch_that_fits_in_part_changes_nothing() {
     expect![[r#"
         Nothing of the patch was applied. b.txt exists already. Use `*** Update File:` to change it.
         --
-        Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). `old` is not in a.txt. Nothing in it is like it: read the file again.
+        Nothing of the patch was applied. Chunk 2 of 2 does not fit. `old` means its lines without the added ones. `old` is not in a.txt. Nothing in the file is similar: read it again.
         --
-        Nothing of the patch was applied. a.txt was not changed: the same call deletes or renames it, or changes what that would meet."#]].assert_eq(&told.join("\n--\n"));
+        Nothing of the patch was applied. a.txt was not changed: the same call also deletes or renames this file, or uses its new path."#]].assert_eq(&told.join("\n--\n"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }
@@ -112,9 +112,9 @@ fn what_a_patch_would_write_over_is_left_alone() {
         .map(|n| scene.answer(2, &format!("e{n}")).replace(&dir, "/DIR"))
         .collect();
     expect![[r#"
-        to: there is a `b.txt` already. Name a path where nothing is. Nothing of the call was done.
+        to: `b.txt` exists already. Name a path that does not exist. Nothing of the call was done.
         to: `dir` is a folder. Name a file.
-        to: `../out.txt` is outside the project (/DIR/project), where nothing is edited.
+        to: `../out.txt` is outside the project (/DIR/project). Only files in the project can be edited.
         path: `dir` is a folder. Name a file. Nothing of the call was done.
         Nothing of the patch was applied. no.txt does not exist.
         Nothing of the patch was applied. none.txt does not exist. Use `*** Add File:` to create it.
@@ -179,7 +179,7 @@ fn missed(scene: &Scene, new: &str, request: usize) -> String {
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.wait_idle("Missed.");
     let told = scene.answer(request, "e1");
-    let (_, behind) = told.split_once("The new text is kept: send `new_from`: \"").unwrap();
+    let (_, behind) = told.split_once("Caliban kept the new text: send `new_from`: \"").unwrap();
     behind.split('"').next().unwrap().to_owned()
 }
 
@@ -209,8 +209,7 @@ fn a_new_text_that_missed_need_not_be_sent_again_after_a_restart_either() {
     scene.wait_idle("Done.");
     let after = nine().replace("l2\n", &new).replace("l5\n", &new);
     assert_eq!(scene.on_disk("a.txt"), Some(after));
-    let told =
-        "No text of this conversation is called `k0`, so nothing was done: send the text itself.";
+    let told = "Caliban kept no text named `k0`, so nothing was done. Send the text itself.";
     assert_eq!(scene.answer(7, "e4"), told);
 }
 

@@ -97,7 +97,7 @@ fn what_is_allowed_is_listed_and_what_is_revoked_is_asked_for_again() {
     scene.nvim.keys(":Caliban<CR>");
     scene.nvim.wait_screen("Project");
     scene.nvim.keys(":Caliban permissions<CR>");
-    scene.nvim.wait_screen("Nothing is allowed for this session: every question is asked.");
+    scene.nvim.wait_screen("You have allowed nothing for this session.");
     call(&scene, "read", path(&file), SESSION);
     let command = json!({ "command": "echo a\u{202e}b > out\necho two" });
     call(&scene, "shell", command.clone(), SESSION);
@@ -134,6 +134,6 @@ fn nothing_is_allowed_any_more_after_a_restart() {
     scene.nvim.keys(":Caliban<CR>");
     scene.wait_chat("Seen ");
     scene.nvim.keys(":Caliban permissions<CR>");
-    scene.nvim.wait_screen("Nothing is allowed for this session");
+    scene.nvim.wait_screen("You have allowed nothing for this session");
     assert!(is_asked(&scene, "shell", command));
 }

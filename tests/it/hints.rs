@@ -135,9 +135,15 @@ fn a_message_that_ends_the_wait_tells_the_model_of_a_renaming() {
     scene.nvim.lua("require('caliban').ask('and?')", &[]);
     scene.wait_idle("I see.");
     let told = scene.answer(2, "r1");
-    assert!(told.starts_with("Not decided yet: 1 renaming of this edit stands in"), "{told}");
+    assert!(
+        told.starts_with("Not decided yet: 1 renaming of this edit is under review in"),
+        "{told}"
+    );
     let told = scene.answer(2, "d1");
-    assert!(told.starts_with("Not decided yet: 1 deletion of this edit stands in"), "{told}");
+    assert!(
+        told.starts_with("Not decided yet: 1 deletion of this edit is under review in"),
+        "{told}"
+    );
 }
 
 const WORDS: [&str; 4] = [

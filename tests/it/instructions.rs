@@ -94,7 +94,8 @@ fn a_file_that_changes_is_told_once_and_taken_by_system_new() {
         fs::write(nvim.setup.path("AGENTS.md"), "Spaces.\n").unwrap();
         nvim.ask("two", "Two.");
         nvim.ask("three", "Three.");
-        let told = "! Since this conversation began, `AGENTS.md` changed, `docs/style.md` went";
+        let told =
+            "! Since this conversation began, `AGENTS.md` changed, `docs/style.md` was removed";
         assert_eq!(nvim.transcript().matches(told).count(), 1);
         assert_grows(server.requests());
         assert!(server.requests()[2].system_text().contains("Tabs, never"));
@@ -123,7 +124,7 @@ fn a_conversation_that_is_opened_again_keeps_its_instructions_and_says_so() {
     fs::remove_file(setup.path("AGENTS.md")).unwrap();
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
-    nvim.wait_transcript("`AGENTS.md` went, `docs/style.md` went");
+    nvim.wait_transcript("`AGENTS.md` was removed, `docs/style.md` was removed");
     nvim.ask("three", "Three.");
     assert_grows(server.requests());
     assert_eq!(server.requests()[2].outline().matches("<instructions").count(), 1);
@@ -138,8 +139,8 @@ fn the_chat_names_them_and_says_what_was_cut_or_left_out() {
         project().file("AGENTS.md", "x".repeat(99) + "\n@../../secret\n" + &"long\n".repeat(9000));
     let nvim = Nvim::start(&setup.anthropic(&server));
     nvim.keys(":Caliban<CR>");
-    nvim.wait_transcript("Of `AGENTS.md` the model gets only the first 32 of 45 kB");
-    nvim.wait_transcript("imports `../../secret`, which does not exist, or leads nowhere.");
+    nvim.wait_transcript("The model gets only the first 32 of 45 kB of `AGENTS.md`");
+    nvim.wait_transcript("imports `../../secret`, which does not exist.");
     nvim.ask("go @sub/a.rs", "One.");
     assert!(server.requests()[0].system_text().contains("[Cut: these are the first 32 of 45 kB."));
     nvim.keys("i/system<C-s><Esc>");

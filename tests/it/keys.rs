@@ -83,7 +83,7 @@ fn a_key_is_asked_for_tried_stored_and_found_again() {
     nvim.keys(":Caliban request<CR>");
     nvim.wait_screen("POST http");
     nvim.keys(":checkhealth caliban<CR>");
-    nvim.wait(|nvim| nvim.lua_str(ALL).contains("anthropic: a key you gave, in "), "the report");
+    nvim.wait(|nvim| nvim.lua_str(ALL).contains("anthropic: key stored in "), "the report");
     search(&nvim);
     nvim.quit_with(":qa!<CR>");
     // another start finds it
@@ -112,7 +112,9 @@ fn a_refused_key_is_told_and_not_stored() {
     nvim.keys(":Caliban connect anthropic<CR>");
     nvim.wait_screen("Key for anthropic:");
     nvim.keys(&format!("{KEY}<CR>"));
-    nvim.wait_screen("anthropic refused the key: “bad [key]”. Check the key, then send again. It was not stored.");
+    nvim.wait_screen(
+        "anthropic refused the key: “bad [key]”. Check the key, then send again. The key was not stored.",
+    );
     assert!(!nvim.setup.dir().join("data/caliban/keys.json").exists());
     search(&nvim);
 }
@@ -162,7 +164,9 @@ fn a_key_is_typed_unseen_whatever_has_replaced_vim_ui_input() {
     nvim.wait_screen(&format!("Key for anthropic: {}", "*".repeat(KEY.len())));
     assert!(!nvim.screen().contains("given"), "{}", nvim.screen());
     nvim.keys("<CR>");
-    nvim.wait_screen("which only you can read. anthropic takes it and has 2 models: /models.");
+    nvim.wait_screen(
+        "which only you can read. anthropic accepts it and has 2 models: see /models.",
+    );
     nvim.keys(":<CR>");
     assert_eq!(nvim.lua_str("return vim.g.asked"), "nil");
     let numbers = "return vim.fn.histnr('input') + vim.fn.histnr('search')";

@@ -35,7 +35,7 @@ fn every_site_of_an_ambiguous_text_is_listed_ten_at_most() {
         it.file("a.txt", "l1\nl2\nl3\n").file("b.txt", &many).file("c.txt", "go() \nx\ngo()\t\n")
     };
     expect![[r#"
-        $.edits[1] does not fit, so none was applied. `old` is at 2 places in a.txt and must be at exactly one:
+        $.edits[1] does not fit, so no edit was applied. `old` is at 2 places in a.txt and must be at exactly one:
         1: l1
         2: l2
         Add lines around it to `old` until it is unique, or set `everywhere`.
@@ -72,7 +72,7 @@ fn the_likely_cause_of_a_miss_is_named() {
     ];
     let text = nine().replace("l5", "l5 and more") + "\tgo()\n\t\tstop(now)\n";
     expect![[r#"
-        `old` is not in a.txt. It is escaped twice: send line breaks, tabs and quotes themselves.
+        `old` is not in a.txt. `old` is escaped twice: send real line breaks, tabs and quotes.
         --
         `old` is not in a.txt. The file is indented with tabs, `old` with spaces.
         The nearest block begins at line 10 (- `old`, + the file):
@@ -96,9 +96,9 @@ fn what_stands_for_text_that_was_left_out_is_refused() {
         ("write", write("b.txt", "one\n# ... existing code ...\n")),
     ];
     expect![[r#"
-        a.txt was not changed: the line `// ... rest of the code unchanged ...` stands for text that was left out, and would be written as it is. Send the whole text, or a smaller replacement that leaves the rest alone.
+        a.txt was not changed: the line `// ... rest of the code unchanged ...` is a placeholder for text that you left out, and would be written as it is. Send the whole text, or a smaller replacement.
         --
-        b.txt was not changed: the line `# ... existing code ...` stands for text that was left out, and would be written as it is. Send the whole text, or a smaller replacement that leaves the rest alone."#]]
+        b.txt was not changed: the line `# ... existing code ...` is a placeholder for text that you left out, and would be written as it is. Send the whole text, or a smaller replacement."#]]
     .assert_eq(&told(|it| it.file("a.txt", nine()), &calls));
 }
 
@@ -180,7 +180,7 @@ fn a_whole_text_that_may_not_be_written_yet_need_not_be_sent_again() {
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", &text)));
     scene.ask_until(Reply::said("Not read."), "Not read.");
     let told = scene.answer(2, "w1");
-    let (why, name) = told.split_once("\nThe new text is kept: send `text_from`: \"").unwrap();
+    let (why, name) = told.split_once("\nCaliban kept the new text: send `text_from`: \"").unwrap();
     expect!["a.txt exists and you have not read it. Read it first, then write, or use edit."]
         .assert_eq(why);
     let name = name.split('"').next().unwrap();

@@ -53,7 +53,7 @@ fn a_failure_is_one_sentence_with_its_cause_and_the_next_step() {
     check(
         || Reply::error(404),
         expect![
-            "The model `MODEL` is not to be had: “model: no-such-model”. Choose another with :Caliban model."
+            "The model `MODEL` is not available: “model: no-such-model”. Choose another with :Caliban model."
         ],
     );
     check(
@@ -77,7 +77,7 @@ fn a_failure_is_one_sentence_with_its_cause_and_the_next_step() {
     check(
         Reply::html,
         expect![
-            "What answered does not speak the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address."
+            "The answer is not in the provider's protocol: “<!DOCTYPE html><html><body>Sign in to the network</body></html>”. Check the provider's address."
         ],
     );
 }
@@ -314,14 +314,14 @@ fn the_model_can_be_changed_in_mid_conversation_also_to_another_dialect() {
     expect![[r#"
         user: one
         assistant: One.  | list(c1)
-        tool: [c1] . is empty, but for ignored files.
+        tool: [c1] . is empty (ignored files are left out).
         assistant: Listed.
         user: two"#]]
     .assert_eq(&outline[outline.find("user: ").unwrap()..]);
     nvim.keys(":Caliban model nowhere/x<CR>");
     nvim.wait_screen("No provider is called nowhere.");
     nvim.keys(":Caliban model /x<CR>");
-    nvim.wait_screen("No provider stands before the `/`: a model is written provider/model.");
+    nvim.wait_screen("The provider is missing before the `/`. Write provider/model.");
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
 
         Now I propose two changes to `greet.py`. They appear in your own buffer, with the old lines above, and nothing is on disk until you decide.
 
-        Go to `greet.py` (`gf` on the path here), go from one change to the other with `]h`, accept with `\a`, reject with `\r`. `u` works as ever, and so does editing them first. The list below takes the same keys.
+        Go to `greet.py` (`gf` on the path here), go from one change to the other with `]h`, accept with `\a`, reject with `\r`. `u` works as always, and you may edit a change first. The list below takes the same keys.
 
         ▸ edit  greet.py
 

@@ -35,7 +35,7 @@ fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
         let nvim = Nvim::start(&setup);
         nvim.keys(":Caliban<CR>:Caliban mode plan<CR>");
         nvim.wait_screen(" · plan · ");
-        nvim.wait_transcript("! Mode: plan: nothing is edited or run.");
+        nvim.wait_transcript("! Mode plan: nothing is edited or run.");
         nvim.ask("go", "A plan.");
         let answers = server.requests()[1].answers();
         assert!(answers[0].1.contains("l2"), "{answers:?}");
@@ -56,12 +56,12 @@ fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
     });
     expect![[r#"
         <notice>
-        The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.
+        The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.
         </notice>
         go
         --
         <notice>
-        The user chose ask mode: you can edit and run commands, and they decide on each.
+        The user chose ask mode: you may propose edits and commands, and they decide on each.
         </notice>
         and now?"#]].assert_eq(common(&told));
 }
@@ -87,9 +87,9 @@ fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
     expect![[r#"
         user: please
         assistant: shell(c1) | shell(c2)
-        user: [c1] Not run: the user refused, and says: they chose plan mode instead | [c2] Not run: `shell` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.
+        user: [c1] Not run: the user refused, and says: they chose plan mode instead | [c2] Not run: the user chose plan mode, and `shell` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.
         user: <notice>
-        The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.
+        The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.
         </notice>"#]].assert_eq(&scene.request(2).outline());
 }
 
@@ -158,9 +158,9 @@ fn the_mode_is_chosen_by_command_key_list_and_slash() {
     nvim.keys(":Caliban mode ask<CR>");
     wait_mode(&nvim, "ask");
     nvim.keys(":Caliban mode auto<CR>");
-    nvim.wait_screen("Mode auto needs permission rules");
+    nvim.wait_screen("This version has no mode auto");
     nvim.keys(":Caliban mode plum<CR>");
-    nvim.wait_screen("'plum' is none of plan, ask, auto-edit. Did you mean 'plan'?");
+    nvim.wait_screen("'plum' is not one of plan, ask, auto-edit. Did you mean 'plan'?");
     wait_mode(&nvim, "ask");
     nvim.keys(":Caliban<CR>i/plan find it<Esc><CR>");
     nvim.wait_transcript("A plan.");

@@ -37,7 +37,7 @@ fn a_file_under_review_that_became_a_pipe_is_not_written_and_nothing_hangs() {
     let (scene, told) = decided(fifo, ":Caliban accept all<CR>");
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it is a pipe): the disk does not have it yet."#]]
+        a.txt is not saved (it is a pipe): the changes are not on disk yet."#]]
     .assert_eq(&told);
     assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
     assert!(scene.nvim.buffer("/a.txt").contains("L8b"), "the text is kept");
@@ -120,7 +120,7 @@ fn a_review_of_what_became_a_pipe_waits_when_neovim_starts_again() {
     fifo(&setup.path("a.txt"));
     drop(scene.nvim);
     let nvim = Nvim::start(&setup);
-    nvim.wait_screen("A review of a.txt waits until you open it: it is a pipe.");
+    nvim.wait_screen("The review of a.txt waits until you open the file: it is a pipe.");
 }
 
 /// Puts a pipe in each place where the program looks for a file by itself.

@@ -89,7 +89,8 @@ fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
     wait_missed(1);
     let log = nvim.setup.debug_log();
     let line = log.lines().find(|it| it.contains("the cache was missed")).unwrap();
-    let said = "the cache was missed: 0 tokens read, 4020 were there; this request goes on from it";
+    let said = "the cache was missed: 0 of 4020 cached tokens were read; this request continues the \
+        earlier one";
     assert!(line.ends_with(said), "{line}");
     nvim.ask("four", "Four.");
     std::fs::write(nvim.setup.path("p.md"), "be kinder").unwrap();
@@ -98,7 +99,7 @@ fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
     wait_missed(2);
     let log = nvim.setup.debug_log();
     let line = log.lines().rfind(|it| it.contains("the cache was missed")).unwrap();
-    assert!(line.contains("9000 were there; system[0] at byte"), "{line}");
+    assert!(line.contains("9000 cached tokens were read; system[0] at byte"), "{line}");
     assert!(line.ends_with(r#"became ",\"text\":\"be kinder\"}""#), "{line}");
 }
 

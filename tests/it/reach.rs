@@ -79,7 +79,7 @@ fn in_the_home_folder_calibans_own_is_not_read_and_keys_are_asked_for() {
     let said = answer(&scene, "grep", json!({ "pattern": "TOKEN" })).replace("nvim.log", "log");
     expect![[r#"
         notes.txt:1: TOKEN=none
-        [2 files that may hold keys were not searched: .local/state/nvim/log and others. To look into one, name it as `path` or call `read`: the user is asked]"#]]
+        [2 files that may hold keys were not searched: .local/state/nvim/log and others. To search one, name it as `path`, or call `read`: the user is asked]"#]]
     .assert_eq(&said);
     let said = answer(&scene, "glob", json!({ "pattern": "*.json" }));
     assert!(said.starts_with("No file in . matches"), "{said}");
@@ -148,7 +148,7 @@ fn keys_are_asked_for_and_left_out_of_searches() {
     expect![[r"
         .env.example:1: TOKEN=
         a.rs:1: // TOKEN
-        [1 file that may hold keys was not searched: .env. To look into one, name it as `path` or call `read`: the user is asked]"]]
+        [1 file that may hold keys was not searched: .env. To search one, name it as `path`, or call `read`: the user is asked]"]]
     .assert_eq(&said);
     let said = answer(&scene, "list", json!({}));
     assert!(said.contains(".env  13 B"), "{said}");
@@ -242,7 +242,7 @@ fn a_mention_of_keys_warns_and_goes_when_it_is_sent_again() {
     scene.nvim.keys(":Caliban<CR>i");
     scene.nvim.keys("look at @.env<C-s><Esc>");
     scene.nvim.wait_screen("Nothing was sent");
-    scene.nvim.wait_screen("Its text would go to the model");
+    scene.nvim.wait_screen("If you send it, its text goes to the model");
     assert_eq!(scene.server.count(), 0);
     scene.nvim.keys("i<C-s><Esc>");
     scene.wait_idle("Seen.");

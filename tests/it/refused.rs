@@ -9,7 +9,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
-const TOLD: &str = "The provider does not take ";
+const TOLD: &str = "The provider does not accept ";
 
 /// A model of a provider at the server, and more of the configuration.
 fn asking(server: &Server, model: &str, more: &str) -> Setup {
@@ -113,7 +113,7 @@ fn what_a_server_of_chat_completions_refuses_is_left_out() {
         pointer: "/stream_options",
         status: 400,
         body: r#"{"object":"error","message":"[{'type': 'extra_forbidden', 'loc': ('body', 'stream_options'), 'msg': 'Extra inputs are not permitted', 'input': {}}]","type":"BadRequestError","param":null,"code":400}"#,
-        told: "`stream_options` for openai/qwen3: it is left out from here on",
+        told: "`stream_options` for openai/qwen3: from now on it is left out",
     });
     learns(&Case {
         setup: asking,
@@ -122,7 +122,7 @@ fn what_a_server_of_chat_completions_refuses_is_left_out() {
         pointer: "/reasoning_effort",
         status: 400,
         body: r#"{"error":{"message":"litellm.UnsupportedParamsError: openai does not support parameters: ['reasoning_effort'], for model=qwen3. To drop these, set `litellm.drop_params=True`","type":"None","param":null,"code":"400"}}"#,
-        told: "`reasoning_effort` for openai/qwen3: it is left out from here on",
+        told: "`reasoning_effort` for openai/qwen3: from now on it is left out",
     });
     learns(&Case {
         setup: asking,
@@ -131,7 +131,7 @@ fn what_a_server_of_chat_completions_refuses_is_left_out() {
         pointer: "/temperature",
         status: 422,
         body: r#"{"detail":[{"type":"extra_forbidden","loc":["body","temperature"],"msg":"Extra inputs are not permitted","input":0.2}]}"#,
-        told: "`temperature` for openai/my-gpt: it is left out from here on",
+        told: "`temperature` for openai/my-gpt: from now on it is left out",
     });
 }
 
@@ -144,7 +144,7 @@ fn what_a_server_of_responses_refuses_is_left_out() {
         pointer: "/prompt_cache_key",
         status: 400,
         body: r#"{"error":{"message":"prompt_cache_key: Extra inputs are not permitted","type":null,"param":null,"code":"400"}}"#,
-        told: "`prompt_cache_key` for openai/gpt-5: it is left out from here on",
+        told: "`prompt_cache_key` for openai/gpt-5: from now on it is left out",
     });
     learns(&Case {
         setup: responses,
@@ -153,7 +153,7 @@ fn what_a_server_of_responses_refuses_is_left_out() {
         pointer: "/reasoning/summary",
         status: 400,
         body: r#"{"error":{"message":"Your organization must be verified to generate reasoning summaries.","type":"invalid_request_error","param":"reasoning.summary","code":"unsupported_value"}}"#,
-        told: "`reasoning.summary` for openai/gpt-5: it is left out from here on",
+        told: "`reasoning.summary` for openai/gpt-5: from now on it is left out",
     });
     learns(&Case {
         setup: responses,
@@ -162,7 +162,7 @@ fn what_a_server_of_responses_refuses_is_left_out() {
         pointer: "/max_output_tokens",
         status: 400,
         body: r#"{"detail":"Unsupported parameter: max_output_tokens"}"#,
-        told: "`max_output_tokens` for openai/gpt-5: it is left out from here on",
+        told: "`max_output_tokens` for openai/gpt-5: from now on it is left out",
     });
 }
 
@@ -175,7 +175,7 @@ fn what_servers_of_the_other_dialects_refuse_is_left_out() {
         pointer: "/thinking/display",
         status: 400,
         body: r#"{"type":"error","error":{"type":"invalid_request_error","message":"thinking.adaptive.display: Extra inputs are not permitted"}}"#,
-        told: "`thinking.display` for anthropic/claude-sonnet-5: it is left out from here on",
+        told: "`thinking.display` for anthropic/claude-sonnet-5: from now on it is left out",
     });
     learns(&Case {
         setup: asking,
@@ -184,7 +184,7 @@ fn what_servers_of_the_other_dialects_refuse_is_left_out() {
         pointer: "/generationConfig/thinkingConfig",
         status: 400,
         body: r#"{"error":{"code":400,"message":"Thinking level is not supported for this model.","status":"INVALID_ARGUMENT"}}"#,
-        told: "`thinkingConfig` for gemini/gemini-3-flash: it is left out from here on",
+        told: "`thinkingConfig` for gemini/gemini-3-flash: from now on it is left out",
     });
     learns(&Case {
         setup: asking,
@@ -193,7 +193,7 @@ fn what_servers_of_the_other_dialects_refuse_is_left_out() {
         pointer: "/think",
         status: 400,
         body: r#"{"error":"\"qwen3:8b\" does not support thinking"}"#,
-        told: "`think` for ollama/qwen3:8b: it is left out from here on",
+        told: "`think` for ollama/qwen3:8b: from now on it is left out",
     });
 }
 
@@ -214,7 +214,8 @@ fn of_two_names_for_the_limit_of_a_reply_the_other_is_tried_and_then_none() {
     nvim.keys(":Caliban<CR>");
     nvim.ask("go", "Fine.");
     nvim.wait_transcript(
-        "! The provider does not take `max_tokens` for openai/my-gpt: `max_completion_tokens` goes in its place from here on.",
+        "! The provider does not accept `max_tokens` for openai/my-gpt: from now on `max_completion_tokens` is sent \
+         instead.",
     );
     let requests = server.requests();
     assert_eq!(requests[0].json[old], requests[1].json[new]);
@@ -224,7 +225,7 @@ fn of_two_names_for_the_limit_of_a_reply_the_other_is_tried_and_then_none() {
     assert_eq!(requests.len(), 4);
     assert!(!has(&requests[3], "/max_tokens") && !has(&requests[3], "/max_completion_tokens"));
     nvim.wait_transcript(
-        "! The provider does not take `max_completion_tokens` for openai/my-gpt: it is left out from here on.",
+        "! The provider does not accept `max_completion_tokens` for openai/my-gpt: from now on it is left out.",
     );
 }
 

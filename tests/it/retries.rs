@@ -127,9 +127,9 @@ fn a_second_pause_takes_the_place_of_the_first() {
     assert_eq!(nvim.transcript().matches("Trying again").count(), 1);
     // what is said meanwhile stands above it, and a transcript that is painted anew has it still
     nvim.keys(":Caliban mode plan<CR>");
-    nvim.wait_transcript("Mode: plan");
+    nvim.wait_transcript("Mode plan");
     let text = nvim.transcript();
-    assert!(text.find("Mode: plan") < text.find("Trying again"), "{text}");
+    assert!(text.find("Mode plan") < text.find("Trying again"), "{text}");
     nvim.lua("require('caliban.program.process').notify({ kind = 'open' })", &[]);
     nvim.wait(|nvim| nvim.transcript().matches("Trying again").count() == 1, "one countdown");
     nvim.keys("<C-c>");

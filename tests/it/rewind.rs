@@ -49,7 +49,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     preview(&scene, "1");
     let shown = scene.nvim.buffer("/rewind");
     expect![[r#"
-        diff a.txt is as it was before
+        diff a.txt is restored
         @@ -1,10 +1,9 @@
          l1
         -L2
@@ -72,7 +72,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     // both as they come
     let told = scene.told_next();
     for said in [
-        "The user took back the changes of “please”:\na.txt is as it was before\n",
+        "The user took back the changes of “please”:\na.txt is restored\n",
         "The user rejected 2 changes in a.txt: they are undone.\n",
     ] {
         assert!(told.contains(said), "{told}");
@@ -121,7 +121,7 @@ fn what_the_user_changed_since_is_kept() {
     let scene = two_accepted();
     scene.nvim.keys("5GAmine<Esc>:w<CR>");
     rewind(&scene, "1");
-    scene.wait_chat("a.txt is as it was before, with what was changed since");
+    scene.wait_chat("a.txt is restored, with the later changes kept");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "l5mine")));
     // the same back again
     rewind(&scene, "1");
@@ -133,10 +133,10 @@ fn what_the_user_changed_in_the_same_lines_stays_as_it_is() {
     let scene = two_accepted();
     scene.nvim.keys("2GAmine<Esc>:w<CR>");
     rewind(&scene, "1");
-    scene.wait_chat("a.txt is as it was before, but for a place that was changed since");
+    scene.wait_chat("a.txt is restored, except one place that changed later");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2mine")));
     preview(&scene, "2");
-    scene.nvim.wait_screen("diff a.txt is left as it is: the same lines");
+    scene.nvim.wait_screen("diff a.txt is not changed: the same lines");
     scene.nvim.keys("a");
     scene.nvim.wait_screen("There is nothing to take back here.");
 }
@@ -146,7 +146,7 @@ fn unsaved_text_stays_in_its_buffer_and_unsaved() {
     let scene = two_accepted();
     scene.nvim.keys("5GAmine<Esc>");
     rewind(&scene, "1");
-    scene.wait_chat("in its buffer; it is not saved: its buffer has unsaved changes");
+    scene.wait_chat("it is not saved: its buffer has unsaved changes");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine().replace("l5", "l5mine"));
 }
@@ -249,7 +249,7 @@ fn files_that_were_made_deleted_and_renamed() {
     scene.wait_idle("I see.");
     is_after(&scene);
     rewind(&scene, "1");
-    scene.wait_chat("a.txt is no longer named lib/b.txt");
+    scene.wait_chat("a.txt is renamed back from lib/b.txt");
     is_before(&scene);
     rewind(&scene, "1");
     is_after(&scene);
@@ -300,12 +300,12 @@ fn one_file_of_a_turn_and_a_turn_before_another() {
     scene.nvim.keys("2<CR>");
     scene.nvim.wait_screen("take back all");
     scene.nvim.keys("/diff b.txt<CR><CR>");
-    scene.wait_chat("b.txt is as it was before");
+    scene.wait_chat("b.txt is restored");
     assert_eq!(scene.on_disk("b.txt"), Some(nine()));
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
     // the rewind is the first of the list now
     rewind(&scene, "3");
-    scene.wait_chat("a.txt is as it was before, with what was changed since");
+    scene.wait_chat("a.txt is restored, with the later changes kept");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8")));
 }
 

@@ -146,7 +146,7 @@ async fn a_flood_of_broken_bytes_is_bounded() {
 #[tokio::test]
 async fn what_holds_the_output_does_not_hold_the_call() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & echo started" })).await;
-    assert_eq!(done.text, "started\n[exit code 0; what it left running was ended]");
+    assert_eq!(done.text, "started\n[exit code 0; the processes it left running were ended]");
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn nothing_that_was_started_outlives_a_command_that_ended() {
     for demon in DEMONS {
         let room = room();
         let done = shell(&room.desk, json!({ "command": format!("{demon}\necho started") })).await;
-        let text = "started\n[exit code 0; what it left running was ended]";
+        let text = "started\n[exit code 0; the processes it left running were ended]";
         assert_eq!((done.text.as_str(), left(&room)), (text, Vec::new()), "{demon}");
     }
 }
@@ -261,7 +261,10 @@ async fn a_command_that_kills_its_group_or_its_supervisor_ends_itself() {
     assert_eq!(done.text, "[no output]\n[ended by signal 15]");
     let room = room();
     let done = shell(&room.desk, json!({ "command": "echo on; kill -9 $PPID; sleep 1000" })).await;
-    assert_eq!(done.text, "on\n[its exit code is unknown; what it left running was ended]");
+    assert_eq!(
+        done.text,
+        "on\n[its exit code is unknown; the processes it left running were ended]"
+    );
     gone(&room).await;
 }
 

@@ -48,7 +48,7 @@ fn names_are_told_from_the_start_and_a_text_comes_when_it_is_asked_for() {
         - prose: Writes prose.
         </skills>
         ---
-        The skill `release`. Paths in it begin at .caliban/skills/release. Beside it: scripts/tag.sh.
+        The skill `release`. Its relative paths begin at .caliban/skills/release. Other files in its folder: scripts/tag.sh.
 
         Tag it.
         ---
@@ -82,10 +82,7 @@ fn skills_that_come_and_go_are_told_behind_what_was_sent() {
         assert_eq!(say("two", "Two."), "<skills>\n- release: Makes a release.\n</skills>\ntwo");
         assert_eq!(say("three", "Three."), "three");
         fs::remove_file(&path).unwrap();
-        assert_eq!(
-            say("four", "Four."),
-            "<skills>\nThere are no skills any more.\n</skills>\nfour"
-        );
+        assert_eq!(say("four", "Four."), "<skills>\nThere are no skills now.\n</skills>\nfour");
         assert_grows(server.requests());
         let told = "! The skills have changed: /skills lists them.";
         assert_eq!(nvim.transcript().matches(told).count(), 2);
@@ -107,14 +104,14 @@ fn the_user_loads_a_skill_with_a_message() {
     let said = |at: usize| server.requests()[at].last_user_text().replace(&dir, "DIR");
     expect![[r#"
         <skill path="DIR/config/caliban/skills/prose/SKILL.md">
-        The skill `prose`. Paths in it begin at DIR/config/caliban/skills/prose.
+        The skill `prose`. Its relative paths begin at DIR/config/caliban/skills/prose.
 
         Be brief.
         </skill>
         the letter
         ---
         <skill path="DIR/config/caliban/skills/prose/SKILL.md">
-        The skill `prose`. Paths in it begin at DIR/config/caliban/skills/prose.
+        The skill `prose`. Its relative paths begin at DIR/config/caliban/skills/prose.
 
         Be brief.
         </skill>
@@ -135,7 +132,9 @@ fn skills_lists_them_and_what_is_wrong_with_one() {
         .file("../config/caliban/skills/mine/SKILL.md", skill("release", "Mine.", ""));
     let nvim = Nvim::start(&setup.anthropic(&server).size(200, 40));
     nvim.keys(":Caliban<CR>i/skills<C-s><Esc>");
-    nvim.wait_transcript("of a skill before it. It was left out.\n\n! Skills");
+    nvim.wait_transcript(
+        "has the same name as another skill, `release`. It was left out.\n\n! Skills",
+    );
     let said = nvim.transcript();
     let said = said.split("! Skills").nth(1).unwrap();
     expect![[r#"
@@ -144,9 +143,9 @@ fn skills_lists_them_and_what_is_wrong_with_one() {
               .caliban/skills/release/SKILL.md
           prose: Writes prose.
               DIR/config/caliban/skills/prose/SKILL.md
-        `.caliban/skills/evil/SKILL.md` has the name "../../etc": a name is made of small letters, digits and single hyphens, 64 at most. It was left out.
+        `.caliban/skills/evil/SKILL.md` has the name "../../etc": a name has at most 64 lower-case letters, digits and single hyphens. It was left out.
         `.caliban/skills/none/SKILL.md` has no front matter between two lines `---`. It was left out.
-        `DIR/config/caliban/skills/mine/SKILL.md` has the name `release` of a skill before it. It was left out."#]].assert_eq(&said.replace(&nvim.setup.dir().display().to_string(), "DIR"));
+        `DIR/config/caliban/skills/mine/SKILL.md` has the same name as another skill, `release`. It was left out."#]].assert_eq(&said.replace(&nvim.setup.dir().display().to_string(), "DIR"));
     server.reply(Reply::said("One."));
     nvim.ask("go", "One.");
     assert!(!server.requests()[0].json.to_string().contains("Obey."));

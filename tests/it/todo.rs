@@ -70,7 +70,7 @@ fn a_list_lives_in_the_chat_and_in_the_project_until_all_is_done() {
         [ ] write
         [x] look
         [x] write
-        All is done: the list was removed.
+        All items are completed: the list was removed.
     "#]]
     .assert_eq(common(&told));
 }

@@ -296,8 +296,10 @@ fn of_what_was_stopped_each_call_hears_its_own() {
     scene.nvim.lua("require('caliban').stop()", &[]);
     scene.wait_idle("Stopped.");
     scene.nvim.keys("<Esc>");
-    expect!["Not applied: the user stopped the turn before it was in the user's buffer. Nothing has changed."]
-        .assert_eq(&next(&scene, "e2"));
+    expect![
+        "Not applied: the user stopped the turn before the edit was in the user's buffer. Nothing changed."
+    ]
+    .assert_eq(&next(&scene, "e2"));
     expect!["Applied and written to b.txt; the user may still review it."]
         .assert_eq(&scene.answer(2, "e1"));
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l2", "L2")));
@@ -318,8 +320,10 @@ fn a_stop_while_hunks_enter_leaves_them_under_review() {
         end })";
     scene.nvim.lua(hook, &[]);
     scene.ask(two_hunks());
-    expect!["2 hunks are still under the user's review: the user stopped the turn. Their verdict follows."]
-        .assert_eq(&next(&scene, "e1"));
+    expect![
+        "2 hunks are still under the user's review: the user stopped the turn. Their verdict will follow."
+    ]
+    .assert_eq(&next(&scene, "e1"));
     assert_eq!(scene.pending(), 2);
 }
 

@@ -62,19 +62,19 @@ fn thinking_and_temperature_go_out_in_the_models_terms() {
     .assert_eq(&of(anthropic(), &server, "temperature=0.2"));
     expect![[r#"
         ! Model: anthropic/claude-opus-5, temperature 0.2.
-        ! anthropic/claude-opus-5 is not known to take temperature: it is not sent.
+        ! Caliban does not know that anthropic/claude-opus-5 takes temperature, so it is not sent.
         thinking: {"type":"adaptive","display":"summarized"}"#]]
     .assert_eq(&of(anthropic(), &server, "anthropic/claude-opus-5 temperature=0.2"));
     let openai = || Setup::new().openai(&server);
     expect![[r#"
         ! Model: openai/gpt-5, thinking low, temperature 0.2.
-        ! openai/gpt-5 is not known to take temperature: it is not sent.
+        ! Caliban does not know that openai/gpt-5 takes temperature, so it is not sent.
         reasoning_effort: "low""#]]
     .assert_eq(&of(openai(), &server, "thinking=low temperature=0.2"));
     expect![[r#"
         ! Model: openai/gpt-4o, thinking low, temperature 0.2.
-        ! The system prompt was replaced: the model reads the conversation anew.
-        ! openai/gpt-4o is not known to take thinking: it is not sent.
+        ! The system prompt was replaced. The model reads the whole conversation again.
+        ! Caliban does not know that openai/gpt-4o takes thinking, so it is not sent.
         temperature: 0.2"#]]
     .assert_eq(&of(openai(), &server, "openai/gpt-4o thinking=low temperature=0.2"));
     // from the settings, for one model and for all
@@ -112,7 +112,7 @@ fn a_model_that_cannot_be_kept_from_thinking_thinks_little_and_the_user_is_told(
     server.reply(Reply::said("One."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>:Caliban model anthropic/claude-sonnet-5-5 thinking=off<CR>");
-    nvim.wait_transcript("anthropic/claude-sonnet-5-5 cannot be kept from thinking");
+    nvim.wait_transcript("anthropic/claude-sonnet-5-5 cannot turn its thinking off");
     nvim.ask("one", "One.");
     let body = &server.requests()[0].json;
     assert_eq!(body["thinking"]["type"], "adaptive");
@@ -163,7 +163,7 @@ fn what_is_wrong_with_a_tuning_is_told_and_changes_nothing() {
     nvim.keys(":Caliban<CR>:Caliban model thinkin=high<CR>");
     nvim.wait_screen("A model has no setting called thinkin. Did you mean thinking?");
     nvim.keys(":Caliban model temperature=warm<CR>");
-    nvim.wait_screen("temperature is a number from 0 to 2, not `warm`.");
+    nvim.wait_screen("temperature must be a number from 0 to 2, not `warm`.");
     nvim.keys(":Caliban model antropic/x<CR>");
     nvim.wait_screen("No provider is called antropic. Did you mean anthropic?");
     nvim.keys(":Caliban model thinking=h<Tab>");

@@ -118,7 +118,10 @@ fn a_call_repeated_with_the_same_answer_is_refused_and_then_the_turn_is_ended() 
 
         ! Stopped: the model made the same `read` call 6 times. Send a message to go on."#]]
     .assert_eq(&nvim.conversation());
-    expect!["Not run: you have called `read` with these arguments 4 times and got the same answer. Do something else, or tell the user what stands in the way."].assert_eq(&server.requests().last().unwrap().answers().last().unwrap().1);
+    expect![
+        "Not run: you have called `read` with these arguments 4 times and got the same answer. Do something else, or tell the user what stops you."
+    ]
+    .assert_eq(&server.requests().last().unwrap().answers().last().unwrap().1);
 }
 
 /// The call as it came, what stands in the chat, and what the model is told.

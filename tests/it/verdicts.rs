@@ -55,11 +55,10 @@ fn what_the_user_edits_after_accepting_it_stays_accepted_and_is_told() {
         line 8, accepted:
         L8
         L8b
-        a.txt is not saved (it has unsaved changes of yours): the disk does not have it yet."#]]
+        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet."#]]
     .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
-    expect!["a.txt: 2 accepted, not saved: it has unsaved changes of yours"]
-        .assert_eq(&scene.said());
+    expect!["a.txt: 2 accepted, not saved: it has other unsaved changes"].assert_eq(&scene.said());
 }
 
 #[test]
@@ -139,7 +138,7 @@ fn the_user_and_the_model_are_told_the_same_counts_whatever_is_decided() {
     let scene = Scene::start(files);
     scene.server.otherwise(Reply::said("I see."));
     // what was undone rests until the user acts, however long the next key takes
-    scene.nvim.lua("require('caliban.rest').delay = 1000000000", &[]);
+    scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);
     let seed = std::env::var("VERDICTS_SEED").ok().and_then(|it| it.parse().ok());
     let mut dice = Dice(seed.unwrap_or(13));
     for round in 0..ROUNDS {

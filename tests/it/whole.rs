@@ -98,7 +98,7 @@ fn what_the_user_typed_into_a_file_to_be_deleted_stays_theirs() {
     let told = decide(&scene, ":Caliban accept file<CR>");
     expect![[r#"
         The user accepted it: a.txt is deleted.
-        Its buffer holds unsaved text of their own."#]]
+        Its buffer holds the user's own unsaved text."#]]
     .assert_eq(&told);
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(buffers(&scene), "a.txt+");
@@ -164,7 +164,7 @@ fn a_renaming_is_rejected() {
 fn a_file_with_unsaved_text_is_not_renamed() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     scene.nvim.keys("5GAmine<Esc>:Caliban accept file<CR>");
-    scene.nvim.wait_screen("cannot rename to b.txt: it has unsaved changes of yours");
+    scene.nvim.wait_screen("cannot rename to b.txt: it has other unsaved changes");
     assert_eq!((scene.pending(), buffers(&scene).as_str()), (1, "a.txt+"));
     scene.nvim.keys(":w<CR>");
     let told = decide(&scene, ":Caliban accept file<CR>");
@@ -211,7 +211,7 @@ fn both_are_listed_and_gone_to() {
 fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
     let scene = done("delete", delete("a.txt"));
     assert_eq!(scene.on_disk("a.txt"), None);
-    assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still take it back.");
+    assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still undo it.");
     scene.nvim.wait_screen("Caliban deletes this file, done · ");
     // the text is nowhere else
     scene.nvim.keys(":qa<CR>");
@@ -256,7 +256,7 @@ fn in_auto_edit_mode_a_deletion_is_accepted_afterwards() {
 fn in_auto_edit_mode_a_renaming_is_done_at_once_and_taken_back() {
     let scene = done("rename", rename("a.txt", "new/b.txt"));
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("new/b.txt")), (None, Some(nine())));
-    assert_eq!(scene.answer(2, "c1"), "a.txt is now new/b.txt; the user may still take it back.");
+    assert_eq!(scene.answer(2, "c1"), "a.txt is now new/b.txt; the user may still undo it.");
     assert_eq!(buffers(&scene), "new/b.txt");
     // an edit of it stacks on it
     scene.server.reply(Reply::new().call("e1", "edit", edit("new/b.txt", &[("l2", "L2")])));
@@ -322,9 +322,9 @@ fn what_cannot_be_deleted_is_refused_in_a_sentence() {
     expect![[r#"
         none.txt does not exist.
         path: `dir` is a folder. Name a file.
-        path: `../setup.lua` is outside the project (/DIR/project), where nothing is edited.
+        path: `../setup.lua` is outside the project (/DIR/project). Only files in the project can be edited.
         path: `.git/config` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
-        a.txt was not changed: its buffer has unsaved changes of the user.
+        a.txt was not changed: its buffer has unsaved changes.
         a.txt was not changed: it is read-only.
         a.txt was not changed: its buffer is not a file (nofile)."#]]
     .assert_eq(&told.join("\n"));
@@ -343,13 +343,13 @@ fn where_a_file_cannot_be_renamed_to_is_refused_in_a_sentence() {
         refused(|it| it, named, "rename", rename("a.txt", "b.txt")),
     ];
     expect![[r#"
-        to: there is a `dir/x.txt` already. Name a path where nothing is.
+        to: `dir/x.txt` exists already. Name a path that does not exist.
         to: `dir` is a folder. Name a file.
-        to: `../b.txt` is outside the project (/DIR/project), where nothing is edited.
+        to: `../b.txt` is outside the project (/DIR/project). Only files in the project can be edited.
         to: `.git/b` is in .git, which no tool reads or writes. Run git with `shell`, which asks first.
         to: `a.txt` is a file, not a folder.
-        to: there is a `a.txt` already. Name a path where nothing is.
-        a.txt was not changed: a buffer is called b.txt."#]]
+        to: `a.txt` exists already. Name a path that does not exist.
+        a.txt was not changed: another buffer has the name b.txt."#]]
     .assert_eq(&told.join("\n"));
 }
 
@@ -367,7 +367,7 @@ fn a_link_is_neither_deleted_nor_renamed_nor_taken_the_place_of() {
     expect![[r#"
         path: `link.txt` is a symbolic link. This tool neither deletes nor renames links.
         path: `link.txt` is a symbolic link. This tool neither deletes nor renames links.
-        to: there is a `link.txt` already. Name a path where nothing is."#]]
+        to: `link.txt` exists already. Name a path that does not exist."#]]
     .assert_eq(&told.join("\n"));
 }
 
@@ -385,7 +385,10 @@ fn calls_of_one_reply_that_meet_in_a_file_do_not_mix() {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_idle("I see.");
-    expect!["Nothing was done to a.txt: another call of this reply changes it or what is to be in its place. Send this one when that is decided."].assert_eq(&scene.answer(2, "c1"));
+    expect![
+        "Nothing was done to a.txt: another call of this reply changes that file or the new path. Send this call again once the user has decided on the other."
+    ]
+    .assert_eq(&scene.answer(2, "c1"));
     assert!(scene.answer(2, "c2").starts_with("Nothing was done to b.txt"));
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l2", "L2")));
     assert_eq!(scene.on_disk("c.txt").as_deref(), Some("new\n"));

@@ -622,7 +622,10 @@ test('what is too big to go along is told', function()
   vim.cmd('wincmd p')
   file({ ('x'):rep(300000) })
   vim.cmd('Caliban add')
-  eq(told, { 'That is 292 kB; at most 256 kB can go along. Name the file in the message instead.' })
+  eq(
+    told,
+    { 'The text has 292 kB; at most 256 kB can be added. Name the file in the message instead.' }
+  )
 end)
 
 test('a paint that the editor refuses changes nothing, and can be repeated', function()
@@ -1025,7 +1028,7 @@ test('configuration is checked by key', function()
     },
     {
       { system = 'a', no_system = true },
-      'caliban: config: system and no_system exclude each other; none of them is used until one is left',
+      'caliban: config: system and no_system exclude each other, so none is used. Keep one of them',
     },
     { 3, 'caliban: config: expected a table, got 3' },
     { { resume = 'yes' }, "caliban: config.resume: expected true, false or 'open', got 'yes'" },
@@ -1050,8 +1053,8 @@ test('headers of a provider are checked one by one, and no value is shown', func
   local cases = {
     { { ['X-API-Key'] = 'x' }, 'X-API-Key: it carries the key: set `key`' },
     { { authorization = 'env:A' }, 'authorization: it carries the key: set `key`' },
-    { { Host = 'x' }, "Host: it is the connection's own" },
-    { { ['Transfer-Encoding'] = 'x' }, "Transfer-Encoding: it is the connection's own" },
+    { { Host = 'x' }, 'Host: it belongs to the connection' },
+    { { ['Transfer-Encoding'] = 'x' }, 'Transfer-Encoding: it belongs to the connection' },
     { { ['content-type'] = 'x' }, 'content-type: Caliban sets it' },
     { { ['x y'] = 'x' }, 'x y: this cannot be the name of a header' },
     { { ['x\r\nHost'] = 'x' }, 'x^M^@Host: this cannot be the name of a header' },
@@ -1059,7 +1062,7 @@ test('headers of a provider are checked one by one, and no value is shown', func
     { { 'x-a: b' }, '1: this cannot be the name of a header' },
     { { ['x-a'] = 1 }, 'x-a: expected a string, got 1' },
     { { ['x-a'] = 'se\r\ncret' }, 'x-a: its value holds control characters' },
-    { { ['x-a'] = 'env:' }, 'x-a: no variable is named behind `env:`' },
+    { { ['x-a'] = 'env:' }, 'x-a: the name of a variable is missing after `env:`' },
     { { ['X-A'] = 'x', ['x-a'] = 'y' }, 'x-a: it is given twice' },
   }
   for _, case in ipairs(cases) do

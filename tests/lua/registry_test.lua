@@ -260,7 +260,7 @@ function T.unsaved_text_stays_unsaved()
   eq({ true, 'a\nb\n', 'a X mine' }, { vim.bo.modified, H.disk('f.txt'), H.text() })
   local m = H.sent()
   eq(
-    { false, 'it has unsaved changes of yours', 'a\nX\nmine' },
+    { false, 'it has other unsaved changes', 'a\nX\nmine' },
     { m[2].saved, m[2].unsaved, m[2].text }
   )
 end

@@ -245,7 +245,8 @@ function M.send(chat, steer)
   local ready = status and require('caliban.chat.queue').ready(status.queue)
   local goes_on = #chat.context == 0 and status and status.phase == 'idle' and ready
   if message == '' and not goes_on then
-    local what = #chat.context > 0 and 'Write what to do with it first.' or 'The message is empty.'
+    local what = #chat.context > 0 and 'Write a message for the added context first.'
+      or 'The message is empty.'
     require('caliban.editor.notify').say('Nothing sent. ' .. what, vim.log.levels.INFO)
     return
   end

@@ -199,7 +199,7 @@ end
 ---@return string?
 local function objection(question, ruling)
   if not question.armed then
-    return 'The question has only just come. Read it, then answer.'
+    return 'The question has only just appeared. Read it, then answer.'
   elseif ruling == 'deny' then
     return nil
   elseif next(question.folds) then

@@ -244,7 +244,7 @@ function M.write(buf, force)
     return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
   elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
     -- nor would a bang ask whose permissions these are
-    return 'its permissions forbid it'
+    return 'its permissions forbid writing'
   end
   local ok, err = pcall(function()
     vim.fn.mkdir(vim.fs.dirname(path), 'p')

@@ -84,9 +84,7 @@ local function search(items, opts, chosen)
       return vim.fn.tolower(opts.format_item(item)):find(wanted, 1, true) ~= nil
     end, items)
     if #found == 0 then
-      local line = ('Nothing in the list holds "%s".'):format(
-        require('caliban.editor.name').shown(text)
-      )
+      local line = ('No entry contains "%s".'):format(require('caliban.editor.name').shown(text))
       return require('caliban.editor.notify').say(line, vim.log.levels.INFO)
     end
     vim.cmd.redraw()

@@ -62,7 +62,7 @@ local function ask(buf, it)
     elseif items then
       it.items = items
     else
-      it.failed = err and tostring(err.message) or 'its answer makes no sense'
+      it.failed = err and tostring(err.message) or 'its answer is not valid'
     end
   end)
 end
@@ -110,12 +110,12 @@ end
 local function note(buf, it)
   local seen = watch.of(it.client.id)
   if it.failed then
-    return ('%s could not tell: %s'):format(it.client.name, it.failed)
+    return ('%s failed: %s'):format(it.client.name, it.failed)
   elseif not it.items then
     seen.mute = not it.pulls and next(seen.published) == nil or nil
     return ('not known yet: %s has not reported on this text'):format(it.client.name)
   elseif not it.pulls and not watch.last(it.client, buf) then
-    return ('%s has reported nothing on it so far'):format(it.client.name)
+    return ('%s has reported nothing on this file so far'):format(it.client.name)
   end
 end
 

@@ -108,7 +108,7 @@ local function request(reply, method, params, buf)
     end
     local read, found, why = pcall(method.read, result or {}, params, reply.client)
     reply.findings = read and found or nil
-    reply.note = not read and ('%s: its answer makes no sense'):format(reply.client.name) or why
+    reply.note = not read and ('%s: its answer is not valid'):format(reply.client.name) or why
   end, buf)
   reply.request = id
   reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
@@ -181,12 +181,13 @@ local function able(buf, method)
   if #out > 0 then
     return out
   elseif #all == 0 then
-    return out, 'No language server is running; name a path, so that its own is started.'
+    return out,
+      'No language server is running. Name a path, so that the server for that file starts.'
   end
   local names = vim.tbl_map(function(client)
     return client.name
   end, all)
-  return out, ('%s cannot tell %s.'):format(table.concat(names, ', '), method.what)
+  return out, ('%s does not support %s.'):format(table.concat(names, ', '), method.what)
 end
 
 --------------------------------------------------------------------------------------------- what is asked
@@ -239,7 +240,7 @@ local function diagnose_all(it)
         findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
       end
       if not current then
-        local late = 'not known yet of %s: ask for it by its path'
+        local late = 'not known yet for %s: ask for it by its path'
         notes[#notes + 1] = late:format(file.short(path))
       end
     end
@@ -248,7 +249,9 @@ local function diagnose_all(it)
   answer(it, {
     findings = ordered(findings),
     notes = notes,
-    why = none and 'No language server is running; name a path, so that its own is started.' or nil,
+    why = none
+        and 'No language server is running. Name a path, so that the server for that file starts.'
+      or nil,
   })
 end
 
@@ -325,7 +328,10 @@ local function open(it)
   local loaded = buf ~= nil and vim.api.nvim_buf_is_loaded(buf)
   local stat = vim.uv.fs_stat(path)
   if not loaded and stat and stat.size > LARGEST then
-    answer(it, { why = ('%s is too large to be loaded for it.'):format(file.short(path)) })
+    answer(
+      it,
+      { why = ('%s is too large to load for a language server.'):format(file.short(path)) }
+    )
     return true
   elseif not loaded and vim.fn.getcmdwintype() .. vim.fn.state('x') ~= '' then
     return false
@@ -374,7 +380,10 @@ function M.consult(message)
     end,
     part(it, function(came)
       if not came then
-        answer(it, { why = 'The editor is busy: the user is in the middle of something.' })
+        answer(
+          it,
+          { why = 'The user is in the middle of something in the editor. Try again later.' }
+        )
       end
     end)
   )

@@ -76,7 +76,7 @@ end
 M.methods = {
   definition = { name = 'textDocument/definition', what = 'definitions', read = locations },
   references = { name = 'textDocument/references', what = 'references', read = locations },
-  hover = { name = 'textDocument/hover', what = 'hovers', read = hover },
+  hover = { name = 'textDocument/hover', what = 'hover', read = hover },
   symbols = {
     name = 'textDocument/documentSymbol',
     what = 'the symbols of a file',
@@ -85,7 +85,7 @@ M.methods = {
   query = { name = 'workspace/symbol', what = 'the symbols of a project', read = symbols },
   rename = {
     name = 'textDocument/rename',
-    what = 'what another name would change',
+    what = 'renaming',
     read = function(result, _, client)
       return require('caliban.lsp.rename').read(result, client)
     end,

@@ -108,16 +108,16 @@ function M.read(result, client)
       of(place.path(change.uri)).deleted = true
     elseif change.kind ~= nil then
       return nil,
-        ('%s would %s files, which a renaming does not here'):format(client.name, change.kind)
+        ('%s would %s files, which a renaming may not do'):format(client.name, change.kind)
     elseif #change.edits > 0 then
       local it = of(place.path(change.textDocument.uri))
       local text, buf = text_of(it.path)
       if not text then
         return nil, ('%s cannot be read'):format(file.short(it.path))
       elseif #it.splices > 0 then
-        return nil, ('%s names %s twice'):format(client.name, file.short(it.path))
+        return nil, ('%s gives edits for %s twice'):format(client.name, file.short(it.path))
       elseif outdated(buf, change.textDocument.version) then
-        return nil, ('%s changed while it was asked'):format(file.short(it.path))
+        return nil, ('%s changed while the language server answered'):format(file.short(it.path))
       end
       local encoding = client.offset_encoding --[[@as 'utf-8'|'utf-16'|'utf-32']]
       it.sha, it.splices = vim.fn.sha256(text), splices(text, change.edits, encoding)

@@ -357,7 +357,9 @@ local function enter(item)
       end
       local why = err:match('E%d+: [^\n]*') or err
       if item.record then
-        return say(('%s: its review of before waits: %s'):format(file.short(item.record.path), why))
+        return say(
+          ('%s: its review cannot continue yet: %s'):format(file.short(item.record.path), why)
+        )
       end
       return entry.turn_away(item, item.proposals[1], entry.refused(why))
     elseif not again then

@@ -170,7 +170,7 @@ local function write(r, disk)
   if r.clash then
     return r.clash, false
   elseif r.own then
-    return 'it has unsaved changes of yours', false
+    return 'it has other unsaved changes', false
   end
   texts[r] = tracking.text(r)
   -- a write counts as one change of a modified buffer
@@ -224,7 +224,7 @@ function M.save(r)
     return false, ''
   elseif not r.clash and not r.acted then
     -- `u` past what was saved is not a wish to write
-    return false, 'you undid it'
+    return false, 'it was undone'
   end
   local failed, changed = write(r, disk)
   if failed == '' and texts[r] and changed then

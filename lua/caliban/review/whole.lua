@@ -85,17 +85,17 @@ end
 function M.refusal(p, buf, r)
   local pending = r and r.open and r.whole
   if pending and (p.whole or pending.kind == 'delete') then
-    return 'the user has yet to decide whether to ' .. words(pending) .. ' it'
+    return 'the user has not decided yet whether to ' .. words(pending) .. ' it'
   elseif not p.whole then
     return nil
   elseif r and r.open and r.own or not (r and r.open) and vim.bo[buf].modified then
-    return 'its buffer has unsaved changes of the user'
+    return 'its buffer has unsaved changes'
   elseif not there(p.path) then
     return 'it is not on disk'
   elseif p.to and there(p.to) then
-    return ('there is a %s already'):format(file.short(p.to))
+    return ('%s exists already'):format(file.short(p.to))
   elseif p.to and taken(p.to) then
-    return ('a buffer is called %s'):format(file.short(p.to))
+    return ('another buffer has the name %s'):format(file.short(p.to))
   end
 end
 
@@ -138,9 +138,9 @@ local function move_file(from, to)
   if odd then
     return odd
   elseif there(to) then
-    return ('there is a %s already'):format(file.short(to))
+    return ('%s exists already'):format(file.short(to))
   elseif taken(to) then
-    return ('a buffer is called %s'):format(file.short(to))
+    return ('another buffer has the name %s'):format(file.short(to))
   end
   local made, why = pcall(vim.fn.mkdir, vim.fs.dirname(to), 'p')
   if not made then
@@ -188,8 +188,7 @@ end
 ---@param to string
 ---@return string? why not
 local function move(r, from, to)
-  local failed = r.own and 'it has unsaved changes of yours, write them first'
-    or move_file(from, to)
+  local failed = r.own and 'its buffer has unsaved changes; write them first' or move_file(from, to)
   if failed then
     return failed
   end

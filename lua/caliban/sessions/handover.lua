@@ -53,7 +53,7 @@ function M.offer(message)
   end
   local by = message.by ~= '' and (' (%s)'):format(message.by) or ''
   local opts = { prompt = ('%s is open in another Neovim%s'):format(message.session, by) }
-  local choices = { 'Read it here', 'Go on in a copy of it', 'Take it over' }
+  local choices = { 'Read it here', 'Continue in a copy', 'Take it over' }
   vim.ui.select(choices, opts, function(_, index)
     if index == 1 then
       claim(message.session, 'read')

@@ -149,7 +149,7 @@ local function line(item, cells)
   local title = item.title ~= '' and '  ' .. item.title or ''
   local found = item.line and '  › ' .. item.line or ''
   if item.root then
-    table.insert(about, 'a copy of that in ' .. names.tilde(item.root))
+    table.insert(about, 'copy from ' .. names.tilde(item.root))
   end
   local behind = ('  (%s)%s'):format(table.concat(about, ' · '), found)
   if cells then
@@ -202,7 +202,7 @@ function M.offer(message)
   end
   if #items == 0 then
     local what = message.text == '' and 'This project has no conversations yet.'
-      or ('In no conversation of this project stands "%s".'):format(message.text)
+      or ('No conversation of this project contains "%s".'):format(message.text)
     return say(what, vim.log.levels.INFO)
   end
   local with = message.text == '' and '' or (' with "%s"'):format(message.text)

@@ -137,7 +137,7 @@ local function change(p, buf)
   if not plan then
     return unfit and unfit[2].why or 'it has changed meanwhile'
   elseif not require('caliban.review.arrival').calm(buf) then
-    return 'the editor was in the middle of something'
+    return 'the editor was busy'
   end
   -- to be changed as if by hand: a review that there is of it follows
   local r = require('caliban.review.state').new(buf, false)
@@ -177,7 +177,7 @@ local function restore(p)
   end
   local r = require('caliban.review').of(buf)
   if r and r.open and not r.auto then
-    return 'changes of it are under review; decide them first'
+    return 'its changes are under review; decide them first'
   elseif r and r.open and undecided(p, buf, r) then
     return nil
   elseif not vim.bo[buf].modified and not p.binary then

@@ -21,7 +21,7 @@ pub(super) struct File {
     pub(super) now: Content,
     /// The user's own changes are in it too.
     pub(super) merged: bool,
-    /// Places that stay as they are: the same lines were changed since.
+    /// Places that stay as they are: the same lines changed later.
     pub(super) stays: usize,
     /// Why it is left as it is, to follow its name.
     pub(super) left: Option<String>,
@@ -46,21 +46,21 @@ impl File {
     pub(super) fn say(&self, root: &Path) -> String {
         let name = |it: &Path| tool::path::show(root, it);
         let mine = match (self.stays, self.merged) {
-            (1, _) => ", but for a place that was changed since",
-            (2.., _) => ", but for some places that were changed since",
-            (_, true) => ", with what was changed since",
-            _ => "",
+            (1, _) => ", except one place that changed later".to_owned(),
+            (n @ 2.., _) => format!(", except {n} places that changed later"),
+            (_, true) => ", with the later changes kept".to_owned(),
+            _ => String::new(),
         };
         if let Some(why) = &self.unsaved {
-            return format!("is as it was before{mine}, in its buffer; it is not saved: {why}");
+            return format!("is restored in its buffer{mine}; it is not saved: {why}");
         }
         match (&self.left, &self.from, &self.was, &self.now) {
-            (Some(why), ..) => format!("is left as it is: {why}"),
+            (Some(why), ..) => format!("is not changed: {why}"),
             _ if self.is_unchanged() => "is as it was before".to_owned(),
-            (_, Some(from), ..) => format!("is no longer named {}{mine}", name(from)),
+            (_, Some(from), ..) => format!("is renamed back from {}{mine}", name(from)),
             (_, _, _, Content::Absent) => "is deleted".to_owned(),
-            (_, _, Content::Absent, _) => "is there again".to_owned(),
-            _ => format!("is as it was before{mine}"),
+            (_, _, Content::Absent, _) => "is created again".to_owned(),
+            _ => format!("is restored{mine}"),
         }
     }
 }
@@ -124,7 +124,7 @@ async fn look(desk: &Desk, path: &Path) -> File {
     }
     match desk.workspace.read(path).await {
         Ok(source) if source.pending > 0 => {
-            file.left = Some("changes of it are under review; decide them first".to_owned());
+            file.left = Some("its changes are under review; decide them first".to_owned());
         }
         Ok(source) => file.was = Content::Text(source.text),
         Err(Unreadable::Absent) => (),
@@ -163,7 +163,9 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
     let (before, after) = change.sides();
     let (before, after) = match (blobs.read(before), blobs.read(after)) {
         (Ok(before), Ok(after)) => (before, after),
-        (Err(why), _) | (_, Err(why)) => return file.left = Some(format!("what it was {why}")),
+        (Err(why), _) | (_, Err(why)) => {
+            return file.left = Some(format!("its earlier text {why}"));
+        }
     };
     if file.now == after {
         file.now = before;
@@ -174,15 +176,15 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
                 // where the two meet it is the text as it is now
                 let merged = edit::merge(after, before, now);
                 if merged.text == *now {
-                    file.left = Some("the same lines were changed since".to_owned());
+                    file.left = Some("the same lines changed later".to_owned());
                     return;
                 }
                 (file.merged, file.stays) = (true, file.stays + merged.conflicts);
                 file.now = Content::Text(merged.text);
             }
-            (_, _, Content::Absent) => file.left = Some("it is not there any more".to_owned()),
-            (_, Content::Absent, _) => file.left = Some("there is another file now".to_owned()),
-            _ => file.left = Some("it was changed since".to_owned()),
+            (_, _, Content::Absent) => file.left = Some("it no longer exists".to_owned()),
+            (_, Content::Absent, _) => file.left = Some("another file has its name now".to_owned()),
+            _ => file.left = Some("it changed later".to_owned()),
         }
     }
 }

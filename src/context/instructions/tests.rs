@@ -132,7 +132,7 @@ fn an_import_leads_only_into_the_project_and_the_users_own_folder() {
             ! `AGENTS.md` imports `~/secret.md`, which leads out of the project. It was left out.
             ! `AGENTS.md` imports `/etc/passwd`, which leads out of the project. It was left out.
             ! `AGENTS.md` imports `../secret.md`, which leads out of the project. It was left out.
-            ! `AGENTS.md` imports `none.md`, which does not exist, or leads nowhere. It was left out.
+            ! `AGENTS.md` imports `none.md`, which does not exist. It was left out.
             ! `AGENTS.md` imports `docs`, which is a folder. It was left out.
             ! `AGENTS.md` imports `.git/../../secret.md`, which leads out of the project. It was left out.
         "]],
@@ -172,7 +172,7 @@ fn a_chain_of_imports_has_an_end() {
             2.md: @3.md
             3.md: @4.md
             4.md: @5.md
-            ! `4.md` imports `5.md`, which stands behind 4 imports in a row. It was left out.
+            ! `4.md` imports `5.md`, which is more than 4 imports deep. It was left out.
         "]],
     );
 }
@@ -205,7 +205,7 @@ fn a_file_that_is_no_text_is_reported_and_the_others_are_taken() {
     std::os::unix::fs::symlink("gone.md", at("AGENTS.md")).unwrap();
     expect![[r"
         ~/config/AGENTS.md: mine
-        ! `AGENTS.md` does not exist, or leads nowhere. It was left out.
+        ! `AGENTS.md` does not exist. It was left out.
     "]]
     .assert_eq(&told());
     fs::remove_file(at("AGENTS.md")).unwrap();
@@ -242,10 +242,10 @@ fn a_cut_is_told_to_the_model_and_the_user() {
         "[Cut: these are the first 32 of 40 kB. `read` gives the rest of AGENTS.md.]\n"
     ));
     assert_eq!(found.files[2].text, "fits\n");
-    expect![[r"
-        Of `~/config/AGENTS.md` the model gets only the first 32 of 40 kB: a file may have 32 kB, all together 64.
-        Of `AGENTS.md` the model gets only the first 32 of 40 kB: a file may have 32 kB, all together 64.
-        Of `a/b/AGENTS.md` the model gets only the first 1 of 40 kB: a file may have 32 kB, all together 64."]]
+    expect![[r#"
+        The model gets only the first 32 of 40 kB of `~/config/AGENTS.md`: a file may have 32 kB, all files together 64.
+        The model gets only the first 32 of 40 kB of `AGENTS.md`: a file may have 32 kB, all files together 64.
+        The model gets only the first 1 of 40 kB of `a/b/AGENTS.md`: a file may have 32 kB, all files together 64."#]]
     .assert_eq(&found.problems.join("\n"));
     let one_line = "é".repeat(20_000);
     check(
@@ -272,7 +272,7 @@ fn changed_instructions_are_told_in_one_sentence() {
     assert_eq!(changed(&[&a], std::slice::from_ref(&a)), None);
     assert_eq!(
         changed(&[&a, &gone], &[file("AGENTS.md", "b"), b]).unwrap(),
-        "Since this conversation began, `AGENTS.md` changed, `x.md` came, `y.md` went: it goes on with the \
-         instructions it had. `/system new` takes the new ones."
+        "Since this conversation began, `AGENTS.md` changed, `x.md` was added, `y.md` was removed. The model still \
+         has the old instructions; `/system new` replaces them."
     );
 }

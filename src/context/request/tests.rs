@@ -173,18 +173,18 @@ fn every_call_has_one_answer_and_every_answer_a_call() {
               call c1
               call c2
             user:
-              answer c1 failed=true: The answer of this call was lost. It may have had effects.
+              answer c1 failed=true: The result of this call was lost. The call may have had effects.
               answer c2 failed=false: two
             assistant:
               call c3
             user:
-              answer c3 failed=true: The answer of this call was lost. It may have had effects.
+              answer c3 failed=true: The result of this call was lost. The call may have had effects.
             user:
               a message in between
             assistant:
               call c4
             user:
-              answer c4 failed=true: The answer of this call was lost. It may have had effects.
+              answer c4 failed=true: The result of this call was lost. The call may have had effects.
             assistant:
               twice
         "#]],
@@ -203,7 +203,7 @@ fn the_first_message_is_the_users() {
             system: a
             b
             user:
-              (The conversation began before what is kept of it.)
+              (The beginning of this conversation is not kept.)
             assistant:
               As I said.
             user:

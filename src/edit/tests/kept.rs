@@ -25,13 +25,13 @@ fn long_texts_of_misfits_get_a_name_if_it_helps() {
     ];
     expect![[r#"
 
-        The new text is kept: send `new_from`: "k09ecb6eb" in its place.
+        Caliban kept the new text: send `new_from`: "k09ecb6eb" instead of repeating it.
         --
-        New texts are kept, to be sent as `new_from` in place of `new`: $.edits[0] "k09ecb6eb", $.edits[2] "k56846f2d".
+        Caliban kept the new texts: send `new_from` with these names instead of `new`: $.edits[0] "k09ecb6eb", $.edits[2] "k56846f2d".
         --
         --
         --
-        The new text is kept: send `text_from`: "k09ecb6eb" in its place."#]].assert_eq(&all.join("\n--"));
+        Caliban kept the new text: send `text_from`: "k09ecb6eb" instead of repeating it."#]].assert_eq(&all.join("\n--"));
 }
 
 #[test]
@@ -47,6 +47,6 @@ fn a_named_text_is_found_in_earlier_calls() {
     let full = filled(now.clone(), &texts).unwrap();
     assert_eq!(full["edits"][0]["new"], json!(long));
     assert_eq!(full["edits"][1]["new"], "e");
-    expect!["No text of this conversation is called `k6d711642`, so nothing was done: send the text itself."]
+    expect!["Caliban kept no text named `k6d711642`, so nothing was done. Send the text itself."]
         .assert_eq(&filled(now, &BTreeMap::new()).unwrap_err().replace(name, "k6d711642"));
 }

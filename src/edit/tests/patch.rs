@@ -47,7 +47,10 @@ fn a_patch_over_several_files_changes_all_or_none() {
         a: "one\n2\nthree\n"
         b: "y\n""#]]
     .assert_eq(&told(&files, patch));
-    expect!["Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in b. Nothing in it is like it: read the file again."].assert_eq(&told(&[files[0], ("b", "z\n")], patch));
+    expect![
+        "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in b. Nothing in the file is similar: read it again."
+    ]
+    .assert_eq(&told(&[files[0], ("b", "z\n")], patch));
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn a_text_that_is_already_there_is_reported() {
         "a\nlong enough\n",
         "@@\n a\n-short\n+long enough\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a, and `new` is there already, at line 1. If that is the change you meant, nothing is left to do."
+            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a, and `new` is there already, at line 1. If that is the change you meant, nothing is left to do."
         ],
     );
 }
@@ -108,7 +111,7 @@ fn a_misfit_of_a_chunk_tells_the_nearest_lines() {
         "a\nb\nc\n",
         "@@\n-a\n+A\n@@\n b\n-d\n+D\n",
         &expect![[r#"
-        Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). `old` is not in a.
+        Nothing of the patch was applied. Chunk 2 of 2 does not fit. `old` means its lines without the added ones. `old` is not in a.
         The nearest block begins at line 2 (- `old`, + the file):
          b
         -d
@@ -118,7 +121,7 @@ fn a_misfit_of_a_chunk_tells_the_nearest_lines() {
         "a\n",
         "@@\n-a\n+# ... rest of the code unchanged ...\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). a was not changed: the line `# ... rest of the code unchanged ...` stands for text that was left out, and would be written as it is. Send the whole text, or a smaller replacement that leaves the rest alone."
+            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. a was not changed: the line `# ... rest of the code unchanged ...` is a placeholder for text that you left out, and would be written as it is. Send the whole text, or a smaller replacement."
         ],
     );
     check(
@@ -175,19 +178,19 @@ fn files_are_deleted_and_moved_with_their_changes() {
         --
         none does not exist.
         --
-        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. b was not changed: the same call deletes or renames it, or changes what that would meet.
+        Nothing of the patch was applied. b was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. c was not changed: the same call deletes or renames it, or changes what that would meet.
+        Nothing of the patch was applied. c was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. a was not changed: the same call deletes or renames it, or changes what that would meet.
+        Nothing of the patch was applied. a was not changed: the same call also deletes or renames this file, or uses its new path.
         --
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. Nothing in it is like it: read the file again.
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a. Nothing in the file is similar: read it again.
         --
         Line 2 of the patch: expected `*** Add File:`, `*** Update File:` or `*** Delete File:` and a path, got `*** Move to: c`. Nothing was done."#]].assert_eq(&all.map(patch).join("\n--\n"));
 }
@@ -216,12 +219,12 @@ fn a_broken_patch_is_refused_with_its_line() {
         The patch changes no file, so nothing was done.
         Line 2 of the patch: expected `*** Add File:`, `*** Update File:` or `*** Delete File:` and a path, got `nonsense`. Nothing was done.
         Line 2 of the patch: expected lines to change, got `*** End Patch`. Nothing was done.
-        Line 5 of the patch: expected a line with ` `, `-` or `+` before it, got `b`. Nothing was done.
-        Line 3 of the patch: expected a line with `+` before it, got `b`. Nothing was done.
-        Line 4 of the patch: expected a line with `+` before it, got ``. Nothing was done.
+        Line 5 of the patch: expected a line that begins with ` `, `-` or `+`, got `b`. Nothing was done.
+        Line 3 of the patch: expected a line that begins with `+`, got `b`. Nothing was done.
+        Line 4 of the patch: expected a line that begins with `+`, got ``. Nothing was done.
         new: ""
         Line 2 of the patch: expected `*** Add File:`, `*** Update File:` or `*** Delete File:` and a path, got `*** Frobnicate File: a`. Nothing was done.
-        Line 6 of the patch: expected `@@` before the next lines, got `lines without it`. Nothing was done."#]].assert_eq(&said.join("\n"));
+        Line 6 of the patch: expected `@@` above these lines, got `lines without it`. Nothing was done."#]].assert_eq(&said.join("\n"));
 }
 
 proptest! {

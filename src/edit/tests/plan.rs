@@ -39,11 +39,13 @@ fn all_files_of_a_call_change_or_none() {
     "#]]
     .assert_eq(&told(over(&files, &edits)));
     let last = [&edits[..], &[("b", "two", "2")]].concat();
-    expect!["$.edits[4] does not fit, so none was applied. `old` is not in b. Nothing in it is like it: read the file again."]
-        .assert_eq(&told(over(&files, &last)));
+    expect![
+        "$.edits[4] does not fit, so no edit was applied. `old` is not in b. Nothing in the file is similar: read it again."
+    ]
+    .assert_eq(&told(over(&files, &last)));
     let absent = [("a", "one", "1"), ("c", "one", "1")];
     expect![
-        "$.edits[1] does not fit, so none was applied. c does not exist. Use write to create it."
+        "$.edits[1] does not fit, so no edit was applied. c does not exist. Use write to create it."
     ]
     .assert_eq(&told(over(&files, &absent)));
 }

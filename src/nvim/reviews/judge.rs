@@ -192,7 +192,7 @@ fn decided(
         text.push_str(&format!("\nThe user's reason: {}", it.reason));
     }
     if accepted && reviewed.deleted && reviewed.text.is_some() {
-        text.push_str("\nIts buffer holds unsaved text of their own.");
+        text.push_str("\nIts buffer holds the user's own unsaved text.");
     }
     let id = call.clone();
     ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned(), output: None }
@@ -221,13 +221,13 @@ fn unsaved(reviewed: &Reviewed, shown: &str) -> String {
     if reviewed.deleted {
         String::new()
     } else if reviewed.gone {
-        format!("\nThe user closed {shown} without keeping anything.")
+        format!("\nThe user closed {shown} and kept none of the changes.")
     } else if reviewed.saved {
         String::new()
     } else if reviewed.unsaved.is_empty() {
-        format!("\n{shown} is not saved: the disk does not have it yet.")
+        format!("\n{shown} is not saved: the changes are not on disk yet.")
     } else {
-        format!("\n{shown} is not saved ({}): the disk does not have it yet.", reviewed.unsaved)
+        format!("\n{shown} is not saved ({}): the changes are not on disk yet.", reviewed.unsaved)
     }
 }
 

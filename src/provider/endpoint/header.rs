@@ -14,7 +14,8 @@ impl Header {
     /// Parses a header. The editor has checked it before, and gives the user a longer message.
     pub(super) fn parse(name: &str, value: &str) -> Result<Header, String> {
         let parsed = HeaderName::try_from(name);
-        let name = parsed.map_err(|_| "one of its headers has no name that is one".to_owned())?;
+        let name =
+            parsed.map_err(|_| "one of its headers has a name that is not valid".to_owned())?;
         Ok(Header { name, value: value.to_owned() })
     }
 

@@ -96,12 +96,12 @@ fn a_choice_names_a_provider_and_perhaps_a_model() {
             gemini gemini-3.8-flash https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse Env(GEMINI_API_KEY)
             ollama qwen3:8b http://127.0.0.1:11434/api/chat None
             Which model of ollama? Write ollama/ and the model's name.
-            No provider is called gpt-5. There are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm, mine.
+            No provider is called gpt-5. The providers are: anthropic, openai, gemini, openrouter, groq, deepseek, mistral, xai, together, cerebras, fireworks, moonshot, zai, nvidia, huggingface, azure, ollama, llamacpp, lmstudio, vllm, mine.
             mine m https://relay.example/v1/messages Env(MY_KEY)
             mine m https://relay.example/v1/chat/completions Command
             Provider mine: no dialect is called gopher; there are anthropic, openai-chat, openai-responses, gemini and ollama.
             Provider mine: it needs a base_url.
-            Provider mine: a key is written `env:NAME` or `cmd:COMMAND`, never as itself.
+            Provider mine: write a key as `env:NAME` or `cmd:COMMAND`, never the key itself.
             openai gpt-5 https://api.openai.com/v1/responses Command
         "#]],
     );
@@ -202,7 +202,7 @@ fn azures_addresses_are_accepted_in_every_form() {
             azure gpt https://me.services.ai.azure.com/openai/v1/chat/completions?api-version=preview Env(AZURE_OPENAI_API_KEY)
             azure gpt https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21 Env(AZURE_OPENAI_API_KEY)
             Provider azure: its base URL needs `?api-version=` and a version at its end.
-            Provider azure: its base URL must hold neither a password nor anything behind `?` or `#`.
+            Provider azure: its base URL must have no password and nothing after `?` or `#`.
             azure gpt https://relay.example/azure/chat/completions Env(AZURE_OPENAI_API_KEY)
             azure gpt http://127.0.0.1:9/openai/deployments/gpt/chat/completions?api-version=2024-10-21 Env(AZURE_OPENAI_API_KEY)
             mine gpt https://me.openai.azure.com/openai/responses?api-version=2025-04-01-preview Env(K)
@@ -253,8 +253,8 @@ fn wrong_base_urls_are_refused() {
         ],
         expect![[r#"
             Provider openai: plain HTTP would show the key on the way to relay.example; use https, or set providers.openai.base_url.
-            Provider openai: its base URL must hold neither a password nor anything behind `?` or `#`.
-            Provider openai: its base URL must hold neither a password nor anything behind `?` or `#`.
+            Provider openai: its base URL must have no password and nothing after `?` or `#`.
+            Provider openai: its base URL must have no password and nothing after `?` or `#`.
             Provider openai: its base URL must begin with https:// or http://.
             Provider openai: its base URL cannot be read (relative URL without a base).
             openai gpt-6.1-sol http://relay.example/v1/chat/completions Env(OPENAI_API_KEY)

@@ -166,7 +166,7 @@ async fn errors_are_typed_and_never_show_the_key() {
     assert_eq!(shown, r#"UnknownModel { model: "m-1", said: "model: m-1" }"#);
     let shown =
         failure(&status("307 Temporary", "location: https://elsewhere.example/\r\n", "")).await;
-    assert_eq!(shown, r#"Protocol { said: "sent elsewhere: https://elsewhere.example/" }"#);
+    assert_eq!(shown, r#"Protocol { said: "redirected to https://elsewhere.example/" }"#);
 }
 
 #[tokio::test]

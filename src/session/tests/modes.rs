@@ -20,9 +20,9 @@ fn plan_mode_reads_only() {
             sample 1
             run r1
             sample 1
-            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.> go
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.> go
             assistant: read(r1) edit(e1) run(c1) frobnicate(x1)
-            user: r1=[answer of r1] e1=[Not run: `edit` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.] c1=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.] x1=[no such tool]
+            user: r1=[answer of r1] e1=[Not run: the user chose plan mode, and `edit` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c1=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] x1=[no such tool]
             assistant: done
         "#]],
     );
@@ -57,11 +57,11 @@ fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
             sample 1
             user: go
             assistant: edit(e1) run(c1) run(c2)
-            user: e1=[answer of e1] c1=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.] c2=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.]
-            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.>
+            user: e1=[answer of e1] c1=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.] c2=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.>
             assistant: read(r1)
             user: r1=[answer of r1]
-            user: <The user chose ask mode: you can edit and run commands, and they decide on each.>
+            user: <The user chose ask mode: you may propose edits and commands, and they decide on each.>
             assistant: run(c3)
             user: c3=[answer of c3]
         "#]],
@@ -86,10 +86,10 @@ fn a_question_does_not_outlive_the_switch_to_plan_mode() {
             sample 1
             user: go
             assistant: run(c1) run(c2)
-            user: c1=[answer of c1] c2=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.]
-            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.>
+            user: c1=[answer of c1] c2=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.>
             assistant: run(c3)
-            user: c3=[Not run: `run` changes things, and the user chose plan mode, in which nothing is changed. Go on with what only reads, then tell them what you would do: they leave the mode with `:Caliban mode ask`.]
+            user: c3=[Not run: the user chose plan mode, and `run` edits or runs something. Use only tools that read, then say what you would do. The user leaves plan mode with `:Caliban mode ask`.]
         "#]],
     );
     check(
@@ -107,7 +107,7 @@ fn a_question_does_not_outlive_the_switch_to_plan_mode() {
             user: go
             assistant: run(c1) peek(p1)
             user: c1=[Not run: the user refused, and says: they chose plan mode instead] p1=[answer of p1]
-            user: <The user chose plan mode: nothing is edited or run until they leave it, and calls that would are refused. Look around, ask what is unclear, and say what you would do and how you would test it.>
+            user: <The user chose plan mode: calls that edit or run something are refused until they leave it. Read the code, ask about what is unclear, and say what you would change and how you would test it.>
         "#]],
     );
 }
@@ -134,7 +134,7 @@ fn in_auto_edit_mode_no_edit_waits_for_the_user() {
             run c1
             sample 1
             sample 2
-            user: <The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them afterwards. Commands wait for their consent.> go
+            user: <The user chose auto-edit mode: your edits are applied and written at once, and the user reviews them afterwards. Each command still needs their consent.> go
             assistant: edit(e1) run(c1)
             user: e1=[answer of e1] c1=[answer of c1]
             assistant: done

@@ -78,10 +78,10 @@ impl Blobs {
         match self.disk.read(&self.dir.join(name)) {
             Ok(bytes) if BlobName::of(&bytes) == *name => Ok(Content::of(bytes)),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(format!("cannot be read where it was kept ({})", cause(&error)))
+                Err(format!("cannot be read ({})", cause(&error)))
             }
-            Err(_) => Err("is not where it was kept".to_owned()),
-            Ok(_) => Err("is damaged where it was kept".to_owned()),
+            Err(_) => Err("is missing".to_owned()),
+            Ok(_) => Err("is damaged".to_owned()),
         }
     }
 

@@ -145,9 +145,9 @@ fn damaged_lines_and_contents_are_reported_and_the_others_are_kept() {
     let Kept::Blob(name) = all.changes()[0].before.clone() else { panic!() };
     fs::write(place.path(&name), "x\n").unwrap();
     let read = |kept: &Kept| all.blobs().read(kept).unwrap_err();
-    assert_eq!(read(&Kept::Blob(name.clone())), "is damaged where it was kept");
+    assert_eq!(read(&Kept::Blob(name.clone())), "is damaged");
     fs::remove_file(place.path(&name)).unwrap();
-    assert_eq!(read(&Kept::Blob(name)), "is not where it was kept");
+    assert_eq!(read(&Kept::Blob(name)), "is missing");
     let large = Content::Bytes(vec![0; (16 << 20) + 1]);
     let kept = all.blobs().keep(&large).unwrap();
     assert_eq!(read(&kept), "was too large to be kept (16 MB)");

@@ -219,7 +219,7 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
         expect![[r#"
             user: </context> Say.
             assistant: I look. c1() c2()
-            user: c1=[The answer of this call was lost. It may have had effects.] c2=[The answer of this call was lost. It may have had effects.]
+            user: c1=[The result of this call was lost. The call may have had effects.] c2=[The result of this call was lost. The call may have had effects.]
             assistant: A program: `main`.
             user: and?
             user: </notice> later
@@ -239,7 +239,7 @@ fn a_hand_edit_loads_and_the_next_request_is_valid() {
     check_edit(
         |messages| drop(messages.drain(..2)),
         expect![[r#"
-            user: (The conversation began before what is kept of it.)
+            user: (The beginning of this conversation is not kept.)
             assistant: I look. c1() c2()
             user: c1=[1	fn main() {}] c2=[1	fn main() {}]
             assistant: A program: `main`.

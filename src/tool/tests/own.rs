@@ -69,7 +69,7 @@ async fn a_list_is_stored_until_all_items_are_done() {
         (2 of 2 done)
         [x] read the code
         [x] write it
-        All is done: the list was removed.
+        All items are completed: the list was removed.
         -- no file
         (0 of 1 done)
         [ ] a
@@ -178,7 +178,7 @@ async fn another_programs_file_of_the_same_name_is_left_as_it_is() {
             "[\"buy milk\"]",
             expect![[r#"
             ! (failed)
-            .todos.json in the project is no list of Caliban's (invalid type: sequence, expected a map at line 1 column 0). It was left as it is. Tell the user, and go on without a list.
+            .todos.json in the project is not a to-do list of Caliban's (invalid type: sequence, expected a map at line 1 column 0), so it was not changed. Tell the user, and go on without a list.
             -- ["buymilk"]
         "#]],
         ),
@@ -186,7 +186,7 @@ async fn another_programs_file_of_the_same_name_is_left_as_it_is() {
             "[[]]",
             expect![[r#"
             ! (failed)
-            .todos.json in the project is no list of Caliban's (invalid type: sequence, expected a map at line 1 column 0). It was left as it is. Tell the user, and go on without a list.
+            .todos.json in the project is not a to-do list of Caliban's (invalid type: sequence, expected a map at line 1 column 0), so it was not changed. Tell the user, and go on without a list.
             -- [[]]
         "#]],
         ),
@@ -194,7 +194,7 @@ async fn another_programs_file_of_the_same_name_is_left_as_it_is() {
             "{\"todos\": [], \"mine\": 1}",
             expect![[r#"
             ! (failed)
-            .todos.json in the project is no list of Caliban's (unknown field `mine`, expected `todos`). It was left as it is. Tell the user, and go on without a list.
+            .todos.json in the project is not a to-do list of Caliban's (unknown field `mine`, expected `todos`), so it was not changed. Tell the user, and go on without a list.
             -- {"todos":[],"mine":1}
         "#]],
         ),
@@ -206,7 +206,7 @@ async fn another_programs_file_of_the_same_name_is_left_as_it_is() {
     std::os::unix::fs::symlink("../outside", room.desk.root.join(".todos.json")).unwrap();
     room.todo(&write, &expect![[r#"
         ! (failed)
-        .todos.json in the project is no list of Caliban's (it is a link, a folder or too large). It was left as it is. Tell the user, and go on without a list.
+        .todos.json in the project is not a to-do list of Caliban's (it is a link, a folder or too large), so it was not changed. Tell the user, and go on without a list.
         -- no file
     "#]]).await;
     assert!(!room.desk.root.join("../outside").exists());

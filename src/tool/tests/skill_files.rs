@@ -109,20 +109,20 @@ fn a_wrong_name_or_size_of_a_skill_is_reported() {
     check(
         &format!("---\nname: {}\ndescription: x\n---\n", "a".repeat(65)),
         expect![[r#"
-        ! `.caliban/skills/it/SKILL.md` has the name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": a name is made of small letters, digits and single hyphens, 64 at most. It was left out.
+        ! `.caliban/skills/it/SKILL.md` has the name "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": a name has at most 64 lower-case letters, digits and single hyphens. It was left out.
     "#]],
     );
     check(
         &format!("---\nname: it\ndescription: x\n---\n{}", "x\n".repeat(40_000)),
         expect![[r#"
-        ! `.caliban/skills/it/SKILL.md` has 79 kB, and a skill at most 64: move parts of it into files beside it. It was left out.
+        ! `.caliban/skills/it/SKILL.md` has 79 kB, and a skill may have 64: move parts of it into files beside it. It was left out.
     "#]],
     );
     check(
         "---\nname: other\ndescription: x\u{e0041}\n---\n",
         expect![[r#"
         other: x[U+E0041] (.caliban/skills/it/SKILL.md)
-        ! `.caliban/skills/it/SKILL.md` calls itself `other` in a folder of another name: `other` counts.
+        ! `.caliban/skills/it/SKILL.md` has the name `other`, unlike its folder: `other` counts.
     "#]],
     );
 }
@@ -147,10 +147,10 @@ fn the_projects_skill_hides_the_users_and_no_skill_leads_out_of_the_project() {
         a: the project's (.caliban/skills/a/SKILL.md)
         c: the user's (~/.config/caliban/skills/c/SKILL.md)
         d: elsewhere (~/.config/caliban/skills/d/SKILL.md)
-        ! `.caliban/skills/b/SKILL.md` has the name `a` of a skill before it. It was left out.
+        ! `.caliban/skills/b/SKILL.md` has the same name as another skill, `a`. It was left out.
         ! `.caliban/skills/d/SKILL.md` leads out of the project. It was left out.
         ! `.caliban/skills/f/SKILL.md` is a folder. It was left out.
-        ! `~/.config/caliban/skills/a/SKILL.md` has the name `a` of a skill before it. It was left out.
+        ! `~/.config/caliban/skills/a/SKILL.md` has the same name as another skill, `a`. It was left out.
     "#]].assert_eq(&told(&room));
 }
 
@@ -186,12 +186,12 @@ async fn a_skill_is_loaded_with_the_list_of_its_files() {
         &expect![[r#"
             > {"name":"a"}
             (3 lines)
-            The skill `a`. Paths in it begin at .caliban/skills/a. Beside it: notes.md, scripts/x.sh.
+            The skill `a`. Its relative paths begin at .caliban/skills/a. Other files in its folder: notes.md, scripts/x.sh.
 
             Run `scripts/x.sh`.
             > {"name":"u"}
             (3 lines)
-            The skill `u`. Paths in it begin at ~/.config/caliban/skills/u.
+            The skill `u`. Its relative paths begin at ~/.config/caliban/skills/u.
 
             Run `scripts/x.sh`.
             > {"name":"../a"}

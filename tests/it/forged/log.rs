@@ -118,7 +118,7 @@ fn a_content_that_is_no_regular_file_is_not_read() {
     nvim.keys("<Esc>:Caliban rewind<CR>");
     nvim.wait_screen("Type number and <Enter>");
     nvim.keys("1<CR>");
-    nvim.wait_screen("b.txt is left as it is");
+    nvim.wait_screen("b.txt is not changed");
     drop(nvim);
     fs::remove_file(dir.join(name())).unwrap();
     let made = std::process::Command::new("mkfifo").arg(dir.join(name())).status().unwrap();
@@ -127,5 +127,5 @@ fn a_content_that_is_no_regular_file_is_not_read() {
     nvim.keys("<Esc>:Caliban rewind<CR>");
     nvim.wait_screen("Type number and <Enter>");
     nvim.keys("1<CR>");
-    nvim.wait_screen("b.txt is left as it is");
+    nvim.wait_screen("b.txt is not changed");
 }

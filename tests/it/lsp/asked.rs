@@ -111,7 +111,7 @@ fn a_place_that_is_named_wrongly_is_told_rightly() {
         > definition {"path":"nothing.py","line":3,"symbol":"area"}
         path: `nothing.py` is not on disk.
         > diagnostics {"path":"."}
-        path: `.` is no file.
+        path: `.` is not a file.
         > symbols {}
         Name a path, or a query for symbols of the whole project.
     "#]]
@@ -156,9 +156,9 @@ fn servers_that_do_not_answer_are_named() {
         ],
         expect![[r#"
             > definition {"path":"main.py","line":1,"symbol":"area"}
-            scripted0 cannot tell definitions.
+            scripted0 does not support definitions.
             > symbols {"path":"main.py","query":"a"}
-            scripted0 cannot tell the symbols of a project.
+            scripted0 does not support the symbols of a project.
             > diagnostics {"path":"notes.txt"}
             No language server is attached to notes.txt.
         "#]],
@@ -176,7 +176,7 @@ fn servers_that_do_not_answer_are_named() {
         &[("diagnostics", json!({"path": "main.py"}))],
         expect![[r#"
             > diagnostics {"path":"main.py"}
-            [scripted0 could not tell: it has ended]
+            [scripted0 failed: it has ended]
         "#]],
     );
     check(
@@ -203,7 +203,7 @@ fn a_server_that_never_answers_is_waited_for_no_longer_than_the_user_wants() {
     nvim.ask("go", "I see.");
     let request = server.requests()[1].clone();
     expect!["[quiet did not answer in 0.2 s]"].assert_eq(&request.answer("c1"));
-    expect!["[quiet has reported nothing on it so far]"].assert_eq(&request.answer("c2"));
+    expect!["[quiet has reported nothing on this file so far]"].assert_eq(&request.answer("c2"));
     wait_came(&nvim, "quiet $/cancelRequest");
 }
 

@@ -130,7 +130,7 @@ fn what_does_not_come_in_time_is_not_known_yet() {
         &open(PATIENT, &[dying]),
         &expect![[r#"
         The user accepted 2 changes in a.py.
-        Diagnostics of a.py: scripted0 could not tell: it has ended."#]],
+        Diagnostics of a.py: scripted0 failed: it has ended."#]],
     );
 }
 

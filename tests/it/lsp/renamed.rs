@@ -82,30 +82,28 @@ fn files_that_go_along_are_of_their_kinds() {
 #[test]
 fn what_cannot_be_renamed_is_refused_with_the_reason() {
     let lacks = json!({"lacks": ["textDocument/rename"]});
-    refused(lacks, rename("x"), expect!["scripted0 cannot tell what another name would change."]);
+    refused(lacks, rename("x"), expect!["scripted0 does not support renaming."]);
     refused(
         json!({"renames": "creates"}),
         rename("x"),
-        expect![
-            "Nothing was changed. scripted0 would create files, which a renaming does not here."
-        ],
+        expect!["Nothing was changed. scripted0 would create files, which a renaming may not do."],
     );
     refused(
         json!({"renames": "outside"}),
         rename("x"),
         expect![
-            "Nothing was changed. path: `/etc/hosts` is outside the project (ROOT), where nothing is edited."
+            "Nothing was changed. path: `/etc/hosts` is outside the project (ROOT). Only files in the project can be edited."
         ],
     );
     refused(
         json!({"renames": "stale"}),
         rename("x"),
-        expect!["Nothing was changed. main.py changed while it was asked."],
+        expect!["Nothing was changed. main.py changed while the language server answered."],
     );
     refused(
         json!({"renames": "broken"}),
         rename("x"),
-        expect!["Nothing was changed. scripted0: its answer makes no sense."],
+        expect!["Nothing was changed. scripted0: its answer is not valid."],
     );
     let nowhere = json!({"path": "main.py", "line": 2, "symbol": "area", "name": "x"});
     refused(

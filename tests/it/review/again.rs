@@ -39,7 +39,10 @@ fn a_proposal_on_one_that_is_rejected_while_it_waits_is_a_misfit() {
     scene.nvim.keys("<CR>");
     scene.wait_idle("I see.");
     assert_eq!(scene.nvim.buffer("/a.txt"), nine().trim_end());
-    expect!["`old` is not in a.txt. The file changed since you saw it last. Nothing in it is like it: read the file again."].assert_eq(&scene.answer(3, "e2"));
+    expect![
+        "`old` is not in a.txt. The file changed since you saw it last. Nothing in the file is similar: read it again."
+    ]
+    .assert_eq(&scene.answer(3, "e2"));
 }
 
 #[test]

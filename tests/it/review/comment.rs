@@ -12,7 +12,8 @@ fn check_said(scene: &Scene, n: usize, expect: Expect) {
     expect.assert_eq(&scene.request(n).last_user_text());
 }
 
-const UNDECIDED: &str = "Not decided yet: 2 hunks of this edit stand in the user's buffer under review, not on disk. The user wrote a message first; their verdict follows.";
+const UNDECIDED: &str = "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. \
+    The user sent a message first; their verdict will follow.";
 
 #[test]
 fn a_comment_ends_the_wait_and_the_hunk_stays_pending() {

@@ -173,7 +173,7 @@ fn all_edits_of_a_reply_are_proposed_together_and_answered_in_their_order() {
         line 2, changed again by your later edit, now reads:
         L2 again
         e2: The user accepted the change in b.txt.
-        e3: `old` is not in a.txt. Nothing in it is like it: read the file again.
+        e3: `old` is not in a.txt. Nothing in the file is similar: read it again.
         e4: The user accepted 2 changes in a.txt."#]]
     .assert_eq(&told.join("\n"));
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l5", "L5")));
@@ -227,7 +227,7 @@ fn typing_outside_the_hunks_survives_either_verdict() {
             "the user's own text is not saved for them"
         );
         assert!(
-            scene.said().contains("not saved: it has unsaved changes of yours"),
+            scene.said().contains("not saved: it has other unsaved changes"),
             "{}",
             scene.said()
         );
@@ -267,7 +267,7 @@ fn a_new_file_rejected_leaves_nothing_behind() {
     scene.wait_idle("I see.");
     expect![[r#"
         The user rejected the change in deep/new.txt: it is undone.
-        The user closed deep/new.txt without keeping anything."#]]
+        The user closed deep/new.txt and kept none of the changes."#]]
     .assert_eq(&scene.answer(2, "w1"));
     assert!(!scene.nvim.setup.path("deep").exists());
     assert!(scene.nvim.lua_str("return vim.fn.expand('%')").ends_with("a.txt"));

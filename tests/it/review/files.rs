@@ -65,7 +65,7 @@ fn a_pending_hunk_moves_with_the_text_and_is_the_users_to_change() {
     assert!(scene.nvim.buffer("/a.txt").starts_with("1\n2\n3\n4\n5\nl1\nL2\nl3\n"));
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it has unsaved changes of yours): the disk does not have it yet.
+        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet.
         The file changed elsewhere too, by the user or a formatter:
         @@ line 1
         +1
@@ -132,7 +132,7 @@ fn unsaved_text_and_another_text_on_disk_are_both_kept() {
     assert_eq!(scene.on_disk("a.txt"), Some(theirs), "what another wrote is not written over");
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it has unsaved changes of yours): the disk does not have it yet."#]]
+        a.txt is not saved (it has other unsaved changes): the changes are not on disk yet."#]]
     .assert_eq(&scene.answer(2, "e1"));
 }
 

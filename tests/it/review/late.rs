@@ -67,7 +67,7 @@ fn a_command_declined_names_the_files_whose_disk_lacks_agreed_text() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     expect![[r#"
         Not run: the user refused. Do not try it another way; ask what they want instead.
-        Agreed text that is not on disk: a.txt."#]]
+        Accepted, but not on disk yet: a.txt."#]]
     .assert_eq(&scene.answer(2, "s1"));
 }
 
@@ -76,7 +76,10 @@ fn a_message_ends_the_wait_and_the_verdict_joins_a_later_request() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("As you like."));
     scene.nvim.keys(":Caliban ask do b first<CR>");
-    expect!["Not decided yet: 2 hunks of this edit stand in the user's buffer under review, not on disk. The user wrote a message first; their verdict follows."].assert_eq(&scene.answer(2, "e1"));
+    expect![
+        "Not decided yet: 2 hunks of this edit are under review in the user's buffer, not on disk. The user sent a message first; their verdict will follow."
+    ]
+    .assert_eq(&scene.answer(2, "e1"));
     assert!(scene.request(2).last_user_text().contains("do b first"));
     scene.wait_idle("As you like.");
     assert_eq!(scene.pending(), 2);
@@ -108,7 +111,10 @@ fn a_stop_leaves_the_hunks_and_the_verdict_comes_with_the_next_message() {
     assert!(scene.on_disk("a.txt").unwrap().contains("L8b"));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["2 hunks are still under the user's review: the user stopped the turn. Their verdict follows."].assert_eq(&scene.answer(2, "e1"));
+    expect![
+        "2 hunks are still under the user's review: the user stopped the turn. Their verdict will follow."
+    ]
+    .assert_eq(&scene.answer(2, "e1"));
     expect![[r#"
         <notice>
         The user stopped the turn before it was finished.
@@ -246,7 +252,10 @@ fn a_turn_stopped_before_the_proposal_enters_changes_nothing() {
     assert_eq!(scene.pending(), 0);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":Caliban ask go on<CR>");
-    expect!["Not applied: the user stopped the turn before it was in the user's buffer. Nothing has changed."].assert_eq(&scene.answer(2, "e1"));
+    expect![
+        "Not applied: the user stopped the turn before the edit was in the user's buffer. Nothing changed."
+    ]
+    .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
 }
 

@@ -8,8 +8,8 @@ use std::fs;
 #[test]
 fn a_buffer_wiped_out_or_read_anew_undoes_what_was_pending() {
     for (keys, told) in [
-        (":bwipeout!<CR>", "The user closed a.txt without keeping anything."),
-        (":bdelete!<CR>", "The user closed a.txt without keeping anything."),
+        (":bwipeout!<CR>", "The user closed a.txt and kept none of the changes."),
+        (":bdelete!<CR>", "The user closed a.txt and kept none of the changes."),
         (":edit!<CR>", "they are undone"),
     ] {
         let scene = Scene::two_hunks(|it| it);
@@ -180,7 +180,7 @@ fn a_file_deleted_meanwhile_stays_deleted_and_the_text_stays_in_the_buffer() {
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
     expect![[r#"
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (it was deleted on disk): the disk does not have it yet."#]]
+        a.txt is not saved (it was deleted on disk): the changes are not on disk yet."#]]
     .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
     assert_eq!(scene.on_disk("a.txt"), None);

@@ -62,7 +62,7 @@ fn after_a_restart_what_was_pending_is_decided_and_told() {
         The user's reason: too loud
         </notice>
         and?"#]].assert_eq(&scene.told_next());
-    assert!(scene.answer(2, "e1").contains("Their verdict follows"));
+    assert!(scene.answer(2, "e1").contains("Their verdict will follow"));
     assert_eq!(records(&scene), 0);
     let scene = quit(scene);
     scene.nvim.keys(":edit a.txt<CR>");
@@ -159,7 +159,7 @@ fn a_change_that_no_longer_fits_is_said_and_the_others_are_pending() {
     assert_eq!(scene.on_disk("a.txt"), Some(settled));
     let told = scene.told_next();
     assert!(told.contains("line 2, accepted"), "{told}");
-    assert!(told.contains("It could not be taken up again"), "{told}");
+    assert!(told.contains("The hunk could not be restored"), "{told}");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_killed_editor_leaves_a_swap_file_and_recovered_text_keeps_its_hunks() {
     scene.nvim.keys("5GA, mine<Esc>:preserve<CR>");
     scene.nvim.kill();
     let scene = start_again(scene);
-    scene.nvim.wait_screen("A review of a.txt waits until you open it: it has a swap file");
+    scene.nvim.wait_screen("The review of a.txt waits until you open the file: it has a swap file");
     assert_eq!(scene.pending(), 0);
     recover(&scene, "r");
     scene.wait_hunks(2);
@@ -197,7 +197,7 @@ fn with_its_swap_file_put_aside_the_hunks_enter_the_disks_text() {
     scene.nvim.keys(":preserve<CR>");
     scene.nvim.kill();
     let scene = start_again(scene);
-    scene.nvim.wait_screen("A review of a.txt waits until you open it");
+    scene.nvim.wait_screen("The review of a.txt waits until you open the file");
     recover(&scene, "d");
     scene.wait_hunks(2);
     scene.nvim.keys("\\A");

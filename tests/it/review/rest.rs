@@ -152,7 +152,7 @@ fn what_was_written_at_once_rests_too() {
     expect![[r#"
         <notice>
         The user rejected 2 changes in a.txt: they are undone.
-        a.txt is not saved (you undid it): the disk does not have it yet.
+        a.txt is not saved (it was undone): the changes are not on disk yet.
         </notice>
         and?"#]]
     .assert_eq(&scene.told_next());

@@ -34,7 +34,7 @@ fn an_error_before_the_write() {
             a.txt: 2 accepted, not saved: no formatter
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (no formatter): the disk does not have it yet.
+            a.txt is not saved (no formatter): the changes are not on disk yet.
             ---
             as it was"#]],
     );
@@ -45,7 +45,7 @@ fn an_error_before_the_write() {
             a.txt: 2 accepted, not saved: no formatter
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (no formatter): the disk does not have it yet.
+            a.txt is not saved (no formatter): the changes are not on disk yet.
             ---
             as it was"#]],
     );
@@ -56,7 +56,7 @@ fn an_error_before_the_write() {
         a.txt: 2 accepted, not saved: E117: Unknown function: NoSuch
         ---
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (E117: Unknown function: NoSuch): the disk does not have it yet.
+        a.txt is not saved (E117: Unknown function: NoSuch): the changes are not on disk yet.
         ---
         as it was"#]],
     );
@@ -71,7 +71,7 @@ fn a_buffer_that_an_autocommand_of_the_write_closes() {
             a.txt: 2 accepted, not saved: its buffer is gone
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its buffer is gone): the disk does not have it yet.
+            a.txt is not saved (its buffer is gone): the changes are not on disk yet.
             ---
             as it was"#]],
     );
@@ -82,7 +82,7 @@ fn a_buffer_that_an_autocommand_of_the_write_closes() {
             a.txt: 2 accepted, not saved: its buffer is gone
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its buffer is gone): the disk does not have it yet.
+            a.txt is not saved (its buffer is gone): the changes are not on disk yet.
             ---
             as it was"#]],
     );
@@ -122,7 +122,7 @@ fn a_text_that_the_files_encoding_cannot_hold() {
             line 8, accepted:
             L8
             L8b
-            a.txt is not saved (its encoding (latin1) cannot hold the text): the disk does not have it yet.
+            a.txt is not saved (its encoding (latin1) cannot hold the text): the changes are not on disk yet.
             The file changed elsewhere too, by the user or a formatter:
             @@ line 5
             -l5
@@ -142,7 +142,7 @@ fn a_text_that_the_files_encoding_cannot_hold() {
             line 8, accepted:
             L8
             L8b
-            a.txt is not saved (its encoding (latin1) cannot hold the text): the disk does not have it yet.
+            a.txt is not saved (its encoding (latin1) cannot hold the text): the changes are not on disk yet.
             ---
             as it was"#]],
     );
@@ -153,7 +153,7 @@ fn a_text_that_the_files_encoding_cannot_hold() {
             a.txt: 2 accepted, not saved: its encoding (no-such) cannot hold the text
             ---
             The user accepted 2 changes in a.txt.
-            a.txt is not saved (its encoding (no-such) cannot hold the text): the disk does not have it yet.
+            a.txt is not saved (its encoding (no-such) cannot hold the text): the changes are not on disk yet.
             ---
             as it was"#]],
     );
@@ -168,7 +168,7 @@ fn a_file_that_is_read_only_by_now() {
         a.txt: 2 accepted, not saved: E45: 'readonly' option is set (add ! to override)
         ---
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (E45: 'readonly' option is set (add ! to override)): the disk does not have it yet.
+        a.txt is not saved (E45: 'readonly' option is set (add ! to override)): the changes are not on disk yet.
         ---
         as it was"#]],
     );
@@ -180,10 +180,10 @@ fn a_file_that_may_not_be_written_by_now() {
         "",
         ":call setfperm('a.txt', 'r--r--r--')<CR>",
         expect![[r#"
-        a.txt: 2 accepted, not saved: its permissions forbid it
+        a.txt: 2 accepted, not saved: its permissions forbid writing
         ---
         The user accepted 2 changes in a.txt.
-        a.txt is not saved (its permissions forbid it): the disk does not have it yet.
+        a.txt is not saved (its permissions forbid writing): the changes are not on disk yet.
         ---
         as it was"#]],
     );

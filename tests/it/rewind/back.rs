@@ -20,7 +20,7 @@ fn a_file_that_comes_back_is_shown_with_all_its_lines_and_one_that_goes_too() {
     assert_eq!(scene.on_disk("a.txt"), None);
     preview(&scene, "1");
     expect![[r#"
-        diff a.txt is there again
+        diff a.txt is created again
         @@ -0,0 +1,3 @@
         +one
         +two

@@ -55,14 +55,14 @@ fn what_a_command_changed_made_and_deleted() {
     let shown = scene.nvim.buffer("/rewind");
     let heads: Vec<&str> = shown.lines().filter(|it| it.starts_with("diff")).collect();
     expect![[r#"
-        diff a.txt is as it was before (changed by a command)
-        diff b.txt is as it was before (changed by a command)
+        diff a.txt is restored (changed by a command)
+        diff b.txt is restored (changed by a command)
         diff e?vil is deleted (changed by a command)
-        diff gone.txt is there again (changed by a command)
+        diff gone.txt is created again (changed by a command)
         diff new/c.txt is deleted (changed by a command)
-        diff own.sh is there again (changed by a command)
-        diff raw is as it was before (changed by a command)
-        diff run.sh is there again (changed by a command)"#]]
+        diff own.sh is created again (changed by a command)
+        diff raw is restored (changed by a command)
+        diff run.sh is created again (changed by a command)"#]]
     .assert_eq(&heads.join("\n"));
     scene.nvim.keys("a");
     scene.wait_chat("You took back");

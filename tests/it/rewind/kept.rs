@@ -53,7 +53,7 @@ fn what_was_taken_back_is_in_a_chat_that_is_opened_again() {
 
 /// The preview says why a file is left.
 fn wait_left(scene: &Scene, why: &str) {
-    let line = format!("is left as it is: {why}\n");
+    let line = format!("is not changed: {why}\n");
     let shown = |it: &Nvim| (it.buffer("/rewind") + "\n").contains(&line);
     scene.nvim.wait(shown, &line);
 }
@@ -95,7 +95,7 @@ fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_chat("You accepted 2 changes in a.txt.");
     scene.nvim.keys(":Caliban rename parser<CR>");
-    scene.nvim.wait_screen("`main` is `parser` now.");
+    scene.nvim.wait_screen("`main` is now called `parser`.");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert!(scene.nvim.quit_with(":qa!<CR>").success());
@@ -131,13 +131,13 @@ fn what_is_damaged_is_left_with_one_sentence() {
         fs::write(path, "nonsense").unwrap();
     }
     preview(&scene, "1");
-    wait_left(&scene, "what it was is damaged where it was kept");
+    wait_left(&scene, "its earlier text is damaged");
     scene.nvim.keys("q");
     for path in blobs(&scene.nvim.setup, "main") {
         fs::remove_file(path).unwrap();
     }
     preview(&scene, "1");
-    wait_left(&scene, "what it was is not where it was kept");
+    wait_left(&scene, "its earlier text is missing");
     scene.nvim.keys("a");
     scene.nvim.wait_screen("There is nothing to take back here.");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
@@ -162,7 +162,7 @@ fn calibans_own_folders_are_left() {
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait_phase("idle");
     preview(&scene, "1");
-    let why = "is left as it is: it is Caliban's own (keys, settings, conversations)";
+    let why = "is not changed: it is Caliban's own (keys, settings, conversations)";
     scene.nvim.wait(|it| it.buffer("/rewind").contains(why), why);
     scene.nvim.keys("a");
     scene.nvim.wait_screen("There is nothing to take back here.");
@@ -180,7 +180,7 @@ fn the_preview_says_which_files_run_by_themselves() {
     scene.wait_idle("I see.");
     preview(&scene, "1");
     let shown = scene.nvim.buffer("/rewind");
-    let said = "is as it was before (look closely: it runs when the project is built, installed or tested)";
+    let said = "is restored (look closely: it runs when the project is built, installed or tested)";
     assert!(shown.contains(said), "{shown}");
 }
 
@@ -208,7 +208,7 @@ fn links_and_what_is_outside_are_left() {
     scene.nvim.keys(":Caliban restart<CR>");
     scene.nvim.wait_phase("idle");
     scene.nvim.keys(":Caliban rewind<CR>");
-    scene.wait_chat("2 recorded changes of this conversation are ignored");
+    scene.wait_chat("Caliban ignores 2 recorded changes of this conversation");
     assert_eq!(fs::read_to_string(outside).unwrap(), changed());
 }
 
@@ -223,10 +223,10 @@ fn a_disk_that_does_not_take_it_stops_nothing() {
     scene.ask_until(Reply::said("I see."), "I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
     let messages = |it: &Nvim| it.lua_str("return vim.fn.execute('messages')");
-    let told = |it: &Nvim| messages(it).contains("What files were cannot be kept");
+    let told = |it: &Nvim| messages(it).contains("Caliban cannot store the files' earlier text");
     scene.nvim.wait(told, "what is wrong");
     preview(&scene, "1");
-    let left = |it: &Nvim| it.buffer("/rewind").contains("left as it is: what it was could not");
+    let left = |it: &Nvim| it.buffer("/rewind").contains("not changed: its earlier text could not");
     scene.nvim.wait(left, "that it is left");
 }
 
@@ -238,5 +238,5 @@ fn a_session_that_is_never_saved_keeps_nothing() {
     scene.server.reply(two_hunks());
     scene.ask_until(Reply::said("I see."), "I see.");
     scene.nvim.keys(":Caliban rewind<CR>");
-    scene.nvim.wait_screen("This conversation is never saved, so nothing is kept");
+    scene.nvim.wait_screen("This conversation is never saved, so it cannot");
 }

@@ -49,7 +49,7 @@ fn neovims_own_list_offers_what_fits_and_the_rest_on_demand() {
     nvim.keys("32<CR>");
     nvim.wait_screen("Search: ");
     nvim.keys("no such%<CR>");
-    nvim.wait_screen("Nothing in the list holds \"no such%\".");
+    nvim.wait_screen("No entry contains \"no such%\".");
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("31: All 301 …");
     nvim.keys("31<CR>");

@@ -75,7 +75,7 @@ fn a_text_is_found_in_all_conversations() {
     nvim.wait_gone("Nothing.");
     nvim.wait_screen("The Needle is in the haystack.");
     nvim.keys(":Caliban sessions no such words<CR>");
-    nvim.wait_screen("In no conversation of this project stands \"no such words\".");
+    nvim.wait_screen("No conversation of this project contains \"no such words\".");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn a_renamed_conversation_goes_on_with_all_its_files() {
     let draft = |name: &str| folder(&setup).join(format!("{name}.draft"));
     nvim.wait(|_| draft("main").exists(), "the draft");
     nvim.keys(":Caliban rename parser<CR>");
-    nvim.wait_screen("`main` is `parser` now.");
+    nvim.wait_screen("`main` is now called `parser`.");
     wait_state(&nvim, "parser");
     assert_eq!(files(&setup), ["last", "parser.draft", "parser.journal", "parser.json"]);
     assert_eq!(fs::read_to_string(folder(&setup).join("last")).unwrap(), "parser");
@@ -145,20 +145,20 @@ fn save_keeps_a_copy_and_stays() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.lua("require('caliban').ask('/save before')", &[]);
-    nvim.wait_screen("A copy is kept as `before`.");
+    nvim.wait_screen("A copy is saved as `before`.");
     assert_eq!(state(&nvim), "main");
     say(&nvim, &server, "more", "Second.");
     assert_eq!(said(&setup, "before").len(), 2);
     assert_eq!(said(&setup, "main").len(), 4);
     nvim.lua("require('caliban').ask('/save Before')", &[]);
-    nvim.wait_screen("There is a conversation `before` already; nothing was saved.");
+    nvim.wait_screen("A conversation `before` exists already; nothing was saved.");
     nvim.keys(":Caliban new! hidden<CR>");
     nvim.wait_gone("Second.");
     say(&nvim, &server, "a secret", "I keep it.");
     nvim.lua("require('caliban').ask('/fork')", &[]);
     nvim.wait_screen("This conversation is never saved: /save keeps a copy of it.");
     nvim.lua("require('caliban').ask('/save kept')", &[]);
-    nvim.wait_screen("A copy is kept as `kept`.");
+    nvim.wait_screen("A copy is saved as `kept`.");
     assert_eq!(said(&setup, "kept"), ["user: a secret", "assistant: I keep it."]);
 }
 

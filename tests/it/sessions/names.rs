@@ -125,7 +125,7 @@ fn a_damaged_file_is_left_alone() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("! The file of the conversation `main` is damaged");
-    nvim.wait_screen("This is a new one, `main-2`.");
+    nvim.wait_screen("This new conversation, `main-2`, is open instead.");
     say(&nvim, &server, "hi again", "Fresh.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(fs::read_to_string(&path).unwrap(), half);
@@ -150,7 +150,7 @@ fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Whole.");
-    nvim.wait_transcript("up to message 4, goes on in this new one, `main-2`.");
+    nvim.wait_transcript("up to number 4 continue in this new conversation, `main-2`.");
     say(&nvim, &server, "and now?", "On we go.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(fs::read_to_string(&path).unwrap(), half);
@@ -171,7 +171,7 @@ fn two_editors_have_two_conversations() {
     second.keys(":Caliban<CR>");
     let holder = format!("is open in another Neovim (process {}, since 2", first.pid());
     second.wait_transcript(&holder);
-    second.wait_transcript("This is a new one, `main-2`.");
+    second.wait_transcript("This new conversation, `main-2`, is open instead.");
     second.wait_screen("Take it over");
     second.keys("<CR>");
     say(&second, &server, "two", "The second.");
@@ -218,7 +218,7 @@ fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("The first.");
-    nvim.wait_transcript("What was said in it goes on in this new one, `main-2`.");
+    nvim.wait_transcript("Its messages continue in this new conversation, `main-2`.");
     say(&nvim, &server, "two", "The second.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(said(&setup, "main-2").len(), 5);
@@ -230,7 +230,7 @@ fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban resume main<CR>");
     nvim.wait_screen("The first.");
-    nvim.wait_transcript("What was said in it goes on in this one, in memory only.");
+    nvim.wait_transcript("Its messages continue in this new conversation, in memory only.");
     nvim.wait_screen("· not saved ·");
     say(&nvim, &server, "three", "The third.");
     assert!(server.wait_requests(3)[2].outline().contains("assistant: The first."));
@@ -260,13 +260,13 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
     let edited = edit("\"one\"", "\"eleven\"");
     say(&nvim, &server, "two", "The second.");
     let aside = folder(&setup).join("main.edited-1.json");
-    nvim.wait_screen("was changed while it is open here");
+    nvim.wait_screen("changed while it was open here");
     nvim.wait_screen("main.edited-1.json");
     assert_eq!(fs::read_to_string(&aside).unwrap(), edited);
     assert_eq!(completed(&nvim, "Caliban resume "), ["main"]);
     say(&nvim, &server, "three", "The third.");
     nvim.keys(":Caliban rename other<CR>");
-    nvim.wait_screen("`main` is `other` now.");
+    nvim.wait_screen("`main` is now called `other`.");
     say(&nvim, &server, "four", "The fourth.");
     nvim.quit_with(":qa<CR>");
     assert_eq!(session(&setup, "other")["messages"][2]["blocks"][0]["mine"], 1);

@@ -27,7 +27,7 @@ fn an_export_is_readable_and_holds_no_key() {
     let prompt = format!("A question:\nIs {key} or ghp_0123456789abcdef0123 a key?");
     say(&nvim, &server, &prompt, "Both are.");
     nvim.keys(":Caliban export<CR>");
-    nvim.wait_screen("main.md; 2 secrets in it are marked.");
+    nvim.wait_screen("main.md. 2 secrets in it were replaced by [secret].");
     let text = read(&setup, "main.md");
     let rest = text.replace("anthropic/claude-sonnet-4-5", "MODEL");
     expect_test::expect![[r##"
@@ -58,12 +58,12 @@ fn an_export_is_readable_and_holds_no_key() {
     .assert_eq(&rest);
     fs::write(setup.dir().join("project/main.md"), "mine").unwrap();
     nvim.keys(":Caliban export<CR>");
-    nvim.wait_screen("main.md is there already. `:Caliban export! ");
+    nvim.wait_screen("main.md exists already. `:Caliban export! ");
     assert_eq!(read(&setup, "main.md"), "mine");
     nvim.keys(":Caliban export! main.md<CR>");
     nvim.wait(|_| read(&setup, "main.md") == text, "the file written over");
     nvim.lua("require('caliban').ask('/export out.json')", &[]);
-    nvim.wait_screen("out.json; 2 secrets in it are marked.");
+    nvim.wait_screen("out.json. 2 secrets in it were replaced by [secret].");
     let data: Value = serde_json::from_str(&read(&setup, "out.json")).unwrap();
     assert_eq!(
         data["messages"][0]["blocks"][0]["text"],

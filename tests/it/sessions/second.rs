@@ -43,11 +43,11 @@ fn what_another_has_is_read_and_copied() {
     second.keys("1<CR>");
     wait_session(&second, "main");
     wait_words(&second, "main", "The first.");
-    wait_words(&second, "main", "Here it can only be read: /fork goes on in a copy.");
+    wait_words(&second, "main", "It is read-only here: /fork continues it in a copy.");
     second.wait_screen("read only");
     let before = session(&setup, "main");
     second.keys("imine<C-s>");
-    second.wait_screen("This conversation can only be read here: /fork goes on in a copy.");
+    second.wait_screen("This conversation is read-only here. /fork continues it in a copy.");
     wait_buffer(&second, "caliban://main/prompt", "mine");
     second.keys("<Esc>:Caliban mode plan<CR>:Caliban rename other<CR>");
     say(&first, &server, "two", "The second.");
@@ -88,7 +88,7 @@ fn it_is_taken_over_and_may_be_taken_back() {
     wait_words(&first, "main", "was taken over by another Neovim (process ");
     say(&second, &server, "two", "The second.");
     first.keys("<C-s>");
-    first.wait_screen("This conversation can only be read here: /fork goes on in a copy.");
+    first.wait_screen("This conversation is read-only here. /fork continues it in a copy.");
     wait_buffer(&first, "caliban://main/prompt", "unsent");
     assert_eq!(server.requests().len(), 2);
 
@@ -129,7 +129,7 @@ fn a_running_turn_is_stopped_and_a_review_goes_along_when_it_is_taken_over() {
     second.lua("require('caliban').ask('go on')", &[]);
     wait_words(&second, "main", "I see.");
     let request = &server.wait_requests(3)[2];
-    assert!(request.answer("e1").contains("Their verdict follows"), "{}", request.json);
+    assert!(request.answer("e1").contains("Their verdict will follow"), "{}", request.json);
     assert!(request.last_user_text().contains("The user accepted 2 changes in a.txt."));
 }
 
@@ -143,7 +143,7 @@ fn what_is_typed_where_it_can_only_be_read_is_kept_and_goes_along() {
     let (setup, _first, second) = two(&server);
     second.keys("1<CR>");
     wait_session(&second, "main");
-    wait_words(&second, "main", "Here it can only be read");
+    wait_words(&second, "main", "It is read-only here");
     second.keys("ihalf a thought");
     second.quit_with("<Esc>:qa!<CR>");
     let second = Nvim::start(&setup);
@@ -220,7 +220,7 @@ fn nobody_is_asked_where_nobody_can_answer() {
     second.lua("require('caliban').ask('from a script')", &[]);
     wait_session(&second, "main-2");
     wait_words(&second, "main-2", "To the script.");
-    wait_words(&second, "main-2", "offers to read that one, to copy it, or to take it over.");
+    wait_words(&second, "main-2", "offers to read that one, copy it or take it over.");
     assert_eq!(said(&setup, "main").len(), 2);
 }
 
@@ -246,9 +246,9 @@ fn a_newer_file_is_read_and_never_written() {
     nvim.keys(":Caliban<CR>");
     wait_words(&nvim, "main", "Whole.");
     wait_words(&nvim, "main", "was written by a newer Caliban (format 99)");
-    wait_words(&nvim, "main", "One message of it is not understood and not shown.");
+    wait_words(&nvim, "main", "1 message in it has an unknown form and is not shown.");
     nvim.keys("imore<C-s>");
-    nvim.wait_screen("This conversation can only be read here: /fork goes on in a copy.");
+    nvim.wait_screen("This conversation is read-only here. /fork continues it in a copy.");
     nvim.quit_with("<Esc>:qa!<CR>");
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
@@ -277,9 +277,9 @@ fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
 
     let nvim = Nvim::start(&setup);
     nvim.keys(&format!(":cd {}<CR>:Caliban<CR>", place.display()));
-    nvim.wait_screen("Before   This repository has conversations as");
+    nvim.wait_screen("Before   Conversations of this repository from");
     nvim.keys(":Caliban sessions<CR>");
-    nvim.wait_screen("a copy of that in ");
+    nvim.wait_screen("copy from ");
     nvim.keys("1<CR>");
     wait_session(&nvim, "main-2");
     wait_words(&nvim, "main-2", "The first.");

@@ -32,7 +32,7 @@ fn the_model_names_the_conversation_after_its_first_turn() {
     let mut requests = server.requests();
     assert_eq!(requests.len(), 4);
     let asked = requests.remove(1);
-    assert!(asked.system_text().starts_with("Give the conversation"), "{}", asked.system_text());
+    assert!(asked.system_text().starts_with("Write a title"), "{}", asked.system_text());
     assert_eq!(asked.tools(), [""; 0]);
     assert!(asked.last_user_text().starts_with("please fix the parser\nand its tests"));
     assert!(asked.last_user_text().ends_with("Fixed."));

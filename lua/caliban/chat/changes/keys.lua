@@ -38,7 +38,7 @@ local function choice(it, whole, reason)
   elseif whole or not hunk then
     return { scope = 'file', buf = r.buf, reason = reason }
   elseif not stands(r, hunk) then
-    require('caliban.editor.notify').show('That hunk has changed meanwhile.')
+    require('caliban.editor.notify').show('This hunk has changed since it was listed.')
     return nil
   end
   return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }

@@ -16,7 +16,7 @@ local verdict = require('caliban.review.verdict')
 
 --- What the model hears of a hunk that is not taken up again.
 local LOST =
-  '(not by the user) It could not be taken up again: the text around it had changed while the editor was closed.'
+  '(from Caliban, not from the user) The hunk could not be restored: the text around it changed while the editor was closed.'
 
 ---@class caliban.Put rows of a buffer that become `lines`
 ---@field start integer
@@ -301,7 +301,10 @@ function M.enter(reviews, item)
   local name = file.short(it.path)
   local buf, why, created = file.open(it.path)
   if not buf then
-    batch.said[#batch.said + 1] = ('A review of %s waits until you open it: %s.'):format(name, why)
+    batch.said[#batch.said + 1] = ('The review of %s waits until you open the file: %s.'):format(
+      name,
+      why
+    )
     M.wait(it)
     return over(batch)
   end

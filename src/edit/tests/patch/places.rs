@@ -10,11 +10,11 @@ fn an_anchor_chooses_among_equal_blocks() {
         text,
         &format!("@@\n{change}"),
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 3 places in a and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 3 places in a and must be at exactly one:
         3:         x = 1
         6:         x = 1
         10:         x = 1
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
     check(
         text,
@@ -41,19 +41,19 @@ fn an_anchor_chooses_among_equal_blocks() {
         text,
         &format!("@@ def f(self):\n{change}"),
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
         3:         x = 1
         10:         x = 1
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
     check(
         text,
         &format!("@@ class A:\n{change}"),
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
         3:         x = 1
         6:         x = 1
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
     check(
         text,
@@ -70,30 +70,30 @@ fn a_missing_anchor_is_ignored_and_reported() {
         "a\nb\n",
         "@@ def f():\n-b\n+B\n",
         &expect![[
-            r#"a: "a\nB\n" The chunk was matched at line 2 all the same: the line behind its `@@` is not in the file."#
+            r#"a: "a\nB\n" The chunk was still matched, at line 2: the line after its `@@` is not in the file."#
         ]],
     );
     check(
         "a \nb\n",
         "@@ def f():\n-a\n+A\n",
         &expect![[r#"
-        a: "A \nb\n" The chunk is not there exactly; it was matched at line 1 ignoring blanks at line ends.
-        The chunk was matched at line 1 all the same: the line behind its `@@` is not in the file."#]],
+            a: "A \nb\n" The chunk is not there exactly; it was matched at line 1 ignoring blanks at line ends.
+            The chunk was still matched, at line 1: the line after its `@@` is not in the file."#]],
     );
     check(
         "b\nb\n",
         "@@ def f():\n-b\n+B\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
         1: b
         2: b
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
     check(
         "a\n",
         "@@ def f():\n+B\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. Nothing in it is like it: read the file again."
+            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a. Nothing in the file is similar: read it again."
         ],
     );
 }
@@ -107,7 +107,7 @@ fn the_order_of_chunks_chooses_among_equal_blocks() {
         "a\nb\nc\n",
         "@@\n-b\n+B\n@@\n b\n-c\n",
         &expect![
-            "Nothing of the patch was applied. Chunk 2 of 2 does not fit (`old`: its lines but the added ones). a was not changed: its lines overlap those of another chunk: make one of both."
+            "Nothing of the patch was applied. Chunk 2 of 2 does not fit. `old` means its lines without the added ones. a was not changed: its lines overlap another chunk: join the two chunks."
         ],
     );
 }
@@ -119,17 +119,17 @@ fn a_chunk_for_the_end_of_the_file_prefers_that_place() {
         "x\na\n",
         "@@\n-x\n+X\n*** End of File\n",
         &expect![[
-            r#"a: "X\na\n" The chunk was matched at line 1 all the same: that is not the end of the file."#
+            r#"a: "X\na\n" The chunk was still matched, at line 1: this is not the end of the file."#
         ]],
     );
     check(
         "x\nx\na\n",
         "@@\n-x\n+X\n*** End of File\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
         1: x
         2: x
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
 }
 
@@ -146,10 +146,10 @@ fn added_lines_go_below_their_anchor_or_to_the_end() {
         "f\nf\n",
         "@@ f\n+b\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
         1: f
         2: f
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
 }
 
@@ -160,10 +160,10 @@ fn the_final_newline_stays_as_it_is() {
         "b\nb",
         "@@\n b\n+c\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a and must be at exactly one:
         1: b
         2: b
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
     check("a\nb", "@@\n b\n+c\n", &expect![[r#"a: "a\nb\nc""#]]);
     check("a", "@@\n+b\n*** End of File\n", &expect![[r#"a: "a\nb""#]]);
@@ -184,7 +184,7 @@ fn chunks_are_matched_by_the_ladder() {
         "if x:\n    a\n    b\n",
         "@@\n a\n-b\n+B\n",
         &expect![[
-            r#"a: "if x:\n    a\n    B\n" The chunk is not there exactly; it was matched at lines 2-3 at another indentation. The new text was shifted to it."#
+            r#"a: "if x:\n    a\n    B\n" The chunk is not there exactly; it was matched at lines 2-3 at another indentation. The new text was indented to match."#
         ]],
     );
     check(
@@ -205,7 +205,7 @@ fn chunks_are_matched_by_the_ladder() {
         "\ta\n    b\n",
         "@@\n a\n-b\n+B\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is not in a. The file is indented with tabs, `old` with spaces.
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is not in a. The file is indented with tabs, `old` with spaces.
         The nearest block begins at line 1 (- `old`, + the file):
         -a
         -b
@@ -221,7 +221,7 @@ fn lines_that_stand_only_above_their_anchor_are_not_changed() {
         text,
         "@@ class B:\n-    x = 1\n+    x = 2\n",
         &expect![
-            "Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). a was not changed: its lines stand only at line 2, above the line behind `@@`: name one above them, or none."
+            "Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. a was not changed: its lines are only at line 2, above the line given after `@@`: give a line above them, or none."
         ],
     );
     // lines below the anchor, or around it, are changed
@@ -257,10 +257,10 @@ fn an_exact_match_is_preferred_to_a_similar_one() {
         "a \nb\na\t\n",
         "-a\n+A\n",
         &expect![[r#"
-        Nothing of the patch was applied. The chunk does not fit (`old`: its lines but the added ones). `old` is at 2 places in a, ignoring blanks at line ends, and must be at exactly one:
+        Nothing of the patch was applied. The chunk does not fit. `old` means its lines without the added ones. `old` is at 2 places in a, ignoring blanks at line ends, and must be at exactly one:
         1: a 
         3: a	
-        Add lines around it, or above it `@@` and the line it stands below."#]],
+        Add lines around it, or a line `@@ ` with the class or function it is in."#]],
     );
 }
 
