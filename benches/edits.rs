@@ -1,11 +1,21 @@
 //! What matching an edit costs, and finding what a miss is most like: the worst that files and models bring.
 
-use caliban::edit::{Change, Replacement, resolve};
+use super::proc;
+use super::report::median;
+use caliban::edit::{Change, Edit, Manner, Replacement, Stack, Texts, resolve};
+use caliban::message::CallId;
 use caliban::text::Text;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Milliseconds.
 const LIMIT: f64 = 50.0;
+/// Calls of one reply, each of one edit on a text of so many lines of 50 bytes.
+const CALLS: usize = 200;
+const LINES: usize = 100_000;
+/// Milliseconds for all of them, and megabytes that are kept of them: three texts.
+const STACKED: f64 = 200.0;
+const KEPT: f64 = 25.0;
 
 struct Case {
     name: &'static str,
@@ -82,5 +92,39 @@ pub(crate) fn table() -> String {
         let met = if worst <= LIMIT { "met" } else { "**short**" };
         rows += &format!("| {name} | | | {worst:.1} | | | ≤ {LIMIT} | {met} |\n");
     }
-    rows
+    rows + &stacked()
+}
+
+/// Many calls that change one long text.
+fn stacked() -> String {
+    let line = |n: usize| format!("    let value_{n:06} = compute({n:06}, &other, 1);\n");
+    let path = PathBuf::from("a.rs");
+    let edit = |n: usize| {
+        let old = line(n * 7_919 % CALLS * (LINES / CALLS));
+        let new = old.replace("compute", "look_it_up");
+        let change = Change::Replace(Replacement { old, new, everywhere: false });
+        [Edit { path: path.clone(), change }]
+    };
+    let calls: Vec<[Edit; 1]> = (0..CALLS).map(edit).collect();
+    let (mut took, mut kept) = (Vec::new(), 0.0);
+    for _ in 0..5 {
+        let content: String = (0..LINES).map(line).collect();
+        let resident = proc::resident(std::process::id());
+        let start = Instant::now();
+        let mut stack = Stack::new(Texts::from([(path.clone(), Some(Text::new(content)))]));
+        for call in &calls {
+            let manner = |_: &Path| Manner { at_once: false, is_binary: false };
+            stack.push(&CallId(String::new()), call, |_, _, _, _| Ok(()), manner).unwrap();
+        }
+        let proposals = stack.proposals();
+        took.push(start.elapsed().as_secs_f64() * 1_000.0);
+        kept = f64::max(kept, proc::resident(std::process::id()) - resident);
+        assert_eq!(proposals[0].parts.len(), CALLS);
+    }
+    let row = |name: &str, value: f64, limit: f64| {
+        let met = if value <= limit { "met" } else { "**short**" };
+        format!("| {name} | | | {value:.1} | | | ≤ {limit} | {met} |\n")
+    };
+    row("200 calls of one edit each on 5 MB", median(took.into_iter()), STACKED)
+        + &row("200 calls of one edit each on 5 MB, MB kept", kept, KEPT)
 }

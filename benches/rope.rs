@@ -2,14 +2,15 @@
 //! changes. Each row is one run of both, in turns. A rope is searched chunk by chunk, without a copy.
 
 use super::proc;
-use caliban::edit::{self, Change, Edit, Replacement};
+use caliban::edit::{self, Change, Edit, Manner, Replacement, Stack};
+use caliban::message::CallId;
 use caliban::text::{Text, diff_lines};
 use memchr::memmem;
 use ropey::Rope;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const EDITS: usize = 2_000;
@@ -141,24 +142,27 @@ fn roped(text: &str, edits: &[(String, String)]) -> String {
 fn by_one_call(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let texts = BTreeMap::from([(PathBuf::from("a.rs"), Some(Text::new(text)))]);
     let all: Vec<Edit> = edits.iter().map(change).collect();
-    let applied = || edit::apply(&texts, &all, |_, _, _| Ok(())).unwrap();
-    assert!(applied()[0].after.content == roped(text, edits));
+    let applied = || {
+        let mut texts = texts.clone();
+        edit::apply(&mut texts, &all, |_, _, _| Ok(())).unwrap();
+        texts
+    };
+    let made = applied().into_values().next().flatten().unwrap();
+    assert!(made.content == roped(text, edits));
     beside(applied, || roped(text, edits))
 }
 
-/// The same, but each edit is a call, whose text before is kept; as `agent` stacks them.
+/// The same, but each edit is a call; what a rope keeps of each is the text before it and after it.
 fn by_many_calls(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let path = PathBuf::from("a.rs");
     let all: Vec<Edit> = edits.iter().map(change).collect();
     let in_string = || {
-        let mut texts = BTreeMap::from([(path.clone(), Some(Text::new(text)))]);
-        for one in &all {
-            for it in edit::apply(&texts, std::slice::from_ref(one), |_, _, _| Ok(())).unwrap() {
-                texts.insert(it.path.clone(), Some(it.after.clone()));
-                black_box(it);
-            }
+        let mut stack = Stack::new(BTreeMap::from([(path.clone(), Some(Text::new(text)))]));
+        for one in all.chunks(1) {
+            let manner = |_: &Path| Manner { at_once: false, is_binary: false };
+            stack.push(&CallId(String::new()), one, |_, _, _, _| Ok(()), manner).unwrap();
         }
-        texts
+        stack.proposals()
     };
     let in_rope = || {
         let mut now = Rope::from_str(text);
@@ -255,7 +259,7 @@ fn rope_merged([base, own, other]: &[Rope; 3]) -> Rope {
     out
 }
 
-/// MB that the texts before and after each of 50 calls take, kept until the verdict as `edit::Part` keeps them.
+/// MB that the texts before and after each of 50 calls would take, kept until the verdict.
 fn kept(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let id = std::process::id();
     let mut now = text.to_owned();

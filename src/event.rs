@@ -212,7 +212,7 @@ pub struct Named {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub call: CallId,
-    #[serde(alias = "step")]
+    #[serde(alias = "step", deserialize_with = "access::access")]
     pub access: Access,
 }
 

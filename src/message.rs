@@ -125,6 +125,17 @@ pub struct ToolAnswer {
     pub output: Option<String>,
 }
 
+impl ToolAnswer {
+    pub fn done(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
+        let (id, summary) = (call.clone(), summary.into());
+        ToolAnswer { id, text, failed: false, summary, output: None }
+    }
+
+    pub fn failed(call: &CallId, text: String, summary: impl Into<String>) -> ToolAnswer {
+        ToolAnswer { failed: true, ..ToolAnswer::done(call, text, summary) }
+    }
+}
+
 impl Serialize for ToolAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("ToolAnswer", 4)?;

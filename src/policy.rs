@@ -18,8 +18,8 @@ pub enum Question<'a> {
     Read(&'a Guarded),
     /// Before a command runs.
     Run(&'a str),
-    /// After an edit is in the buffer. The review is the question.
-    Review,
+    /// After an edit of these files is in the buffers. The review is the question.
+    Review(&'a [String]),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +33,12 @@ pub fn decide<'a>(mode: Mode, grants: &[Grant], access: &'a Access) -> Decision<
     let is_granted = || access.grant().is_some_and(|it| grants.contains(&it));
     match access {
         Access::Never(why) => Decision::Deny(Reason::Never(why)),
-        Access::Edit | Access::Act { .. } if mode == Mode::Plan => Decision::Deny(Reason::PlanMode),
+        Access::Edit { .. } | Access::Act { .. } if mode == Mode::Plan => {
+            Decision::Deny(Reason::PlanMode)
+        }
         Access::Read => Decision::Allow,
-        Access::Edit if mode == Mode::AutoEdit => Decision::Allow,
-        Access::Edit => Decision::Ask(Question::Review),
+        Access::Edit { .. } if mode == Mode::AutoEdit => Decision::Allow,
+        Access::Edit { paths } => Decision::Ask(Question::Review(paths)),
         Access::Guarded(_) | Access::Act { .. } if is_granted() => Decision::Allow,
         Access::Guarded(it) => Decision::Ask(Question::Read(it)),
         Access::Act { command } => Decision::Ask(Question::Run(command)),
@@ -57,7 +59,7 @@ impl Question<'_> {
                 lines if lines.contains('\n') => format!("Run this?\n{lines}"),
                 line => format!("Run `{line}`?"),
             },
-            Question::Review => return None,
+            Question::Review(_) => return None,
         })
     }
 }

@@ -78,8 +78,7 @@ impl Checks {
 
 /// An answer to no call joins the next request.
 fn note(to: &mut Conversation, text: String) {
-    let (id, summary) = (CallId(String::new()), String::new());
-    let answer = ToolAnswer { id, text, failed: false, summary, output: None };
+    let answer = ToolAnswer::done(&CallId(String::new()), text, "");
     to.take(Input::Applied { files: Vec::new(), answer });
 }
 

@@ -104,16 +104,15 @@ impl Before {
             let is_small = tracked.split(|it| *it == 0).count() + others.len() <= FILES;
             for it in tracked.split(|it| *it == 0).filter_map(entry).filter(|_| is_small) {
                 let (path, origin) = (root.join(it.path), Origin::Git(it.name));
-                files.insert(
-                    path.clone(),
-                    Seen { stamp: disk::stamp(&path), origin, mode: it.mode },
-                );
+                let seen = Seen { stamp: disk::stamp(&path), origin, mode: it.mode };
+                files.insert(path, seen);
             }
             let mut held = 0;
             let others = others.into_iter().filter(|_| is_small);
             for path in touched.into_iter().chain(others) {
                 let (origin, mode) = hold(&path, &mut held);
-                files.insert(path.clone(), Seen { stamp: disk::stamp(&path), origin, mode });
+                let seen = Seen { stamp: disk::stamp(&path), origin, mode };
+                files.insert(path, seen);
             }
             let is_git = is_git && is_small;
             Before { root, files, is_git }

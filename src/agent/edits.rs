@@ -3,7 +3,7 @@
 use super::checkpoints::Keeper;
 use super::known::News;
 use super::{refactor, whole};
-use crate::edit::{self, Changed, Edit, Misfit, Part, Proposal, Texts, kept};
+use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
 use crate::event::{Awaited, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, ToolAnswer, ToolCall};
 use crate::reach::Reading;
@@ -35,12 +35,11 @@ pub(super) struct Job {
 
 /// The texts that these calls name in place of sending them, from all calls of the conversation.
 pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, String> {
-    let json = |call: &ToolCall| match &call.input {
-        Arguments::Json(value) => Some(value.clone()),
-        Arguments::Broken { .. } => None,
+    let names = |call: &ToolCall| match &call.input {
+        Arguments::Json(value) => kept::names(value),
+        Arguments::Broken { .. } => Vec::new(),
     };
-    let names: Vec<String> =
-        calls.iter().filter_map(json).flat_map(|it| kept::names(&it)).collect();
+    let names: Vec<String> = calls.iter().flat_map(names).collect();
     let mut texts = BTreeMap::new();
     let blocks = session.messages.iter().flat_map(|it| &it.blocks);
     for block in blocks.filter(|_| !names.is_empty()) {
@@ -119,15 +118,12 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
                 Arrival::Refused(misfit) => job.turned_away(turn, &mut open, &proposal, &misfit),
                 Arrival::Stopped => drop(over.insert(proposal.path)),
                 Arrival::Entered { hunks } => {
-                    job.entered(turn, &proposal, &proposal.after, hunks);
                     of(&mut open, &proposal).for_each(|it| it.waits = true);
-                    over.insert(proposal.path);
+                    over.insert(job.entered(turn, proposal, None, hunks));
                 }
                 Arrival::Written { hunks, unsaved, text } => {
-                    let text = text.as_ref().unwrap_or(&proposal.after);
-                    job.entered(turn, &proposal, text, hunks);
-                    job.written(&mut open, &proposal, text, hunks, &unsaved);
-                    over.insert(proposal.path);
+                    job.written(&mut open, &proposal, text.as_ref(), hunks, &unsaved);
+                    over.insert(job.entered(turn, proposal, text, hunks));
                 }
             }
         }
@@ -165,33 +161,32 @@ impl Job {
         open: &mut Vec<Open>,
         given: &mut Given,
     ) -> (Vec<Proposal>, usize) {
-        let (mut texts, unreadable) = self.texts(open, given).await;
-        let mut proposals: Vec<Proposal> = Vec::new();
+        let (texts, unreadable) = self.texts(open, given).await;
+        let mut stack = Stack::new(texts);
         let mut missed = 0;
         open.retain(|Open { call, edits, reviewed, .. }| {
-            let may = |path: &Path, now: Option<&Text>, change: &edit::Change| {
-                let first = !proposals.iter().any(|it| it.path == *path);
-                match unreadable.get(path) {
+            let may =
+                |path: &Path, now: Option<&Text>, change: &edit::Change, is_first| match unreadable
+                    .get(path)
+                {
                     Some(why) if whole::needs_no_text(change, why) => Ok(()),
                     Some(why) => Err(Misfit::Refused(format!("it {}", why.say()))),
-                    None if first => self.may_write(path, now, change),
+                    None if is_first => self.may_write(path, now, change),
                     None => Ok(()),
+                };
+            let manner = |path: &Path| {
+                let is_binary = unreadable.contains_key(path);
+                Manner {
+                    at_once: self.at_once && !is_binary && !reviewed.contains(path),
+                    is_binary,
                 }
             };
-            match edit::apply(&texts, edits, may) {
-                Ok(files) => {
-                    for it in files {
-                        texts.insert(it.path.clone(), Some(it.after.clone()));
-                        let is_binary = unreadable.contains_key(&it.path);
-                        let may_be_done = !is_binary && !reviewed.contains(&it.path);
-                        self.join(&mut proposals, call, it, is_binary, may_be_done);
-                    }
-                    true
-                }
+            match stack.push(call, edits, may, manner) {
+                Ok(()) => true,
                 Err(mut refusal) => {
-                    let now = texts.get(&refusal.path).and_then(Option::as_ref);
+                    let now = stack.text(&refusal.path);
                     let known = self.known.get(&refusal.path);
-                    let is_ours = proposals.iter().any(|it| it.path == refusal.path);
+                    let is_ours = stack.changes(&refusal.path);
                     if !is_ours && now.zip(known).is_some_and(|(now, it)| now.sha256_hex() != *it) {
                         refusal.call_stale();
                     }
@@ -202,7 +197,7 @@ impl Job {
                 }
             }
         });
-        (proposals, missed)
+        (stack.proposals(), missed)
     }
 
     /// The texts of all files that are to be changed; of those that cannot be read an empty one, and why.
@@ -274,20 +269,22 @@ impl Job {
         }
     }
 
-    fn entered(&self, turn: TurnId, proposal: &Proposal, text: &Text, hunks: u32) {
-        if proposal.whole.is_none() {
-            let (path, stood) = (proposal.path.clone(), proposal.before.clone());
-            let _ = self.knowing.send(News::Learnt { path, stood, text: text.clone() });
-        }
-        let what = match &proposal.whole {
+    /// `text`: what stands in the file where it is not what was proposed. Gives the file.
+    fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
+        let Proposal { parts, path, before, after, whole, .. } = proposal;
+        let what = match whole {
             None => Awaited::hunks(hunks),
             Some(edit::Whole::Delete) => Awaited::DELETION,
             Some(edit::Whole::Rename { .. }) => Awaited::RENAMING,
         };
-        for part in &proposal.parts {
-            let (call, path) = (part.call.clone(), proposal.path.clone());
-            let _ = self.results.send(Input::Entered { turn, call, path, what });
+        if whole.is_none() {
+            let text = text.unwrap_or(after);
+            let _ = self.knowing.send(News::Learnt { path: path.clone(), stood: before, text });
         }
+        for Part { call, .. } in parts {
+            let _ = self.results.send(Input::Entered { turn, call, path: path.clone(), what });
+        }
+        path
     }
 
     /// What the calls are told of a file; what became of its text meanwhile is told once, with the last.
@@ -295,7 +292,7 @@ impl Job {
         &self,
         open: &mut [Open],
         proposal: &Proposal,
-        text: &Text,
+        text: Option<&Text>,
         hunks: u32,
         unsaved: &str,
     ) {
@@ -315,7 +312,7 @@ impl Job {
             if !part.note.is_empty() {
                 said.push_str(&format!("\n{}", part.note));
             }
-            if n + 1 == parts.len() {
+            if let (true, Some(text)) = (n + 1 == parts.len(), text) {
                 said.push_str(&edit::reformatted(after, text));
             }
             it.said.push(said);
@@ -335,58 +332,13 @@ impl Job {
         let written = format!("{what} {}", if all { "written" } else { "not written" });
         let written = (hunks > 0).then_some(written.as_str());
         let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
-        let answer =
-            ToolAnswer { id: call, text: said.join("\n"), failed: false, summary, output: None };
+        let answer = ToolAnswer::done(&call, said.join("\n"), summary);
         let _ = self.results.send(Input::Applied { files, answer });
     }
 
     pub(super) fn refuse(&self, turn: TurnId, call: &CallId, text: String) {
-        let summary = "not applied".to_owned();
-        let answer = ToolAnswer { id: call.clone(), text, failed: true, summary, output: None };
+        let answer = ToolAnswer::failed(call, text, "not applied");
         let _ = self.results.send(Input::Answered { turn, answer });
-    }
-
-    /// Adds what a call makes of a file to the file's proposals: one of its text, one of the file as a whole.
-    fn join(
-        &self,
-        proposals: &mut Vec<Proposal>,
-        call: &CallId,
-        changed: Changed,
-        is_binary: bool,
-        may_be_done: bool,
-    ) {
-        let has_new_text = changed.has_new_text();
-        let Changed { path, before, after, note, whole } = changed;
-        let at_once = self.at_once && may_be_done;
-        let part = |from: &Text, note| Part {
-            call: call.clone(),
-            before: from.clone(),
-            after: after.clone(),
-            note,
-        };
-        let text = |parts, whole| Proposal {
-            parts: vec![parts],
-            path: path.clone(),
-            before: before.clone(),
-            after: after.clone(),
-            at_once,
-            whole,
-            is_binary,
-        };
-        if has_new_text {
-            let part = part(before.as_ref().unwrap_or(&Text::default()), note);
-            match proposals.iter_mut().find(|it| it.path == path) {
-                Some(proposal) => {
-                    proposal.parts.push(part);
-                    proposal.at_once &= at_once;
-                    proposal.after.clone_from(&after);
-                }
-                None => proposals.push(text(part, None)),
-            }
-        }
-        if whole.is_some() {
-            proposals.push(text(part(&after, String::new()), whole));
-        }
     }
 }
 

@@ -92,11 +92,10 @@ impl Known {
     /// is among them only if this program has read it.
     pub(super) fn watched(&self, session: &Session, desk: &Desk) -> Vec<Watched> {
         let is_agreed = |it: &&PathBuf| self.may_be_told(desk, it);
-        let one = |path: &PathBuf| match self.files.get(path) {
-            Some(Seen { stamp, at, .. }) => {
-                Watched { path: path.clone(), stamp: stamp.clone(), at: *at }
-            }
-            None => Watched { path: path.clone(), stamp: Stamp::Unknown, at: 0 },
+        let one = |path: &PathBuf| {
+            let seen = self.files.get(path).map(|it| (it.stamp.clone(), it.at));
+            let (stamp, at) = seen.unwrap_or_default();
+            Watched { path: path.clone(), stamp, at }
         };
         session.known.keys().filter(is_agreed).map(one).collect()
     }
@@ -126,9 +125,10 @@ impl Known {
         seen.at += 1;
     }
 
-    fn forget(&mut self, path: &Path) {
-        let gone = self.files.remove(path).and_then(|it| it.text);
-        self.size -= gone.map_or(0, |it| it.content.len());
+    fn forget(&mut self, path: &Path) -> Option<Arc<Text>> {
+        let gone = self.files.remove(path)?.text?;
+        self.size -= gone.content.len();
+        Some(gone)
     }
 }
 
@@ -184,9 +184,7 @@ impl Knowing<'_> {
                 self.tell_changes(told.into_iter().map(|it| it.0).collect());
             }
             News::Moved { from, to } => {
-                let seen = self.known.files.get(&from).and_then(|it| it.text.clone());
-                self.forget(from);
-                if let (Some(text), Some(path)) = (seen, to) {
+                if let (Some(text), Some(path)) = (self.forget(from), to) {
                     let text = Arc::unwrap_or_clone(text);
                     self.news(News::Learnt { path, stood: None, text });
                 }
@@ -200,13 +198,15 @@ impl Knowing<'_> {
         let path = path.to_owned();
         match text {
             Some(text) => self.news(News::Learnt { path, stood: None, text }),
-            None => self.forget(path),
+            None => drop(self.forget(path)),
         }
     }
 
-    fn forget(&mut self, path: PathBuf) {
-        self.known.forget(&path);
+    /// The model does not know the file any more; its text, if it is here.
+    fn forget(&mut self, path: PathBuf) -> Option<Arc<Text>> {
+        let text = self.known.forget(&path);
         self.to.take(Input::Know { path, hash: None });
+        text
     }
 
     /// Has the files looked after that the session knew of when it was left.
@@ -252,7 +252,7 @@ impl Knowing<'_> {
             }
             match now {
                 Ok(source) => self.settle_look(path, source.text, stamp, is_told, is_clear),
-                Err(_) => self.forget(path),
+                Err(_) => drop(self.forget(path)),
             }
         }
         self.tell_changes(files);

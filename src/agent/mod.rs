@@ -206,7 +206,7 @@ impl Agent {
         let draft = self.prompts.draft.clone();
         self.opening.present(&mut self.conversation, &self.desk, draft, show);
         self.settle();
-        opening::announce(&self.conversation);
+        self.conversation.announce();
     }
 
     fn command(&mut self, command: Command) {

@@ -45,8 +45,7 @@ impl Models {
 
     /// A local server that was found by asking: what it is called from here on.
     pub fn remember(&mut self, chosen: &Chosen) {
-        let http = Http::new(chosen.endpoint.clone()).noting(self.used.clone());
-        self.answer_by(&chosen.endpoint.name, Arc::new(http));
+        self.answer_by(&chosen.endpoint.name, http(chosen, &self.used));
     }
 
     /// Has this answer for all models of an endpoint.
@@ -182,11 +181,15 @@ impl Models {
             if model == tour::NAME {
                 Arc::new(tour::Tour::default())
             } else {
-                Arc::new(Http::new(chosen.endpoint.clone()).noting(self.used.clone()))
+                http(&chosen, &self.used)
             }
         });
         Ok((provider.clone(), chosen))
     }
+}
+
+fn http(chosen: &Chosen, used: &Used) -> Arc<dyn Provider> {
+    Arc::new(Http::new(chosen.endpoint.clone()).noting(used.clone()))
 }
 
 /// `provider/model`.

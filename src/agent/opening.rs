@@ -13,7 +13,6 @@ use crate::session::Input;
 use crate::store::{Draft, Recorded};
 use crate::tool::Desk;
 use crate::view::View;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What the chat of a session begins with.
@@ -124,11 +123,6 @@ impl Opening {
         }
         intro
     }
-}
-
-/// The moment that scripts wait for.
-pub(super) fn announce(of: &Conversation) {
-    of.show(Show::Tell(Report::Event { name: "CalibanSession", data: BTreeMap::new() }));
 }
 
 /// Makes a session from the disk harmless: it does nothing by itself, and watches no file that a link leads out to.

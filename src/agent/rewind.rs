@@ -132,13 +132,9 @@ fn row(it: &Change) -> TurnRow {
 
 fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
     let root = &desk.root;
-    let text = |it: &Content| match it {
-        Content::Text(text) => Some(text.clone()),
-        Content::Absent => Some(Text::default()),
-        Content::Bytes(_) => None,
-    };
-    let diff = match (text(&file.was), text(&file.now)) {
-        (Some(was), Some(now)) => unified(&was, &now, LINES.min(*room)).0,
+    let none = Text::default();
+    let diff = match (text(&file.was, &none), text(&file.now, &none)) {
+        (Some(was), Some(now)) => unified(was, now, LINES.min(*room)).0,
         _ => "(not a text)".to_owned(),
     };
     *room = room.saturating_sub(diff.lines().count());
@@ -155,6 +151,15 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
         about,
         diff,
         todo: file.is_to_do(),
+    }
+}
+
+/// The text of a file; `none` where there is no file.
+fn text<'a>(content: &'a Content, none: &'a Text) -> Option<&'a Text> {
+    match content {
+        Content::Text(text) => Some(text),
+        Content::Absent => Some(none),
+        Content::Bytes(_) => None,
     }
 }
 

@@ -69,8 +69,8 @@ impl Turn {
         provider: Arc<dyn Provider>,
         request: Arc<Request>,
     ) {
-        let samples = self.samples.clone();
-        self.sampling = Some(self.work.spawn(work::sample(provider, request, turn, samples)));
+        let job = work::sample(provider, request, turn, self.samples.clone());
+        self.sampling = Some(self.work.spawn(job));
     }
 
     /// A request that cannot even be sent.
@@ -87,7 +87,7 @@ impl Turn {
     }
 
     pub(super) fn rest(&mut self, turn: TurnId, time: Duration) {
-        let results = self.results.clone();
+        let results = self.results();
         self.resting = Some(self.work.spawn(async move {
             tokio::time::sleep(time).await;
             let _ = results.send(Input::Rested { turn });

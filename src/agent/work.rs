@@ -57,7 +57,6 @@ pub(super) struct Job {
 
 /// Runs one read or command. Whatever happens in it, the call gets its answer.
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
-    let id = call.id.clone();
     let acts = job.desk.tools.find(&call.tool).is_some_and(Tool::acts);
     if acts && !job.unsaved.is_empty() {
         let unsaved = job.desk.workspace.save(job.unsaved).await;
@@ -77,7 +76,7 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     // A search shows lines, not files: only `read` makes a text known.
     let desk = Desk { seen: (call.tool == "read").then_some(seen), ..job.desk };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
-    let answer = ran.unwrap_or_else(|_| broken(&id));
+    let answer = ran.unwrap_or_else(|_| broken(&call.id));
     drop(desk);
     while let Some((path, source)) = texts.recv().await {
         learnt(&call.input, path, source).map(|it| job.knowing.send(it));
@@ -91,13 +90,8 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
 }
 
 fn broken(id: &CallId) -> ToolAnswer {
-    ToolAnswer {
-        id: id.clone(),
-        text: "The tool failed inside Caliban; this is not your fault. Try another way.".into(),
-        failed: true,
-        summary: "failed".into(),
-        output: None,
-    }
+    let text = "The tool failed inside Caliban; this is not your fault. Try another way.";
+    ToolAnswer::failed(id, text.to_owned(), "failed")
 }
 
 /// What the model learns by a text that a call with these arguments has read; nothing where it was shown a part of a text

@@ -101,7 +101,7 @@ fn answers(message: &Message, next: Option<&Message>) -> Vec<Block> {
 
 fn lost(id: &CallId) -> ToolAnswer {
     let text = "The result of this call was lost. The call may have had effects.".to_owned();
-    ToolAnswer { id: id.clone(), text, failed: true, summary: String::new(), output: None }
+    ToolAnswer::failed(id, text, "")
 }
 
 fn filled(answer: &ToolAnswer) -> ToolAnswer {

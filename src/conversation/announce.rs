@@ -1,7 +1,7 @@
 //! The events of a conversation that scripts can wait for: `User` autocommands in Neovim.
 
 use super::Conversation;
-use super::report::Report;
+use super::report::{Report, Show};
 use crate::event::Event;
 use crate::message::{Block, CallId};
 use crate::session;
@@ -12,6 +12,11 @@ use std::collections::BTreeMap;
 const QUESTION: usize = 4000;
 
 impl Conversation {
+    /// Tells scripts that the session is open and shown.
+    pub fn announce(&self) {
+        self.show(Show::Tell(Report::Event { name: "CalibanSession", data: BTreeMap::new() }));
+    }
+
     /// The announcement of an event, if it has one.
     pub(super) fn announcement(&self, event: &Event) -> Option<Report> {
         let mut data = BTreeMap::new();
@@ -22,13 +27,11 @@ impl Conversation {
                 "CalibanTurnEnd"
             }
             Event::Started { call, .. } => {
-                data.insert("call", call.0.clone());
-                data.insert("tool", self.tool_of(call));
+                self.name(call, &mut data);
                 "CalibanToolStart"
             }
             Event::Answered { answer, .. } => {
-                data.insert("call", answer.id.0.clone());
-                data.insert("tool", self.tool_of(&answer.id));
+                self.name(&answer.id, &mut data);
                 data.insert("failed", answer.failed.to_string());
                 "CalibanToolEnd"
             }
@@ -42,14 +45,15 @@ impl Conversation {
         Some(Report::Event { name, data })
     }
 
-    /// The name of a call's tool.
-    fn tool_of(&self, id: &CallId) -> String {
-        let blocks = self.session.messages.iter().rev().flat_map(|it| &it.blocks);
-        let call = blocks.filter_map(|it| match it {
-            Block::Call(call) if call.id == *id => Some(call.tool.clone()),
+    /// Adds a call and its tool.
+    fn name(&self, id: &CallId, data: &mut BTreeMap<&'static str, String>) {
+        let mut blocks = self.session.messages.iter().rev().flat_map(|it| &it.blocks);
+        let tool = blocks.find_map(|it| match it {
+            Block::Call(call) if call.id == *id => Some(call.tool.as_str()),
             _ => None,
         });
-        call.take(1).collect()
+        data.insert("call", id.0.clone());
+        data.insert("tool", tool.unwrap_or_default().to_owned());
     }
 }
 

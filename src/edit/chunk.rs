@@ -2,11 +2,10 @@
 //! its anchors, and at the end if it says so. If several places fit, none is changed.
 
 use super::Misfit;
+use super::back::{Splice, Step, splice};
 use super::ladder::{self, Found, Place, lines_of_block};
 use super::lines::{Lines, bare, indentation};
-use super::resolve::{
-    Splice, absent, ambiguous, fitted, lines_of, refuse_placeholder, splice, tolerated,
-};
+use super::resolve::{absent, ambiguous, fitted, lines_of, refuse_placeholder, tolerated};
 use crate::text::Text;
 use std::ops::Range;
 
@@ -46,8 +45,8 @@ impl Chunk {
     }
 }
 
-/// Applies the chunks. Returns, for the model, which differences were tolerated.
-pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<String, Misfit> {
+/// Applies the chunks. Returns, for the model, which differences were tolerated, and the way back.
+pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<(String, Step), Misfit> {
     let lines = Lines::of(&text.content);
     let mut done: Vec<Splice> = Vec::new();
     let mut notes = Vec::new();
@@ -64,8 +63,8 @@ pub(super) fn patch(text: &mut Text, chunks: &[Chunk]) -> Result<String, Misfit>
         done.push((bytes, new));
     }
     done.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
-    splice(&mut text.content, done)?;
-    Ok(notes.join("\n"))
+    let stood = splice(&mut text.content, &done).ok_or(Misfit::Unchanged)?;
+    Ok((notes.join("\n"), Step::Places(stood)))
 }
 
 struct Placing<'a> {

@@ -2,7 +2,7 @@
 //! and how it reads is taken from the settled text.
 
 use super::outcome::Sides;
-use super::{Decided, Fate, Outcome, Part};
+use super::{Decided, Fate, Outcome, Revision};
 use crate::text::{Hunk, Text, diff};
 use serde::Deserialize;
 
@@ -20,18 +20,22 @@ pub enum Decision {
 
 /// The decision on each hunk of the part at `at` of a proposal, taken from the decisions on the proposal's hunks.
 /// `None` for a hunk about which they say nothing.
-pub fn decisions(parts: &[Part], at: usize, of_proposal: &[Decision]) -> Vec<Option<Decision>> {
+pub fn decisions(
+    parts: &[Revision<'_>],
+    at: usize,
+    of_proposal: &[Decision],
+) -> Vec<Option<Decision>> {
     let ([first, ..], [.., last]) = (parts, parts) else { return Vec::new() };
-    let whole = diff(&first.before, &last.after);
-    let part = &parts[at];
-    let own = diff(&part.before, &part.after);
+    let whole = diff(first.before, last.after);
+    let part = parts[at];
+    let own = diff(part.before, part.after);
     match of_proposal {
         // a final newline is no change of a line, so it has no hunk
         [one] if whole.is_empty() && own.is_empty() => return vec![Some(*one)],
         all if all.len() != whole.len() => return Vec::new(),
         _ => {}
     }
-    let sides = Sides::new(part, &last.after);
+    let sides = Sides::new(part, last.after);
     let of_hunk = |hunk: &Hunk| {
         let now = sides.widened(hunk.new.clone()).1;
         let meets =
@@ -52,8 +56,13 @@ fn joined(one: Decision, other: Decision) -> Decision {
 }
 
 /// Replaces the fates that were read from the settled text by the user's decisions.
-pub fn follow(outcome: &mut Outcome, part: &Part, settled: &Text, decisions: &[Option<Decision>]) {
-    let hunks = diff(&part.before, &part.after);
+pub fn follow(
+    outcome: &mut Outcome,
+    part: Revision<'_>,
+    settled: &Text,
+    decisions: &[Option<Decision>],
+) {
+    let hunks = diff(part.before, part.after);
     let sides = Sides::new(part, settled);
     for (at, (decided, decision)) in outcome.hunks.iter_mut().zip(decisions).enumerate() {
         let Some(decision) = decision else { continue };

@@ -1,7 +1,7 @@
 //! Finds the hunks that only a formatter changed: a formatter was seen at work, or only blanks differ.
 
 use super::outcome::{Sides, span};
-use super::{Fate, Outcome, Part, merge};
+use super::{Fate, Outcome, Revision, merge};
 use crate::text::{Text, diff};
 
 /// A formatter's change of a text.
@@ -15,7 +15,7 @@ pub struct Formatting {
 /// the order in which they were seen.
 pub(super) fn tell_apart(
     outcome: &mut Outcome,
-    part: &Part,
+    part: Revision<'_>,
     settled: &Text,
     formattings: &[Formatting],
 ) {
@@ -26,7 +26,7 @@ pub(super) fn tell_apart(
         .iter()
         .fold(part.after.clone(), |text, it| merge(&it.before, &it.after, &text).text);
     let (by_user, by_formatter) = (Sides::new(part, settled), Sides::new(part, &formatted));
-    for (hunk, decided) in diff(&part.before, &part.after).iter().zip(&mut outcome.hunks) {
+    for (hunk, decided) in diff(part.before, part.after).iter().zip(&mut outcome.hunks) {
         if decided.fate != Fate::Reworked {
             continue;
         }

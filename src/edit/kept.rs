@@ -20,11 +20,6 @@ fn name(text: &str) -> String {
 pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
     let useless = [Misfit::Unchanged, Misfit::EmptyOld].contains(misfit)
         || matches!(misfit, Misfit::AlreadyApplied { .. } | Misfit::Refused(_));
-    let text = |edit: &Edit| match &edit.change {
-        Change::Replace(one) => Some(("new_from", one.new.clone())),
-        Change::Write { text } => Some(("text_from", text.clone())),
-        Change::Create { .. } | Change::Patch(_) | Change::Become { .. } | Change::Whole(_) => None,
-    };
     let long = edits.iter().enumerate().filter_map(|(at, edit)| Some((at, text(edit)?)));
     let long: Vec<_> = long.filter(|(_, (_, text))| text.len() >= LONG && !useless).collect();
     match &long[..] {
@@ -43,6 +38,15 @@ pub fn kept(edits: &[Edit], misfit: &Misfit) -> String {
                 "\nCaliban kept the new texts: send `new_from` with these names instead of `new`: {each}."
             )
         }
+    }
+}
+
+/// The argument that brought an edit's new text, and that text.
+fn text(edit: &Edit) -> Option<(&'static str, &str)> {
+    match &edit.change {
+        Change::Replace(one) => Some(("new_from", &one.new)),
+        Change::Write { text } => Some(("text_from", text)),
+        Change::Create { .. } | Change::Patch(_) | Change::Become { .. } | Change::Whole(_) => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! A model's edits of a file, their results, and the user's decisions on them. Pure.
 
+mod back;
 mod chunk;
 mod decision;
 mod fold;
@@ -15,11 +16,13 @@ mod outcome;
 mod patch;
 mod plan;
 mod resolve;
+mod stack;
 mod unified;
 mod written;
 #[cfg(test)]
 mod tests;
 
+pub use back::Back;
 pub use chunk::Chunk;
 pub use decision::{Decision, decisions, follow};
 pub use formatted::Formatting;
@@ -29,6 +32,7 @@ pub use outcome::{Told, elsewhere, outcome, outcome_among, reasons};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;
+pub use stack::{Manner, Stack};
 pub use unified::unified;
 pub use written::{reformatted, written};
 
@@ -74,7 +78,7 @@ impl Edit {
     /// The file's path, and its new path if it is renamed.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let to = match &self.change {
-            Change::Whole(Whole::Rename { to }) => Some(to.as_path()),
+            Change::Whole(whole) => whole.to(),
             _ => None,
         };
         [self.path.as_path()].into_iter().chain(to)
@@ -153,7 +157,7 @@ pub enum Misfit {
 /// A change that waits for the user. All edits of one reply to one file form one proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// Each call's part: the text before and after it. Never empty; each part begins where the previous one ended.
+    /// Each call's part, in order.
     pub parts: Vec<Part>,
     /// Absolute.
     pub path: PathBuf,
@@ -177,22 +181,48 @@ pub enum Whole {
     },
 }
 
+impl Whole {
+    /// The path that the file is to have, if another.
+    pub fn to(&self) -> Option<&Path> {
+        match self {
+            Whole::Rename { to } => Some(to),
+            Whole::Delete => None,
+        }
+    }
+}
+
+/// One call's part of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub call: CallId,
-    pub before: Text,
-    pub after: Text,
+    /// The way back to the text before it. `Proposal::texts` makes all of these texts.
+    pub back: Back,
     /// For the model, with the verdict: which differences were tolerated.
     pub note: String,
+}
+
+/// A text before a change and after it.
+#[derive(Debug, Clone, Copy)]
+pub struct Revision<'a> {
+    pub before: &'a Text,
+    pub after: &'a Text,
 }
 
 impl Proposal {
     /// The file's new path, if it is renamed.
     pub fn to(&self) -> Option<&Path> {
-        match &self.whole {
-            Some(Whole::Rename { to }) => Some(to),
-            _ => None,
+        self.whole.as_ref().and_then(Whole::to)
+    }
+
+    /// The text before the first part, and the text after each part.
+    pub fn texts(&self) -> Vec<Text> {
+        let mut texts = vec![self.after.clone()];
+        for part in self.parts.iter().rev() {
+            let after = texts.last().cloned().unwrap_or_default();
+            texts.push(part.back.before(after).unwrap_or_default());
         }
+        texts.reverse();
+        texts
     }
 
     /// Notes that the proposal was written, and that the model was told. `text` is the text on disk if it differs
@@ -200,8 +230,8 @@ impl Proposal {
     pub fn written_as(&mut self, text: Option<&Text>) {
         self.parts.iter_mut().for_each(|part| part.note.clear());
         if let (Some(text), Some(last)) = (text, self.parts.last_mut()) {
-            self.after.clone_from(text);
-            last.after.clone_from(text);
+            let proposed = std::mem::replace(&mut self.after, text.clone());
+            last.back = Back::to(last.back.before(proposed));
         }
     }
 }

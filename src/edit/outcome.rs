@@ -1,7 +1,7 @@
 //! What the user made of a proposal: compares each hunk with the text that they settled on.
 
 use super::formatted::{self, Formatting};
-use super::{Decided, Fate, Outcome, Part, merge};
+use super::{Decided, Fate, Outcome, Revision, merge};
 use crate::text::{Hunk, Text, diff, diff_lines, distance};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -16,8 +16,8 @@ const TOLD: usize = 20;
 
 /// The fates of one part's hunks in the settled text. If the file is gone (`None`), all hunks are undone. The user's
 /// changes elsewhere do not count, even if they move lines.
-pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
-    let hunks = diff(&part.before, &part.after);
+pub fn outcome(part: Revision<'_>, settled: Option<&Text>) -> Outcome {
+    let hunks = diff(part.before, part.after);
     let all = |fate| {
         let one = || Decided { fate, is_edited: false, line: 1, lines: Vec::new(), from: 0 };
         let hunks = (0..hunks.len().max(1)).map(|_| one()).collect();
@@ -36,7 +36,7 @@ pub fn outcome(part: &Part, settled: Option<&Text>) -> Outcome {
 /// later edit or a formatter changed are not the user's work. Lines that were rejected together with an earlier edit
 /// read as they did before that edit.
 pub fn outcome_among(
-    parts: &[&Part],
+    parts: &[Revision<'_>],
     at: usize,
     settled: Option<&Text>,
     formattings: &[Formatting],
@@ -53,11 +53,16 @@ pub fn outcome_among(
 
 /// Distinguishes lines that later calls changed, and lines that were rejected with earlier calls, from lines that the
 /// user reworked.
-fn tell_calls_apart(outcome: &mut Outcome, parts: &[&Part], at: usize, settled: Option<&Text>) {
+fn tell_calls_apart(
+    outcome: &mut Outcome,
+    parts: &[Revision<'_>],
+    at: usize,
+    settled: Option<&Text>,
+) {
     let part = parts[at];
     for edit in &parts[at + 1..] {
-        let before = self::outcome(part, Some(&edit.before));
-        let after = self::outcome(part, Some(&edit.after));
+        let before = self::outcome(part, Some(edit.before));
+        let after = self::outcome(part, Some(edit.after));
         for (at, hunk) in outcome.hunks.iter_mut().enumerate() {
             let stood = before.hunks[at].fate == Fate::Kept;
             if hunk.fate == Fate::Reworked && stood && after.hunks[at].fate != Fate::Kept {
@@ -65,10 +70,10 @@ fn tell_calls_apart(outcome: &mut Outcome, parts: &[&Part], at: usize, settled: 
             }
         }
     }
-    let whole = Part { before: parts[0].before.clone(), ..part.clone() };
-    let judged = self::outcome(&whole, settled).hunks;
-    let hunks: Vec<_> = diff(&whole.before, &whole.after).into_iter().zip(judged).collect();
-    for (own, hunk) in diff(&part.before, &part.after).iter().zip(&mut outcome.hunks) {
+    let whole = Revision { before: parts[0].before, ..part };
+    let judged = self::outcome(whole, settled).hunks;
+    let hunks: Vec<_> = diff(whole.before, whole.after).into_iter().zip(judged).collect();
+    for (own, hunk) in diff(part.before, part.after).iter().zip(&mut outcome.hunks) {
         let meets =
             |it: &&(Hunk, Decided)| it.0.new.start <= own.new.end && own.new.start <= it.0.new.end;
         let mut met = hunks.iter().filter(meets).map(|it| &it.1).peekable();
@@ -84,7 +89,7 @@ fn tell_calls_apart(outcome: &mut Outcome, parts: &[&Part], at: usize, settled: 
 /// The other changes in the settled text, by the user or a formatter, as a small diff for the model; empty if there
 /// are none. `part` is the whole proposal. Changes up to the text `told` are left out, because the model knows that
 /// text.
-pub fn elsewhere(part: &Part, settled: &Text, told: Option<&Text>) -> String {
+pub fn elsewhere(part: Revision<'_>, settled: &Text, told: Option<&Text>) -> String {
     let expected = expected(part, settled);
     let known = match told {
         Some(told) => merge(&self::expected(part, told), &expected, told).text,
@@ -104,14 +109,14 @@ pub fn elsewhere(part: &Part, settled: &Text, told: Option<&Text>) -> String {
 }
 
 /// The proposed text with the part's hunks as they are in the settled text.
-fn expected(part: &Part, settled: &Text) -> Text {
+fn expected(part: Revision<'_>, settled: &Text) -> Text {
     let sides = Sides::new(part, settled);
     let mut expected: Vec<&str> = Vec::new();
     // how many lines of `after` and of the settled text have been taken
     let (mut at, mut done) = (0, 0);
     // where the last reworked lines end in `after`; everything before is taken from the settled text
     let mut reworked = None;
-    for hunk in diff(&part.before, &part.after) {
+    for hunk in diff(part.before, part.after) {
         let new = span(&hunk.new);
         let fate = sides.judge(&hunk);
         if !matches!(fate, Fate::Kept | Fate::Undone) {
@@ -137,7 +142,7 @@ fn expected(part: &Part, settled: &Text) -> Text {
 /// The user's reasons that belong to hunks of this part, each once. A reason comes with its hunk's lines as they were
 /// proposed.
 pub fn reasons<'a>(
-    part: &Part,
+    part: Revision<'_>,
     given: impl Iterator<Item = (&'a [String], &'a str)>,
 ) -> Vec<String> {
     let mut given = given.peekable();
@@ -148,7 +153,7 @@ pub fn reasons<'a>(
         (part.before.lines().collect(), part.after.lines().collect());
     let (mut come, mut gone): (HashSet<&str>, HashSet<&str>) = Default::default();
     let mut removes = false;
-    for hunk in diff(&part.before, &part.after) {
+    for hunk in diff(part.before, part.after) {
         if hunk.new.is_empty() {
             removes = true;
             gone.extend(before[span(&hunk.old)].iter().copied());
@@ -178,12 +183,12 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn new(part: &'a Part, settled: &'a Text) -> Sides<'a> {
+    pub(super) fn new(part: Revision<'a>, settled: &'a Text) -> Sides<'a> {
         Sides {
             before: part.before.lines().collect(),
             after: part.after.lines().collect(),
             settled: settled.lines().collect(),
-            later: diff(&part.after, settled),
+            later: diff(part.after, settled),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Applies all edits of a call, to one or several files, or none of them.
 
+use super::back::{Back, Step};
 use super::resolve::amend;
 use super::{Change, Edit, Misfit, Whole};
 use crate::text::Text;
@@ -13,21 +14,20 @@ pub type Texts = BTreeMap<PathBuf, Option<Text>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub path: PathBuf,
-    pub before: Option<Text>,
-    pub after: Text,
+    /// The way back from the new text to the text before the call.
+    pub back: Back,
+    pub has_new_text: bool,
     /// Which differences were tolerated, for the model; one line for each edit.
     pub note: String,
     /// Whether the file is also deleted or renamed.
     pub whole: Option<Whole>,
+    /// The file did not exist.
+    is_new: bool,
 }
 
 impl Changed {
-    pub fn has_new_text(&self) -> bool {
-        self.before.as_ref() != Some(&self.after)
-    }
-
-    fn goes_on(&mut self, text: Text, note: &str, whole: Option<Whole>) {
-        self.after = text;
+    fn goes_on(&mut self, step: Step, note: &str, whole: Option<Whole>) {
+        self.back.push(step);
         self.whole = whole;
         if !self.note.is_empty() && !note.is_empty() {
             self.note.push('\n');
@@ -37,18 +37,14 @@ impl Changed {
 
     /// Whether a further change contradicts what the call already does to this file.
     fn excludes(&self, path: &Path, change: &Change) -> bool {
-        let target = |whole: &Whole| match whole {
-            Whole::Rename { to } => Some(to.clone()),
-            Whole::Delete => None,
-        };
-        let own = self.whole.as_ref().and_then(target);
+        let own = self.whole.as_ref().and_then(Whole::to);
         let Change::Whole(whole) = change else {
-            return self.whole.is_some() && self.path == path || own.is_some_and(|it| it == path);
+            return self.whole.is_some() && self.path == path || own == Some(path);
         };
-        let other = target(whole);
-        let may_follow = self.whole.is_none() && self.before.is_some() && other.is_some();
+        let other = whole.to();
+        let may_follow = self.whole.is_none() && !self.is_new && other.is_some();
         self.path == path && !may_follow
-            || own.as_deref() == Some(path)
+            || own == Some(path)
             || other.is_some_and(|it| it == self.path || Some(it) == own)
     }
 }
@@ -68,61 +64,94 @@ pub struct Refusal {
     pub misfit: Misfit,
 }
 
-/// Applies a call's edits in order. Before each edit, `may` decides whether that text may be changed.
+/// Applies a call's edits in order: all of them, or none. Before the first edit of a file, `may` decides whether that
+/// text may be changed.
 pub fn apply(
-    texts: &Texts,
+    texts: &mut Texts,
     edits: &[Edit],
     may: impl Fn(&Path, Option<&Text>, &Change) -> Result<(), Misfit>,
 ) -> Result<Vec<Changed>, Box<Refusal>> {
     let mut files: Vec<Changed> = Vec::new();
-    let is_patch = is_patch(edits);
-    for (at, Edit { path, change }) in edits.iter().enumerate() {
-        let known = files.iter().position(|it| it.path == *path);
-        let before = texts.get(path).and_then(Option::as_ref);
-        let now = known.map_or(before, |it| Some(&files[it].after));
-        let refuse = |text: Option<Text>, misfit| {
-            let is_whole = matches!(change, Change::Whole(_));
-            let (path, of) = (path.clone(), edits.len());
-            Box::new(Refusal { at, of, is_patch, is_whole, path, text, misfit })
-        };
-        if files.iter().any(|it| it.excludes(path, change)) {
-            let why = "the same call also deletes or renames this file, or uses its new path";
-            return Err(refuse(now.cloned(), Misfit::Refused(why.to_owned())));
-        }
-        if known.is_none() {
-            may(path, now, change).map_err(|misfit| refuse(now.cloned(), misfit))?;
-        }
-        // moved out instead of cloned, because a refusal drops all files
-        let mut text = match known {
-            Some(known) => Some(std::mem::take(&mut files[known].after)),
-            None => before.cloned(),
-        };
-        let note = match amend(&mut text, change) {
-            Ok(note) => note,
-            Err(misfit) => return Err(refuse(text, misfit)),
-        };
-        let text = text.unwrap_or_default();
-        let is_only = edits.len() == 1 || matches!(change, Change::Patch(_));
-        let note = if note.is_empty() || is_only { note } else { format!("$.edits[{at}]: {note}") };
-        let whole = match change {
-            Change::Whole(whole) => Some(whole.clone()),
-            _ => None,
-        };
-        if let Some(known) = known {
-            files[known].goes_on(text, &note, whole);
-        } else {
-            let (path, before) = (path.clone(), before.cloned());
-            files.push(Changed { path, before, after: text, note, whole });
+    let refused = |texts: &Texts, at: usize, misfit| {
+        let Edit { path, change } = &edits[at];
+        Box::new(Refusal {
+            at,
+            of: edits.len(),
+            is_patch: is_patch(edits),
+            is_whole: matches!(change, Change::Whole(_)),
+            path: path.clone(),
+            text: texts.get(path).cloned().flatten(),
+            misfit,
+        })
+    };
+    for at in 0..edits.len() {
+        if let Err(misfit) = add(texts, &mut files, edits, at, &may) {
+            let refusal = refused(texts, at, misfit);
+            take_back(texts, files);
+            return Err(refusal);
         }
     }
-    files.retain(|it| it.has_new_text() || it.whole.is_some());
-    if let (true, Some(Edit { path, .. })) = (files.is_empty(), edits.first()) {
-        let (path, text) = (path.clone(), texts.get(path).cloned().flatten());
-        let misfit = Misfit::Unchanged;
-        let (at, of, is_patch, is_whole) = (0, 1, false, false);
-        return Err(Box::new(Refusal { at, of, is_patch, is_whole, path, text, misfit }));
+    for it in &mut files {
+        let after = texts.get(&it.path).and_then(Option::as_ref);
+        it.has_new_text = after.is_some_and(|after| it.back.is_changed(after));
+    }
+    files.retain(|it| it.has_new_text || it.whole.is_some());
+    if files.is_empty() && !edits.is_empty() {
+        let (of, is_patch, is_whole) = (1, false, false);
+        let refusal = *refused(texts, 0, Misfit::Unchanged);
+        return Err(Box::new(Refusal { of, is_patch, is_whole, ..refusal }));
     }
     Ok(files)
+}
+
+/// Applies the edit at `at`.
+fn add(
+    texts: &mut Texts,
+    files: &mut Vec<Changed>,
+    edits: &[Edit],
+    at: usize,
+    may: impl Fn(&Path, Option<&Text>, &Change) -> Result<(), Misfit>,
+) -> Result<(), Misfit> {
+    let Edit { path, change } = &edits[at];
+    if files.iter().any(|it| it.excludes(path, change)) {
+        let why = "the same call also deletes or renames this file, or uses its new path";
+        return Err(Misfit::Refused(why.to_owned()));
+    }
+    let known = files.iter().position(|it| it.path == *path);
+    let text = texts.entry(path.clone()).or_default();
+    if known.is_none() {
+        may(path, text.as_ref(), change)?;
+    }
+    let is_new = text.is_none();
+    let (note, step) = amend(text, change)?;
+    let is_only = edits.len() == 1 || matches!(change, Change::Patch(_));
+    let note = if note.is_empty() || is_only { note } else { format!("$.edits[{at}]: {note}") };
+    let whole = match change {
+        Change::Whole(whole) => Some(whole.clone()),
+        _ => None,
+    };
+    let at = known.unwrap_or_else(|| {
+        files.push(Changed {
+            path: path.clone(),
+            back: Back::default(),
+            has_new_text: false,
+            note: String::new(),
+            whole: None,
+            is_new,
+        });
+        files.len() - 1
+    });
+    files[at].goes_on(step, &note, whole);
+    Ok(())
+}
+
+/// Gives the texts back as they were before the call.
+fn take_back(texts: &mut Texts, files: Vec<Changed>) {
+    for Changed { path, back, .. } in files {
+        if let Some(text) = texts.get_mut(&path) {
+            *text = text.take().and_then(|after| back.before(after));
+        }
+    }
 }
 
 fn is_patch(edits: &[Edit]) -> bool {

@@ -1,5 +1,6 @@
 //! Applies a change to a text: it matches at one place, or it is a misfit. Nothing outside of the match changes.
 
+use super::back::{Splice, Step, splice};
 use super::chunk;
 use super::ladder::{self, Found, Place, Rung};
 use super::nearest::nearest;
@@ -7,7 +8,6 @@ use super::{Change, Fit, Misfit, Replacement};
 use crate::text::{Newline, Text};
 use memchr::memmem;
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// The most places of an ambiguous `old` that are searched.
 const PLACES: usize = 100;
@@ -17,14 +17,14 @@ const TELLING: usize = 8;
 /// The result of `change`. `before` is `None` if there is no file.
 pub fn resolve(before: Option<&Text>, change: &Change) -> Result<Fit, Misfit> {
     let mut text = before.cloned();
-    let note = amend(&mut text, change)?;
+    let note = amend(&mut text, change)?.0;
     Ok(Fit { text: text.unwrap_or_default(), note })
 }
 
-/// Changes a text in place (`None` if there is no file). Returns, for the model, which differences were tolerated. A
-/// misfit leaves the text unchanged. A call may have thousands of edits, and copying a long text for each would take
-/// longer than searching it.
-pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, Misfit> {
+/// Changes a text in place (`None` if there is no file). Returns, for the model, which differences were tolerated, and
+/// the way back. A misfit leaves the text unchanged. A reply may have thousands of edits, and copying a long text for
+/// each would take longer than searching it.
+pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<(String, Step), Misfit> {
     let new = match (change, text.as_mut()) {
         (Change::Write { text: given }, Some(now)) if !now.content.is_empty() => {
             overwritten(now, given)?
@@ -40,7 +40,7 @@ pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, 
             let why = "its text changed after the language server read it; call the tool again";
             return Err(Misfit::Refused(why.to_owned()));
         }
-        (Change::Whole(_), Some(_)) => return Ok(String::new()),
+        (Change::Whole(_), Some(_)) => return Ok((String::new(), Step::Places(Vec::new()))),
         (Change::Replace(one), None) if one.old.is_empty() => fresh(None, &one.new)?,
         (Change::Replace(_) | Change::Patch(_) | Change::Whole(_), None) => {
             return Err(Misfit::NoFile);
@@ -49,8 +49,7 @@ pub(super) fn amend(text: &mut Option<Text>, change: &Change) -> Result<String, 
         (Change::Replace(one), Some(now)) if now.content.is_empty() => fresh(Some(now), &one.new)?,
         (Change::Replace(_), Some(_)) => return Err(Misfit::EmptyOld),
     };
-    *text = Some(new);
-    Ok(String::new())
+    Ok((String::new(), Step::Whole(text.replace(new))))
 }
 
 /// The first text of a new or an empty file, with the newlines and the byte order mark that were given.
@@ -70,7 +69,7 @@ fn overwritten(before: &Text, given: &str) -> Result<Text, Misfit> {
     Ok(Text { content, ..*before })
 }
 
-fn replace(text: &mut Text, one: &Replacement) -> Result<String, Misfit> {
+fn replace(text: &mut Text, one: &Replacement) -> Result<(String, Step), Misfit> {
     let (old, new) = (fitted(text, &one.old)?, fitted(text, &one.new)?);
     if old == new {
         return Err(Misfit::Unchanged);
@@ -89,39 +88,12 @@ fn replace(text: &mut Text, one: &Replacement) -> Result<String, Misfit> {
     for place in &found.places {
         if splices.last().is_none_or(|it| it.0.end <= place.bytes.start) {
             let new = found.new_at(place).ok_or_else(|| absent(text, &old, &new))?;
-            splices.push((place.bytes.clone(), new.into_owned()));
+            splices.push((place.bytes.start..place.bytes.end, new.into_owned()));
         }
     }
     let note = tolerated("`old`", content, &found.places, &found.rungs);
-    splice(&mut text.content, splices)?;
-    Ok(note)
-}
-
-/// A range of bytes of a text, and its new text.
-pub(super) type Splice = (Range<usize>, String);
-
-/// Applies changes that ascend and do not overlap.
-pub(super) fn splice(content: &mut String, splices: Vec<Splice>) -> Result<(), Misfit> {
-    if let [(bytes, new)] = &splices[..] {
-        if content[bytes.clone()] == **new {
-            return Err(Misfit::Unchanged);
-        }
-        content.replace_range(bytes.clone(), new);
-        return Ok(());
-    }
-    let mut out = String::with_capacity(content.len());
-    let mut from = 0;
-    for (bytes, new) in splices {
-        out.push_str(&content[from..bytes.start]);
-        out.push_str(&new);
-        from = bytes.end;
-    }
-    out.push_str(&content[from..]);
-    if out == *content {
-        return Err(Misfit::Unchanged);
-    }
-    *content = out;
-    Ok(())
+    let stood = splice(&mut text.content, &splices).ok_or(Misfit::Unchanged)?;
+    Ok((note, Step::Places(stood)))
 }
 
 pub(super) fn ambiguous(content: &str, found: Found) -> Misfit {

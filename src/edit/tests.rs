@@ -37,10 +37,11 @@ fn edits(json: &Value) -> Vec<Edit> {
 fn check_case(dir: &Path) {
     let before = fs::read(dir.join("before")).ok().map(|bytes| Text::decode(&bytes).unwrap());
     let json = serde_json::from_slice(&fs::read(dir.join("edit.json")).unwrap()).unwrap();
-    let texts = Texts::from([(PATH.into(), before)]);
-    match apply(&texts, &edits(&json), |_, _, _| Ok(())) {
+    let mut texts = Texts::from([(PATH.into(), before)]);
+    match apply(&mut texts, &edits(&json), |_, _, _| Ok(())) {
         Ok(files) => {
-            let [Changed { after, note, .. }] = &files[..] else { panic!("{files:?}") };
+            let [Changed { note, .. }] = &files[..] else { panic!("{files:?}") };
+            let after = texts[Path::new(PATH)].clone().unwrap();
             let wanted = fs::read(dir.join("after"))
                 .unwrap_or_else(|_| panic!("{} should not fit: {after:?}", dir.display()));
             let got = after.encode();
@@ -107,18 +108,18 @@ fn big_texts_are_edited() {
     assert!(matches!(resolve(Some(&same), &replace(&old, "")), Err(Misfit::Ambiguous { .. })));
 }
 
-fn part(before: &str, after: &str) -> Part {
-    let (before, after) = (Text::new(before), Text::new(after));
-    Part { call: CallId("c".into()), before, after, note: String::new() }
+fn part(before: &str, after: &str) -> Revision<'static> {
+    let [before, after] = [before, after].map(|it| &*Box::leak(Box::new(Text::new(it))));
+    Revision { before, after }
 }
 
 fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expect) {
     let settled = settled.map(Text::new);
-    let outcome = outcome(&part(before, after), settled.as_ref());
+    let outcome = outcome(part(before, after), settled.as_ref());
     let mut said = outcome.say("a.rs", &[], &mut Told::default());
     if let Some(settled) = &settled {
         said.push('\n');
-        said.push_str(&elsewhere(&part(before, after), settled, None));
+        said.push_str(&elsewhere(part(before, after), settled, None));
     }
     expect.assert_eq(said.trim_end());
 }
@@ -189,20 +190,20 @@ fn changes_elsewhere_are_told_once() {
         The file changed elsewhere too, by the user or a formatter:
         @@ line 6
         +last"#]]
-    .assert_eq(&elsewhere(&part, &settled, Some(&told)));
-    assert_eq!(elsewhere(&part, &settled, Some(&settled)), "");
+    .assert_eq(&elsewhere(part, &settled, Some(&told)));
+    assert_eq!(elsewhere(part, &settled, Some(&settled)), "");
     let beside = Text::new("a\nB\nc\nmine\ntoo\n");
     expect![[r#"
         The file changed elsewhere too, by the user or a formatter:
         @@ line 5
         -d
         +too"#]]
-    .assert_eq(&elsewhere(&part, &beside, Some(&told)));
+    .assert_eq(&elsewhere(part, &beside, Some(&told)));
     expect![[r#"
         The file changed elsewhere too, by the user or a formatter:
         @@ line 4
         -mine"#]]
-    .assert_eq(&elsewhere(&part, &part.after, Some(&told)));
+    .assert_eq(&elsewhere(part, part.after, Some(&told)));
 }
 
 /// The file has a completely different text. Each of its lines is told once, even if it stands in the place of
@@ -215,8 +216,8 @@ fn lines_in_the_place_of_several_hunks_are_told_once() {
     let after = before.replace("l2", "L2").replace("l8", "L8\nL8b");
     let told = |settled: &str| {
         let (part, settled) = (part(&before, &after), Text::new(settled));
-        let said = outcome(&part, Some(&settled)).say("a", &[], &mut Told::default());
-        said + "\n" + &elsewhere(&part, &settled, None)
+        let said = outcome(part, Some(&settled)).say("a", &[], &mut Told::default());
+        said + "\n" + &elsewhere(part, &settled, None)
     };
     expect![[r#"
         Of 2 changes in a: 2 reworked by the user.
@@ -268,7 +269,7 @@ fn lines_in_the_place_of_several_hunks_are_told_once() {
 #[test]
 fn equal_lines_around_a_hunk_do_not_change_its_fate() {
     let judged = |before, after, settled: &str| {
-        let outcome = outcome(&part(before, after), Some(&Text::new(settled)));
+        let outcome = outcome(part(before, after), Some(&Text::new(settled)));
         (outcome.count(Fate::Kept), outcome.count(Fate::Undone), outcome.count(Fate::Reworked))
     };
     assert_eq!(judged("A\n}\nB\n", "A\n}\n}\nB\n", "A\n}\nB2\n"), (0, 1, 0));
@@ -285,9 +286,8 @@ fn each_of_overlapping_edits_gets_its_own_outcome() {
     let told = |settled: &str| {
         let settled = Text::new(settled);
         let mut told = Told::default();
-        let said = [0, 1].map(|at| {
-            outcome_among(&parts.each_ref(), at, Some(&settled), &[]).say("a", &[], &mut told)
-        });
+        let said = [0, 1]
+            .map(|at| outcome_among(&parts, at, Some(&settled), &[]).say("a", &[], &mut told));
         said.join("\n")
     };
     expect![[r#"
@@ -313,7 +313,7 @@ fn each_reason_goes_to_the_part_with_its_hunk() {
     let told = |before, after, lines: &[&str]| {
         let lines: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
         let given = [(&lines[..], "why"), (&lines[..], "why"), (&lines[..], "what for")];
-        reasons(&part(before, after), given.into_iter()).join(", ")
+        reasons(part(before, after), given.into_iter()).join(", ")
     };
     assert_eq!(told("a\nb\nc\n", "a\nB\n", &["B"]), "why, what for");
     assert_eq!(told("a\nb\nc\n", "a\nB\n", &["a"]), "");

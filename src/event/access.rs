@@ -12,8 +12,10 @@ pub enum Access {
     /// Reads a file or folder that is not free to read.
     #[serde(alias = "asked_read", deserialize_with = "guarded")]
     Guarded(Guarded),
-    /// Changes files of the project.
-    Edit,
+    /// Changes files of the project. `paths` are as the user sees them, a renamed file's new path included; two paths
+    /// never have the same text here. For the renaming of a symbol it is the file that names the symbol: the language
+    /// server finds the others later.
+    Edit { paths: Vec<String> },
     /// Runs this command.
     Act {
         #[serde(alias = "grant")]
@@ -48,6 +50,11 @@ impl Access {
         matches!(self, Access::Read | Access::Guarded(_))
     }
 
+    /// Whether the call changes files of the project.
+    pub fn edits(&self) -> bool {
+        matches!(self, Access::Edit { .. })
+    }
+
     /// What the user's consent for the whole session would allow.
     pub fn grant(&self) -> Option<Grant> {
         match self {
@@ -55,9 +62,28 @@ impl Access {
                 Some(Grant::Read { tool: tool.clone(), path: path.clone() })
             }
             Access::Act { command } => Some(Grant::Act(command.clone())),
-            Access::Read | Access::Edit | Access::Never(_) => None,
+            Access::Read | Access::Edit { .. } | Access::Never(_) => None,
         }
     }
+}
+
+/// Old journals hold only the word `edit`, without the paths.
+pub(super) fn access<'de, D: Deserializer<'de>>(from: D) -> Result<Access, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Word {
+        Edit,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Word(Word),
+        Facts(Access),
+    }
+    Ok(match Written::deserialize(from)? {
+        Written::Word(Word::Edit) => Access::Edit { paths: Vec::new() },
+        Written::Facts(it) => it,
+    })
 }
 
 /// Old journals hold only the question's text. A turn from a journal does not go on, so it does not need the facts.
@@ -90,7 +116,7 @@ mod tests {
             Access::Read,
             guarded(false, Some("holds keys")),
             guarded(true, None),
-            Access::Edit,
+            Access::Edit { paths: vec!["a.rs".into(), "b.rs".into()] },
             Access::Act { command: "make".into() },
             Access::Never("no such tool".into()),
         ];
@@ -116,7 +142,7 @@ mod tests {
             r#"{"asked_read":{"question":"Let read look?","tool":"read","path":"/etc/hosts"}}"#,
             guarded(false, None),
         );
-        check(r#""edit""#, Access::Edit);
+        check(r#""edit""#, Access::Edit { paths: Vec::new() });
         check(
             r#"{"act":{"question":"Run `make`?","grant":"make"}}"#,
             Access::Act { command: "make".into() },

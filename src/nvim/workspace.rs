@@ -4,7 +4,7 @@
 use super::lsp;
 use super::reviews::{Order, on_wire};
 use super::voice::Voice;
-use super::wire::{BufferText, Restored, ToNvim};
+use super::wire::{BufferText, Restored, ToNvim, WireProposal};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
 use crate::text::{Text, cause};
@@ -65,11 +65,11 @@ impl Workspace for Buffers {
                 let (id, given) = oneshot::channel();
                 let (waiter, arrival) = oneshot::channel();
                 let session = self.voice.session;
-                let order =
-                    Order::Register { session, proposal: Box::new(proposal.clone()), id, waiter };
-                let _ = self.reviews.send(order);
+                let wire = on_wire(0, group, &proposal);
+                let proposal = Box::new(proposal);
+                let _ = self.reviews.send(Order::Register { session, proposal, id, waiter });
                 if let Ok(id) = given.await {
-                    sent.push(on_wire(id, group, &proposal));
+                    sent.push(WireProposal { id, ..wire });
                 }
                 waiters.push(arrival);
             }

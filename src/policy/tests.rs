@@ -13,6 +13,10 @@ fn act(command: &str) -> Access {
     Access::Act { command: command.into() }
 }
 
+fn edit() -> Access {
+    Access::Edit { paths: vec!["src/a.rs".into(), "b.rs".into()] }
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(mode: Mode, grants: &[Grant], access: &Access, expect: Expect) {
     expect.assert_eq(&format!("{:?}", decide(mode, grants, access)));
@@ -38,9 +42,9 @@ fn a_read_is_decided_alike_in_each_mode() {
 
 #[test]
 fn an_edit_is_denied_reviewed_or_made_at_once() {
-    check(Mode::Plan, &[], &Access::Edit, expect!["Deny(PlanMode)"]);
-    check(Mode::Ask, &[], &Access::Edit, expect!["Ask(Review)"]);
-    check(Mode::AutoEdit, &[], &Access::Edit, expect!["Allow"]);
+    check(Mode::Plan, &[], &edit(), expect!["Deny(PlanMode)"]);
+    check(Mode::Ask, &[], &edit(), expect![[r#"Ask(Review(["src/a.rs", "b.rs"]))"#]]);
+    check(Mode::AutoEdit, &[], &edit(), expect!["Allow"]);
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn a_grant_allows_what_it_names_and_nothing_else() {
     for mode in MODES {
         let never = Access::Never("make".into());
         assert_eq!(decide(mode, &grants, &never), decide(mode, &[], &never));
-        assert_eq!(decide(mode, &grants, &Access::Edit), decide(mode, &[], &Access::Edit));
+        assert_eq!(decide(mode, &grants, &edit()), decide(mode, &[], &edit()));
     }
 }
 
@@ -92,7 +96,7 @@ fn each_mode_allows_everything_that_the_previous_one_allows() {
     let all = [
         Access::Read,
         guarded("read", "a", true, None),
-        Access::Edit,
+        edit(),
         act("a"),
         Access::Never(String::new()),
     ];
@@ -120,5 +124,5 @@ fn a_question_names_the_tool_the_path_and_the_whole_command() {
     );
     check(&act("make\n"), "Run `make`?");
     check(&act("make\nrm \u{202e}x"), "Run this?\nmake\nrm [U+202E]x");
-    check(&Access::Edit, "");
+    check(&edit(), "");
 }

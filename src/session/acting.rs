@@ -31,7 +31,7 @@ impl Session {
         let command = undone.next().filter(|_| only_commands).map(|it| &it.call.id);
         let rank = |it: &Open| match (self.decide(it), &it.access) {
             (Decision::Deny(_), _) => Some(0),
-            (_, Access::Edit) => Some(2),
+            (_, Access::Edit { .. }) => Some(2),
             (_, Access::Act { .. }) => (command == Some(&it.call.id)).then_some(3),
             (Decision::Allow, _) => has_room.then_some(1),
             (Decision::Ask(_), _) => (!is_asking).then_some(1),
@@ -45,7 +45,7 @@ impl Session {
     /// The gate: each call goes through here before it runs or is proposed.
     fn begin(&mut self, turn: TurnId, it: Open, step: &mut Step) {
         match self.decide(&it) {
-            Decision::Allow if it.access == Access::Edit => self.propose(turn, it.call, true, step),
+            Decision::Allow if it.access.edits() => self.propose(turn, it.call, true, step),
             Decision::Allow => self.start(turn, it.call, step),
             Decision::Ask(question) => match say::question(question, &self.unsaved) {
                 Some(question) => {
@@ -171,11 +171,10 @@ impl Session {
     pub(super) fn rule(&mut self, call: &CallId, ruling: Ruling, step: &mut Step) {
         let Some(turn) = self.turn() else { return };
         let asked = self.open().iter().find(|it| it.call.id == *call).map(|it| &it.state);
-        let Some(State::Asking { question }) = asked else { return };
-        let is_recorded = !say::is_unrecorded(question);
+        let Some(&State::Asking { is_unrecorded }) = asked else { return };
         self.record(Event::Ruled { turn, call: call.clone(), ruling: ruling.clone() }, step);
         if let Ruling::Denied { reason } = ruling {
-            let answer = say::denied(call, &reason, &self.unsaved, is_recorded);
+            let answer = say::denied(call, &reason, &self.unsaved, is_unrecorded);
             self.record(Event::Answered { turn, answer }, step);
         }
         self.advance(turn, step);

@@ -38,8 +38,10 @@ impl Session {
             }
             Event::Steered { message, .. } => self.say_user(message),
             Event::Replied { turn, reply, plans } => self.apply_reply(*turn, reply, plans),
-            Event::Asked { call, question, .. } => {
-                self.set(call, State::Asking { question: question.clone() });
+            Event::Asked { call, .. } => {
+                let is_begun = |it: &Open| it.call.id == *call && it.state == State::Running;
+                let is_unrecorded = self.open().iter().any(is_begun);
+                self.set(call, State::Asking { is_unrecorded });
             }
             Event::Ruled { call, ruling, .. } => self.apply_ruling(call, ruling),
             Event::Revoked { grant } => self.granted.retain(|it| it != grant),

@@ -105,7 +105,8 @@ pub struct Open {
 pub enum State {
     Ready,
     Asking {
-        question: String,
+        /// The command was begun, which could not be recorded on disk: it waits for the user's word to run without.
+        is_unrecorded: bool,
     },
     /// The user has consented; the call has not begun.
     Allowed,
@@ -360,7 +361,7 @@ impl Session {
         let mut answered = None;
         for answer in answers {
             let reviewing = self.open().iter().any(|it| {
-                let is_running = it.state == State::Running && it.access == Access::Edit;
+                let is_running = it.state == State::Running && it.access.edits();
                 let is_open = is_running || matches!(it.state, State::Reviewing { .. });
                 it.call.id == answer.id && is_open
             });

@@ -58,22 +58,18 @@ pub(super) fn question(question: Question<'_>, unsaved: &[String]) -> Option<Str
 
 /// The question about a command whose start could not be recorded on disk.
 pub(super) fn unrecorded(question: &str, why: &str) -> String {
-    format!("{UNRECORDED} ({why}). Run it without this record?\n{question}")
-}
-
-const UNRECORDED: &str = "Caliban could not record the start of this command on disk";
-
-pub(super) fn is_unrecorded(question: &str) -> bool {
-    question.starts_with(UNRECORDED)
+    format!(
+        "Caliban could not record the start of this command on disk ({why}). Run it without this record?\n{question}"
+    )
 }
 
 pub(super) fn denied(
     call: &CallId,
     reason: &str,
     unsaved: &[String],
-    is_recorded: bool,
+    is_unrecorded: bool,
 ) -> ToolAnswer {
-    let mut text = if !is_recorded {
+    let mut text = if is_unrecorded {
         let says = if reason.is_empty() { String::new() } else { format!(" They say: {reason}") };
         format!(
             "Not run: Caliban could not record the start of this command on disk (the disk may be full), and the \
@@ -88,21 +84,16 @@ pub(super) fn denied(
     if !unsaved.is_empty() {
         text.push_str(&format!("\nAccepted, but not on disk yet: {}.", unsaved.join(", ")));
     }
-    failed(call, text, "denied")
+    ToolAnswer::failed(call, text, "denied")
 }
 
 pub(super) fn undecided(call: &CallId, what: Awaited) -> ToolAnswer {
-    ToolAnswer {
-        id: call.clone(),
-        text: format!(
-            "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user sent a \
-             message first; their verdict will follow.",
-            if what.is_one() { "is" } else { "are" }
-        ),
-        failed: false,
-        summary: "under review".into(),
-        output: None,
-    }
+    let text = format!(
+        "Not decided yet: {what} of this edit {} under review in the user's buffer, not on disk. The user sent a \
+         message first; their verdict will follow.",
+        if what.is_one() { "is" } else { "are" }
+    );
+    ToolAnswer::done(call, text, "under review")
 }
 
 pub(super) fn review_lost(path: &Path, root: &Path) -> String {
@@ -114,7 +105,7 @@ pub(super) fn review_lost(path: &Path, root: &Path) -> String {
 
 pub(super) fn not_run_undecided(call: &CallId) -> ToolAnswer {
     let text = "Not run: the edits before it are still under the user's review.".to_owned();
-    failed(call, text, "not run")
+    ToolAnswer::failed(call, text, "not run")
 }
 
 /// What the model is told when this mode begins.
@@ -153,7 +144,7 @@ pub(super) fn narrowed(left: Mode, mode: Mode) -> String {
 
 pub(super) fn refused(call: &ToolCall, reason: Reason<'_>) -> ToolAnswer {
     match reason {
-        Reason::Never(why) => failed(&call.id, why.to_owned(), "refused"),
+        Reason::Never(why) => ToolAnswer::failed(&call.id, why.to_owned(), "refused"),
         Reason::PlanMode => planning(call),
     }
 }
@@ -164,7 +155,7 @@ fn planning(call: &ToolCall) -> ToolAnswer {
          what you would do. The user leaves plan mode with `:Caliban mode ask`.",
         call.tool
     );
-    failed(&call.id, text, "refused: plan mode")
+    ToolAnswer::failed(&call.id, text, "refused: plan mode")
 }
 
 pub(super) fn looping(call: &ToolCall, times: usize) -> String {
@@ -188,7 +179,7 @@ pub(super) fn untaken(calls: &[&CallId], taken: usize) -> impl Iterator<Item = T
         } else {
             UNTAKEN.to_owned()
         };
-        failed(call, text, "not taken")
+        ToolAnswer::failed(call, text, "not taken")
     })
 }
 
@@ -218,14 +209,14 @@ pub(super) fn is_answers(message: &Message) -> bool {
 }
 
 pub(super) fn never_begun(call: &CallId, why: &End) -> ToolAnswer {
-    failed(call, format!("Not run: {}.", ended(why)), "not run")
+    ToolAnswer::failed(call, format!("Not run: {}.", ended(why)), "not run")
 }
 
 pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer {
     let ended = ended(why);
     let text = match access {
         // after a stop the editor lets no change in; after the end of the program nobody knows
-        Access::Edit if *why == End::Cancelled => {
+        Access::Edit { .. } if *why == End::Cancelled => {
             format!(
                 "Not applied: {ended} before the edit was in the user's buffer. Nothing changed."
             )
@@ -237,21 +228,16 @@ pub(super) fn cut_short(call: &CallId, access: &Access, why: &End) -> ToolAnswer
     };
     let summary =
         if access.acts() && *why == End::Interrupted { "may have run" } else { "stopped" };
-    failed(call, text, summary)
+    ToolAnswer::failed(call, text, summary)
 }
 
 pub(super) fn left_reviewing(call: &CallId, what: Awaited, why: &End) -> ToolAnswer {
-    ToolAnswer {
-        id: call.clone(),
-        text: format!(
-            "{what} {} still under the user's review: {}. Their verdict will follow.",
-            if what.is_one() { "is" } else { "are" },
-            ended(why)
-        ),
-        failed: false,
-        summary: "under review".into(),
-        output: None,
-    }
+    let text = format!(
+        "{what} {} still under the user's review: {}. Their verdict will follow.",
+        if what.is_one() { "is" } else { "are" },
+        ended(why)
+    );
+    ToolAnswer::done(call, text, "under review")
 }
 
 /// What the model is told about a turn that did not end by itself.
@@ -295,8 +281,4 @@ fn ended(why: &End) -> &'static str {
         End::Interrupted => "the editor or Caliban ended",
         End::Done | End::Failed(_) | End::Stopped(_) => "the turn ended",
     }
-}
-
-fn failed(call: &CallId, text: String, summary: &str) -> ToolAnswer {
-    ToolAnswer { id: call.clone(), text, failed: true, summary: summary.into(), output: None }
 }

@@ -49,7 +49,7 @@ fn reply(turn: TurnId, text: &str, calls: &[(&str, &str)]) -> Input {
                 path: "it".into(),
                 ..Guarded::default()
             }),
-            "edit" => Access::Edit,
+            "edit" => Access::Edit { paths: Vec::new() },
             "run" => Access::Act { command: "it".into() },
             _ => Access::Never("no such tool".into()),
         },

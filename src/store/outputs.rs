@@ -53,13 +53,17 @@ impl Outputs {
 
 impl Project {
     pub(super) fn outputs(&self) -> Outputs {
-        Outputs { disk: self.disk.clone(), dir: self.dir.clone() }
+        outputs(&self.disk, &self.dir)
     }
+}
+
+fn outputs(disk: &Arc<dyn Disk>, dir: &Path) -> Outputs {
+    Outputs { disk: disk.clone(), dir: dir.to_owned() }
 }
 
 impl Store {
     pub fn outputs(&self) -> Outputs {
-        Outputs { disk: self.disk.clone(), dir: self.dir.clone() }
+        outputs(&self.disk, &self.dir)
     }
 
     /// Loads the outputs that the session has not loaded. Returns how many are missing.

@@ -28,13 +28,20 @@ fn found(desk: &Desk, call: &ToolCall) -> Result<Access, String> {
             Access::Read
         }
         Work::Edit { parse, .. } => {
-            all_resolved(desk, parse(&args)?)?;
-            Access::Edit
+            let edits = all_resolved(desk, parse(&args)?)?.edits;
+            let mut paths: Vec<String> = Vec::new();
+            for path in edits.iter().flat_map(Edit::paths) {
+                let path = path::unmistakable(&desk.root, path);
+                if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+            Access::Edit { paths }
         }
         Work::Refactor { ask } => {
             let path = ask(desk, &args)?.path.unwrap_or_default();
-            editable(desk, &path.to_string_lossy())?;
-            Access::Edit
+            let found = editable(desk, &path.to_string_lossy())?.path;
+            Access::Edit { paths: vec![path::unmistakable(&desk.root, &found)] }
         }
         Work::Own { .. } => Access::Read,
         Work::Act { command, .. } => Access::Act { command: command(&args) },
@@ -144,11 +151,10 @@ pub async fn run(desk: &Desk, call: &ToolCall) -> ToolAnswer {
             }
         },
     };
-    let (text, summary, failed) = match done {
-        Ok(done) => (done.text, done.summary, false),
-        Err(said) => (said, "failed".to_owned(), true),
-    };
-    ToolAnswer { id: call.id.clone(), text, failed, summary, output: None }
+    match done {
+        Ok(done) => ToolAnswer::done(&call.id, done.text, done.summary),
+        Err(said) => ToolAnswer::failed(&call.id, said, "failed"),
+    }
 }
 
 /// Whether this is a call of an edit tool whose arguments cannot be read.

@@ -167,7 +167,7 @@ async fn tools_are_values_wherever_they_come_from() {
             let call = call(tool, args.clone());
             let step = match access(&room.desk, &call) {
                 Access::Never(said) => said.lines().next().unwrap_or_default().to_owned(),
-                Access::Edit => "edits".to_owned(),
+                Access::Edit { paths } => format!("edits {}", paths.join(" ")),
                 _ => run(&room.desk, &call).await.text.trim().replace('\t', " "),
             };
             said += &format!("  {tool} {args}: {step}\n");
@@ -176,7 +176,7 @@ async fn tools_are_values_wherever_they_come_from() {
     expect![[r#"
         a conversation: read list glob grep diagnostics definition references hover symbols write delete rename rename_symbol shell todo skill shout
           read {"path":"a.txt"}: 1 alpha
-          delete {"path":"a.txt"}: edits
+          delete {"path":"a.txt"}: edits a.txt
           shout {"text":"hey"}: HEY
           shout {}: The arguments do not fit shout, so nothing was done.
         a mode that looks: read list glob grep diagnostics definition references hover symbols
@@ -277,7 +277,7 @@ fn calls_that_fit_their_schema_are_planned() {
         > list null
         Read
         > edit {"path":"a.rs","edits":"[{\"old\": \"a\", \"new\": \"b\"}]"}
-        Edit
+        Edit { paths: ["a.rs"] }
         > shell {"command":"git status"}
         Act { command: "git status" } "Run `git status`?"
         > shell {"command":"echo a\u001b[8m\nrm x\n"}
@@ -287,6 +287,22 @@ fn calls_that_fit_their_schema_are_planned() {
     let hidden = call("shell", json!({ "command": "ls \u{202e}x\u{200b}" }));
     let asked = question(&access(&room.desk, &hidden));
     assert_eq!(asked.unwrap(), "Run `ls [U+202E]x[U+200B]`?");
+}
+
+#[test]
+fn an_edit_names_each_file_that_it_would_change() {
+    let room = room();
+    room.file("a.rs", "a\n");
+    let paths = |tool, args| match access(&room.desk, &call(tool, args)) {
+        Access::Edit { paths } => paths.join(" "),
+        access => panic!("{access:?}"),
+    };
+    let edit = |path: &str, old: &str| json!({ "path": path, "old": old, "new": "b" });
+    let edits = [edit("a.rs", "a"), edit("new/b\\c.rs", ""), edit("./a.rs", "b")];
+    assert_eq!(paths("edit", json!({ "edits": edits })), r"a.rs new/b\\c.rs");
+    assert_eq!(paths("rename", json!({ "path": "a.rs", "to": "new/b.rs" })), "a.rs new/b.rs");
+    let symbol = json!({ "path": "a.rs", "line": 1, "symbol": "a", "name": "b" });
+    assert_eq!(paths("rename_symbol", symbol), "a.rs");
 }
 
 #[test]
@@ -423,7 +439,7 @@ fn no_edit_leads_out_of_the_project() {
         &all,
         &expect![[r#"
             > write {"path":"new/file.rs","text":"x"}
-            Edit
+            Edit { paths: ["new/file.rs"] }
             > write {"path":"link","text":"x"}
             Refused: path: `link` is outside the project (BASE/project). Only files in the project can be edited.
             > write {"path":"dangling","text":"x"}

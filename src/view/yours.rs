@@ -43,22 +43,17 @@ pub(super) fn worded(note: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Part, Told, outcome, reasons};
-    use crate::message::CallId;
+    use crate::edit::{Revision, Told, outcome, reasons};
     use crate::text::Text;
 
     /// What the model hears of one verdict, as the user reads it.
     fn verdict(settled: &str, why: &str) -> String {
         let text = |it: &str| Text::from_lines_joined(it, true, false, false);
-        let part = Part {
-            call: CallId("c".into()),
-            before: text("a\nb\nc\nd"),
-            after: text("A\nb\nc\nThe user accepted"),
-            note: String::new(),
-        };
+        let (before, after) = (text("a\nb\nc\nd"), text("A\nb\nc\nThe user accepted"));
+        let part = Revision { before: &before, after: &after };
         let given = ["A".to_owned()];
-        let reasons = reasons(&part, [(&given[..], why)].into_iter().filter(|it| !it.1.is_empty()));
-        worded(&outcome(&part, Some(&text(settled))).say("a.rs", &reasons, &mut Told::default()))
+        let reasons = reasons(part, [(&given[..], why)].into_iter().filter(|it| !it.1.is_empty()));
+        worded(&outcome(part, Some(&text(settled))).say("a.rs", &reasons, &mut Told::default()))
     }
 
     #[test]

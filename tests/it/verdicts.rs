@@ -3,16 +3,18 @@
 use crate::kit::dice::Dice;
 use crate::kit::reply::Reply;
 use crate::review::reopened::quit;
-use crate::review::scene::{Scene, edit};
+use crate::review::scene::{Scene, edit, nine};
 use expect_test::expect;
 use std::collections::BTreeMap;
 
 #[test]
-fn half_a_change_accepted_is_told_alike_to_the_user_and_the_model() {
+fn a_selection_decides_its_lines_and_the_rest_is_told_alike_to_user_and_model() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("8GV\\a");
     scene.wait_hunks(2);
+    let both = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
+    assert_eq!(scene.nvim.buffer("/a.txt"), both.trim_end());
     scene.nvim.keys("ggVG\\r");
     expect![[r#"
         Of 2 changes in a.txt: 1 rejected and undone, 1 accepted in part.
@@ -23,6 +25,7 @@ fn half_a_change_accepted_is_told_alike_to_the_user_and_the_model() {
     .assert_eq(&scene.answer(2, "e1"));
     scene.wait_idle("I see.");
     expect!["a.txt: 1 accepted in part, 1 rejected, saved"].assert_eq(&scene.said());
+    assert_eq!(scene.on_disk("a.txt").unwrap(), nine().replace("l8", "L8"));
     scene.nvim.wait_screen("1 kept in part · 1 undone");
     scene.nvim.wait_screen("1 rejected · 1 accepted in part");
 }

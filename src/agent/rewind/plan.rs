@@ -141,18 +141,16 @@ async fn look(desk: &Desk, path: &Path) -> File {
 /// A file that was renamed goes back, with what it holds.
 fn move_back(files: &mut BTreeMap<PathBuf, File>, path: &Path, to: &Path) {
     let is_free = files.get(path).is_none_or(|it| it.now == Content::Absent && it.left.is_none());
-    let Some(moved) = files.get(to).filter(|it| it.now != Content::Absent) else { return };
+    let Some(moved) = files.get_mut(to).filter(|it| it.now != Content::Absent) else { return };
     if !is_free {
-        let mut left = moved.clone();
-        left.left = Some("another file has its former name".to_owned());
-        files.insert(to.to_owned(), left);
-        return;
+        return moved.left = Some("another file has its former name".to_owned());
     }
-    let from = Some(moved.from.clone().unwrap_or_else(|| to.to_owned()));
-    let back = File { path: path.to_owned(), from: from.filter(|it| it != path), ..moved.clone() };
-    let gone = File { was: Content::Absent, now: Content::Absent, from: None, ..moved.clone() };
+    let [was, now] =
+        [&mut moved.was, &mut moved.now].map(|it| std::mem::replace(it, Content::Absent));
+    let from = moved.from.take().unwrap_or_else(|| to.to_owned());
+    let from = Some(from).filter(|it| it != path);
+    let back = File { path: path.to_owned(), from, was, now, ..moved.clone() };
     files.insert(path.to_owned(), back);
-    files.insert(to.to_owned(), gone);
 }
 
 fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {

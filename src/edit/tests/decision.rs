@@ -30,8 +30,8 @@ fn a_decision_holds_whatever_the_text_is() {
     let part = part("a\nb\nc\n", "a\nB\nB2\nc\n");
     let told = |decision, settled: &str| {
         let settled = Text::new(settled);
-        let mut outcome = outcome(&part, Some(&settled));
-        follow(&mut outcome, &part, &settled, &[Some(decision)]);
+        let mut outcome = outcome(part, Some(&settled));
+        follow(&mut outcome, part, &settled, &[Some(decision)]);
         outcome.say("f", &[], &mut Told::default())
     };
     let cases = [

@@ -1,17 +1,9 @@
 //! A formatter's changes are not taken for the user's.
 
 use super::super::*;
+use super::part;
 use expect_test::expect;
 use proptest::prelude::*;
-
-fn part(before: &str, after: &str) -> Part {
-    Part {
-        call: CallId("e1".into()),
-        before: Text::new(before),
-        after: Text::new(after),
-        note: String::new(),
-    }
-}
 
 /// The settled text, the texts before and after each formatter, and the fates of two hunks.
 type Case = (&'static str, &'static [(&'static str, &'static str)], [Fate; 2]);
@@ -23,7 +15,7 @@ fn fates(before: &str, after: &str, settled: &str, formattings: &[(&str, &str)])
         .iter()
         .map(|(before, after)| Formatting { before: Text::new(*before), after: Text::new(*after) })
         .collect();
-    let outcome = outcome_among(&[&part], 0, Some(&Text::new(settled)), &seen);
+    let outcome = outcome_among(&[part], 0, Some(&Text::new(settled)), &seen);
     outcome.hunks.iter().map(|it| it.fate).collect()
 }
 
@@ -81,7 +73,7 @@ fn the_model_hears_that_it_was_formatted() {
     let part = part("a\nb\nc\n", "a\nf(x,y)\nc\n");
     let settled = Text::new("a\nf(x, y)\nc\n");
     let said =
-        outcome_among(&[&part], 0, Some(&settled), &[]).say("a.rs", &[], &mut Told::default());
+        outcome_among(&[part], 0, Some(&settled), &[]).say("a.rs", &[], &mut Told::default());
     expect![[r#"
         Of the change in a.rs: 1 accepted and formatted.
         line 2, accepted and formatted, now reads:

@@ -68,12 +68,68 @@ proptest! {
             }
         }
         let part = part(&before.join("\n"), &after.join("\n"));
-        let hunks = diff(&part.before, &part.after).len();
+        let hunks = diff(part.before, part.after).len();
         prop_assume!(hunks > 0 && hunks == lines.iter().filter(|(kind, ..)| *kind < 3).count());
-        let heard = outcome(&part, Some(&Text::new(settled.join("\n"))));
+        let heard = outcome(part, Some(&Text::new(settled.join("\n"))));
         let kept = lines.iter().filter(|(kind, keep, _)| *kind < 3 && *keep).count();
         prop_assert_eq!(heard.count(Fate::Reworked), 0);
         prop_assert_eq!(heard.count(Fate::Kept), kept);
         prop_assert_eq!(heard.count(Fate::Undone), hunks - kept);
     }
+    /// Each call of a reply begins with the text that the one before has made, and each of these texts is found again. A
+    /// call that does not fit changes nothing.
+    #[test]
+    fn the_texts_between_calls_are_found_again(
+        file in prop::option::of("(\u{feff})?([abc]{1,2}(\r\n|\n)){0,5}"),
+        calls in prop::collection::vec(prop::collection::vec(any_change(), 1..4), 1..6),
+    ) {
+        let path = Path::new("a");
+        let text = file.map(|it| Text::decode(it.as_bytes()).unwrap());
+        let mut stack = Stack::new(Texts::from([(path.to_owned(), text.clone())]));
+        let (mut wanted, mut now) = (vec![text.clone().unwrap_or_default()], text.clone());
+        for (n, changes) in calls.into_iter().enumerate() {
+            let made = changes.iter().try_fold(now.clone(), |text, it| {
+                resolve(text.as_ref(), it).map(|fit| Some(fit.text))
+            });
+            let edits: Vec<Edit> =
+                changes.into_iter().map(|change| Edit { path: path.to_owned(), change }).collect();
+            let manner = |_: &Path| Manner { at_once: true, is_binary: false };
+            let pushed = stack.push(&CallId(n.to_string()), &edits, |_, _, _, _| Ok(()), manner);
+            match made {
+                Ok(made) if made != now => {
+                    prop_assert!(pushed.is_ok());
+                    wanted.push(made.clone().unwrap());
+                    now = made;
+                }
+                _ => prop_assert!(pushed.is_err()),
+            }
+            prop_assert_eq!(stack.text(path), now.as_ref());
+        }
+        for it in stack.proposals() {
+            prop_assert_eq!(&it.before, &text);
+            prop_assert_eq!(Some(&it.after), now.as_ref());
+            prop_assert_eq!(it.texts(), &wanted[..]);
+            prop_assert_eq!(it.parts.len(), wanted.len() - 1);
+        }
+    }
+}
+
+fn any_change() -> impl Strategy<Value = Change> {
+    let replaced = ("[abc]{0,2}", "[abcd\n]{0,3}", any::<bool>())
+        .prop_map(|(old, new, everywhere)| Change::Replace(Replacement { old, new, everywhere }));
+    let line = "[abcd]{0,2}";
+    let patched = prop::collection::vec((line, line), 1..3).prop_map(|lines| {
+        let chunk = |(old, new): (String, String)| {
+            let [old, new] = [old, new].map(|it| it + "\n");
+            Chunk { old, new, ..Chunk::default() }
+        };
+        Change::Patch(lines.into_iter().map(chunk).collect())
+    });
+    let text = || "(\u{feff})?([abc]{1,2}(\r\n|\n)){0,3}";
+    prop_oneof![
+        6 => replaced,
+        2 => patched,
+        1 => text().prop_map(|text| Change::Write { text }),
+        1 => text().prop_map(|text| Change::Create { text }),
+    ]
 }

@@ -11,13 +11,15 @@ fn told(files: &[(&str, &str)], patch: &str) -> String {
         Ok(edits) => edits,
         Err(fault) => return fault,
     };
-    let texts = files
+    let mut texts = files
         .iter()
-        .map(|(path, text)| (path.into(), Some(Text::decode(text.as_bytes()).unwrap())));
-    match apply(&texts.collect(), &edits, |_, _, _| Ok(())) {
+        .map(|(path, text)| (path.into(), Some(Text::decode(text.as_bytes()).unwrap())))
+        .collect();
+    match apply(&mut texts, &edits, |_, _, _| Ok(())) {
         Ok(files) => {
             let one = |it: Changed| {
-                let bytes = String::from_utf8(it.after.encode()).unwrap();
+                let after = texts[&it.path].as_ref().unwrap();
+                let bytes = String::from_utf8(after.encode()).unwrap();
                 let whole = match &it.whole {
                     Some(Whole::Delete) => "deleted".to_owned(),
                     Some(Whole::Rename { to }) => format!("-> {}", to.display()),

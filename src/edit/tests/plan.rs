@@ -3,28 +3,34 @@
 use super::*;
 use crate::edit::Rung;
 
+fn texts(files: &[(&str, Option<&str>)]) -> Texts {
+    files.iter().map(|(path, text)| (path.into(), text.map(Text::new))).collect()
+}
+
+/// What a call makes of these files: of each its texts, and what was tolerated. A call that is refused leaves all as it was.
 fn over(
     files: &[(&str, Option<&str>)],
     edits: &[(&str, &str, &str)],
-) -> Result<Vec<Changed>, Box<Refusal>> {
-    let texts = files.iter().map(|(path, text)| (path.into(), text.map(Text::new))).collect();
+) -> Result<String, Box<Refusal>> {
+    let mut now = texts(files);
     let edits: Vec<Edit> = edits
         .iter()
         .map(|(path, old, new)| Edit { path: path.into(), change: replace(old, new) })
         .collect();
-    apply(&texts, &edits, |_, _, _| Ok(()))
+    let done = apply(&mut now, &edits, |_, _, _| Ok(()));
+    if done.is_err() {
+        assert!(texts(files).iter().all(|(path, text)| now[path] == *text));
+    }
+    let line = |it: Changed| {
+        let after = now[&it.path].clone().unwrap();
+        let before = it.back.before(after.clone()).map(|it| it.content);
+        format!("{} {before:?} -> {:?} {}\n", it.path.display(), after.content, it.note)
+    };
+    Ok(done?.into_iter().map(line).collect())
 }
 
-fn told(done: Result<Vec<Changed>, Box<Refusal>>) -> String {
-    let files = match done {
-        Ok(files) => files,
-        Err(refusal) => return refusal.say(&refusal.path.display().to_string()),
-    };
-    let line = |it: Changed| {
-        let before = it.before.map(|it| it.content);
-        format!("{} {before:?} -> {:?} {}\n", it.path.display(), it.after.content, it.note)
-    };
-    files.into_iter().map(line).collect()
+fn told(done: Result<String, Box<Refusal>>) -> String {
+    done.unwrap_or_else(|refusal| refusal.say(&refusal.path.display().to_string()))
 }
 
 #[test]
@@ -61,15 +67,12 @@ fn a_file_that_gets_its_old_text_back_is_left_alone() {
 
 #[test]
 fn a_file_that_may_not_be_changed_refuses_the_whole_call() {
-    let texts = Texts::from([
-        ("a".into(), Some(Text::new("one\n"))),
-        ("b".into(), Some(Text::new("one\n"))),
-    ]);
+    let mut texts = texts(&[("a", Some("one\n")), ("b", Some("one\n"))]);
     let edit = |path: &str| Edit { path: path.into(), change: replace("one", "1") };
     let may = |path: &Path, _: Option<&Text>, _: &Change| {
         if path.ends_with("b") { Err(Misfit::Refused("it is b".to_owned())) } else { Ok(()) }
     };
-    let refusal = apply(&texts, &[edit("a"), edit("b")], may).unwrap_err();
+    let refusal = apply(&mut texts, &[edit("a"), edit("b")], may).unwrap_err();
     assert_eq!((refusal.at, refusal.of), (1, 2));
     assert_eq!(refusal.misfit, Misfit::Refused("it is b".to_owned()));
 }

@@ -3,7 +3,7 @@
 use super::super::voice::Handle;
 use super::super::wire::{Reviewed, WireFormatting, WireWhole};
 use super::{Entry, Verdict};
-use crate::edit::{self, Decision, Fate, Formatting, Outcome, Part, Told, Whole};
+use crate::edit::{self, Back, Decision, Fate, Formatting, Outcome, Part, Revision, Told, Whole};
 use crate::message::{CallId, ToolAnswer};
 use crate::regular;
 use crate::text::Text;
@@ -16,10 +16,18 @@ use std::path::{Path, PathBuf};
 struct Judged<'a> {
     session: Option<Handle>,
     parts: Cow<'a, [Part]>,
+    /// What stood before the first part, and after each.
+    texts: Vec<Text>,
     /// What was asked of the file as a whole, and the path it had then.
     whole: Option<(Cow<'a, Whole>, &'a Path)>,
     /// What the user decided of each of its changes, as far as the editor knows.
     decisions: &'a [Decision],
+}
+
+impl Judged<'_> {
+    fn revisions(&self) -> impl Iterator<Item = Revision<'_>> {
+        self.texts.windows(2).map(|it| Revision { before: &it[0], after: &it[1] })
+    }
 }
 
 /// What a settled review is judged by.
@@ -35,15 +43,19 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// What one call hears of its part, the one at `at`.
-    fn answer(&mut self, parts: &[&Part], at: usize, decisions: &[Option<Decision>]) -> ToolAnswer {
-        let part = parts[at];
-        let mut outcome = edit::outcome_among(parts, at, self.settled.as_ref(), &self.formattings);
+    /// What one call hears of its part, the one at `at` of all.
+    fn answer(
+        &mut self,
+        part: &Part,
+        (all, at): (&[Revision<'_>], usize),
+        decisions: &[Option<Decision>],
+    ) -> ToolAnswer {
+        let mut outcome = edit::outcome_among(all, at, self.settled.as_ref(), &self.formattings);
         if let Some(settled) = &self.settled {
-            edit::follow(&mut outcome, part, settled, decisions);
+            edit::follow(&mut outcome, all[at], settled, decisions);
         }
         let given = self.reviewed.reasons.iter().map(|it| (&it.lines[..], &it.reason[..]));
-        let reasons = edit::reasons(part, given);
+        let reasons = edit::reasons(all[at], given);
         let mut text = outcome.say(&self.shown, &reasons, &mut self.told);
         text.push_str(&unsaved(self.reviewed, &self.shown));
         if !part.note.is_empty() {
@@ -74,15 +86,21 @@ pub(super) fn judge(
     let proposals: Vec<Judged<'_>> = (0..reviewed.proposals.len())
         .filter_map(|at| find(entries, (reviewed, session), at))
         .collect();
-    let parts: Vec<&Part> = proposals.iter().flat_map(|it| it.parts.iter()).collect();
+    let all: Vec<Revision<'_>> = proposals.iter().flat_map(Judged::revisions).collect();
     for judged in &proposals {
-        let Judged { session, parts: own, whole, decisions } = judged;
+        let Judged { session, parts: own, whole, decisions, .. } = judged;
         let from = at;
         at += own.len();
+        let revisions = &all[from..at];
         let answers = match whole {
             Some((whole, path)) => vec![decided(&own[0].call, whole, path, reviewed, root)],
-            None => (0..own.len())
-                .map(|n| judge.answer(&parts, from + n, &edit::decisions(own, n, decisions)))
+            None => own
+                .iter()
+                .enumerate()
+                .map(|(n, part)| {
+                    let decisions = edit::decisions(revisions, n, decisions);
+                    judge.answer(part, (&all, from + n), &decisions)
+                })
                 .collect(),
         };
         let Some(verdict) = verdicts.iter_mut().find(|it| it.session == *session) else {
@@ -101,7 +119,7 @@ pub(super) fn judge(
     let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_deref());
     let last = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back();
     if let (Some(answer), Some(settled), false) = (last, &judge.settled, reviewed.deleted) {
-        tell_elsewhere(answer, &parts, settled, known);
+        tell_elsewhere(answer, &all, settled, known);
     }
     for id in &reviewed.proposals {
         if let Some(entry) = entries.get_mut(id) {
@@ -113,10 +131,15 @@ pub(super) fn judge(
 }
 
 /// The user's own changes are told once, with the last answer. `known`: the text that the model has seen since.
-fn tell_elsewhere(answer: &mut ToolAnswer, parts: &[&Part], settled: &Text, known: Option<&Text>) {
-    let ([first, .., last] | [first @ last]) = parts else { return };
-    let whole = Part { after: last.after.clone(), ..(*first).clone() };
-    let told = edit::elsewhere(&whole, settled, known);
+fn tell_elsewhere(
+    answer: &mut ToolAnswer,
+    all: &[Revision<'_>],
+    settled: &Text,
+    known: Option<&Text>,
+) {
+    let ([first, .., last] | [first @ last]) = all else { return };
+    let whole = Revision { before: first.before, after: last.after };
+    let told = edit::elsewhere(whole, settled, known);
     if !told.is_empty() {
         answer.text.push('\n');
         answer.text.push_str(&told);
@@ -143,23 +166,23 @@ fn find<'a>(
     if let Some(entry) = entries.get(&id) {
         let proposal = &*entry.proposal;
         let whole = proposal.whole.as_ref().map(|it| (Cow::Borrowed(it), &*proposal.path));
-        let parts = Cow::Borrowed(&proposal.parts[..]);
-        return Some(Judged { session: Some(entry.session), parts, whole, decisions });
+        let (parts, texts) = (Cow::Borrowed(&proposal.parts[..]), proposal.texts());
+        return Some(Judged { session: Some(entry.session), parts, texts, whole, decisions });
     }
     let it = reviewed.texts.iter().find(|it| it.id == id)?;
-    let part = Part {
-        call: CallId(String::new()),
-        before: Text::from_lines_joined(&it.before, it.before_eol, false, false),
-        after: Text::from_lines_joined(&it.after, it.after_eol, false, false),
-        note: String::new(),
-    };
+    let texts = vec![
+        Text::from_lines_joined(&it.before, it.before_eol, false, false),
+        Text::from_lines_joined(&it.after, it.after_eol, false, false),
+    ];
+    let (call, back, note) = (CallId(String::new()), Back::default(), String::new());
+    let parts = Cow::Owned(vec![Part { call, back, note }]);
     let path = reviewed.was.as_ref().unwrap_or(&reviewed.path);
     let whole = it.whole.map(|whole| match whole {
         WireWhole::Delete => Whole::Delete,
         WireWhole::Rename => Whole::Rename { to: it.to.clone().unwrap_or_default() },
     });
     let whole = whole.map(|it| (Cow::Owned(it), &**path));
-    Some(Judged { session, parts: Cow::Owned(vec![part]), whole, decisions })
+    Some(Judged { session, parts, texts, whole, decisions })
 }
 
 /// What formatters made of the text while it was under review, and as it was saved.

@@ -178,7 +178,9 @@ fn may_begin(session: &Session, effect: &Effect, events: &[Event]) -> bool {
         let open = session.open().iter().find(|it| it.call.id == call.id).unwrap();
         match policy::decide(session.mode, &session.granted, &open.access) {
             Decision::Allow => true,
-            Decision::Ask(question) => question == Question::Review || is_ruled(&call.id),
+            Decision::Ask(question) => {
+                matches!(question, Question::Review(_)) || is_ruled(&call.id)
+            }
             Decision::Deny(_) => false,
         }
     })

@@ -184,7 +184,14 @@ pub(super) fn play(dir: &Path, fault: Option<Fault>) -> Live {
     live.draft("");
     live.piece("I ");
     live.piece("look \"here\"\n");
-    live.reply("I look.", &[("c1", Access::Read), ("c2", act("it")), ("c3", Access::Edit)]);
+    live.reply(
+        "I look.",
+        &[
+            ("c1", Access::Read),
+            ("c2", act("it")),
+            ("c3", Access::Edit { paths: vec!["a.rs".into()] }),
+        ],
+    );
     live.answer("c1");
     live.send("and the tests?");
     let turn = live.now.session.turn().unwrap();

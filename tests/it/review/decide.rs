@@ -80,40 +80,6 @@ fn the_same_in_the_other_dialect() {
 }
 
 #[test]
-fn a_selection_decides_the_lines_in_it() {
-    let scene = Scene::two_hunks(|it| it);
-    scene.server.reply(Reply::said("I see."));
-    scene.nvim.keys("8GV\\a");
-    scene.wait_hunks(2);
-    scene.nvim.keys("gg");
-    assert_eq!(
-        scene.nvim.buffer("/a.txt"),
-        nine().replace("l2", "L2").replace("l8", "L8\nL8b").trim_end()
-    );
-    scene.nvim.keys("VG\\r");
-    expect![[r#"
-        Of 2 changes in a.txt: 1 rejected and undone, 1 accepted in part.
-        line 2, rejected, reads as before:
-        l2
-        line 8, accepted in part, now reads:
-        L8"#]]
-    .assert_eq(&scene.answer(2, "e1"));
-    scene.wait_idle("I see.");
-    expect![[r#"
-        l1
-        l2
-        l3
-        l4
-        l5
-        l6
-        l7
-        L8
-        l9
-    "#]]
-    .assert_eq(&scene.on_disk("a.txt").unwrap());
-}
-
-#[test]
 fn a_range_of_the_command_decides_the_lines_in_it() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));

@@ -77,17 +77,18 @@ fn without_diagnostics(told: &str) -> &str {
     told.split("\nDiagnostics").next().unwrap()
 }
 
+/// What is told where a formatter changed both hunks.
+const FORMATTED: &str = r#"Of 2 changes in a.txt: 2 accepted and formatted.
+line 2, accepted and formatted, now reads:
+L("2")
+line 8, accepted and formatted, now reads:
+L("8")
+L("8b")"#;
+
 #[test]
 fn a_formatters_command_is_told_as_formatting() {
     for command in [":Format<CR>", ":FormatLater<CR>"] {
-        expect![[r#"
-            Of 2 changes in a.txt: 2 accepted and formatted.
-            line 2, accepted and formatted, now reads:
-            L("2")
-            line 8, accepted and formatted, now reads:
-            L("8")
-            L("8b")"#]]
-        .assert_eq(&told(CONFORM, command, "L(\"8b\")"));
+        assert_eq!(told(CONFORM, command, "L(\"8b\")"), FORMATTED);
     }
 }
 
@@ -161,14 +162,7 @@ fn what_formats_as_the_file_is_saved_is_told_as_formatting() {
     let on_save = "vim.api.nvim_create_autocmd('BufWritePre', { callback = function(event)
         format(event.buf, true)
       end })";
-    expect![[r#"
-        Of 2 changes in a.txt: 2 accepted and formatted.
-        line 2, accepted and formatted, now reads:
-        L("2")
-        line 8, accepted and formatted, now reads:
-        L("8")
-        L("8b")"#]]
-    .assert_eq(&told(&format!("{CONFORM}\n{on_save}"), "", "L8b"));
+    assert_eq!(told(&format!("{CONFORM}\n{on_save}"), "", "L8b"), FORMATTED);
 }
 
 /// What is told once, a second verdict begins without.

@@ -1,6 +1,6 @@
 //! Times that the user reads are by their clock.
 
-use super::names::say;
+use super::names::talked;
 use super::*;
 use std::time::{Duration, SystemTime};
 
@@ -9,10 +9,7 @@ fn who_has_a_conversation_is_told_with_the_local_time() {
     let server = Server::start();
     // fourteen hours ahead of UTC
     let setup = wide().env("TZ", "XXX-14").anthropic(&server);
-    let first = Nvim::start(&setup);
-    first.keys(":Caliban<CR>");
-    first.wait_screen("Project");
-    say(&first, &server, "one", "The first.");
+    let first = talked(&setup, &server, "one", "The first.");
     let second = Nvim::start(&setup);
     second.keys(":Caliban<CR>");
     let head = format!("main is open in another Neovim (process {}, since ", first.pid());

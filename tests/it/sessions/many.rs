@@ -1,6 +1,6 @@
 //! Many conversations: the picker, the search in all of them.
 
-use super::names::say;
+use super::names::{say, talked};
 use super::*;
 use serde_json::json;
 
@@ -60,10 +60,7 @@ fn the_picker_shows_titles_and_opens_what_is_chosen() {
 fn a_text_is_found_in_all_conversations() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "hello", "The Needle is in the haystack.");
+    let nvim = talked(&setup, &server, "hello", "The Needle is in the haystack.");
     nvim.keys(":Caliban new other<CR>");
     nvim.wait_gone("The Needle");
     say(&nvim, &server, "nothing here", "Nothing.");
@@ -82,10 +79,7 @@ fn a_text_is_found_in_all_conversations() {
 fn what_cannot_be_opened_is_listed_as_what_it_is() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let first = Nvim::start(&setup);
-    first.keys(":Caliban<CR>");
-    first.wait_screen("Project");
-    say(&first, &server, "mine", "Yours.");
+    let _first = talked(&setup, &server, "mine", "Yours.");
     let folder = folder(&setup);
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     write("half.json", "{\"schema\": 1, \"name\": \"half\", \"tit");

@@ -1,6 +1,6 @@
 //! What becomes of a conversation as a whole: another name, a copy, the trash.
 
-use super::names::say;
+use super::names::{say, talked};
 use super::*;
 use crate::kit::chat::{DIALECTS, common};
 
@@ -15,10 +15,7 @@ fn wait_state(nvim: &Nvim, name: &str) {
 /// A chat `main` in which `hello` was answered with `First.`.
 fn begun(server: &Server) -> (Setup, Nvim) {
     let setup = wide().anthropic(server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, server, "hello", "First.");
+    let nvim = talked(&setup, server, "hello", "First.");
     (setup, nvim)
 }
 

@@ -9,6 +9,15 @@ pub(super) fn say(nvim: &Nvim, server: &Server, text: &str, reply: &str) {
     nvim.wait_phase("idle");
 }
 
+/// An editor that has said this to the model in its conversation, and heard that.
+pub(super) fn talked(setup: &Setup, server: &Server, text: &str, reply: &str) -> Nvim {
+    let nvim = Nvim::start(setup);
+    nvim.keys(":Caliban<CR>");
+    nvim.wait_screen("Project");
+    say(&nvim, server, text, reply);
+    nvim
+}
+
 fn completed(nvim: &Nvim, line: &str) -> Vec<String> {
     let names = nvim.lua("return vim.fn.getcompletion(..., 'cmdline')", &[line.into()]);
     let names = names.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned());
@@ -96,10 +105,7 @@ fn without_resuming_each_start_is_a_new_conversation() {
         nvim.keys(":Caliban<CR>");
         nvim.wait_screen("Project");
         nvim.quit_with(":qa<CR>");
-        let nvim = Nvim::start(&setup);
-        nvim.keys(":Caliban<CR>");
-        nvim.wait_screen("Project");
-        say(&nvim, &server, "hi", reply);
+        let nvim = talked(&setup, &server, "hi", reply);
         nvim.quit_with(":qa<CR>");
         assert_eq!(said(&setup, name), ["user: hi", &format!("assistant: {reply}")]);
     }
@@ -113,10 +119,7 @@ fn without_resuming_each_start_is_a_new_conversation() {
 fn a_damaged_file_is_left_alone() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "hi", "Whole.");
+    let nvim = talked(&setup, &server, "hi", "Whole.");
     nvim.quit_with(":qa<CR>");
     let path = folder(&setup).join("main.json");
     let half = fs::read_to_string(&path).unwrap()[..200].to_owned();
@@ -136,10 +139,7 @@ fn a_damaged_file_is_left_alone() {
 fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "hi", "Whole.");
+    let nvim = talked(&setup, &server, "hi", "Whole.");
     say(&nvim, &server, "more", "To be torn.");
     nvim.quit_with(":qa<CR>");
     let path = folder(&setup).join("main.json");
@@ -163,10 +163,7 @@ fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
 fn two_editors_have_two_conversations() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let first = Nvim::start(&setup);
-    first.keys(":Caliban<CR>");
-    first.wait_screen("Project");
-    say(&first, &server, "one", "The first.");
+    let first = talked(&setup, &server, "one", "The first.");
     let second = Nvim::start(&setup);
     second.keys(":Caliban<CR>");
     let holder = format!("is open in another Neovim (process {}, since 2", first.pid());
@@ -206,10 +203,7 @@ fn a_disk_that_takes_nothing_does_not_end_the_turn() {
 fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "one", "The first.");
+    let nvim = talked(&setup, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");
     let before = session(&setup, "main");
     fs::remove_file(folder(&setup).join("main.lock")).unwrap();
@@ -242,10 +236,7 @@ fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
 fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "one", "The first.");
+    let nvim = talked(&setup, &server, "one", "The first.");
     let path = folder(&setup).join("main.json");
     let edit = |by: &str, to: &str| {
         let text = fs::read_to_string(&path).unwrap();

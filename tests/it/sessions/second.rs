@@ -1,16 +1,13 @@
 //! A second Neovim on a conversation: it is told who has it, and reads it, copies it or takes it over.
 
-use super::names::say;
+use super::names::{say, talked};
 use super::*;
 use crate::review::scene::{edit, nine};
 
 /// A conversation of one turn in one Neovim, and another that has been asked what to do about it.
 fn two(server: &Server) -> (Setup, Nvim, Nvim) {
     let setup = wide().anthropic(server).file("a.txt", nine());
-    let first = Nvim::start(&setup);
-    first.keys(":Caliban<CR>");
-    first.wait_screen("Project");
-    say(&first, server, "one", "The first.");
+    let first = talked(&setup, server, "one", "The first.");
     let second = Nvim::start(&setup);
     second.keys(":Caliban<CR>");
     second
@@ -194,10 +191,7 @@ fn a_draft_goes_along_when_it_is_taken_over_and_nothing_typed_since_is_lost() {
 fn one_that_was_killed_holds_nothing() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let first = Nvim::start(&setup);
-    first.keys(":Caliban<CR>");
-    first.wait_screen("Project");
-    say(&first, &server, "one", "The first.");
+    let first = talked(&setup, &server, "one", "The first.");
     first.kill();
     no_processes(&first);
     let second = Nvim::start(&setup);
@@ -211,10 +205,7 @@ fn one_that_was_killed_holds_nothing() {
 fn nobody_is_asked_where_nobody_can_answer() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let first = Nvim::start(&setup);
-    first.keys(":Caliban<CR>");
-    first.wait_screen("Project");
-    say(&first, &server, "one", "The first.");
+    let _first = talked(&setup, &server, "one", "The first.");
     let second = Nvim::start(&setup.clone().headless());
     server.reply(Reply::said("To the script."));
     second.lua("require('caliban').ask('from a script')", &[]);
@@ -228,10 +219,7 @@ fn nobody_is_asked_where_nobody_can_answer() {
 fn a_newer_file_is_read_and_never_written() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "hi", "Whole.");
+    let nvim = talked(&setup, &server, "hi", "Whole.");
     nvim.quit_with(":qa<CR>");
     let path = folder(&setup).join("main.json");
     let mut file = session(&setup, "main");
@@ -266,10 +254,7 @@ fn a_newer_file_is_read_and_never_written() {
 fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     let server = Server::start();
     let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
-    let nvim = Nvim::start(&setup);
-    nvim.keys(":Caliban<CR>");
-    nvim.wait_screen("Project");
-    say(&nvim, &server, "one", "The first.");
+    let nvim = talked(&setup, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");
     let (here, place) = (folder(&setup), setup.dir().join(place));
     let before = fs::read(here.join("main.json")).unwrap();
