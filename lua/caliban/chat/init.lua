@@ -169,7 +169,8 @@ function M.renamed(message)
     require('caliban.review').renamed(message.session, message.to)
     require('caliban.chat.buffers').rename(chat)
     if chat.status then
-      M.status(vim.tbl_extend('force', chat.status, { session = message.to }))
+      local status = vim.tbl_extend('force', chat.status, { session = message.to })
+      M.status(status --[[@as caliban.Status]])
     end
   end
 end
