@@ -140,6 +140,7 @@ impl fmt::Display for Failure {
 const LONGEST_WAIT: u64 = 120_000;
 
 const CUT: &str = "The connection ended in the middle of the answer";
+const TOO_LONG: &str = "The conversation is too long for the model";
 const FOREIGN: &str = "The answer is not in the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
@@ -211,11 +212,7 @@ impl Failure {
             Failure::RateLimited { .. }
             | Failure::Overloaded { .. }
             | Failure::ServerError { .. } => self.not_now(),
-            Failure::TooLong { said } => (
-                "The conversation is too long for the model".into(),
-                said,
-                "Start a new one with /new.",
-            ),
+            Failure::TooLong { said } => (TOO_LONG.into(), said, "Start a new one with /new."),
             Failure::UnknownModel { model, said } => (
                 format!("The model `{model}` is not available"),
                 said,

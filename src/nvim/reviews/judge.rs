@@ -65,6 +65,25 @@ impl Judge<'_> {
         let failed = outcome.count(Fate::Undone) == outcome.hunks.len();
         ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome), output: None }
     }
+
+    /// The answers to one proposal's calls. `all`: what the calls of all proposals did, and where this one's begin.
+    fn answers(
+        &mut self,
+        judged: &Judged<'_>,
+        (all, from): (&[Revision<'_>], usize),
+        root: &Path,
+    ) -> Vec<ToolAnswer> {
+        let Judged { parts: own, whole, decisions, .. } = judged;
+        if let Some((whole, path)) = whole {
+            return vec![decided(&own[0].call, whole, path, self.reviewed, root)];
+        }
+        let revisions = &all[from..from + own.len()];
+        let answer = |(n, part)| {
+            let decisions = edit::decisions(revisions, n, decisions);
+            self.answer(part, (all, from + n), &decisions)
+        };
+        own.iter().enumerate().map(answer).collect()
+    }
 }
 
 /// `session`: the one that the editor names for the review, if it is open here.
@@ -88,24 +107,11 @@ pub(super) fn judge(
         .collect();
     let all: Vec<Revision<'_>> = proposals.iter().flat_map(Judged::revisions).collect();
     for judged in &proposals {
-        let Judged { session, parts: own, whole, decisions, .. } = judged;
-        let from = at;
-        at += own.len();
-        let revisions = &all[from..at];
-        let answers = match whole {
-            Some((whole, path)) => vec![decided(&own[0].call, whole, path, reviewed, root)],
-            None => own
-                .iter()
-                .enumerate()
-                .map(|(n, part)| {
-                    let decisions = edit::decisions(revisions, n, decisions);
-                    judge.answer(part, (&all, from + n), &decisions)
-                })
-                .collect(),
-        };
-        let Some(verdict) = verdicts.iter_mut().find(|it| it.session == *session) else {
+        let answers = judge.answers(judged, (&all, at), root);
+        at += judged.parts.len();
+        let Some(verdict) = verdicts.iter_mut().find(|it| it.session == judged.session) else {
             verdicts.push(Verdict {
-                session: *session,
+                session: judged.session,
                 answers,
                 path: reviewed.path.clone(),
                 was: was(entries, reviewed),
