@@ -255,6 +255,23 @@ fn the_tests_of_the_cases_exist() {
     holds(&[("tests/cases.md".to_owned(), cases)], rules::cases_of(&known));
 }
 
+/// A record of a past decision may name what was there then. `count` and `lamp` are examples in `CONTRIBUTING.md`.
+#[test]
+fn the_documents_name_files_that_exist() {
+    let rule = rules::absent_paths(|path| {
+        path.contains("lamp") || path.ends_with("count.rs") || root().join(path).exists()
+    });
+    check(&rule, "a", "see `src/no.rs`.", &["a:1: there is no src/no.rs"]);
+    check(&rule, "a", "\n(doc/no/)", &["a:2: there is no doc/no"]);
+    check(&rule, "a", "`src/lib.rs`, tests/it/. my/src/no.rs `src/*.rs`", &[]);
+    let mut documents = files(&["doc/", "tests/"], ".md");
+    documents.retain(|(path, _)| !path.starts_with("doc/decisions/"));
+    for path in ["CONTRIBUTING.md", "README.md", "SECURITY.md"] {
+        documents.push((path.to_owned(), std::fs::read_to_string(root().join(path)).unwrap()));
+    }
+    holds(&documents, rule);
+}
+
 #[test]
 fn lua_never_blocks_on_the_program() {
     check(

@@ -233,6 +233,24 @@ pub(super) fn tests(text: &str) -> Vec<String> {
     found
 }
 
+/// Paths of this repository that a text names and that are not there.
+pub(super) fn absent_paths(exists: impl Fn(&str) -> bool) -> impl Fn(&str, &str) -> Vec<String> {
+    const FOLDERS: [&str; 7] =
+        ["src/", "lua/", "tests/", "scripts/", "doc/", "benches/", ".github/"];
+    move |path, text| {
+        let is_apart = |c: char| !(c.is_ascii_alphanumeric() || "._-/".contains(c));
+        let mut found = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            for name in line.split(is_apart).map(|it| it.trim_end_matches(['.', '/'])) {
+                if FOLDERS.iter().any(|folder| name.starts_with(folder)) && !exists(name) {
+                    found.push(format!("{path}:{}: there is no {name}", number + 1));
+                }
+            }
+        }
+        found
+    }
+}
+
 /// Tests that a text names (what stands in backticks and has an underscore) and that are not among these.
 pub(super) fn cases_of(known: &BTreeSet<String>) -> impl Fn(&str, &str) -> Vec<String> {
     |path, text| {
