@@ -48,7 +48,7 @@ fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
     nvim.keys("<Esc>");
     // The pauses are of random lengths: some end by themselves before the key.
     // They may end between two looks too: whether there is one and the key for it are one step.
-    let retry = "local chat = require('caliban.chat').current
+    let retry = "local chat = require('caliban.chat.chats').current
         for i, line in ipairs(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false)) do
           if line:find('Trying again in', 1, true) and chat.status.phase == 'retrying' then
             local win = vim.fn.win_findbuf(chat.transcript)[1]

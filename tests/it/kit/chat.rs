@@ -60,7 +60,7 @@ impl Nvim {
 
     /// Waits until a question that nobody has answered is on the screen and takes keys.
     pub fn wait_question(&self) {
-        let open = "return vim.iter(require('caliban.chat').all):any(function(chat)
+        let open = "return vim.iter(require('caliban.chat.chats').all):any(function(chat)
             return chat.question and chat.question.armed and not chat.question.answered
           end)";
         let takes_keys = |nvim: &Nvim| {
