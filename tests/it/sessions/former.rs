@@ -137,8 +137,7 @@ fn a_verdict_follows_a_conversation_that_was_renamed_during_the_review() {
     nvim.keys(":Caliban new main<CR>");
     wait_session(&nvim, "main");
     nvim.lua("require('caliban').accept({ scope = 'all', session = 'other' })", &[]);
-    let pending = "return #require('caliban').pending()";
-    nvim.wait(|nvim| nvim.lua_json(pending) == 0, "the decision");
+    nvim.wait_hunks(0);
     assert_eq!(setup.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
     say(&nvim, &server, "in the new one", "Nothing of it.");
     nvim.keys(":Caliban resume other<CR>");
