@@ -140,9 +140,7 @@ async fn read(desk: &Desk, mention: &Mention) -> Result<Option<Found>, String> {
     let absolute = led.path;
     let warning = match led.reading {
         Reading::Free => None,
-        Reading::Asked(why) => {
-            Some(format!("`@{written}` {why}. If you send it, its text goes to the model."))
-        }
+        Reading::Asked(why) => Some(format!("`@{written}` {why}. Its text would go to the model.")),
         Reading::Never(_) if mention.meant != Meant::Path && !absolute.exists() => {
             return absent(mention);
         }

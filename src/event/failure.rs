@@ -145,6 +145,8 @@ const FOREIGN: &str = "The answer is not in the provider's protocol";
 const LATER: &str = "Wait a little, then send again.";
 const MUCH_LATER: &str = "Send again then, or choose another model with :Caliban model.";
 
+const STORE: &str = "Store it again with /connect.";
+
 const KEPT: &str =
     "The text up to that point is kept. To go on without it, begin a new conversation with /new.";
 
@@ -186,11 +188,9 @@ impl Failure {
                 "",
                 "Run it by hand to see why, then send again.",
             ),
-            Failure::StoredKey { provider, why } => (
-                format!("No key for {provider}: the stored key {why}"),
-                "",
-                "Store it again with /connect.",
-            ),
+            Failure::StoredKey { provider, why } => {
+                (format!("No key for {provider}: the stored key {why}"), "", STORE)
+            }
             Failure::Header { provider, name, why } => (
                 format!("The header `{name}` for {provider} cannot be sent: {why}"),
                 "",

@@ -268,7 +268,7 @@ pub(super) fn ending(why: &End) -> Option<String> {
         End::Stopped(text) => Some(text.clone()),
         End::Failed(failure) => Some(failure.to_string()),
         End::Interrupted => Some(
-            "Interrupted: Neovim or the program ended during the turn. Send a message to go \
+            "Interrupted: Neovim or the program ended in mid-turn. Send a message to go \
                 on."
             .into(),
         ),

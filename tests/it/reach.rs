@@ -242,7 +242,7 @@ fn a_mention_of_keys_warns_and_goes_when_it_is_sent_again() {
     scene.nvim.keys(":Caliban<CR>i");
     scene.nvim.keys("look at @.env<C-s><Esc>");
     scene.nvim.wait_screen("Nothing was sent");
-    scene.nvim.wait_screen("If you send it, its text goes to the model");
+    scene.nvim.wait_screen("Its text would go to the model");
     assert_eq!(scene.server.count(), 0);
     scene.nvim.keys("i<C-s><Esc>");
     scene.wait_idle("Seen.");

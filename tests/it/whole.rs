@@ -164,7 +164,7 @@ fn a_renaming_is_rejected() {
 fn a_file_with_unsaved_text_is_not_renamed() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     scene.nvim.keys("5GAmine<Esc>:Caliban accept file<CR>");
-    scene.nvim.wait_screen("cannot rename to b.txt: it has other unsaved changes");
+    scene.nvim.wait_screen("cannot rename to b.txt: its buffer has unsaved changes");
     assert_eq!((scene.pending(), buffers(&scene).as_str()), (1, "a.txt+"));
     scene.nvim.keys(":w<CR>");
     let told = decide(&scene, ":Caliban accept file<CR>");
@@ -400,7 +400,7 @@ fn what_came_in_the_way_meanwhile() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");
-    scene.nvim.wait_screen("a.txt: Caliban cannot rename to b.txt: there is a b.txt already");
+    scene.nvim.wait_screen("a.txt: Caliban cannot rename to b.txt: b.txt exists already");
     assert_eq!(scene.pending(), 1);
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("theirs\n"));
     fs::remove_file(scene.nvim.setup.path("b.txt")).unwrap();

@@ -69,7 +69,7 @@ fn a_name_that_is_taken_is_refused_and_what_is_no_name_is_a_title() {
     nvim.keys(":Caliban rename OTHER<CR>");
     wait_state(&nvim, "OTHER");
     nvim.keys(":Caliban rename ../x/ Fix the\u{202e} parser<CR>");
-    nvim.wait_screen("Titled “../x/ Fix the parser”.");
+    nvim.wait_screen("The title is now “../x/ Fix the parser”.");
     nvim.wait(
         |_| session(&setup, "OTHER")["title"] == "../x/ Fix the parser",
         "the title in the file",
