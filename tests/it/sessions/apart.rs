@@ -6,10 +6,10 @@ use super::*;
 /// Notes each message of the program, and asks the user nothing.
 const NOTING: &str = "
     vim.ui.select = function() end
-    local rpc = require('caliban.program.process')
-    local receive = rpc.receive
+    local dispatch = require('caliban.program.dispatch')
+    local receive = dispatch.receive
     _G.noted = {}
-    rpc.receive = function(message)
+    dispatch.receive = function(message)
       table.insert(_G.noted, message.kind .. ' ' .. tostring(message.session))
       return receive(message)
     end
