@@ -6,7 +6,7 @@ local api = vim.api
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 
-local space = api.nvim_create_namespace('caliban.review.hunks.algebra')
+local space = api.nvim_create_namespace('caliban.review')
 
 --- Of a hunk longer than the rows that are wanted, so many more are drawn above and below.
 local MORE = 200
