@@ -14,11 +14,12 @@ local api = vim.api
 function M.first(text, width)
   if #text <= width then
     return text
-  elseif not text:find('[\128-\255]') then
-    return text:sub(1, math.max(1, width))
   end
-  local some = text:sub(1, 8 * width)
   local count = math.max(1, width)
+  local some = text:sub(1, 8 * count)
+  if not some:find('[\128-\255]') then
+    return some:sub(1, count)
+  end
   while count > 1 and api.nvim_strwidth(vim.fn.strcharpart(some, 0, count)) > width do
     count = count - 1
   end

@@ -255,9 +255,10 @@ end
 ---@param drawn? caliban.Drawn a hunk there
 ---@param back boolean a window came to the top
 ---@param marks table<integer, integer>
-local function crown(r, drawn, back, marks)
+---@param head [string, string][][]
+local function crown(r, drawn, back, marks, head)
   local buf, state = r.buf, shown[r.buf]
-  local head, top = header_lines(buf, header(r)), state.top
+  local top = state.top
   local stays = top
     and marks[top.mark] == 0
     and vim.deep_equal(top.head, head)
@@ -287,6 +288,8 @@ local function paint(r, back)
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
+  -- before the marks: with them Neovim has to measure the windows again. The first ones may bring a column for signs
+  local head = state.top and header_lines(buf, header(r))
   for _, rows in ipairs(ranges) do
     for _, hunk in ipairs(index.near(r.hunks, rows[1], rows[2])) do
       local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new])
@@ -302,7 +305,7 @@ local function paint(r, back)
   if r.whole and r.whole.kind == 'delete' then
     strike(buf, ranges)
   end
-  crown(r, top, back, marks)
+  crown(r, top, back, marks, head or header_lines(buf, header(r)))
   hint(buf)
 end
 
@@ -348,7 +351,9 @@ function M.uncover(buf, last)
   local win = api.nvim_get_current_win()
   local rows = math.min(last + vim.wo.scrolloff, api.nvim_buf_line_count(buf) - 1)
   local room = vim.fn.getwininfo(win)[1].height
-  if not state or rows >= room then
+  -- Neovim takes long to measure a long line, and it does not fit
+  local bytes = api.nvim_buf_get_offset(buf, rows + 1)
+  if not state or rows >= room or bytes > 8 * room * vim.o.columns then
     return
   elseif api.nvim_win_text_height(win, { end_row = rows }).all <= room then
     vim.fn.winrestview({ topline = 1, topfill = state.above })
