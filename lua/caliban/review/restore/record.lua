@@ -313,8 +313,8 @@ require('caliban.review.listeners').add({
   pending = function(r, decided)
     local count = state.count(r)
     if count > 0 and (decided or counts[r] ~= count) then
-      counts[r] = count
       M.save(r)
+      counts[r] = count
     end
   end,
   closed = M.drop,
