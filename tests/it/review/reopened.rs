@@ -33,6 +33,21 @@ fn text(scene: &Scene, path: &str) -> String {
 }
 
 #[test]
+fn a_record_is_not_written_again_while_the_same_is_pending() {
+    let scene = Scene::two_hunks(|it| it);
+    scene.nvim.wait(|_| records(&scene) == 1, "the record of the review");
+    let look = "local disk = require('caliban.editor.disk')
+        local replace = disk.replace
+        KitWritten = 0
+        disk.replace = function(...) KitWritten = KitWritten + 1 return replace(...) end
+        require('caliban.review.registry').look(require('caliban.review').of(vim.fn.bufnr('a.txt')))
+        return KitWritten";
+    assert_eq!(scene.nvim.lua_json(look), 0);
+    scene.nvim.keys(":edit a.txt<CR>2G\\a");
+    scene.nvim.wait(|it| it.lua_json("return KitWritten") == 1, "one record of what is left");
+}
+
+#[test]
 fn after_a_restart_what_was_pending_is_decided_and_told() {
     let scene = Scene::two_hunks(|it| it);
     let before = text(&scene, "a.txt");

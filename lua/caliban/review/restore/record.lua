@@ -39,7 +39,7 @@ local WHILE = 1000
 local known = {} ---@type table<string, true> files of reviews that are, or were, open here
 local written = {} ---@type table<caliban.Review, string> what is on disk, and where
 local saving = {} ---@type table<caliban.Review, boolean> being written; whether it has changed meanwhile
-local counts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> what was pending when written
+local pending = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, integer> changes at the last write
 local due = {} ---@type table<caliban.Review, boolean> to be written after a while
 local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], string> the joined lines of proposals
 
@@ -174,7 +174,7 @@ end
 ---@param r caliban.Review
 function M.drop(r)
   local name = written[r] ---@as string?
-  counts[r] = nil
+  pending[r] = nil
   if name then
     os.remove(name)
     written[r] = nil
@@ -312,9 +312,10 @@ end
 require('caliban.review.listeners').add({
   pending = function(r, decided)
     local count = state.count(r)
-    if count > 0 and (decided or counts[r] ~= count) then
+    if count > 0 and (decided or pending[r] ~= count) then
+      -- the first write drops what an older record left, and this number with it
       M.save(r)
-      counts[r] = count
+      pending[r] = count
     end
   end,
   closed = M.drop,
