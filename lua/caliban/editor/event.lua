@@ -1,10 +1,10 @@
---- `User` autocommands, by which others hear of what happens.
+--- Fires `User` autocommands, for the user's configuration and other plugins.
 local M = {}
 
---- Fires one.
+--- Fires one autocommand event.
 ---@param name string
 ---@param data table
----@return string? what went wrong in somebody's
+---@return string? error raised by a handler
 function M.fire(name, data)
   local opts = { pattern = name, modeline = false, data = data }
   local ok, err = pcall(vim.api.nvim_exec_autocmds, 'User', opts)

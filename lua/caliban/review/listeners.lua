@@ -1,15 +1,15 @@
---- Tells those above the reviews what has become of one. What is drawn, kept on disk and listed in a chat follows from it.
+--- Calls the modules that follow a review: they draw it, keep its record on disk and list it in the chat.
 local M = {}
 
 ---@class caliban.ReviewListener
----@field looked? fun(r: caliban.Review, decided: boolean) it was brought up to date, after a decision or otherwise
----@field pending? fun(r: caliban.Review, decided: boolean) something of it is pending, or a redo can bring it back
----@field cleared? fun(r: caliban.Review) nothing of it is to be seen in its buffer any more
----@field closed? fun(r: caliban.Review) it is over
----@field reported? fun(r: caliban.Review, unsaved: string) its verdict is told; why its text is not on disk
----@field renamed? fun(r: caliban.Review) its conversation has another name
----@field missed? fun() a decision was for the hunk under the cursor, and there is none
----@field waiting? fun() an edit began or ceased to wait
+---@field looked? fun(r: caliban.Review, decided: boolean) the review is up to date; `decided`: after a decision of the user
+---@field pending? fun(r: caliban.Review, decided: boolean) changes are pending, or a redo can bring them back
+---@field cleared? fun(r: caliban.Review) the buffer shows nothing of the review any more
+---@field closed? fun(r: caliban.Review) the review has ended
+---@field reported? fun(r: caliban.Review, unsaved: string) its verdict was sent; `unsaved`: why the text is not on disk, or ''
+---@field renamed? fun(r: caliban.Review) its conversation was renamed
+---@field missed? fun() the user decided on the hunk under the cursor, and there is none
+---@field waiting? fun() an edit began to wait for the buffer, or stopped waiting
 
 local all = {} ---@type caliban.ReviewListener[]
 

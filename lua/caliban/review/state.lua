@@ -197,14 +197,14 @@ function M.shown(r, win, buf)
   r.from[win] = buf
 end
 
---- The text on disk that the buffer is known to go back to.
+--- Sets the file's text on disk from before the review.
 ---@param r caliban.Review
 ---@param origin? string
 function M.base(r, origin)
   r.origin = origin
 end
 
---- The disk has something that cannot be written over.
+--- The file on disk has changes that a save would overwrite.
 ---@param r caliban.Review
 ---@param why string
 function M.clash(r, why)

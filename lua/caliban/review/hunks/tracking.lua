@@ -115,7 +115,7 @@ function M.open(r, open)
   r.open = open
 end
 
---- Its verdict is told: what is needed for that alone goes.
+--- The verdict was sent: drops the copies of the text that only the verdict needs.
 ---@param r caliban.Tracked
 function M.settled(r)
   r.lines, r.formatted = nil, nil
