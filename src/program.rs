@@ -4,12 +4,12 @@
 mod archive;
 mod chats;
 mod connect;
-mod barred;
+mod unavailable;
 mod lanes;
-mod news;
+mod incoming;
 mod opening;
 mod places;
-mod said;
+mod commands;
 mod sessions;
 mod settings;
 #[cfg(test)]
@@ -24,15 +24,15 @@ use crate::log;
 use crate::nvim::link::{self, Editor};
 use crate::nvim::lsp;
 use crate::nvim::reviews::{self, Settled, Verdict};
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim, WireConfig};
 use crate::provider::tour;
 use crate::store::{self, Project};
 use crate::text::cause;
 use archive::{Archive, Noted};
 use futures::future::join_all;
+use incoming::{Done, Incoming, Outcome};
 use lanes::{Lane, Lanes};
-use news::{Done, News, Outcome};
 use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
 use sessions::Sessions;
 use std::path::PathBuf;
@@ -66,21 +66,21 @@ pub async fn run() -> ExitCode {
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
     let mut is_terminated = false;
     let end = loop {
-        let news = tokio::select! {
+        let incoming = tokio::select! {
             biased;
             message = from_nvim.recv() => match message {
-                Some(message) => News::said(message),
+                Some(message) => Incoming::from_editor(message),
                 None => break link.await.unwrap_or(link::End::Unreadable),
             },
-            Some((session, wish)) = ends.wishes.recv() => News::Wished(session, wish),
-            Some(done) = ends.done.recv() => News::Done(done),
+            Some((session, wish)) = ends.wishes.recv() => Incoming::Wish(session, wish),
+            Some(done) = ends.done.recv() => Incoming::TaskDone(done),
             _ = terminated.recv(), if !is_terminated => {
                 is_terminated = true;
                 continue;
             }
             () = tokio::time::sleep(FAREWELL), if is_terminated => break link::End::Closed,
         };
-        program.step(news);
+        program.step(incoming);
     };
     program.quit(ends).await;
     tracing::info!("the program ends");
@@ -123,7 +123,7 @@ struct Program {
     questions: mpsc::UnboundedSender<lsp::Order>,
     wishes: mpsc::UnboundedSender<(Handle, Wish)>,
     /// What waits for the tasks of the program.
-    lanes: Lanes<News>,
+    lanes: Lanes<Incoming>,
     done: mpsc::UnboundedSender<Done>,
     /// Sessions that the user has turned to.
     notes: mpsc::UnboundedSender<Noted>,
@@ -214,7 +214,7 @@ impl Program {
     }
 
     /// The editor says something to the session that has or had this name.
-    fn told(&mut self, session: SessionId, command: Command) {
+    fn session_command(&mut self, session: SessionId, command: Command) {
         match (self.sessions.find(&session).filter(|it| self.sessions.runs(*it)), command) {
             (Some(session), command) => {
                 if matches!(command, Command::Send { .. }) {
@@ -274,7 +274,7 @@ impl Program {
                 return self.new_session(None, false, false);
             }
             return self.begin(vec![Lane::Unnamed], |archive| async move {
-                vec![Outcome::Last(archive.apart(|it| it.project.last()).await)]
+                vec![Outcome::Last(archive.on_thread(|it| it.project.last()).await)]
             });
         };
         if !store::is_name(&id.0) {
@@ -338,7 +338,7 @@ impl Program {
             while !self.lanes.is_idle()
                 && let Some(done) = ends.done.recv().await
             {
-                self.step(News::Done(done));
+                self.step(Incoming::TaskDone(done));
             }
         };
         let _ = timeout_at(end, finish).await;
@@ -349,7 +349,10 @@ impl Program {
     }
 
     /// Has sessions save everything and end.
-    fn end_all(&self, which: impl Fn(&Lanes<News>, Handle) -> bool) -> Vec<oneshot::Receiver<()>> {
+    fn end_all(
+        &self,
+        which: impl Fn(&Lanes<Incoming>, Handle) -> bool,
+    ) -> Vec<oneshot::Receiver<()>> {
         let agents = self.sessions.agents().filter(|it| which(&self.lanes, it.0));
         let ends = agents.map(|(_, agent)| {
             let (done, is_done) = oneshot::channel();

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
 
 /// What comes to the agent of changes.
-pub(super) enum Keeping {
+pub(super) enum KeeperMessage {
     /// Files are about to be changed; whether the disk took what they hold. Answered with the numbers of the changes.
-    Begin { by: By, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
+    Begin { by: ChangedBy, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
     /// A change did not come to be.
     Void(u32),
     /// What a file was written as.
@@ -31,7 +31,7 @@ pub(super) enum Keeping {
 
 /// Who changes files.
 #[derive(Clone)]
-pub(super) enum By {
+pub(super) enum ChangedBy {
     Turn(TurnId),
     /// A command of that turn.
     Command(TurnId),
@@ -55,13 +55,13 @@ pub(super) struct Record {
     checkpoints: Option<Checkpoints>,
     /// The user was told that nothing can be kept.
     has_failed: bool,
-    keeping: mpsc::UnboundedSender<Keeping>,
+    messages: mpsc::UnboundedSender<KeeperMessage>,
 }
 
 impl Record {
-    pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<Keeping>) {
-        let (keeping, keeping_end) = mpsc::unbounded_channel();
-        (Record { checkpoints: None, has_failed: false, keeping }, keeping_end)
+    pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
+        let (messages, messages_end) = mpsc::unbounded_channel();
+        (Record { checkpoints: None, has_failed: false, messages }, messages_end)
     }
 
     /// `None`: nothing is kept of a conversation that is never saved.
@@ -79,7 +79,7 @@ impl Record {
 
     pub(super) fn keeper(&mut self, of: &Conversation) -> Option<Keeper> {
         let blobs = self.of(of)?.blobs();
-        Some(Keeper { blobs, keeping: self.keeping.clone() })
+        Some(Keeper { blobs, messages: self.messages.clone() })
     }
 
     /// The files that the session has changed and knows the content of.
@@ -90,26 +90,28 @@ impl Record {
         paths.into_iter().map(|it| it.to_path_buf()).collect()
     }
 
-    pub(super) fn keep(&mut self, to: &mut Conversation, keeping: Keeping) {
+    pub(super) fn take(&mut self, to: &mut Conversation, message: KeeperMessage) {
         let (prompt, turn) = (prompt(to), to.session.turns);
         let Some(all) = self.of(to) else { return };
-        let written = match keeping {
-            Keeping::Begin { by, new, kept, ids } => {
+        let written = match message {
+            KeeperMessage::Begin { by, new, kept, ids } => {
                 let origin = match by {
-                    By::Turn(turn) => Origin { turn: turn.0, title: prompt, cause: Cause::Edit },
-                    By::Command(turn) => {
+                    ChangedBy::Turn(turn) => {
+                        Origin { turn: turn.0, title: prompt, cause: Cause::Edit }
+                    }
+                    ChangedBy::Command(turn) => {
                         Origin { turn: turn.0, title: prompt, cause: Cause::Command }
                     }
-                    By::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
+                    ChangedBy::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
                 };
                 let (begun, written) = all.begin(&origin, new);
                 // Who asked may have been stopped.
                 let _ = ids.send(begun);
                 kept.and(written)
             }
-            Keeping::Void(id) => all.alter(id, |it| it.state = State::Void),
-            Keeping::Written(id, after) => all.alter(id, |it| it.after = after),
-            Keeping::Rewound { title, lines } => return rewound(to, &title, &lines),
+            KeeperMessage::Void(id) => all.alter(id, |it| it.state = State::Void),
+            KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
+            KeeperMessage::Rewound { title, lines } => return rewound(to, &title, &lines),
         };
         self.warn(to, written);
     }
@@ -161,12 +163,12 @@ fn rewound(to: &mut Conversation, title: &str, lines: &[String]) {
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) blobs: Blobs,
-    keeping: mpsc::UnboundedSender<Keeping>,
+    messages: mpsc::UnboundedSender<KeeperMessage>,
 }
 
 impl Keeper {
     /// Once this is over the changes may be made. Their numbers; none where nothing could be kept.
-    pub(super) async fn begin(&self, by: By, planned: Vec<Planned>) -> Vec<u32> {
+    pub(super) async fn begin(&self, by: ChangedBy, planned: Vec<Planned>) -> Vec<u32> {
         let blobs = self.blobs.clone();
         let kept = tokio::task::spawn_blocking(move || {
             let mut failed = Ok(());
@@ -190,7 +192,7 @@ impl Keeper {
         });
         let Ok((new, kept)) = kept.await else { return Vec::new() };
         let (ids, begun) = oneshot::channel();
-        let _ = self.keeping.send(Keeping::Begin { by, new, kept, ids });
+        let _ = self.messages.send(KeeperMessage::Begin { by, new, kept, ids });
         begun.await.unwrap_or_default()
     }
 
@@ -200,32 +202,32 @@ impl Keeper {
         for it in proposals {
             planned.push(planned_of(it).await);
         }
-        self.begin(By::Turn(turn), planned).await
+        self.begin(ChangedBy::Turn(turn), planned).await
     }
 
     /// What has become of a proposal.
     pub(super) async fn arrived(&self, id: u32, arrival: &Arrival) {
-        let keeping = match arrival {
+        let message = match arrival {
             Arrival::Entered { .. } | Arrival::Written { text: None, .. } => return,
             Arrival::Written { text: Some(text), .. } => {
                 let (blobs, text) = (self.blobs.clone(), text.clone());
                 let kept = move || blobs.keep(&Content::Text(text));
                 match tokio::task::spawn_blocking(kept).await {
-                    Ok(Ok(kept)) => Keeping::Written(id, kept),
+                    Ok(Ok(kept)) => KeeperMessage::Written(id, kept),
                     _ => return,
                 }
             }
-            _ => Keeping::Void(id),
+            _ => KeeperMessage::Void(id),
         };
-        let _ = self.keeping.send(keeping);
+        let _ = self.messages.send(message);
     }
 
     pub(super) fn rewound(&self, title: String, lines: Vec<String>) {
-        let _ = self.keeping.send(Keeping::Rewound { title, lines });
+        let _ = self.messages.send(KeeperMessage::Rewound { title, lines });
     }
 
     pub(super) fn void(&self, id: u32) {
-        let _ = self.keeping.send(Keeping::Void(id));
+        let _ = self.messages.send(KeeperMessage::Void(id));
     }
 }
 

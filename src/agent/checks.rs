@@ -27,7 +27,7 @@ pub(super) struct Checks {
     /// What the editor looks into.
     awaited: BTreeSet<u32>,
     /// Verdicts, in the order in which they came.
-    held: Vec<Input>,
+    verdicts: Vec<Input>,
     /// What was found, each with its file.
     found: Vec<(PathBuf, String)>,
 }
@@ -55,22 +55,22 @@ impl Checks {
 
     /// A verdict, which waits where something is being looked into.
     pub(super) fn judged(&mut self, to: &mut Conversation, input: Input) {
-        self.held.push(input);
+        self.verdicts.push(input);
         if self.awaited.is_empty() {
             self.release(to);
         }
     }
 
-    /// Tells what is held, with what was found so far.
+    /// Tells what is verdicts, with what was found so far.
     pub(super) fn release(&mut self, to: &mut Conversation) {
-        let mut held = std::mem::take(&mut self.held);
+        let mut verdicts = std::mem::take(&mut self.verdicts);
         for (path, text) in std::mem::take(&mut self.found) {
-            match held.iter_mut().rev().find_map(|it| answer_on(it, &path)) {
+            match verdicts.iter_mut().rev().find_map(|it| answer_on(it, &path)) {
                 Some(answer) => answer.text.push_str(&format!("\n{text}")),
                 None => note(to, text),
             }
         }
-        for input in held {
+        for input in verdicts {
             to.take(input);
         }
     }

@@ -1,7 +1,7 @@
 //! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
 
 use super::checkpoints::Keeper;
-use super::known::News;
+use super::known::Observation;
 use super::{refactor, whole};
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
 use crate::event::{Awaited, TurnId};
@@ -21,7 +21,7 @@ const TRIES: u32 = 5;
 pub(super) struct Job {
     pub(super) desk: Desk,
     pub(super) results: mpsc::UnboundedSender<Input>,
-    pub(super) knowing: mpsc::UnboundedSender<News>,
+    pub(super) observations: mpsc::UnboundedSender<Observation>,
     /// Hashes of the texts as the model last knew them.
     pub(super) known: BTreeMap<PathBuf, String>,
     /// Mode auto-edit: what enters is written at once.
@@ -62,7 +62,7 @@ pub(super) struct Open {
     files: Vec<(PathBuf, bool)>,
     hunks: u32,
     /// What is to be told of these; in a few words what was done to whole ones.
-    said: Vec<String>,
+    sentences: Vec<String>,
     done: Vec<&'static str>,
 }
 
@@ -75,7 +75,7 @@ impl Open {
             waits: false,
             files: Vec::new(),
             hunks: 0,
-            said: Vec::new(),
+            sentences: Vec::new(),
             done: Vec::new(),
         }
     }
@@ -98,7 +98,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
             Err(text) => job.refuse(turn, &call.id, text),
         }
     }
-    let mut open = whole::apart(&job, turn, open);
+    let mut open = whole::refuse_overlaps(&job, turn, open);
     let mut given = Given::new();
     for attempt in 0..TRIES {
         let sent = open.iter().filter(|it| whole::has_text(&it.edits)).count();
@@ -191,8 +191,8 @@ impl Job {
                         refusal.call_stale();
                     }
                     missed += usize::from(refusal.is_mistaken());
-                    let said = refusal.say(&self.shown(&refusal.path));
-                    self.refuse(turn, call, said + &kept::kept(edits, &refusal.misfit));
+                    let text = refusal.say(&self.shown(&refusal.path));
+                    self.refuse(turn, call, text + &kept::kept(edits, &refusal.misfit));
                     false
                 }
             }
@@ -279,7 +279,11 @@ impl Job {
         };
         if whole.is_none() {
             let text = text.unwrap_or(after);
-            let _ = self.knowing.send(News::Learnt { path: path.clone(), stood: before, text });
+            let _ = self.observations.send(Observation::Learnt {
+                path: path.clone(),
+                stood: before,
+                text,
+            });
         }
         for Part { call, .. } in parts {
             let _ = self.results.send(Input::Entered { turn, call, path: path.clone(), what });
@@ -298,9 +302,9 @@ impl Job {
     ) {
         let Proposal { path, parts, after, .. } = proposal;
         if let Some(whole) = &proposal.whole {
-            let (said, done) = self.done(path, whole);
+            let (sentence, done) = self.done(path, whole);
             for it in of(open, proposal) {
-                it.said.push(said.clone());
+                it.sentences.push(sentence.clone());
                 it.done.push(done);
                 it.files.push((path.clone(), true));
             }
@@ -308,14 +312,14 @@ impl Job {
         }
         for (n, part) in parts.iter().enumerate() {
             let Some(it) = open.iter_mut().find(|it| it.call == part.call) else { continue };
-            let mut said = edit::written(&self.shown(path), unsaved);
+            let mut sentence = edit::written(&self.shown(path), unsaved);
             if !part.note.is_empty() {
-                said.push_str(&format!("\n{}", part.note));
+                sentence.push_str(&format!("\n{}", part.note));
             }
             if let (true, Some(text)) = (n + 1 == parts.len(), text) {
-                said.push_str(&edit::reformatted(after, text));
+                sentence.push_str(&edit::reformatted(after, text));
             }
-            it.said.push(said);
+            it.sentences.push(sentence);
             it.files.push((path.clone(), unsaved.is_empty()));
             it.hunks = it.hunks.saturating_add(hunks);
         }
@@ -323,8 +327,8 @@ impl Job {
 
     /// Answers a call of which nothing waits for the user.
     fn applied(&self, it: Open) {
-        let Open { call, waits, files, hunks, said, done, .. } = it;
-        if waits || said.is_empty() {
+        let Open { call, waits, files, hunks, sentences, done, .. } = it;
+        if waits || sentences.is_empty() {
             return;
         }
         let what = Awaited::hunks(hunks);
@@ -332,7 +336,7 @@ impl Job {
         let written = format!("{what} {}", if all { "written" } else { "not written" });
         let written = (hunks > 0).then_some(written.as_str());
         let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
-        let answer = ToolAnswer::done(&call, said.join("\n"), summary);
+        let answer = ToolAnswer::done(&call, sentences.join("\n"), summary);
         let _ = self.results.send(Input::Applied { files, answer });
     }
 

@@ -1,9 +1,9 @@
 //! What is known of the user's files: their texts as the model knows them, what they were before turns changed them, the
 //! diagnostics that are being looked into, and which are not on disk.
 
-use super::checkpoints::{Keeping, Record};
+use super::checkpoints::{KeeperMessage, Record};
 use super::checks::Checks;
-use super::known::{Knowing, Known, News};
+use super::known::{Known, Observation, Tracker};
 use super::setup::Decided;
 use super::turn::Turn;
 use super::{edits, work};
@@ -25,24 +25,24 @@ pub(super) struct Files {
 
 /// What comes of files.
 pub(super) struct Changes {
-    pub(super) news: mpsc::UnboundedReceiver<News>,
-    pub(super) keeping: mpsc::UnboundedReceiver<Keeping>,
+    pub(super) observations: mpsc::UnboundedReceiver<Observation>,
+    pub(super) keeper_messages: mpsc::UnboundedReceiver<KeeperMessage>,
 }
 
 impl Files {
     pub(super) fn new() -> (Files, Changes) {
-        let (known, news) = Known::new();
-        let (record, keeping) = Record::new();
+        let (known, observations) = Known::new();
+        let (record, keeper_messages) = Record::new();
         let files = Files { known, record, checks: Checks::default(), unsaved: Vec::new() };
-        (files, Changes { news, keeping })
+        (files, Changes { observations, keeper_messages })
     }
 
-    pub(super) fn knowing<'a>(
+    pub(super) fn tracker<'a>(
         &'a mut self,
         to: &'a mut Conversation,
         desk: &'a Desk,
-    ) -> Knowing<'a> {
-        Knowing { known: &mut self.known, to, desk }
+    ) -> Tracker<'a> {
+        Tracker { known: &mut self.known, to, desk }
     }
 
     /// The user has decided on the changes of a file. Of one that is not read without a question the model hears only
@@ -54,7 +54,7 @@ impl Files {
             self.record.settle(to, &path, text.as_ref());
         }
         if self.known.may_be_told(desk, &path) {
-            self.knowing(to, desk).settled(&path, text);
+            self.tracker(to, desk).settled(&path, text);
         } else {
             let shown = desk.shown(&path);
             for it in &mut answers {
@@ -98,7 +98,7 @@ impl Files {
         work::Job {
             desk: desk.clone(),
             results: turn.results(),
-            knowing: self.known.news(),
+            observations: self.known.observations(),
             watched: if changes { self.known.watched(&of.session, desk) } else { Vec::new() },
             unsaved: self.unsaved.clone(),
             keeper: keeper.map(|it| (it, self.record.touched_files(of))),
@@ -117,7 +117,7 @@ impl Files {
         edits::Job {
             desk: desk.clone(),
             results: turn.results(),
-            knowing: self.known.news(),
+            observations: self.known.observations(),
             known: of.session.known.clone(),
             at_once,
             kept: edits::kept(&of.session, calls),

@@ -24,7 +24,7 @@ pub(super) struct Known {
     files: HashMap<PathBuf, Seen>,
     /// Bytes of all texts.
     size: usize,
-    news: mpsc::UnboundedSender<News>,
+    observations: mpsc::UnboundedSender<Observation>,
 }
 
 #[derive(Default)]
@@ -63,7 +63,7 @@ pub(super) enum Cause {
 }
 
 /// What comes to be known of files.
-pub(super) enum News {
+pub(super) enum Observation {
     /// It was shown a text, or a part of it, or its edit is in it: what of the rest it did not know is told.
     Learnt {
         path: PathBuf,
@@ -78,14 +78,14 @@ pub(super) enum News {
 }
 
 impl Known {
-    pub(super) fn new() -> (Known, mpsc::UnboundedReceiver<News>) {
-        let (news, news_end) = mpsc::unbounded_channel();
-        (Known { files: HashMap::new(), size: 0, news }, news_end)
+    pub(super) fn new() -> (Known, mpsc::UnboundedReceiver<Observation>) {
+        let (observations, observations_end) = mpsc::unbounded_channel();
+        (Known { files: HashMap::new(), size: 0, observations }, observations_end)
     }
 
-    /// Where news go.
-    pub(super) fn news(&self) -> mpsc::UnboundedSender<News> {
-        self.news.clone()
+    /// Where observations go.
+    pub(super) fn observations(&self) -> mpsc::UnboundedSender<Observation> {
+        self.observations.clone()
     }
 
     /// The files whose changes the model is told of. A session file grants nothing: a file that the user is asked for
@@ -163,33 +163,33 @@ pub(super) fn after(mut watched: Vec<Watched>, looks: &[Look]) -> Vec<Watched> {
 }
 
 /// The texts, the conversation that knows them, and the files.
-pub(super) struct Knowing<'a> {
+pub(super) struct Tracker<'a> {
     pub(super) known: &'a mut Known,
     pub(super) to: &'a mut Conversation,
     pub(super) desk: &'a Desk,
 }
 
-impl Knowing<'_> {
-    pub(super) fn news(&mut self, news: News) {
-        match news {
-            News::Learnt { path, stood, text } => {
+impl Tracker<'_> {
+    pub(super) fn observe(&mut self, observation: Observation) {
+        match observation {
+            Observation::Learnt { path, stood, text } => {
                 let told = stood.and_then(|it| self.differs(&path, &it));
                 let hash = match &told {
                     Some((_, false)) => String::new(),
                     _ => text.sha256_hex(),
                 };
-                self.desk.workspace.told(&path, &text);
+                self.desk.workspace.model_knows(&path, &text);
                 self.known.set(&path, text, Stamp::Unknown);
                 self.to.take(Input::Know { path, hash: Some(hash) });
                 self.tell_changes(told.into_iter().map(|it| it.0).collect());
             }
-            News::Moved { from, to } => {
+            Observation::Moved { from, to } => {
                 if let (Some(text), Some(path)) = (self.forget(from), to) {
                     let text = Arc::unwrap_or_clone(text);
-                    self.news(News::Learnt { path, stood: None, text });
+                    self.observe(Observation::Learnt { path, stood: None, text });
                 }
             }
-            News::Looked(cause, looks) => self.looked(cause, looks),
+            Observation::Looked(cause, looks) => self.looked(cause, looks),
         }
     }
 
@@ -197,7 +197,7 @@ impl Knowing<'_> {
     pub(super) fn settled(&mut self, path: &Path, text: Option<Text>) {
         let path = path.to_owned();
         match text {
-            Some(text) => self.news(News::Learnt { path, stood: None, text }),
+            Some(text) => self.observe(Observation::Learnt { path, stood: None, text }),
             None => drop(self.forget(path)),
         }
     }
@@ -214,11 +214,11 @@ impl Knowing<'_> {
         self.known.files.clear();
         self.known.size = 0;
         let watched = self.known.watched(&self.to.session, self.desk);
-        let (workspace, news) = (self.desk.workspace.clone(), self.known.news());
+        let (workspace, observations) = (self.desk.workspace.clone(), self.known.observations());
         if !watched.is_empty() {
             tokio::spawn(async move {
                 let looks = look(&*workspace, &watched).await;
-                let _ = news.send(News::Looked(Cause::Opened, looks));
+                let _ = observations.send(Observation::Looked(Cause::Opened, looks));
             });
         }
     }
@@ -274,7 +274,7 @@ impl Knowing<'_> {
         is_told: bool,
         is_clear: bool,
     ) {
-        self.desk.workspace.told(&path, &text);
+        self.desk.workspace.model_knows(&path, &text);
         let hash = if is_clear { text.sha256_hex() } else { String::new() };
         self.known.set(&path, text, stamp);
         if is_told {

@@ -9,7 +9,7 @@ mod cache;
 mod chats;
 mod checkpoints;
 mod checks;
-mod commanded;
+mod command_changes;
 mod edits;
 mod files;
 mod guidance;
@@ -34,7 +34,7 @@ pub use setup::{Command, Decided, Setup};
 
 use crate::context::slash::{self, Parsed, Slash};
 use crate::conversation::report::{Level, Report, Show, Wish};
-use crate::conversation::{Conversation, Due, Ways};
+use crate::conversation::{Channels, Conversation, Work};
 use crate::event::{Delta, Mode, TurnId};
 use crate::message::{CallId, Excerpt, ExcerptKind, Reply};
 use crate::provider::Sampled;
@@ -77,7 +77,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
     let (mut agent, mut ends) = Agent::new(setup);
     agent.begin();
     loop {
-        agent.settle();
+        agent.do_work();
         let silence = agent.turn.silence();
         tokio::select! {
             biased;
@@ -91,9 +91,9 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 None => return agent.quit(),
             },
             // what a call teaches comes before its answer
-            Some(news) = ends.changes.news.recv() => agent.news(news),
-            Some(keeping) = ends.changes.keeping.recv() => {
-                agent.files.record.keep(&mut agent.conversation, keeping);
+            Some(observation) = ends.changes.observations.recv() => agent.observe(observation),
+            Some(message) = ends.changes.keeper_messages.recv() => {
+                agent.files.record.take(&mut agent.conversation, message);
             }
             Some(input) = ends.results.inputs.recv() => agent.result(input),
             Some((turn, sampled)) = ends.results.samples.recv() => {
@@ -106,7 +106,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 agent.conversation.show(Show::Delta(Delta::Output { call, text }));
             }
             Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
-            () = agent.turn.ended(), if agent.turn.is_working() => agent.joined(),
+            () = agent.turn.ended(), if agent.turn.is_working() => agent.work_ended(),
             () = sleep_until(silence.unwrap_or_else(Instant::now)), if silence.is_some() => {
                 agent.turn.fell_silent();
             }
@@ -118,12 +118,12 @@ impl Agent {
     fn new(setup: Setup) -> (Agent, Ends) {
         let Setup { id, desk, screen, store, session, reads, wishes, draft, .. } = setup;
         let partial = Partial::of(session.model.clone(), setup.partial);
-        let ways = Ways { screen, wishes, secrets: desk.secrets.clone() };
+        let channels = Channels { screen, wishes, secrets: desk.secrets.clone() };
         let (prompts, prepared) = Prompts::new(&desk, draft);
         let (files, changes) = Files::new();
         let (turn, results) = Turn::new(partial);
         let agent = Agent {
-            conversation: Conversation::new(id, session, store, reads, ways),
+            conversation: Conversation::new(id, session, store, reads, channels),
             desk,
             asking: Asking::new(setup.models, setup.titles, setup.tally),
             guidance: Guidance::new(setup.choice, setup.places),
@@ -145,11 +145,11 @@ impl Agent {
     }
 
     /// Does what the conversation has to have done, and tells how it stands.
-    fn settle(&mut self) {
-        while let Some(due) = self.conversation.due() {
-            match due {
-                Due::Effect(effect) => self.act(effect),
-                Due::Title => {
+    fn do_work(&mut self) {
+        while let Some(work) = self.conversation.next_work() {
+            match work {
+                Work::Effect(effect) => self.carry_out(effect),
+                Work::Title => {
                     let results = self.turn.results();
                     self.asking.ask_for_title(&self.conversation, &self.desk, results);
                 }
@@ -159,7 +159,7 @@ impl Agent {
         self.conversation.show_status(status);
     }
 
-    fn act(&mut self, effect: Effect) {
+    fn carry_out(&mut self, effect: Effect) {
         let (of, desk) = (&mut self.conversation, &self.desk);
         match effect {
             Effect::Sample { turn } => {
@@ -205,7 +205,7 @@ impl Agent {
     fn present(&mut self, show: Show) {
         let draft = self.prompts.draft.clone();
         self.opening.present(&mut self.conversation, &self.desk, draft, show);
-        self.settle();
+        self.do_work();
         self.conversation.announce();
     }
 
@@ -374,17 +374,17 @@ impl Agent {
     /// The files of a message are read: it goes.
     fn prepared(&mut self, prepared: Prepared) {
         let of = &mut self.conversation;
-        let Some((prompt, news)) = self.prompts.prepared(of, prepared) else { return };
+        let Some((prompt, observations)) = self.prompts.prepared(of, prepared) else { return };
         let Prompt { text, context, steer, .. } = prompt;
         self.guidance.watch(of, &self.desk, &context);
-        for it in news {
-            self.files.knowing(of, &self.desk).news(it);
+        for it in observations {
+            self.files.tracker(of, &self.desk).observe(it);
         }
         of.take(Input::Send { text, context, steer });
     }
 
-    fn news(&mut self, news: known::News) {
-        self.files.knowing(&mut self.conversation, &self.desk).news(news);
+    fn observe(&mut self, observation: known::Observation) {
+        self.files.tracker(&mut self.conversation, &self.desk).observe(observation);
     }
 
     /// `text`: a model's full name, settings behind it (`thinking=high`), or only these for the present model.
@@ -427,7 +427,7 @@ impl Agent {
         if !matches!(of.session.phase, Phase::Sampling { turn: it, .. } if it == turn) {
             return;
         }
-        self.turn.hear();
+        self.turn.note_activity();
         match sampled {
             Sampled::Delta(Delta::Alive) => (),
             Sampled::Delta(delta) => {
@@ -436,7 +436,7 @@ impl Agent {
             }
             Sampled::Done(reply) => self.replied(turn, reply),
             Sampled::Failed(failure) => {
-                let (by, partial) = self.turn.broken_off();
+                let (by, partial) = self.turn.end_reply();
                 let input = self.asking.failed(of, turn, failure, by, partial);
                 of.take(input);
             }
@@ -445,8 +445,8 @@ impl Agent {
 
     fn replied(&mut self, turn: TurnId, mut reply: Reply) {
         let (of, desk) = (&mut self.conversation, &self.desk);
-        reply.by = self.turn.broken_off().0;
-        let reply = work::sound(reply, &of.session);
+        reply.by = self.turn.end_reply().0;
+        let reply = work::sendable(reply, &of.session);
         let plans = work::plans(desk, &reply);
         let touched = work::touched(desk, &reply, &plans);
         self.asking.replied(of, desk, &reply);
@@ -466,7 +466,7 @@ impl Agent {
     }
 
     /// Some work of the turn has ended, its results are taken.
-    fn joined(&mut self) {
+    fn work_ended(&mut self) {
         if let Some(landed) = self.turn.landed() {
             self.conversation.take(Input::Stop { landed });
         }

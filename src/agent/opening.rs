@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use super::guidance::{self, Guidance};
-use super::rewind::stays;
+use super::rewind::check_no_link;
 use crate::context::instructions::Found;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Opened, Report, Show};
@@ -94,7 +94,7 @@ impl Opening {
         if std::mem::take(&mut self.replayed) && !of.session.is_blank() {
             of.save_whole();
         }
-        files.knowing(of, desk).remember();
+        files.tracker(of, desk).remember();
         View::of(&of.session, intro)
     }
 
@@ -129,5 +129,5 @@ impl Opening {
 fn distrust(of: &mut Conversation, desk: &Desk) {
     let session = &mut of.session;
     session.distrust(&desk.root);
-    session.known.retain(|path, _| stays(desk, path).is_ok());
+    session.known.retain(|path, _| check_no_link(desk, path).is_ok());
 }

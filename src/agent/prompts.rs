@@ -1,6 +1,6 @@
 //! The user's messages until they are sent: what they mention is read first, one message after the other.
 
-use super::known::{self, Cause, News, Watched};
+use super::known::{self, Cause, Observation, Watched};
 use crate::context::mention;
 use crate::conversation::Conversation;
 use crate::message::Excerpt;
@@ -26,7 +26,7 @@ pub(super) struct Prepared {
     found: Vec<Excerpt>,
     problems: Vec<String>,
     /// What the model learns with it: of files that are mentioned, and of those that have changed.
-    news: Vec<News>,
+    observations: Vec<Observation>,
 }
 
 pub(super) struct Prompts {
@@ -67,8 +67,8 @@ impl Prompts {
         &mut self,
         to: &Conversation,
         prepared: Prepared,
-    ) -> Option<(Prompt, Vec<News>)> {
-        let Prepared { mut prompt, found, problems, news } = prepared;
+    ) -> Option<(Prompt, Vec<Observation>)> {
+        let Prepared { mut prompt, found, problems, observations } = prepared;
         self.preparing -= 1;
         if self.withdrawn > 0 {
             self.withdrawn -= 1;
@@ -89,7 +89,7 @@ impl Prompts {
             return None;
         }
         prompt.context.extend(found);
-        Some((prompt, news))
+        Some((prompt, observations))
     }
 
     pub(super) fn keep_draft(&mut self, of: &mut Conversation, draft: Draft) {
@@ -118,22 +118,22 @@ async fn read(
         let reading = Desk { seen: Some(seen), ..desk.clone() };
         let (found, problems) = mention::resolve(&reading, &prompt.text).await;
         drop(reading);
-        let mut news = Vec::new();
+        let mut observations = Vec::new();
         while let Some((path, source)) = texts.recv().await {
-            news.push(in_excerpts(&desk, &found, path, source.text));
+            observations.push(in_excerpts(&desk, &found, path, source.text));
         }
         // what is mentioned whole is told by that
-        news.sort_by_key(|it| matches!(it, News::Learnt { stood: Some(_), .. }));
-        news.push(News::Looked(Cause::User, looks));
-        if prepared.send(Prepared { prompt, found, problems, news }).is_err() {
+        observations.sort_by_key(|it| matches!(it, Observation::Learnt { stood: Some(_), .. }));
+        observations.push(Observation::Looked(Cause::User, looks));
+        if prepared.send(Prepared { prompt, found, problems, observations }).is_err() {
             return;
         }
     }
 }
 
 /// A text that was read for a mention, as far as the model is shown it.
-fn in_excerpts(desk: &Desk, found: &[Excerpt], path: PathBuf, text: Text) -> News {
+fn in_excerpts(desk: &Desk, found: &[Excerpt], path: PathBuf, text: Text) -> Observation {
     let shown = tool::path::show(&desk.root, &path);
     let is_whole = found.iter().any(|it| it.path == shown && it.lines.is_none());
-    News::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
+    Observation::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
 }

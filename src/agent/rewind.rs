@@ -2,7 +2,7 @@
 
 mod plan;
 
-use super::checkpoints::{By, Keeper, Planned, Record};
+use super::checkpoints::{ChangedBy, Keeper, Planned, Record};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
 use crate::edit::{Proposal, Whole, unified};
@@ -13,7 +13,7 @@ use crate::store::checkpoints::{Cause, Change, Content, FileMode};
 use crate::text::{Text, cause};
 use crate::tool::{self, Desk};
 use plan::File as Planning;
-pub(super) use plan::stays;
+pub(super) use plan::check_no_link;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -171,17 +171,17 @@ struct Job {
 /// One thing to be done.
 enum Step {
     /// By the editor, in the file's buffer.
-    There(Box<Proposal>),
+    InBuffer(Box<Proposal>),
     /// On disk, byte for byte.
-    Here { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
+    OnDisk { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
 }
 
 impl Step {
     /// The path at which something is written, deleted or made.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, to) = match self {
-            Step::There(change) => (&change.path, change.to()),
-            Step::Here { path, .. } => (path, None),
+            Step::InBuffer(change) => (&change.path, change.to()),
+            Step::OnDisk { path, .. } => (path, None),
         };
         std::iter::once(&**path).chain(to)
     }
@@ -199,22 +199,23 @@ impl Job {
                 todo.push((at, step));
             }
         }
-        let mut ids = self.keeper.begin(By::Rewind(title.to_owned()), planned).await.into_iter();
+        let mut ids =
+            self.keeper.begin(ChangedBy::Rewind(title.to_owned()), planned).await.into_iter();
         for (at, step) in todo {
             let (file, id) = (&mut files[at], ids.next());
-            let stays = step.paths().try_for_each(|it| plan::stays(&self.desk, it));
-            let done = match (file.left.clone().or(stays.err()), step) {
+            let checked = step.paths().try_for_each(|it| plan::check_no_link(&self.desk, it));
+            let done = match (file.skipped.clone().or(checked.err()), step) {
                 (Some(why), _) => Err(why),
-                (None, Step::There(change)) => self.desk.workspace.restore(*change).await,
-                (None, Step::Here { path, was, now, mode }) => {
-                    self.here(path, was, now, mode).await
+                (None, Step::InBuffer(change)) => self.desk.workspace.restore(*change).await,
+                (None, Step::OnDisk { path, was, now, mode }) => {
+                    self.on_disk(path, was, now, mode).await
                 }
             };
             match done {
                 Ok(unsaved) if unsaved.is_empty() => (),
                 Ok(unsaved) => file.unsaved = Some(unsaved),
                 Err(why) => {
-                    file.left = Some(why);
+                    file.skipped = Some(why);
                     if let Some(id) = id {
                         self.keeper.void(id);
                     }
@@ -222,13 +223,13 @@ impl Job {
             }
         }
         let root = &self.desk.root;
-        let done = files.iter().filter(|it| it.left.is_none()).map(|it| &*it.path);
+        let done = files.iter().filter(|it| it.skipped.is_none()).map(|it| &*it.path);
         remove_folders(&self.desk, changes, &done.collect());
         let line = |it: &Planning| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
         files.iter().map(line).collect()
     }
 
-    async fn here(
+    async fn on_disk(
         &self,
         path: PathBuf,
         was: Content,
@@ -236,7 +237,7 @@ impl Job {
         mode: Option<FileMode>,
     ) -> Result<String, String> {
         let to = path.clone();
-        let written = tokio::task::spawn_blocking(move || put(&to, &was, &now, mode)).await;
+        let written = tokio::task::spawn_blocking(move || write_file(&to, &was, &now, mode)).await;
         written.map_err(|it| cause(&it))?.map_err(|it| cause(&it))?;
         self.desk.workspace.refresh(path).await;
         Ok(String::new())
@@ -255,20 +256,20 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
             after: Content::Absent,
             mode: None,
         };
-        steps.push((planned, there(from, &file.was, &file.was, whole)));
+        steps.push((planned, in_buffer(from, &file.was, &file.was, whole)));
     }
     if file.was != file.now {
         let path = &file.path;
         let (before, after) = (file.was.clone(), file.now.clone());
         let is_alike = |was: &Text, now: &Text| (was.newline, was.bom) == (now.newline, now.bom);
         let step = match (&before, &after) {
-            (_, Content::Absent) => there(path, &before, &after, Some(Whole::Delete)),
+            (_, Content::Absent) => in_buffer(path, &before, &after, Some(Whole::Delete)),
             (Content::Text(was), Content::Text(now)) if is_alike(was, now) => {
-                there(path, &before, &after, None)
+                in_buffer(path, &before, &after, None)
             }
             _ => {
                 let (path, was, now) = (path.clone(), before.clone(), after.clone());
-                Step::Here { path, was, now, mode: file.mode }
+                Step::OnDisk { path, was, now, mode: file.mode }
             }
         };
         steps.push((Planned { path: path.clone(), to: None, before, after, mode: None }, step));
@@ -276,7 +277,7 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
     steps
 }
 
-fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Step {
+fn in_buffer(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Step {
     let text = |it: &Content| match it {
         Content::Text(text) => text.clone(),
         _ => Text::default(),
@@ -290,11 +291,11 @@ fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Ste
         whole,
         is_binary: matches!(was, Content::Bytes(_)),
     };
-    Step::There(Box::new(proposal))
+    Step::InBuffer(Box::new(proposal))
 }
 
 /// Writes a file whose content is still `was`; whoever reads it finds the old or the new. Blocks.
-fn put(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io::Result<()> {
+fn write_file(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut mode = mode.map(|it| fs::Permissions::from_mode(it.bits()));
     if *was == Content::Absent {
@@ -310,9 +311,9 @@ fn put(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io:
     whole.write_all(&now.bytes().unwrap_or_default())?;
     mode.map_or(Ok(()), |it| whole.as_file().set_permissions(it))?;
     whole.as_file().sync_all()?;
-    let put =
+    let written =
         if *was == Content::Absent { whole.persist_noclobber(path) } else { whole.persist(path) };
-    put.map(drop).map_err(|it| it.error)
+    written.map(drop).map_err(|it| it.error)
 }
 
 /// Removes the folders that were made for files which are gone again, where nothing else is in them.
@@ -323,7 +324,8 @@ fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
         if !done.contains(&*change.path) && !done.contains(&**made) {
             continue;
         }
-        let is_ours = |it: &&Path| it.starts_with(&**highest) && plan::stays(desk, it).is_ok();
+        let is_ours =
+            |it: &&Path| it.starts_with(&**highest) && plan::check_no_link(desk, it).is_ok();
         for folder in made.ancestors().skip(1).take_while(is_ours) {
             // It fails where there is something in it.
             if fs::remove_dir(folder).is_err() {
@@ -345,19 +347,19 @@ mod tests {
         fs::write(&path, b"\xff old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
         let mut reader = fs::File::open(&path).unwrap();
-        put(&path, &old, &new, None).unwrap();
+        write_file(&path, &old, &new, None).unwrap();
         let mut read = Vec::new();
         io::Read::read_to_end(&mut reader, &mut read).unwrap();
         assert_eq!(read, b"\xff old");
         assert_eq!(fs::read(&path).unwrap(), b"\xff new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
         // not what it is to replace, not there, and there though it is not to be
-        assert!(put(&path, &old, &new, None).is_err());
-        assert!(put(&dir.path().join("other"), &old, &new, None).is_err());
-        assert!(put(&path, &Content::Absent, &old, None).is_err());
+        assert!(write_file(&path, &old, &new, None).is_err());
+        assert!(write_file(&dir.path().join("other"), &old, &new, None).is_err());
+        assert!(write_file(&path, &Content::Absent, &old, None).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"\xff new");
         let made = dir.path().join("a/b");
-        put(&made, &Content::Absent, &new, Some(FileMode::of(0o640))).unwrap();
+        write_file(&made, &Content::Absent, &new, Some(FileMode::of(0o640))).unwrap();
         assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }

@@ -29,8 +29,8 @@ impl Asking {
     ) {
         let session = &of.session;
         let (true, Some(_)) = (self.titles, &of.store) else { return };
-        let Some(prompt) = said(session, Role::User).next() else { return };
-        let Some(reply) = said(session, Role::Assistant).last() else { return };
+        let Some(prompt) = texts_of(session, Role::User).next() else { return };
+        let Some(reply) = texts_of(session, Role::Assistant).last() else { return };
         let text = format!("{}\n\n---\n\n{}", clip(prompt, PROMPT), clip(reply, REPLY));
         let of = title(prompt);
         if session.title != of {
@@ -40,7 +40,7 @@ impl Asking {
         let Some(asked) = self.ask_aside(&session.model, &desk.root, question) else { return };
         tokio::spawn(async move {
             let Some(Aside { reply, cost }) = asked.await else { return };
-            let (title, usage) = (given(&reply), reply.usage);
+            let (title, usage) = (title_in(&reply), reply.usage);
             // The agent may have ended meanwhile.
             let _ = results.send(Input::Name { of, named: Named { title, usage, cost } });
         });
@@ -48,7 +48,7 @@ impl Asking {
 }
 
 /// What this role has said in words.
-fn said(session: &Session, role: Role) -> impl DoubleEndedIterator<Item = &str> {
+fn texts_of(session: &Session, role: Role) -> impl DoubleEndedIterator<Item = &str> {
     let blocks =
         session.messages.iter().filter(move |it| it.role == role).flat_map(|it| &it.blocks);
     blocks.filter_map(|it| match it {
@@ -62,7 +62,7 @@ fn clip(text: &str, chars: usize) -> String {
 }
 
 /// The title in a reply, without what models put around one; empty where there is none.
-fn given(reply: &Reply) -> String {
+fn title_in(reply: &Reply) -> String {
     let texts = reply.blocks.iter().filter_map(|it| match it {
         Block::Text { text } => Some(text.as_str()),
         _ => None,
@@ -91,7 +91,7 @@ mod tests {
             let blocks = vec![Block::Text { text: text.into() }];
             let (stop, usage) = (Stop::EndTurn, Usage::default());
             let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
-            assert_eq!(given(&reply), expected, "{text:?}");
+            assert_eq!(title_in(&reply), expected, "{text:?}");
         }
     }
 }

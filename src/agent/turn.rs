@@ -29,7 +29,7 @@ pub(super) struct Turn {
     /// What has arrived of the running reply.
     pub(super) partial: Partial,
     /// When the running request was heard of last, and whether the user was told that nothing comes.
-    heard: Instant,
+    last_activity: Instant,
     is_silent: bool,
 }
 
@@ -52,7 +52,7 @@ impl Turn {
             resting: None,
             landed: None,
             partial,
-            heard: Instant::now(),
+            last_activity: Instant::now(),
             is_silent: false,
         };
         (turn, Results { inputs, samples: samples_end })
@@ -100,7 +100,7 @@ impl Turn {
             resting.abort();
         }
         self.partial = Partial::of(model.to_owned(), String::new());
-        self.hear();
+        self.note_activity();
     }
 
     /// Some of the work has ended.
@@ -143,7 +143,7 @@ impl Turn {
     }
 
     /// The reply is there, or will not come: who was asked, and what came of a reply that did not end.
-    pub(super) fn broken_off(&mut self) -> (String, Option<Reply>) {
+    pub(super) fn end_reply(&mut self) -> (String, Option<Reply>) {
         self.sampling = None;
         let by = self.partial.by.clone();
         (by, self.partial.take())
@@ -159,15 +159,15 @@ impl Turn {
     }
 
     /// Something came of the running request.
-    pub(super) fn hear(&mut self) {
-        self.heard = Instant::now();
+    pub(super) fn note_activity(&mut self) {
+        self.last_activity = Instant::now();
         self.is_silent = false;
     }
 
     /// When the silence of the running request is to be told, if it is not yet.
     pub(super) fn silence(&self) -> Option<Instant> {
         let listens = self.sampling.is_some() && !self.is_silent;
-        listens.then(|| self.heard + SILENCE)
+        listens.then(|| self.last_activity + SILENCE)
     }
 
     pub(super) fn fell_silent(&mut self) {

@@ -1,7 +1,7 @@
 //! Files that are deleted or renamed: what may be proposed for a file as a whole, and what is said when it is done.
 
 use super::edits::{Job, Open};
-use super::known::News;
+use super::known::Observation;
 use crate::edit::{Change, Edit, Whole};
 use crate::event::TurnId;
 use crate::tool::Unreadable;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Calls that delete or rename a file which another call of the reply touches: what came of the others would depend on
 /// what the user decides first, so they are refused.
-pub(super) fn apart(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<Open> {
+pub(super) fn refuse_overlaps(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<Open> {
     let mut fit: Vec<Open> = Vec::new();
     let (wholes, texts): (Vec<Open>, Vec<Open>) =
         open.into_iter().partition(|it| it.edits.iter().any(|it| as_whole(it).is_some()));
@@ -62,7 +62,7 @@ impl Job {
                 (format!("{shown} is now {}", self.shown(to)), "renamed", Some(to.clone()))
             }
         };
-        let _ = self.knowing.send(News::Moved { from: path.to_owned(), to });
+        let _ = self.observations.send(Observation::Moved { from: path.to_owned(), to });
         (format!("{done}; the user may still undo it."), word)
     }
 }

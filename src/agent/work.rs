@@ -2,8 +2,8 @@
 //! reply's calls come to before any of them runs.
 
 use super::checkpoints::Keeper;
-use super::commanded::Watch;
-use super::known::{self, Cause, News, Watched};
+use super::command_changes::Watch;
+use super::known::{self, Cause, Observation, Watched};
 use crate::event::{Access, Plan, SessionId, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, Reply, Request, ToolAnswer, ToolCall};
 use crate::provider::{Provider, Sampled};
@@ -46,7 +46,7 @@ pub(super) async fn sample(
 pub(super) struct Job {
     pub(super) desk: Desk,
     pub(super) results: mpsc::UnboundedSender<Input>,
-    pub(super) knowing: mpsc::UnboundedSender<News>,
+    pub(super) observations: mpsc::UnboundedSender<Observation>,
     /// What the model knows of; none where the call changes nothing.
     pub(super) watched: Vec<Watched>,
     /// Files to save before a command, which sees the disk.
@@ -67,7 +67,7 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let files = job.desk.workspace.clone();
     let before = known::look(&*files, &job.watched).await;
     let watched = known::after(job.watched, &before);
-    let _ = job.knowing.send(News::Looked(Cause::User, before));
+    let _ = job.observations.send(Observation::Looked(Cause::User, before));
     let watch = match job.keeper {
         Some((keeper, touched)) => Some(Watch::begin(&job.desk.root, touched, keeper, turn).await),
         None => None,
@@ -79,13 +79,13 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let answer = ran.unwrap_or_else(|_| broken(&call.id));
     drop(desk);
     while let Some((path, source)) = texts.recv().await {
-        learnt(&call.input, path, source).map(|it| job.knowing.send(it));
+        learnt(&call.input, path, source).map(|it| job.observations.send(it));
     }
     if let Some(watch) = watch {
         watch.end().await;
     }
     let after = known::look(&*files, &watched).await;
-    let _ = job.knowing.send(News::Looked(Cause::Command, after));
+    let _ = job.observations.send(Observation::Looked(Cause::Command, after));
     let _ = job.results.send(Input::Answered { turn, answer });
 }
 
@@ -96,14 +96,14 @@ fn broken(id: &CallId) -> ToolAnswer {
 
 /// What the model learns by a text that a call with these arguments has read; nothing where it was shown a part of a text
 /// that the user has not decided on: a verdict tells of that.
-fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<News> {
+fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<Observation> {
     let Source { text, pending } = source;
     let stood = (!tool::shows_all(args, &text)).then(|| text.clone());
-    (stood.is_none() || pending == 0).then_some(News::Learnt { path, stood, text })
+    (stood.is_none() || pending == 0).then_some(Observation::Learnt { path, stood, text })
 }
 
 /// A reply that can be sent back: ids that no other call of the session has, names that providers accept.
-pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
+pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
     let mut taken: HashSet<CallId> = session
         .messages
         .iter()

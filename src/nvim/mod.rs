@@ -2,7 +2,7 @@
 
 pub mod wire;
 pub mod link;
-pub mod voice;
+pub mod session_link;
 pub mod lsp;
 pub mod screen;
 pub mod reviews;

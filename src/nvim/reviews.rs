@@ -3,7 +3,7 @@
 
 mod judge;
 
-use super::voice::Handle;
+use super::session_link::Handle;
 use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal, WireWhole};
 use crate::edit::{Misfit, Proposal, Whole};
 use crate::message::{CallId, ToolAnswer};
@@ -25,7 +25,7 @@ pub enum Order {
     },
     Arrived(Arrived),
     /// The model knows this text of a file now.
-    Told {
+    ModelKnows {
         session: Handle,
         path: PathBuf,
         text: Arc<Text>,
@@ -63,7 +63,7 @@ struct Entry {
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
     /// What the model last knew of the file since.
-    told: Option<Arc<Text>>,
+    known: Option<Arc<Text>>,
     /// A verdict came. Undo and redo may bring another.
     is_settled: bool,
 }
@@ -75,7 +75,7 @@ impl Entry {
 }
 
 /// Settled proposals that are kept for a second verdict.
-const KEPT: usize = 200;
+const MAX_SETTLED: usize = 200;
 
 /// Runs until the sender is dropped. `first_id` differs from run to run, so that verdicts on a dead
 /// program's proposals are not taken for ours.
@@ -103,17 +103,17 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
                         session,
                         proposal,
                         waiter: Some(waiter),
-                        told: None,
+                        known: None,
                         is_settled: false,
                     },
                 );
                 let _ = id.send(next);
             }
             Order::Arrived(it) => arrived(&mut entries, it),
-            Order::Told { session, path, text } => {
+            Order::ModelKnows { session, path, text } => {
                 let is_of = |it: &Entry| it.session == session && it.proposal.path == path;
                 for it in entries.values_mut().filter(|it| is_of(it)) {
-                    it.told = Some(text.clone());
+                    it.known = Some(text.clone());
                 }
             }
             Order::Settled(it) if is_on_disk(&it.reviewed) => {
@@ -216,11 +216,11 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
     }
 }
 
-/// Drops the oldest settled proposals beyond `KEPT`.
+/// Drops the oldest settled proposals beyond `MAX_SETTLED`.
 fn forget(entries: &mut BTreeMap<u32, Entry>) {
     let settled: Vec<u32> =
         entries.iter().filter(|(_, it)| it.is_settled).map(|(id, _)| *id).collect();
-    for id in settled.iter().rev().skip(KEPT) {
+    for id in settled.iter().rev().skip(MAX_SETTLED) {
         entries.remove(id);
     }
 }

@@ -1,7 +1,7 @@
 //! One session's transcript on its way to the screen: all waiting updates are folded into the view, and at
 //! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
 
-use super::voice::Voice;
+use super::session_link::SessionLink;
 use super::wire::ToNvim;
 use crate::conversation::report::{Report, Show};
 use crate::store::Outputs;
@@ -12,17 +12,21 @@ use tokio::time::{Instant, sleep_until};
 
 /// The pause between two paints of streamed text, from the beginning of the one to the next: two frames at
 /// 60 Hz, below which a reader sees no difference and the editor pays for every call (DESIGN §7).
-const PACE: Duration = Duration::from_millis(32);
+const TEXT_PAUSE: Duration = Duration::from_millis(32);
 /// The pause between the pieces of one large update, for the editor to live in.
-const BREATH: Duration = Duration::from_millis(8);
+const PIECE_PAUSE: Duration = Duration::from_millis(8);
 /// The pause after a paint that the editor refused.
-const RETRY: Duration = Duration::from_millis(250);
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
 /// Shows what comes until the sender is dropped.
-pub async fn run(voice: Voice, outputs: Option<Outputs>, mut inbox: mpsc::UnboundedReceiver<Show>) {
+pub async fn run(
+    link: SessionLink,
+    outputs: Option<Outputs>,
+    mut inbox: mpsc::UnboundedReceiver<Show>,
+) {
     let began = Instant::now();
-    let (view, held) = (View::default(), Vec::new());
-    let mut screen = Screen { voice, outputs, view, began, held };
+    let (view, reports) = (View::default(), Vec::new());
+    let mut screen = Screen { link, outputs, view, began, reports };
     let mut due = began;
     loop {
         let mut urgent = false;
@@ -48,10 +52,10 @@ pub async fn run(voice: Voice, outputs: Option<Outputs>, mut inbox: mpsc::Unboun
         }
         let started = Instant::now();
         due = match screen.paint().await {
-            Painted::All => started + PACE,
-            Painted::Piece => Instant::now() + BREATH,
+            Painted::All => started + TEXT_PAUSE,
+            Painted::Piece => Instant::now() + PIECE_PAUSE,
             Painted::Failed if inbox.is_closed() => return,
-            Painted::Failed => Instant::now() + RETRY,
+            Painted::Failed => Instant::now() + RETRY_PAUSE,
         };
     }
 }
@@ -65,12 +69,12 @@ enum Painted {
 }
 
 struct Screen {
-    voice: Voice,
+    link: SessionLink,
     /// Where long outputs are; a conversation that is never saved has them all.
     outputs: Option<Outputs>,
     view: View,
     began: Instant,
-    held: Vec<Report>,
+    reports: Vec<Report>,
 }
 
 impl Screen {
@@ -86,13 +90,13 @@ impl Screen {
             Show::Toggle { block, line } => {
                 let file = self.view.unread(block).zip(self.outputs.as_ref());
                 if let Some(text) =
-                    file.map(|(file, outputs)| outputs.read(&self.voice.name(), file))
+                    file.map(|(file, outputs)| outputs.read(&self.link.name(), file))
                 {
                     self.view.read(block, text);
                 }
                 self.view.toggle(block, line);
             }
-            Show::Tell(report) => self.held.push(report),
+            Show::Tell(report) => self.reports.push(report),
             Show::Now(report) => {
                 self.report(report);
                 return false;
@@ -105,15 +109,15 @@ impl Screen {
 
     async fn paint(&mut self) -> Painted {
         let (reset, updates) = self.view.take();
-        if (reset || !updates.is_empty()) && !self.voice.is_over() {
+        if (reset || !updates.is_empty()) && !self.link.is_over() {
             let above = self.view.is_above();
             let paint = |session| ToNvim::Paint { session, reset, above, updates };
-            if self.voice.call(paint).await.is_none() {
+            if self.link.call(paint).await.is_none() {
                 return Painted::Failed;
             }
         }
         self.view.acknowledge();
-        for report in std::mem::take(&mut self.held) {
+        for report in std::mem::take(&mut self.reports) {
             self.report(report);
         }
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
@@ -127,10 +131,10 @@ impl Screen {
             | Report::Notice { .. }
             | Report::Bounce { .. }
             | Report::Copied(_) => true,
-            _ => !self.voice.is_over(),
+            _ => !self.link.is_over(),
         };
         if is_heard {
-            self.voice.tell(|session| ToNvim::of(session, report));
+            self.link.tell(|session| ToNvim::of(session, report));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! What the program does with sessions on the disk. Nothing of it runs in a loop that serves sessions: `apart` gives it
 //! a thread.
 
-use super::barred::Begin;
-use super::news::{Outcome, Start};
+use super::incoming::{Outcome, Start};
 use super::places;
+use super::unavailable::Begin;
 use crate::conversation::report::{Copy, Level};
 use crate::event::SessionId;
 use crate::reach::Reach;
 use crate::session::Session;
-use crate::store::{Barred, Draft, Opened, Project};
+use crate::store::{Draft, Opened, Project, Unavailable};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(super) struct Archive {
 pub(super) type Noted = (SessionId, bool);
 
 /// What was known when a session was asked for.
-pub(super) struct Asked {
+pub(super) struct OpenRequest {
     /// The chat is to show it.
     pub(super) shown: bool,
     /// Another session is open, so that the user can be asked.
@@ -39,7 +39,7 @@ pub(super) struct Asked {
 
 impl Archive {
     /// Does something with the disk in a thread of its own.
-    pub(super) async fn apart<T: Default + Send + 'static>(
+    pub(super) async fn on_thread<T: Default + Send + 'static>(
         &self,
         work: impl FnOnce(&Archive) -> T + Send + 'static,
     ) -> T {
@@ -52,14 +52,16 @@ impl Archive {
         &self,
         id: &SessionId,
         patience: Duration,
-    ) -> Result<Opened, Barred> {
+    ) -> Result<Opened, Unavailable> {
         let deadline = Instant::now() + patience;
         loop {
             let wanted = id.clone();
-            match self.apart(move |it| Some(it.project.open(&wanted))).await {
-                Some(Err(Barred::Held(_))) if Instant::now() < deadline => sleep(AGAIN).await,
+            match self.on_thread(move |it| Some(it.project.open(&wanted))).await {
+                Some(Err(Unavailable::Locked(_))) if Instant::now() < deadline => {
+                    sleep(AGAIN).await
+                }
                 Some(opened) => return opened,
-                None => return Err(Barred::Io(io::Error::other("it could not be read"))),
+                None => return Err(Unavailable::Io(io::Error::other("it could not be read"))),
             }
         }
     }
@@ -70,7 +72,7 @@ impl Archive {
         while Instant::now() < deadline {
             sleep(AGAIN).await;
             let name = id.0.clone();
-            if self.apart(move |it| !it.project.is_held(&name)).await {
+            if self.on_thread(move |it| !it.project.is_locked(&name)).await {
                 return true;
             }
         }
@@ -94,7 +96,7 @@ impl Archive {
             others,
             relative: if others == 0 { relative() } else { None },
             warning: places::warning(self.project.root()),
-            barred: None,
+            in_place_of: None,
             id,
             begin,
             shown,
@@ -105,22 +107,22 @@ impl Archive {
         vec![Outcome::Start(Box::new(self.start(id, begin, shown)))]
     }
 
-    /// A session that was asked for. If it is barred, it can be read, or a new one takes its place.
+    /// A session that was asked for. If it is unavailable, it can be read, or a new one takes its place.
     pub(super) fn loaded(
         &self,
         id: SessionId,
-        opened: Result<Opened, Barred>,
-        asked: &Asked,
+        opened: Result<Opened, Unavailable>,
+        asked: &OpenRequest,
     ) -> Vec<Outcome> {
-        let barred = match opened {
+        let unavailable = match opened {
             Ok(opened) => return self.started(id, Begin::of(opened), asked.shown),
-            Err(Barred::Newer(_)) => return self.read(id, asked.shown),
-            Err(Barred::Held(holder)) if asked.has_current => {
-                return vec![Outcome::Held(id, holder)];
+            Err(Unavailable::Newer(_)) => return self.read(id, asked.shown),
+            Err(Unavailable::Locked(holder)) if asked.has_current => {
+                return vec![Outcome::Locked(id, holder)];
             }
-            Err(barred) => barred,
+            Err(unavailable) => unavailable,
         };
-        let (read, what) = self.salvage(&id, &barred);
+        let (read, what) = self.salvage(&id, &unavailable);
         let (other, opened) = self.open_free(&id.0, &asked.taken);
         let (begin, so) = match (opened, read) {
             (Ok(mut opened), Some(mut read)) => {
@@ -140,30 +142,30 @@ impl Archive {
                 "This new conversation is open instead, in memory only.".to_owned(),
             ),
         };
-        let mut why = format!("{} {so}", barred.say(&id.0));
-        let mut held = None;
-        if let Barred::Held(holder) = barred {
+        let mut why = format!("{} {so}", unavailable.say(&id.0));
+        let mut locked = None;
+        if let Unavailable::Locked(holder) = unavailable {
             why.push_str(&format!(
                 " `:Caliban resume {id}` offers to read that one, copy it or take it over."
             ));
-            held = Some(Outcome::Held(id.clone(), holder));
+            locked = Some(Outcome::Locked(id.clone(), holder));
         }
         let mut start = self.start(other, begin, asked.shown);
-        start.barred = Some((id, why));
-        [Outcome::Start(Box::new(start))].into_iter().chain(held).collect()
+        start.in_place_of = Some((id, why));
+        [Outcome::Start(Box::new(start))].into_iter().chain(locked).collect()
     }
 
     /// What another one can go on with of a session that cannot be opened, and what to call that.
-    fn salvage(&self, id: &SessionId, barred: &Barred) -> (Option<Session>, String) {
-        let read = match barred {
-            Barred::Damaged(_) => self.project.recover(id),
+    fn salvage(&self, id: &SessionId, unavailable: &Unavailable) -> (Option<Session>, String) {
+        let read = match unavailable {
+            Unavailable::Damaged(_) => self.project.recover(id),
             // Perhaps nothing can be written there.
-            Barred::Io(_) => self.project.read(id).ok().map(|it| it.0.fork(None)),
+            Unavailable::Io(_) => self.project.read(id).ok().map(|it| it.0.fork(None)),
             _ => None,
         };
         let read = read.filter(|it| !it.is_blank());
-        let what = match (&read, barred) {
-            (Some(read), Barred::Damaged(_)) => {
+        let what = match (&read, unavailable) {
+            (Some(read), Unavailable::Damaged(_)) => {
                 format!("Its messages up to number {}", read.messages.len())
             }
             _ => "Its messages".to_owned(),
@@ -176,7 +178,7 @@ impl Archive {
         &self,
         base: &str,
         taken: &[String],
-    ) -> (SessionId, Result<Opened, Barred>) {
+    ) -> (SessionId, Result<Opened, Unavailable>) {
         let mut taken = taken.to_vec();
         loop {
             let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
@@ -184,7 +186,7 @@ impl Archive {
             let is_new = !is_taken(&name);
             let id = SessionId(name);
             match self.project.open(&id) {
-                Err(Barred::Held(_)) if is_new => taken.push(id.0),
+                Err(Unavailable::Locked(_)) if is_new => taken.push(id.0),
                 opened => return (id, opened),
             }
         }
@@ -194,7 +196,7 @@ impl Archive {
     pub(super) fn read(&self, id: SessionId, shown: bool) -> Vec<Outcome> {
         let why = match self.project.open(&id) {
             Ok(opened) => return self.started(id, Begin::of(opened), shown),
-            Err(barred) => barred.say(&id.0),
+            Err(unavailable) => unavailable.say(&id.0),
         };
         match self.project.read(&id) {
             Ok((session, unread)) => {
@@ -207,7 +209,7 @@ impl Archive {
                     format!("{why}{unread} It is read-only here: /fork continues it in a copy.");
                 self.started(id, Begin::Reading(Box::new(session), why), shown)
             }
-            Err(barred) => vec![Outcome::Notice(Level::Error, barred.say(&id.0))],
+            Err(unavailable) => vec![Outcome::Notice(Level::Error, unavailable.say(&id.0))],
         }
     }
 
@@ -216,7 +218,7 @@ impl Archive {
     pub(super) fn look(&self, id: SessionId) -> Vec<Outcome> {
         let mut opened = match self.project.open(&id) {
             Ok(opened) => opened,
-            Err(Barred::Held(_)) => return vec![Outcome::Leaving(id)],
+            Err(Unavailable::Locked(_)) => return vec![Outcome::Leaving(id)],
             Err(_) => return Vec::new(),
         };
         let has_reviews = !self.project.under_review(&id, &self.reach).is_empty();
@@ -247,7 +249,7 @@ impl Archive {
                 let copy = Copy { session: Box::new(read.fork(None)), name: None };
                 self.keep_copy((of, reads), copy, taken)
             }
-            Err(barred) => vec![Outcome::Notice(Level::Error, barred.say(&of.0))],
+            Err(unavailable) => vec![Outcome::Notice(Level::Error, unavailable.say(&of.0))],
         }
     }
 
@@ -273,7 +275,7 @@ impl Archive {
         };
         let mut opened = match opened {
             Ok(opened) => opened,
-            Err(barred) => return vec![Outcome::Notice(Level::Error, barred.say(&id.0))],
+            Err(unavailable) => return vec![Outcome::Notice(Level::Error, unavailable.say(&id.0))],
         };
         opened.store.keep_outputs(&mut copy.session);
         let turns = copy.session.turns;
@@ -283,14 +285,14 @@ impl Archive {
         if copy.name.is_some() {
             let (level, text) = match opened.store.save(&copy.session) {
                 Ok(()) => (Level::Info, format!("A copy is saved as `{id}`.")),
-                Err(error) => (Level::Error, Barred::Io(error).say(&id.0)),
+                Err(error) => (Level::Error, Unavailable::Io(error).say(&id.0)),
             };
             return vec![Outcome::Notice(level, text)];
         }
         (opened.session, opened.replayed) = (Some(*copy.session), true);
         let mut start = self.start(id, Begin::of(opened), true);
         // what stands in the composer there goes along
-        start.barred = reads.then(|| (of, String::new()));
+        start.in_place_of = reads.then(|| (of, String::new()));
         vec![Outcome::Start(Box::new(start))]
     }
 
@@ -322,7 +324,9 @@ impl Archive {
                 let text = format!("`{session}` is in the trash: {}.", trash.display());
                 (Outcome::Notice(Level::Info, text), true)
             }
-            Err(barred) => (Outcome::Notice(Level::Error, barred.say(&session.0)), was_open),
+            Err(unavailable) => {
+                (Outcome::Notice(Level::Error, unavailable.say(&session.0)), was_open)
+            }
         };
         vec![notice, Outcome::Deleted { session, is_gone }]
     }
@@ -354,6 +358,6 @@ impl Archive {
 /// Notes each session that the user turns to, one after the other. Ends once the sender is dropped.
 pub(super) async fn note(archive: Archive, mut inbox: mpsc::UnboundedReceiver<Noted>) {
     while let Some((id, is_kept)) = inbox.recv().await {
-        archive.apart(move |it| it.note(&id, is_kept)).await;
+        archive.on_thread(move |it| it.note(&id, is_kept)).await;
     }
 }

@@ -1,14 +1,14 @@
 //! The sessions of the project as a whole: which there are, new ones, and what becomes of one.
 
 use super::Program;
-use super::archive::Asked;
-use super::barred::Begin;
+use super::archive::OpenRequest;
+use super::incoming::Outcome;
 use super::lanes::Lane;
-use super::news::Outcome;
+use super::unavailable::Begin;
 use crate::agent::{Act, Command};
 use crate::conversation::report::{Copy, Level};
 use crate::event::SessionId;
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Deleted, Renamed, SessionRow, Sessions, ToNvim, WhereOpen};
 use crate::session::title;
 use crate::store::{self, Listed, Project};
@@ -44,12 +44,16 @@ impl Program {
             return self.bad_name(&base);
         }
         let taken = self.sessions.taken();
-        self.open_apart(vec![Lane::Unnamed], move |it| {
+        self.open_on_thread(vec![Lane::Unnamed], move |it| {
             if !ephemeral {
                 let (id, opened) = it.open_free(&base, &taken);
                 return match opened {
                     Ok(opened) => it.started(id, Begin::of(opened), shown),
-                    barred => it.loaded(id, barred, &Asked { shown, has_current: false, taken }),
+                    unavailable => it.loaded(
+                        id,
+                        unavailable,
+                        &OpenRequest { shown, has_current: false, taken },
+                    ),
                 };
             }
             let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
@@ -86,7 +90,7 @@ impl Program {
         let is_current = self.current == Some(session);
         self.begin(lanes, |archive| async move {
             let names = (of.clone(), to.clone());
-            let clash = archive.apart(move |it| it.clash(&names.0, &names.1, &taken));
+            let clash = archive.on_thread(move |it| it.clash(&names.0, &names.1, &taken));
             if let Some(taken) = clash.await {
                 let text = format!("A conversation `{taken}` exists already; nothing was renamed.");
                 return vec![Outcome::Notice(Level::Warn, text)];
@@ -96,7 +100,7 @@ impl Program {
             match is_done.await {
                 Ok(Ok(())) => {
                     let name = to.clone();
-                    let noted = archive.apart(move |it| it.note_renamed(of, &name, is_current));
+                    let noted = archive.on_thread(move |it| it.note_renamed(of, &name, is_current));
                     vec![Outcome::Renamed { session, was_last: noted.await, to }]
                 }
                 Ok(Err(why)) => vec![Outcome::Notice(Level::Warn, why)],
@@ -126,7 +130,7 @@ impl Program {
         let (reads, taken) = (self.sessions.reads(session), self.sessions.taken());
         let named = copy.name.iter().map(|it| self.sessions.reserve(&SessionId(it.clone())));
         let lanes = named.chain([session]).map(Lane::Session).collect();
-        self.open_apart(lanes, move |it| it.keep_copy((of, reads), copy, &taken));
+        self.open_on_thread(lanes, move |it| it.keep_copy((of, reads), copy, &taken));
     }
 
     /// Ends a session, its turn stopped, and moves its files into the trash.
@@ -142,7 +146,7 @@ impl Program {
             if let Some(agent) = agent {
                 agent.closed().await;
             }
-            archive.apart(move |it| it.delete(id, was_open)).await
+            archive.on_thread(move |it| it.delete(id, was_open)).await
         });
     }
 
@@ -162,12 +166,12 @@ pub(super) fn broke_off(session: &SessionId) -> String {
 }
 
 fn row(it: Listed, here: &HashSet<String>) -> SessionRow {
-    let open = match (here.contains(&it.name), it.held) {
+    let open = match (here.contains(&it.name), it.locked) {
         (true, _) => WhereOpen::Here,
         (false, true) => WhereOpen::Elsewhere,
         (false, false) => WhereOpen::Nowhere,
     };
-    let Listed { name, title, age, bytes, turns, held: _, problem, line } = it;
+    let Listed { name, title, age, bytes, turns, locked: _, problem, line } = it;
     let age = age.as_secs();
     SessionRow { name, title, age, bytes, turns, open, problem, line, root: None }
 }

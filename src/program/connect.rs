@@ -1,13 +1,13 @@
 //! Which models there are to choose from, and the keys that the user gives.
 
-use super::news::Outcome;
+use super::incoming::Outcome;
 use super::{Program, settings};
 use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
 use crate::conversation::report::Level;
 use crate::event::Failure;
 use crate::message::Parameter;
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Offer, ToNvim};
 use crate::provider::endpoint::{self, Endpoint};
 use crate::provider::facts::Facts;
@@ -34,7 +34,7 @@ fn env(name: &str) -> Option<String> {
 impl Program {
     /// Tells the editor all models of the providers whose keys are there, without waiting for any.
     pub(super) fn offer_models(&self, session: Handle) {
-        let Some(voice) = self.sessions.voice(session) else { return };
+        let Some(link) = self.sessions.link(session) else { return };
         let (models, probes) = (self.models.clone(), self.config.probe);
         tokio::spawn(async move {
             let endpoints = endpoint::names(&models.users).into_iter();
@@ -43,7 +43,7 @@ impl Program {
             let asked = endpoints.filter(|it| it.is_usable(&env, probes));
             let lists = join_all(asked.map(|it| list(it, &models))).await;
             let (offers, problems): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
-            voice.tell(|session| ToNvim::Models {
+            link.tell(|session| ToNvim::Models {
                 session,
                 models: offers.concat(),
                 problems: problems.into_iter().flatten().collect(),

@@ -1,7 +1,7 @@
 //! While the program opens, renames or closes a session, what is said to that session waits in its lane, in order. All
 //! other sessions go on.
 
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use std::collections::{HashMap, VecDeque};
 
 /// What a task of the program is about.

@@ -1,8 +1,8 @@
 //! What a session begins with: its tools, its system prompt, its model, and the first lines of its chat.
 
-use super::barred::Begin;
-use super::news::{News, Start};
+use super::incoming::{Incoming, Start};
 use super::places::{config_dir, data_dir, outputs_dir, own_file};
+use super::unavailable::Begin;
 use super::{Program, settings};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
@@ -10,7 +10,7 @@ use crate::context::prompt;
 use crate::conversation::report::{Level, Wish};
 use crate::message::CallId;
 use crate::nvim::screen;
-use crate::nvim::voice::{Handle, Voice};
+use crate::nvim::session_link::{Handle, SessionLink};
 use crate::nvim::wire::{FromNvim, WireConfig};
 use crate::nvim::workspace::Buffers;
 use crate::provider::endpoint::{self, Chosen, Unresolved};
@@ -62,7 +62,7 @@ impl Program {
     /// The parts that the tools of a session work with.
     pub(super) fn desk(
         &self,
-        voice: Voice,
+        link: SessionLink,
         output: mpsc::UnboundedSender<(CallId, String)>,
     ) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
@@ -72,8 +72,8 @@ impl Program {
             config: config_dir(),
             reach: self.places.reach.clone(),
             workspace: Arc::new(Buffers {
-                owner: voice.clone(),
-                voice,
+                owner: link.clone(),
+                link,
                 reviews: self.reviews.clone(),
                 questions: self.questions.clone(),
             }),
@@ -108,8 +108,8 @@ impl Program {
         }
         self.default_model(None);
         let intro = self.intro(&start);
-        let Start { id, begin, barred, shown, recorded, unsent, is_kept, warning, .. } = start;
-        let (instead, why) = barred.unzip();
+        let Start { id, begin, in_place_of, shown, recorded, unsent, is_kept, warning, .. } = start;
+        let (instead, why) = in_place_of.unzip();
         let why = why.filter(|it| !it.is_empty());
         let mut warnings: Vec<String> = why.into_iter().chain(warning).collect();
         let Begun { store, mut session, replayed, partial, draft, warnings: others, reads } =
@@ -128,13 +128,13 @@ impl Program {
         if self.current.and_then(|it| self.sessions.name(it)).as_ref() != Some(&id) {
             let _ = self.notes.send((id.clone(), is_kept));
         }
-        let voice = self.sessions.begin(&id, agent, reads.is_some());
-        self.current = Some(voice.session);
-        let wishes = self.wishes_of(voice.session);
-        tokio::spawn(screen::run(voice.clone(), stored, show_end));
+        let link = self.sessions.begin(&id, agent, reads.is_some());
+        self.current = Some(link.session);
+        let wishes = self.wishes_of(link.session);
+        tokio::spawn(screen::run(link.clone(), stored, show_end));
         let setup = agent::Setup {
             id,
-            desk: self.desk(voice, output),
+            desk: self.desk(link, output),
             screen: show,
             store,
             session,
@@ -178,7 +178,7 @@ impl Program {
         let Start { id, begin, shown, .. } = start;
         if matches!(&begin, Begin::InMemory(it) if it.is_blank()) {
             let name = Some(id.0);
-            return self.step(News::said(FromNvim::New { name, ephemeral: true }));
+            return self.step(Incoming::from_editor(FromNvim::New { name, ephemeral: true }));
         }
         if shown {
             self.tell(open, Command::Present);

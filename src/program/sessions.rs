@@ -3,14 +3,14 @@
 use crate::agent::Command;
 use crate::event::SessionId;
 use crate::nvim::link::Editor;
-use crate::nvim::voice::{Handle, Voice};
+use crate::nvim::session_link::{Handle, SessionLink};
 use std::collections::HashMap;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(super) type Agent = mpsc::UnboundedSender<Command>;
 
 struct Running {
-    /// Its present name, which its `Voice` reads. Once this is dropped the session is over.
+    /// Its present name, which its `SessionLink` reads. Once this is dropped the session is over.
     name: watch::Sender<SessionId>,
     /// `None`: a task opens or closes the session.
     agent: Option<Agent>,
@@ -47,9 +47,9 @@ impl Sessions {
         self.running.get(&session).map(|it| it.name.borrow().clone())
     }
 
-    pub(super) fn voice(&self, session: Handle) -> Option<Voice> {
+    pub(super) fn link(&self, session: Handle) -> Option<SessionLink> {
         let name = self.running.get(&session)?.name.subscribe();
-        Some(Voice::new(session, self.editor.clone(), name))
+        Some(SessionLink::new(session, self.editor.clone(), name))
     }
 
     /// The agent of a session that is open. It may have died of a fault of ours.
@@ -82,7 +82,7 @@ impl Sessions {
     }
 
     /// A session begins under a name. Whoever had the name is over, and nobody is found by it as a former one.
-    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, reads: bool) -> Voice {
+    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, reads: bool) -> SessionLink {
         if let Some(ended) = self.named(name) {
             self.end(ended);
         }
@@ -90,11 +90,11 @@ impl Sessions {
         self.add(name, Some(agent), reads)
     }
 
-    fn add(&mut self, name: &SessionId, agent: Option<Agent>, reads: bool) -> Voice {
+    fn add(&mut self, name: &SessionId, agent: Option<Agent>, reads: bool) -> SessionLink {
         self.last = self.last.next();
         let (name, given) = watch::channel(name.clone());
         self.running.insert(self.last, Running { name, agent, reads });
-        Voice::new(self.last, self.editor.clone(), given)
+        SessionLink::new(self.last, self.editor.clone(), given)
     }
 
     /// Gives a session another name, which is free. Returns the former one, by which it is found too.

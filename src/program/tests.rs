@@ -75,12 +75,12 @@ fn heard(inbox: &mut Inbox) -> Vec<&'static str> {
 }
 
 fn retry(program: &mut Program, name: &str) {
-    program.step(News::said(FromNvim::Retry { session: id(name) }));
+    program.step(Incoming::from_editor(FromNvim::Retry { session: id(name) }));
 }
 
 async fn end_one(program: &mut Program, ends: &mut Ends) {
     let done = ends.done.recv().await.unwrap();
-    program.step(News::Done(done));
+    program.step(Incoming::TaskDone(done));
 }
 
 fn reviewed() -> Reviewed {
@@ -107,7 +107,7 @@ async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_sess
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, mut orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
-    program.step(News::said(FromNvim::Reviewed(reviewed())));
+    program.step(Incoming::from_editor(FromNvim::Reviewed(reviewed())));
     retry(&mut program, "a");
     retry(&mut program, "b");
     assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
@@ -132,10 +132,10 @@ async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_i
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
     let rename = RenameSession { session: id("a"), name: "new".to_owned() };
-    program.step(News::said(FromNvim::RenameSession(rename)));
+    program.step(Incoming::from_editor(FromNvim::RenameSession(rename)));
     retry(&mut program, "a");
     // the editor may know the new name before the program does
-    program.step(News::said(FromNvim::Stop { session: id("new") }));
+    program.step(Incoming::from_editor(FromNvim::Stop { session: id("new") }));
     retry(&mut program, "b");
     let Some(Command::Act(Act::Rename { done, .. })) = a.recv().await else { panic!("no rename") };
     assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
@@ -151,8 +151,8 @@ async fn a_session_that_closes_holds_up_no_other() {
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
     let delete = DeleteSession { session: id("a") };
-    program.step(News::said(FromNvim::DeleteSession(delete)));
-    program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
+    program.step(Incoming::from_editor(FromNvim::DeleteSession(delete)));
+    program.step(Incoming::from_editor(FromNvim::Open { session: Some(id("a")) }));
     retry(&mut program, "b");
     assert_eq!((heard(&mut a), heard(&mut b)), (vec!["stop", "quit"], vec!["retry"]));
     assert!(ends.done.try_recv().is_err());
@@ -170,7 +170,7 @@ async fn a_new_session_hears_what_is_said_to_its_name_and_not_the_one_that_had_i
     let (mut program, mut ends, _orders) = program(dir.path());
     let mut had_it = open(&mut program, "a");
     program.sessions.rename(handle(&program, "a"), &id("new"));
-    program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
+    program.step(Incoming::from_editor(FromNvim::Open { session: Some(id("a")) }));
     retry(&mut program, "a");
     end_one(&mut program, &mut ends).await;
     assert_eq!(heard(&mut had_it), Vec::<&str>::new());
@@ -210,13 +210,13 @@ async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, _ends, _orders) = program(dir.path());
     let mut old_inbox = open(&mut program, "a");
-    let old = program.sessions.voice(handle(&program, "a")).unwrap();
+    let old = program.sessions.link(handle(&program, "a")).unwrap();
     assert!(!old.is_over());
     let mut new = open(&mut program, "a");
     assert!(old.is_over() && handle(&program, "a") != old.session);
     let copy = Copy { session: Box::default(), name: None };
     for wish in [Wish::Rename { text: "b".to_owned() }, Wish::Models, Wish::Copy(copy)] {
-        program.step(News::Wished(old.session, wish));
+        program.step(Incoming::Wish(old.session, wish));
         assert!(program.lanes.is_idle());
     }
     program.tell(old.session, Command::Retry);
@@ -239,7 +239,7 @@ async fn what_waits_at_the_end_is_done_before_it() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, ends, mut orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
-    program.step(News::said(FromNvim::Reviewed(reviewed())));
+    program.step(Incoming::from_editor(FromNvim::Reviewed(reviewed())));
     retry(&mut program, "a");
     let ending = tokio::spawn(program.quit(ends));
     // a session that waits for nothing ends at once

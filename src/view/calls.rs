@@ -15,7 +15,7 @@ impl View {
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
         // Its line may say that it has begun.
-        self.comes_to(call, "not run");
+        self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
         let question = Content::Question(Box::new(Question::new(question)));
         let at = self.push(Shape::Ask, question);
@@ -51,7 +51,7 @@ impl View {
         if let Content::Tool(tool) = &mut self.blocks[at].content {
             tool.began_ms = Some(now_ms);
         }
-        self.comes_to(call, "stopped");
+        self.set_if_unanswered(call, "stopped");
         self.set_right(call, "running");
     }
 
@@ -72,11 +72,11 @@ impl View {
         }
     }
 
-    pub(super) fn comes_to(&mut self, call: &CallId, left: &'static str) {
+    pub(super) fn set_if_unanswered(&mut self, call: &CallId, word: &'static str) {
         if let Some(at) = self.calls.get(call)
             && let Content::Tool(tool) = &mut self.blocks[*at].content
         {
-            tool.left = left;
+            tool.if_unanswered = word;
         }
     }
 
@@ -144,7 +144,7 @@ impl View {
             live: String::new(),
             open: false,
             began_ms,
-            left: "not run",
+            if_unanswered: "not run",
         };
         let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
         self.calls.insert(id, at);

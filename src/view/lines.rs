@@ -37,13 +37,13 @@ pub(super) fn clean(text: &str) -> String {
     out
 }
 
-/// As `clean`, of a text that comes in pieces: `held` is the sequence that a piece was cut in.
-pub(super) fn push_clean(out: &mut String, text: &str, held: &mut String) {
+/// As `clean`, of a text that comes in pieces: `unfinished` is the sequence that a piece was cut in.
+pub(super) fn push_clean(out: &mut String, text: &str, unfinished: &mut String) {
     let is_plain = |it: u8| matches!(it, b' '..=b'~' | b'\n' | b'\t');
-    if held.is_empty() && text.bytes().all(is_plain) {
+    if unfinished.is_empty() && text.bytes().all(is_plain) {
         return out.push_str(text);
     }
-    let text = std::mem::take(held) + text;
+    let text = std::mem::take(unfinished) + text;
     let mut chars = text.chars();
     loop {
         let from = chars.as_str();
@@ -53,7 +53,7 @@ pub(super) fn push_clean(out: &mut String, text: &str, held: &mut String) {
             Escape::None if unseen::is_marked(c, before) => unseen::spell(out, c),
             Escape::None if !c.is_control() || c == '\n' || c == '\t' => out.push(c),
             Escape::None | Escape::Whole => (),
-            Escape::Cut => from.clone_into(held),
+            Escape::Cut => from.clone_into(unfinished),
         }
     }
 }
@@ -148,7 +148,7 @@ pub fn grouped(count: u64) -> String {
 }
 
 /// A line about the calls beyond the limit of one reply.
-pub(super) fn untaken(calls: usize) -> String {
+pub(super) fn over_limit(calls: usize) -> String {
     let count = grouped(u64::try_from(calls).unwrap_or(u64::MAX));
     let were = if calls == 1 { "call was" } else { "calls were" };
     format!("{count} more {were} not run: Caliban runs at most {MAX_CALLS} calls of one reply.")

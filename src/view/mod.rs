@@ -5,9 +5,9 @@ mod calls;
 mod lines;
 mod paint;
 mod question;
+mod second_person;
 #[cfg(test)]
 mod tests;
-mod yours;
 
 pub use lines::{grouped, sized};
 pub use paint::{BlockUpdate, Shape};
@@ -16,7 +16,7 @@ use crate::event::{Delta, End, Event, Queued};
 use crate::message::{
     Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
 };
-use crate::session::{MAX_CALLS, Session, is_for_both, is_untaken};
+use crate::session::{MAX_CALLS, Session, is_for_both, is_over_limit};
 use lines::Thought;
 use question::Question;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -67,7 +67,7 @@ struct Tool {
     open: bool,
     began_ms: Option<u64>,
     /// What is said of it if the turn ends now.
-    left: &'static str,
+    if_unanswered: &'static str,
 }
 
 /// What the editor has of a block.
@@ -89,7 +89,7 @@ pub struct View {
     /// The block that the model's words go to.
     live: Option<usize>,
     /// An escape sequence of it that has not come whole.
-    held: String,
+    unfinished: String,
     calls: HashMap<CallId, usize>,
     /// Calls without an answer.
     unanswered: BTreeSet<usize>,
@@ -111,16 +111,16 @@ impl View {
         if session.messages.iter().all(|it| matches!(it.role, Role::System | Role::Note)) {
             view.push_lines(Shape::Intro, intro);
         }
-        let untaken = untaken(session);
+        let over_limit = over_limit(session);
         for message in &session.messages {
-            view.message(message, &untaken);
+            view.message(message, &over_limit);
         }
         session.notes.iter().for_each(|it| view.noted(it));
         view.repaint();
         view
     }
 
-    fn message(&mut self, message: &Message, untaken: &HashSet<&CallId>) {
+    fn message(&mut self, message: &Message, over_limit: &HashSet<&CallId>) {
         match message.role {
             Role::System => (),
             Role::Note => {
@@ -149,7 +149,7 @@ impl View {
                 self.user(&message.blocks);
             }
             Role::Assistant => {
-                let is_taken = |it: &&ToolCall| !untaken.contains(&it.id);
+                let is_taken = |it: &&ToolCall| !over_limit.contains(&it.id);
                 let taken = calls(&message.blocks).filter(is_taken).count();
                 self.reply(&message.blocks, taken, None);
             }
@@ -167,12 +167,12 @@ impl View {
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, .. } => {
-                self.comes_to(call, "under review");
+                self.set_if_unanswered(call, "under review");
                 self.set_right(call, &format!("{what} to review"));
             }
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
             Event::Instructed { files } => self.instructed(files),
-            Event::Noted { text } => self.notice(&yours::worded(text)),
+            Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } => self.notice(text),
             // the editor counts the pause of a retry down by itself, as long as the state says that it lasts
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
@@ -312,7 +312,7 @@ impl View {
     /// Shows in one line how many calls of a reply were not run: there may be thousands.
     fn leave_out(&mut self, calls: usize) {
         if calls > 0 {
-            self.notice(&lines::untaken(calls));
+            self.notice(&lines::over_limit(calls));
         }
     }
 
@@ -369,7 +369,7 @@ impl View {
                     self.push(Shape::Text, Content::Stream { text: String::new() })
                 };
                 self.live = Some(at);
-                self.held.clear();
+                self.unfinished.clear();
                 self.arriving.push(at);
                 at
             }
@@ -377,14 +377,14 @@ impl View {
         match &mut self.blocks[at].content {
             Content::Stream { text: whole } => {
                 let is_first = whole.is_empty();
-                lines::push_clean(whole, text, &mut self.held);
+                lines::push_clean(whole, text, &mut self.unfinished);
                 if is_first {
                     whole.drain(..whole.len() - whole.trim_start().len());
                 }
                 self.dirty.insert(at);
             }
             Content::Thinking { text: whole, open, .. } => {
-                lines::push_clean(whole, text, &mut self.held);
+                lines::push_clean(whole, text, &mut self.unfinished);
                 if *open {
                     self.changed(at);
                 }
@@ -425,7 +425,7 @@ impl View {
             let block = &mut self.blocks[at];
             let Content::Tool(tool) = &mut block.content else { continue };
             tool.open = false;
-            tool.left.clone_into(&mut block.right);
+            tool.if_unanswered.clone_into(&mut block.right);
             block.done = true;
             self.changed(at);
         }
@@ -438,7 +438,7 @@ impl View {
     /// What the model was or will be told between turns, and the user was told then.
     fn noted(&mut self, text: &str) {
         if is_for_both(text) {
-            self.notice(&yours::worded(text));
+            self.notice(&second_person::worded(text));
         }
     }
 
@@ -480,11 +480,11 @@ fn calls(blocks: &[Part]) -> impl Iterator<Item = &ToolCall> {
 }
 
 /// The calls of a session that were beyond the limit of one reply.
-fn untaken(session: &Session) -> HashSet<&CallId> {
+fn over_limit(session: &Session) -> HashSet<&CallId> {
     let blocks = session.messages.iter().flat_map(|it| &it.blocks);
-    let untaken = blocks.filter_map(|it| match it {
-        Part::Answer(answer) if is_untaken(answer) => Some(&answer.id),
+    let over_limit = blocks.filter_map(|it| match it {
+        Part::Answer(answer) if is_over_limit(answer) => Some(&answer.id),
         _ => None,
     });
-    untaken.collect()
+    over_limit.collect()
 }

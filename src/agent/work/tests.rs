@@ -33,8 +33,8 @@ impl Workspace for Trap {
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         self.0.stamps(paths)
     }
-    fn told(&self, path: &Path, text: &Text) {
-        self.0.told(path, text);
+    fn model_knows(&self, path: &Path, text: &Text) {
+        self.0.model_knows(path, text);
     }
     fn halt(&self, turn: TurnId) {
         self.0.halt(turn);
@@ -67,9 +67,9 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
         root,
     };
     let (results, mut answers) = mpsc::unbounded_channel();
-    let knowing = mpsc::unbounded_channel().0;
+    let observations = mpsc::unbounded_channel().0;
     let (watched, unsaved, keeper) = (Vec::new(), Vec::new(), None);
-    let job = Job { desk, results, knowing, watched, unsaved, keeper };
+    let job = Job { desk, results, observations, watched, unsaved, keeper };
     let input = Arguments::Json(json!({"path": "a.txt"}));
     run(job, TurnId(1), ToolCall { id: CallId("c1".into()), tool: "read".into(), input }).await;
     let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };
@@ -88,7 +88,7 @@ fn calls_with_one_id_get_ids_of_their_own_in_linear_time() {
     let blocks: Vec<Block> = taken.chain(same).collect();
     let (count, stop, usage) = (blocks.len(), Stop::ToolUse, Usage::default());
     let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
-    let reply = sound(reply, &Session::default());
+    let reply = sendable(reply, &Session::default());
     let ids: HashSet<&CallId> = reply.calls().map(|it| &it.id).collect();
     assert_eq!(ids.len(), count);
 }

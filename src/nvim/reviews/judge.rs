@@ -1,9 +1,11 @@
 //! What a settled review means: for each call of it, what the model hears.
 
-use super::super::voice::Handle;
+use super::super::session_link::Handle;
 use super::super::wire::{Reviewed, WireFormatting, WireWhole};
 use super::{Entry, Verdict};
-use crate::edit::{self, Back, Decision, Fate, Formatting, Outcome, Part, Revision, Told, Whole};
+use crate::edit::{
+    self, Back, Decision, Fate, Formatting, Outcome, Part, Reported, Revision, Whole,
+};
 use crate::message::{CallId, ToolAnswer};
 use crate::regular;
 use crate::text::Text;
@@ -39,7 +41,7 @@ struct Judge<'a> {
     settled: Option<Text>,
     formattings: Vec<Formatting>,
     /// What its calls have been told.
-    told: Told,
+    told: Reported,
 }
 
 impl Judge<'_> {
@@ -75,7 +77,7 @@ impl Judge<'_> {
     ) -> Vec<ToolAnswer> {
         let Judged { parts: own, whole, decisions, .. } = judged;
         if let Some((whole, path)) = whole {
-            return vec![decided(&own[0].call, whole, path, self.reviewed, root)];
+            return vec![answer_to_whole(&own[0].call, whole, path, self.reviewed, root)];
         }
         let revisions = &all[from..from + own.len()];
         let answer = |(n, part)| {
@@ -99,7 +101,7 @@ pub(super) fn judge(
         Some(text) => (Some(text.clone()), Some(text)),
         None => (disk.clone(), disk),
     };
-    let (formattings, told) = (formattings(reviewed), Told::default());
+    let (formattings, told) = (formattings(reviewed), Reported::default());
     let mut judge = Judge { reviewed, shown, settled, formattings, told };
     let (mut at, mut verdicts): (usize, Vec<Verdict>) = (0, Vec::new());
     let proposals: Vec<Judged<'_>> = (0..reviewed.proposals.len())
@@ -114,7 +116,7 @@ pub(super) fn judge(
                 session: judged.session,
                 answers,
                 path: reviewed.path.clone(),
-                was: was(entries, reviewed),
+                was: former_path(entries, reviewed),
                 saved: reviewed.saved || reviewed.gone,
                 text: text.clone().filter(|_| !reviewed.deleted),
             });
@@ -122,7 +124,7 @@ pub(super) fn judge(
         };
         verdict.answers.extend(answers);
     }
-    let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_deref());
+    let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.known.as_deref());
     let last = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back();
     if let (Some(answer), Some(settled), false) = (last, &judge.settled, reviewed.deleted) {
         tell_elsewhere(answer, &all, settled, known);
@@ -153,12 +155,12 @@ fn tell_elsewhere(
 }
 
 /// A path at which the file is no more, or never came to be.
-fn was(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<PathBuf> {
-    let untaken = |id| match &entries.get(id)?.proposal.whole {
+fn former_path(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<PathBuf> {
+    let over_limit = |id| match &entries.get(id)?.proposal.whole {
         Some(Whole::Rename { to }) if *to != reviewed.path => Some(to.clone()),
         _ => None,
     };
-    reviewed.was.clone().or_else(|| reviewed.proposals.iter().find_map(untaken))
+    reviewed.was.clone().or_else(|| reviewed.proposals.iter().find_map(over_limit))
 }
 
 /// A proposal's parts; of one whose program has ended what the editor kept of it, as one part of no call.
@@ -199,7 +201,7 @@ fn formattings(reviewed: &Reviewed) -> Vec<Formatting> {
 }
 
 /// What the call hears that asked for a file's deletion or renaming.
-fn decided(
+fn answer_to_whole(
     call: &CallId,
     whole: &Whole,
     path: &Path,

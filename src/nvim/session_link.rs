@@ -19,15 +19,15 @@ impl Handle {
 }
 
 #[derive(Clone)]
-pub struct Voice {
+pub struct SessionLink {
     pub session: Handle,
     pub editor: Editor,
     name: watch::Receiver<SessionId>,
 }
 
-impl Voice {
-    pub fn new(session: Handle, editor: Editor, name: watch::Receiver<SessionId>) -> Voice {
-        Voice { session, editor, name }
+impl SessionLink {
+    pub fn new(session: Handle, editor: Editor, name: watch::Receiver<SessionId>) -> SessionLink {
+        SessionLink { session, editor, name }
     }
 
     /// The session's name at this moment.

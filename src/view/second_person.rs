@@ -43,7 +43,7 @@ pub(super) fn worded(note: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Revision, Told, outcome, reasons};
+    use crate::edit::{Reported, Revision, outcome, reasons};
     use crate::text::Text;
 
     /// What the model hears of one verdict, as the user reads it.
@@ -53,7 +53,7 @@ mod tests {
         let part = Revision { before: &before, after: &after };
         let given = ["A".to_owned()];
         let reasons = reasons(part, [(&given[..], why)].into_iter().filter(|it| !it.1.is_empty()));
-        worded(&outcome(part, Some(&text(settled))).say("a.rs", &reasons, &mut Told::default()))
+        worded(&outcome(part, Some(&text(settled))).say("a.rs", &reasons, &mut Reported::default()))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::session::Cut;
 use crate::store::Draft;
 
 /// The session and the command; or the message, if it is for the program.
-pub(super) fn command(message: FromNvim) -> Result<(SessionId, Command), Box<FromNvim>> {
+pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command), Box<FromNvim>> {
     Ok(match message {
         FromNvim::Send { session, text, context, steer } => {
             (session, Command::Send { text, context, steer })

@@ -1,7 +1,7 @@
 //! What a command changes in files is found by a look at them before it and one after it: at those that git knows or
 //! would, and at those that the session has changed.
 
-use super::checkpoints::{By, Keeper, Planned};
+use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
 use crate::regular;
 use crate::store::checkpoints::Content;
@@ -49,7 +49,7 @@ struct Seen {
 
 /// Where a file's content comes from, once it is wanted.
 enum Origin {
-    Held(Content),
+    InMemory(Content),
     /// As git has it, under this name.
     Git(String),
     /// Too large, or too much in all.
@@ -77,7 +77,7 @@ impl Watch {
             let _ = ended.await;
             let planned = before.changed().await;
             if !planned.is_empty() {
-                keeper.begin(By::Command(turn), planned).await;
+                keeper.begin(ChangedBy::Command(turn), planned).await;
             }
         });
         Watch { end, looks }
@@ -107,10 +107,10 @@ impl Before {
                 let seen = Seen { stamp: disk::stamp(&path), origin, mode: it.mode };
                 files.insert(path, seen);
             }
-            let mut held = 0;
+            let mut loaded = 0;
             let others = others.into_iter().filter(|_| is_small);
             for path in touched.into_iter().chain(others) {
-                let (origin, mode) = hold(&path, &mut held);
+                let (origin, mode) = load(&path, &mut loaded);
                 let seen = Seen { stamp: disk::stamp(&path), origin, mode };
                 files.insert(path, seen);
             }
@@ -126,7 +126,8 @@ impl Before {
         if self.is_git {
             let others = git(&self.root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
             for path in paths(&self.root, &others.unwrap_or_default()) {
-                let (stamp, origin) = (Stamp::Disk(String::new()), Origin::Held(Content::Absent));
+                let (stamp, origin) =
+                    (Stamp::Disk(String::new()), Origin::InMemory(Content::Absent));
                 self.files.entry(path).or_insert(Seen { stamp, origin, mode: None });
             }
         }
@@ -139,7 +140,7 @@ impl Before {
         let mut planned = Vec::new();
         for (path, seen) in found {
             let before = match seen.origin {
-                Origin::Held(content) => content,
+                Origin::InMemory(content) => content,
                 Origin::Git(name) => match of_git(&root, &path, &name).await {
                     Some(content) => content,
                     None => continue,
@@ -156,17 +157,17 @@ impl Before {
 }
 
 /// A file that git would not give back as it is, and its permissions.
-fn hold(path: &Path, held: &mut u64) -> (Origin, Option<u32>) {
+fn load(path: &Path, loaded: &mut u64) -> (Origin, Option<u32>) {
     let (size, mode) = match fs::symlink_metadata(path) {
         Ok(it) if it.is_file() => (it.len(), Some(it.permissions().mode() & 0o7777)),
         Ok(_) => return (Origin::None, None),
-        Err(_) => return (Origin::Held(Content::Absent), None),
+        Err(_) => return (Origin::InMemory(Content::Absent), None),
     };
-    if size > LARGEST || *held + size > ALL {
+    if size > LARGEST || *loaded + size > ALL {
         return (Origin::None, mode);
     }
-    *held += size;
-    (regular::read(path).map_or(Origin::None, |it| Origin::Held(Content::of(it))), mode)
+    *loaded += size;
+    (regular::read(path).map_or(Origin::None, |it| Origin::InMemory(Content::of(it))), mode)
 }
 
 /// What git has of a file.

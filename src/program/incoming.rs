@@ -2,37 +2,37 @@
 
 use super::Program;
 use super::archive::Archive;
-use super::barred::Begin;
+use super::commands;
 use super::connect::Connected;
 use super::lanes::Lane;
-use super::said;
+use super::unavailable::Begin;
 use crate::agent::Command;
 use crate::conversation::report::{Copy, Level, Wish};
 use crate::event::SessionId;
 use crate::nvim::reviews::Verdict;
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Claim, FromNvim, Way};
 use crate::provider::endpoint::Chosen;
 use crate::provider::probe;
 use crate::store::{Draft, Holder, Recorded};
 
 /// All that comes to the program.
-pub(super) enum News {
+pub(super) enum Incoming {
     /// The editor says something to a session, by the name that it knows.
-    Told(SessionId, Box<Command>),
+    SessionCommand(SessionId, Box<Command>),
     /// The editor says something else.
-    Said(Box<FromNvim>),
+    Editor(Box<FromNvim>),
     /// A session wants something of the program.
-    Wished(Handle, Wish),
+    Wish(Handle, Wish),
     /// A task has ended.
-    Done(Done),
+    TaskDone(Done),
 }
 
-impl News {
-    pub(super) fn said(message: FromNvim) -> News {
-        match said::command(message) {
-            Ok((session, command)) => News::Told(session, Box::new(command)),
-            Err(message) => News::Said(message),
+impl Incoming {
+    pub(super) fn from_editor(message: FromNvim) -> Incoming {
+        match commands::session_command(message) {
+            Ok((session, command)) => Incoming::SessionCommand(session, Box::new(command)),
+            Err(message) => Incoming::Editor(message),
         }
     }
 }
@@ -52,7 +52,7 @@ pub(super) enum Outcome {
     /// The model of a server on this machine, if one was found.
     Local(Option<Chosen>),
     /// Another Neovim has the session: the user is asked what to do.
-    Held(SessionId, Holder),
+    Locked(SessionId, Holder),
     /// Another Neovim has the session, and may be on its way out.
     Leaving(SessionId),
     /// Nobody has the session any more: it may be looked at.
@@ -80,7 +80,7 @@ pub(super) struct Start {
     pub(super) id: SessionId,
     pub(super) begin: Begin,
     /// The session that this one stands for, and why, where that is to be said.
-    pub(super) barred: Option<(SessionId, String)>,
+    pub(super) in_place_of: Option<(SessionId, String)>,
     /// The chat is to show it.
     pub(super) shown: bool,
     /// The reviews that the editor is to take up again.
@@ -99,13 +99,15 @@ pub(super) struct Start {
 
 impl Program {
     /// Does what comes, unless it is about a session that a task has: then it waits.
-    pub(super) fn step(&mut self, news: News) {
-        let lanes = self.lanes_of(&news);
-        match self.lanes.admit(&lanes, news) {
-            Some(News::Told(session, command)) => self.told(session, *command),
-            Some(News::Said(message)) => self.handle(*message),
-            Some(News::Wished(session, wish)) => self.wish(session, wish),
-            Some(News::Done(done)) => self.done(done),
+    pub(super) fn step(&mut self, incoming: Incoming) {
+        let lanes = self.lanes_of(&incoming);
+        match self.lanes.admit(&lanes, incoming) {
+            Some(Incoming::SessionCommand(session, command)) => {
+                self.session_command(session, *command)
+            }
+            Some(Incoming::Editor(message)) => self.handle(*message),
+            Some(Incoming::Wish(session, wish)) => self.wish(session, wish),
+            Some(Incoming::TaskDone(done)) => self.done(done),
             None => (),
         }
     }
@@ -148,12 +150,12 @@ impl Program {
     }
 
     /// Begins a task that opens a session, and has work with the disk alone.
-    pub(super) fn open_apart(
+    pub(super) fn open_on_thread(
         &mut self,
         lanes: Vec<Lane>,
         work: impl FnOnce(&Archive) -> Vec<Outcome> + Send + 'static,
     ) {
-        self.begin_opening(lanes, |archive| async move { archive.apart(work).await });
+        self.begin_opening(lanes, |archive| async move { archive.on_thread(work).await });
     }
 
     fn done(&mut self, done: Done) {
@@ -161,8 +163,8 @@ impl Program {
         for outcome in done.outcomes {
             self.outcome(outcome);
         }
-        for news in waiting {
-            self.step(news);
+        for incoming in waiting {
+            self.step(incoming);
         }
         for lane in done.lanes {
             if let Lane::Session(session) = lane
@@ -178,12 +180,12 @@ impl Program {
             Outcome::Start(start) => self.start(*start),
             Outcome::Last(last) => {
                 let session = Some(last.unwrap_or_else(|| SessionId("main".into())));
-                self.step(News::said(FromNvim::Open { session }));
+                self.step(Incoming::from_editor(FromNvim::Open { session }));
             }
             Outcome::Local(local) => self.default_model(local),
-            Outcome::Held(session, holder) => self.offer(session, holder),
+            Outcome::Locked(session, holder) => self.offer(session, holder),
             Outcome::Leaving(session) => self.look_later(session),
-            Outcome::Free(session) => self.step(News::said(FromNvim::Look { session })),
+            Outcome::Free(session) => self.step(Incoming::from_editor(FromNvim::Look { session })),
             Outcome::Renamed { session, to, was_last } => self.renamed(session, to, was_last),
             Outcome::Deleted { session, is_gone } => self.deleted(session, is_gone),
             Outcome::Judged(session, verdicts) => {
@@ -197,26 +199,26 @@ impl Program {
     }
 
     /// The lanes that have to be free for it.
-    pub(super) fn lanes_of(&self, news: &News) -> Vec<Lane> {
-        let lanes: Vec<Option<Handle>> = match news {
-            News::Told(session, _) => vec![self.sessions.find(session)],
-            News::Said(message) => return self.lanes_of_message(message),
-            News::Wished(_, Wish::New { .. }) => return vec![Lane::Unnamed],
-            News::Wished(session, Wish::Rename { text }) => {
+    pub(super) fn lanes_of(&self, incoming: &Incoming) -> Vec<Lane> {
+        let lanes: Vec<Option<Handle>> = match incoming {
+            Incoming::SessionCommand(session, _) => vec![self.sessions.find(session)],
+            Incoming::Editor(message) => return self.lanes_of_message(message),
+            Incoming::Wish(_, Wish::New { .. }) => return vec![Lane::Unnamed],
+            Incoming::Wish(session, Wish::Rename { text }) => {
                 vec![Some(*session), self.whose(text.trim())]
             }
-            News::Wished(session, Wish::Copy(Copy { name, .. })) => {
+            Incoming::Wish(session, Wish::Copy(Copy { name, .. })) => {
                 vec![Some(*session), name.as_ref().and_then(|it| self.whose(it))]
             }
             // A task without lanes has waited for another Neovim.
-            News::Done(Done { lanes, outcomes }) if lanes.is_empty() => {
+            Incoming::TaskDone(Done { lanes, outcomes }) if lanes.is_empty() => {
                 let starts = outcomes.iter().filter_map(|it| match it {
                     Outcome::Start(start) => Some(self.sessions.named(&start.id)),
                     _ => None,
                 });
                 starts.collect()
             }
-            News::Wished(..) | News::Done(_) => Vec::new(),
+            Incoming::Wish(..) | Incoming::TaskDone(_) => Vec::new(),
         };
         lanes.into_iter().flatten().map(Lane::Session).collect()
     }

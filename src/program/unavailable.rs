@@ -2,9 +2,9 @@
 //! read, copied, or taken over from the other.
 
 use super::Program;
-use super::archive::Asked;
+use super::archive::OpenRequest;
+use super::incoming::Outcome;
 use super::lanes::Lane;
-use super::news::Outcome;
 use crate::conversation::report::Level;
 use crate::event::SessionId;
 use crate::nvim::wire::{Claim, Held, ToNvim, Way, Yield};
@@ -39,19 +39,19 @@ impl Begin {
 }
 
 impl Program {
-    /// Opens a session from disk; where it is barred, for reading, or a new one beside it.
+    /// Opens a session from disk; where it is unavailable, for reading, or a new one beside it.
     pub(super) fn load(&mut self, id: SessionId) {
-        let asked = self.asked(false);
+        let asked = self.open_request(false);
         let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
         self.begin_opening(lanes, |archive| async move {
             let opened = archive.open_within(&id, HANDOVER).await;
-            archive.apart(move |it| it.loaded(id, opened, &asked)).await
+            archive.on_thread(move |it| it.loaded(id, opened, &asked)).await
         });
     }
 
     /// What a task has to know that opens a session.
-    pub(super) fn asked(&self, shown: bool) -> Asked {
-        Asked { shown, has_current: self.current.is_some(), taken: self.sessions.taken() }
+    pub(super) fn open_request(&self, shown: bool) -> OpenRequest {
+        OpenRequest { shown, has_current: self.current.is_some(), taken: self.sessions.taken() }
     }
 
     /// The editor asks the user, where that is no bother.
@@ -68,12 +68,12 @@ impl Program {
         match way {
             Way::Read => {
                 let lanes = vec![Lane::Session(self.sessions.reserve(&session))];
-                self.open_apart(lanes, move |it| it.read(session, true));
+                self.open_on_thread(lanes, move |it| it.read(session, true));
             }
             Way::Fork => {
                 let of = self.sessions.reserve(&session);
                 let reads = self.sessions.reads(of);
-                self.open_apart(vec![Lane::Session(of)], move |it| {
+                self.open_on_thread(vec![Lane::Session(of)], move |it| {
                     it.fork(session, root.as_deref(), reads, &taken)
                 });
             }
@@ -87,11 +87,11 @@ impl Program {
             match archive.open_within(&session, PATIENCE).await {
                 Ok(opened) => {
                     let begin = Begin::of(opened);
-                    archive.apart(move |it| it.started(session, begin, true)).await
+                    archive.on_thread(move |it| it.started(session, begin, true)).await
                 }
-                Err(barred) => {
+                Err(unavailable) => {
                     let text =
-                        format!("{} That Neovim did not release it.", barred.say(&session.0));
+                        format!("{} That Neovim did not release it.", unavailable.say(&session.0));
                     vec![Outcome::Notice(Level::Warn, text)]
                 }
             }
@@ -104,7 +104,7 @@ impl Program {
             return;
         }
         let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
-        self.open_apart(lanes, move |it| it.look(id));
+        self.open_on_thread(lanes, move |it| it.look(id));
     }
 
     /// The Neovim that has a session may be on its way out, its turn cut off.
@@ -123,7 +123,7 @@ impl Program {
         };
         self.begin_opening(vec![Lane::Session(of)], |archive| async move {
             agent.closed().await;
-            archive.apart(move |it| it.given_up(session, &by)).await
+            archive.on_thread(move |it| it.given_up(session, &by)).await
         });
     }
 }
