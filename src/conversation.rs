@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::io;
 use tokio::sync::mpsc;
 
-/// What the agent has to do after an input.
+/// Work for the agent that an input has caused.
 pub enum Work {
     Effect(Effect),
     /// The first turn has ended, so the conversation may get a title.

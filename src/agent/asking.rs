@@ -1,4 +1,4 @@
-//! The models that are asked: which one, with what request, and what its replies say of it.
+//! Sends requests to models, and takes in what a reply says about its model, cost and cache.
 
 use super::cache::Cached;
 use super::models::{self, Models};
@@ -18,19 +18,19 @@ use crate::tool::{self, Desk};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The request that went out last, and the door it went through.
+/// The last request, and the provider that it went to.
 pub(super) type Sent = (Arc<dyn Provider>, Arc<Request>);
 
 pub(super) struct Asking {
     pub(super) models: Models,
-    /// The model is asked for a title.
+    /// Whether to ask the model for a title.
     pub(super) titles: bool,
-    /// Where edits are counted, if they are.
+    /// The file in which edits are counted; `None` if they are not counted.
     tally: Option<PathBuf>,
     pub(super) sent: Option<Sent>,
-    /// What the last answered request left in its provider's cache.
+    /// The last answered request, and the state of its provider's cache after it.
     pub(super) cached: Option<Cached>,
-    /// Percent of the last request that the provider had in its cache.
+    /// The percentage of the last request that the provider read from its cache.
     pub(super) hit: Option<u32>,
 }
 
@@ -39,7 +39,7 @@ impl Asking {
         Asking { models, titles, tally, sent: None, cached: None, hit: None }
     }
 
-    /// How a model writes its edits.
+    /// The format in which a model writes its edits.
     pub(super) fn format(&self, model: &str) -> Format {
         self.models.resolve(model).map_or(Format::default(), |it| it.facts.edits)
     }
@@ -49,8 +49,8 @@ impl Asking {
         Some(Tally { file, model: model.to_owned(), format })
     }
 
-    /// What a text chooses: a model's full name, settings behind it (`thinking=high`), or only these for the present
-    /// model.
+    /// The model and settings that a text chooses: a model's full name, settings like `thinking=high`, or both.
+    /// Settings alone are for the current model.
     pub(super) fn chosen(&self, now: &Session, text: &str) -> Result<(Chosen, Tuning), String> {
         let (model, tuning) = Tuning::parse(text)?;
         Ok(match model {
@@ -82,7 +82,8 @@ impl Asking {
         work.sample(turn, provider, request);
     }
 
-    /// What becomes of a request that failed. `by`: the model that was asked; `partial`: what came of its reply.
+    /// Turns a failed request into an input. `by` is the model that was asked, `partial` the part of the reply that had
+    /// arrived.
     pub(super) fn failed(
         &mut self,
         of: &Conversation,
@@ -105,7 +106,8 @@ impl Asking {
         Input::Failed { turn, failure, by, partial, dice: work::dice() }
     }
 
-    /// Notes what a server has refused, here and for all conversations. Gives what the user is told, the first time.
+    /// Leaves a refused parameter out from now on, in all conversations. Returns the sentence for the user the first
+    /// time.
     fn learn(
         &mut self,
         of: &Conversation,
@@ -118,7 +120,7 @@ impl Asking {
         is_new.then(|| self.models.left_out(chosen, parameter))
     }
 
-    /// Takes in what a reply says of its model, of its price and of the provider's cache.
+    /// Takes in what a reply says about its model, its window, its cost and the provider's cache.
     pub(super) fn replied(&mut self, to: &mut Conversation, desk: &Desk, reply: &Reply) {
         self.warn_of_model(to, reply);
         self.warn_of_window(to, reply);
@@ -127,7 +129,7 @@ impl Asking {
         self.count_malformed(to, desk, reply);
     }
 
-    /// A call that cannot even be read is an edit that missed.
+    /// Counts edit calls with malformed arguments as edits that did not fit.
     fn count_malformed(&self, of: &Conversation, desk: &Desk, reply: &Reply) {
         let missed = reply.calls().take(MAX_CALLS);
         let missed = missed.filter(|it| tool::is_malformed_edit(desk, it)).count();
@@ -136,7 +138,7 @@ impl Asking {
         tokio::task::spawn_blocking(move || tally.add(count));
     }
 
-    /// What the reply cost, and how much of the request the provider knew.
+    /// Adds the cost of a reply, and measures how much of the request came from the provider's cache.
     fn account(&mut self, to: &mut Conversation, reply: &Reply) {
         let usage = reply.usage;
         if usage.total() == 0 || self.models.is_tour(&reply.by) {
@@ -149,7 +151,7 @@ impl Asking {
     }
 
     fn warn_of_model(&self, to: &mut Conversation, reply: &Reply) {
-        // A deployment of Azure's is called what its owner likes.
+        // The owner of an Azure deployment chooses its name.
         let chosen = self.models.resolve(&to.session.model);
         if chosen.is_ok_and(|it| it.endpoint.is_azure()) {
             return;
@@ -167,7 +169,7 @@ impl Asking {
         to.tell_once(models::truncated(&chosen, request, reply.usage));
     }
 
-    /// Shows the last request as it went out.
+    /// Shows the last request as it was sent.
     pub(super) fn show_request(&self, to: &Conversation) {
         let shown = self.sent.as_ref().map(|(provider, request)| provider.shown(request));
         let text = match shown {

@@ -1,4 +1,4 @@
-//! What becomes of a session as a whole: another name, a title, a copy.
+//! Renames, copies and exports a session.
 
 use super::models::Models;
 use crate::context::export;
@@ -16,23 +16,23 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use tokio::sync::oneshot;
 
-/// What the program has an agent do with its session.
+/// A command about a session as a whole.
 pub enum Act {
-    /// Give it another name, which is free. Answers why not.
+    /// Renames the session; the name is free. The answer says why not.
     Rename {
         to: SessionId,
         done: oneshot::Sender<Result<(), String>>,
     },
     Title(String),
     Fork(Option<Cut>),
-    /// Write it to a file, over one that is there only where the user said so.
+    /// Writes the session to a file. An existing file is overwritten only with `force`.
     Export {
         file: String,
         force: bool,
     },
 }
 
-/// Gives a conversation another name, which is free. Whether it has it now, or why not.
+/// Renames a conversation; the name is free. The error is a sentence.
 pub(super) fn rename(of: &mut Conversation, to: SessionId) -> Result<(), String> {
     if of.session.phase != Phase::Idle {
         return Err("A turn is running. Stop it first (<C-c>), then rename.".to_owned());
@@ -62,7 +62,7 @@ pub(super) fn copy(of: &mut Conversation, cut: Option<Cut>, name: Option<String>
     of.wish(Wish::Copy(Copy { session, name }));
 }
 
-/// Writes the conversation to a file in the project, or wherever the user says.
+/// Writes the conversation to a file, relative to the project.
 pub(super) fn export(of: &mut Conversation, desk: &Desk, models: &Models, file: &str, force: bool) {
     of.read_outputs();
     let (level, text) = match write_export(of, desk, models, file, force) {
@@ -116,7 +116,7 @@ fn export_path(of: &Conversation, desk: &Desk, file: &str) -> PathBuf {
     }
 }
 
-/// The last reply's text goes to the clipboard.
+/// Copies the last reply's text to the clipboard.
 pub(super) fn copy_reply(of: &Conversation) {
     let replies = of.session.messages.iter().rev();
     let texts = replies.filter(|it| it.role == Role::Assistant).map(|it| {

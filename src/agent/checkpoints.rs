@@ -1,4 +1,4 @@
-//! What files are before a turn changes them is kept, so that the turn can be rewound.
+//! Stores the content of files before a turn changes them, so that the turn can be rewound.
 
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
@@ -17,43 +17,44 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
 
-/// What comes to the agent of changes.
+/// A message of a keeper to the agent.
 pub(super) enum KeeperMessage {
-    /// Files are about to be changed; whether the disk took what they hold. Answered with the numbers of the changes.
+    /// Files are about to be changed. `kept` says whether their content could be stored; `ids` gets the numbers of the
+    /// changes.
     Begin { by: ChangedBy, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
-    /// A change did not come to be.
+    /// A change was not made.
     Void(u32),
-    /// What a file was written as.
+    /// The content that a file was written with, if it differs from the proposed one.
     Written(u32, Kept),
-    /// The user took back what has this title; a line for each file.
+    /// The user rewound the turn with this title. There is a line about each file.
     Rewound { title: String, lines: Vec<String> },
 }
 
-/// Who changes files.
+/// The cause of a change.
 #[derive(Clone)]
 pub(super) enum ChangedBy {
     Turn(TurnId),
-    /// A command of that turn.
+    /// A command of the turn.
     Command(TurnId),
-    /// The user, who takes back what has this title.
+    /// The user, who rewinds the turn with this title.
     Rewind(String),
 }
 
-/// A change of a file that is about to be made.
+/// A change of a file before it is made.
 pub(super) struct Planned {
     pub(super) path: PathBuf,
     pub(super) to: Option<PathBuf>,
     pub(super) before: Content,
     pub(super) after: Content,
-    /// The permissions of a file that is gone already.
+    /// The permissions of a file that does not exist any more.
     pub(super) mode: Option<u32>,
 }
 
-/// What is kept of the files that turns have changed.
+/// The record of all changes that turns made to files.
 pub(super) struct Record {
-    /// Read when it is first needed.
+    /// Loaded when it is first needed.
     checkpoints: Option<Checkpoints>,
-    /// The user was told that nothing can be kept.
+    /// The user was told that nothing can be stored.
     has_failed: bool,
     messages: mpsc::UnboundedSender<KeeperMessage>,
 }
@@ -64,7 +65,7 @@ impl Record {
         (Record { checkpoints: None, has_failed: false, messages }, messages_end)
     }
 
-    /// `None`: nothing is kept of a conversation that is never saved.
+    /// The checkpoints; `None` for a conversation that is never saved.
     pub(super) fn of(&mut self, of: &Conversation) -> Option<&mut Checkpoints> {
         if self.checkpoints.is_none() {
             self.checkpoints = of.store.as_ref().map(crate::store::Store::checkpoints);
@@ -72,7 +73,7 @@ impl Record {
         self.checkpoints.as_mut()
     }
 
-    /// The conversation's files have other names now.
+    /// Loads the checkpoints again, because the conversation's files were renamed.
     pub(super) fn reread(&mut self) {
         self.checkpoints = None;
     }
@@ -82,7 +83,7 @@ impl Record {
         Some(Keeper { blobs, messages: self.messages.clone() })
     }
 
-    /// The files that the session has changed and knows the content of.
+    /// The files that the session has changed.
     pub(super) fn touched_files(&mut self, of: &Conversation) -> Vec<PathBuf> {
         let changes = self.of(of).map(|it| it.changes()).unwrap_or_default();
         let paths: BTreeSet<&Place> =
@@ -105,7 +106,7 @@ impl Record {
                     ChangedBy::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
                 };
                 let (begun, written) = all.begin(&origin, new);
-                // Who asked may have been stopped.
+                // The task that asked may have been stopped.
                 let _ = ids.send(begun);
                 kept.and(written)
             }
@@ -116,7 +117,7 @@ impl Record {
         self.warn(to, written);
     }
 
-    /// A review is over: what the file has come to; `None`: it is no more.
+    /// A review is settled. `text` is the file's text now; `None` if the file does not exist any more.
     pub(super) fn settle(&mut self, to: &Conversation, path: &Path, text: Option<&Text>) {
         if let Some(all) = self.of(to) {
             let written = all.settle(path, text);
@@ -124,7 +125,7 @@ impl Record {
         }
     }
 
-    /// The turn goes on; the user is told once.
+    /// Tells the user once if the disk failed. The turn goes on.
     fn warn(&mut self, to: &Conversation, written: io::Result<()>) {
         if let Err(error) = written
             && !std::mem::replace(&mut self.has_failed, true)
@@ -148,7 +149,7 @@ fn prompt(of: &Conversation) -> String {
     texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// The user and the model are told at once: it stands in the chat, and goes with the next request.
+/// Tells the user and the model about a rewind. The note goes with the next request.
 fn rewound(to: &mut Conversation, title: &str, lines: &[String]) {
     let text = if lines.is_empty() {
         format!("“{title}” has nothing to take back.")
@@ -159,7 +160,7 @@ fn rewound(to: &mut Conversation, title: &str, lines: &[String]) {
     to.take(Input::Note { text });
 }
 
-/// Keeps contents before they change.
+/// Stores contents before they change.
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) blobs: Blobs,
@@ -167,7 +168,8 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Once this is over the changes may be made. Their numbers; none where nothing could be kept.
+    /// Stores the contents of planned changes. After this the changes may be made. Returns their numbers; empty if
+    /// nothing could be stored.
     pub(super) async fn begin(&self, by: ChangedBy, planned: Vec<Planned>) -> Vec<u32> {
         let blobs = self.blobs.clone();
         let kept = tokio::task::spawn_blocking(move || {
@@ -196,7 +198,7 @@ impl Keeper {
         begun.await.unwrap_or_default()
     }
 
-    /// The same for proposals.
+    /// As `begin`, for proposals.
     pub(super) async fn propose(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<u32> {
         let mut planned = Vec::new();
         for it in proposals {
@@ -205,7 +207,7 @@ impl Keeper {
         self.begin(ChangedBy::Turn(turn), planned).await
     }
 
-    /// What has become of a proposal.
+    /// Notes how a proposal arrived.
     pub(super) async fn arrived(&self, id: u32, arrival: &Arrival) {
         let message = match arrival {
             Arrival::Entered { .. } | Arrival::Written { text: None, .. } => return,
@@ -231,14 +233,14 @@ impl Keeper {
     }
 }
 
-/// The permissions of a file that is to be deleted, or is.
+/// The permissions of a file that is or will be deleted.
 fn mode(it: &Planned) -> Option<u32> {
     let is_deleted = it.after == Content::Absent && it.before != Content::Absent;
     let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok())?;
     meta.map_or(it.mode, |it| Some(it.permissions().mode()))
 }
 
-/// The highest folder that has to be made for a file.
+/// The highest folder that has to be created for a file.
 fn folder(it: &Planned) -> Option<PathBuf> {
     let is_made = it.to.is_some() || it.after != Content::Absent;
     let path = it.to.as_deref().unwrap_or(&it.path);

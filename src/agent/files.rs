@@ -1,5 +1,5 @@
-//! What is known of the user's files: their texts as the model knows them, what they were before turns changed them, the
-//! diagnostics that are being looked into, and which are not on disk.
+//! The user's files: the texts that the model knows, the content before each turn changed it, checks of diagnostics,
+//! and files that are not saved.
 
 use super::checkpoints::{KeeperMessage, Record};
 use super::checks::Checks;
@@ -19,11 +19,11 @@ pub(super) struct Files {
     pub(super) known: Known,
     pub(super) record: Record,
     pub(super) checks: Checks,
-    /// Files whose agreed text is in their buffers alone.
+    /// Files whose accepted text is in the buffer but not on disk.
     unsaved: Vec<PathBuf>,
 }
 
-/// What comes of files.
+/// The messages of tasks that work with files.
 pub(super) struct Changes {
     pub(super) observations: mpsc::UnboundedReceiver<Observation>,
     pub(super) keeper_messages: mpsc::UnboundedReceiver<KeeperMessage>,
@@ -45,8 +45,8 @@ impl Files {
         Tracker { known: &mut self.known, to, desk }
     }
 
-    /// The user has decided on the changes of a file. Of one that is not read without a question the model hears only
-    /// that, unless it knows the file: a review that was kept on the disk may be anybody's.
+    /// Takes in the user's decisions on a file. If reading the file needs consent and the model does not know its text,
+    /// the model gets no text: a review that was stored on disk may be forged.
     pub(super) fn decided(&mut self, to: &mut Conversation, desk: &Desk, decided: Decided) {
         let Decided { mut answers, path, saved, text } = decided;
         self.note_saved(to, &desk.root, &path, saved);
@@ -68,7 +68,7 @@ impl Files {
         self.checks.judged(to, Input::Reviewed { path, answers });
     }
 
-    /// Whether the agreed text of a file is on disk.
+    /// Notes whether the accepted text of a file is on disk.
     pub(super) fn note_saved(
         &mut self,
         to: &mut Conversation,
@@ -84,7 +84,7 @@ impl Files {
         to.take(Input::Unsaved { paths });
     }
 
-    /// All that a read or a command needs.
+    /// Everything that a read or a command needs.
     pub(super) fn run(
         &mut self,
         of: &Conversation,
@@ -105,7 +105,7 @@ impl Files {
         }
     }
 
-    /// All that these edits need, which are written at once or wait for the review.
+    /// Everything that these edits need.
     pub(super) fn propose(
         &mut self,
         of: &Conversation,

@@ -1,5 +1,5 @@
-//! What a model is guided by: the system prompt, `AGENTS.md` and its like, and skills. What a conversation begins with,
-//! what joins it once a folder is touched, and what the disk has that the conversation has not.
+//! The system prompt, instruction files (`AGENTS.md`) and skills: what a conversation begins with, what is added when a
+//! folder is touched, and what has changed on disk since.
 
 use crate::context::instructions::{self, Found, Places};
 use crate::context::prompt;
@@ -13,14 +13,14 @@ use crate::tool::skills::{self, Skills};
 use crate::view;
 use std::path::PathBuf;
 
-/// What the model hears where skills went and none is left.
+/// The model's list of skills when the last skill is gone.
 const NONE: &str = "There are no skills now.";
 
 pub(super) struct Guidance {
     choice: prompt::Choice,
-    /// Where instructions are; `None`: the user wants none.
+    /// Where instructions are; `None` if the user turned them off.
     places: Option<Places>,
-    /// What was said last of instructions that have changed.
+    /// The last sentence about changed instructions.
     outdated: Option<String>,
 }
 
@@ -29,17 +29,18 @@ impl Guidance {
         Guidance { choice, places, outdated: None }
     }
 
-    /// The system prompt for the settings, the folder and a model that writes its edits in this format.
+    /// The system prompt for the user's settings, the project's folder and this edit format.
     pub(super) fn system(&self, desk: &Desk, format: Format) -> Result<String, String> {
         prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format))
     }
 
-    /// The instructions that a new conversation would begin with.
+    /// The instructions with which a new conversation would begin.
     pub(super) fn gathered(&self) -> Found {
         self.places.as_ref().map(instructions::gather).unwrap_or_default()
     }
 
-    /// A conversation is opened with these instructions on the disk. Gives a sentence where it has others.
+    /// Begins with the instructions that are on disk now. Returns a sentence for the user if an older conversation has
+    /// other ones.
     pub(super) fn begin(
         &mut self,
         of: &Conversation,
@@ -50,7 +51,7 @@ impl Guidance {
         self.outdated.clone()
     }
 
-    /// Takes the system prompt and the instructions there are now.
+    /// Replaces the conversation's system prompt and instructions by the current ones.
     pub(super) fn renew(&mut self, to: &mut Conversation, desk: &Desk, format: Format) {
         match self.system(desk, format) {
             Ok(_) if to.session.phase != Phase::Idle => to.refuse_while_running(),
@@ -64,7 +65,7 @@ impl Guidance {
         }
     }
 
-    /// What a message is to go with: news of instructions and skills, and the instructions of the folders it touches.
+    /// Adds to a message: changes of instructions and skills, and the instructions of the folders that it touches.
     pub(super) fn watch(&mut self, to: &mut Conversation, desk: &Desk, context: &[Excerpt]) {
         self.watch_instructions(to);
         watch_skills(to, desk);
@@ -72,7 +73,7 @@ impl Guidance {
         self.touch(to, &touched);
     }
 
-    /// Says once when a file changes whose old text the conversation has.
+    /// Tells the user once if instructions on disk differ from those that the conversation has.
     fn watch_instructions(&mut self, to: &mut Conversation) {
         let outdated = outdated(to, &self.gathered().files);
         if outdated != self.outdated {
@@ -81,7 +82,7 @@ impl Guidance {
         }
     }
 
-    /// Takes along the instructions of folders that are touched first, or whose file has changed since.
+    /// Adds the instructions of touched folders that the model does not have, or that have changed.
     pub(super) fn touch(&self, to: &mut Conversation, touched: &[PathBuf]) {
         let Some(places) = &self.places else { return };
         let Found { mut files, problems } = instructions::nested(places, touched);
@@ -97,7 +98,7 @@ impl Guidance {
     }
 }
 
-/// How the instructions that a conversation began with differ from these, in a sentence.
+/// A sentence on how the instructions at the conversation's beginning differ from these.
 fn outdated(of: &Conversation, now: &[Excerpt]) -> Option<String> {
     let first = of.session.messages.first().filter(|it| it.role == Role::System);
     let blocks = first.into_iter().flat_map(|it| &it.blocks);
@@ -110,7 +111,7 @@ fn outdated(of: &Conversation, now: &[Excerpt]) -> Option<String> {
     instructions::changed(&had, now)
 }
 
-/// The system prompt and the instructions that the model has, for the user.
+/// Shows the user the system prompt and the instructions that the model has.
 pub(super) fn shown(of: &Conversation) -> String {
     let system = match of.system() {
         "" => "There is no system prompt.".to_owned(),
@@ -125,7 +126,7 @@ pub(super) fn shown(of: &Conversation) -> String {
     format!("{system}\nInstructions, in the order in which the model reads them:{lines}")
 }
 
-/// What a conversation begins with, the names of the skills among it.
+/// Adds the list of skills to the instructions of a new conversation.
 pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
     let skills = skills::find(desk);
     if !skills.found.is_empty() {
@@ -135,7 +136,7 @@ pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
     found
 }
 
-/// Tells the model of skills that came or went, behind what it has.
+/// Tells the model with the next request if the list of skills has changed.
 fn watch_skills(to: &mut Conversation, desk: &Desk) {
     let skills = skills::find(desk);
     let named = named(&skills);
@@ -147,7 +148,7 @@ fn watch_skills(to: &mut Conversation, desk: &Desk) {
     }
 }
 
-/// The message that has a skill used, and the skill's text. `rest`: its name, and the message if there is one.
+/// The message and the skill's text for `/skill`. `rest` is the skill's name, and a message if there is one.
 pub(super) fn skill(desk: &Desk, rest: &str) -> Result<(String, Excerpt), String> {
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let skills = skills::find(desk);
@@ -159,7 +160,7 @@ pub(super) fn skill(desk: &Desk, rest: &str) -> Result<(String, Excerpt), String
     Ok((text, excerpt(&desk.shown(&skill.path), ExcerptKind::Skill, skill.text(desk))))
 }
 
-/// The skills and what is wrong with some, for the user.
+/// The list of skills and their problems, for the user.
 pub(super) fn list_of_skills(desk: &Desk) -> String {
     let Skills { found, problems } = skills::find(desk);
     let mut lines = Vec::new();
@@ -177,7 +178,7 @@ pub(super) fn list_of_skills(desk: &Desk) -> String {
     format!("Skills, from {folders}:\n{}", lines.join("\n"))
 }
 
-/// What the model is told of the skills there are.
+/// The list of skills for the model.
 fn named(skills: &Skills) -> Excerpt {
     let text = match skills.list() {
         (list, _) if list.is_empty() => NONE.to_owned(),

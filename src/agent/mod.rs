@@ -1,6 +1,6 @@
-//! The owner of one session. It takes what comes (the user's acts, a model's words, the results of tools),
-//! steps the session, and then, in this order, saves, shows and acts. Each of its fields owns one thing; this file is
-//! where they meet.
+//! The owner of one session. It takes the user's commands, the model's stream and the results of tools, and steps the
+//! session with them. Each step is saved, then shown, then carried out. Each field owns one thing; this file connects
+//! them.
 
 pub mod models;
 mod aside;
@@ -55,7 +55,7 @@ use turn::{Results, Turn};
 
 pub struct Agent {
     conversation: Conversation,
-    /// What its tools work with.
+    /// Everything that the session's tools work with.
     desk: Desk,
     asking: Asking,
     guidance: Guidance,
@@ -72,7 +72,7 @@ struct Ends {
     outputs: mpsc::UnboundedReceiver<(CallId, String)>,
 }
 
-/// Lives until it is told to quit or nobody can tell it anything any more.
+/// Runs until the quit command comes, or until every sender of commands is dropped.
 pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
     let (mut agent, mut ends) = Agent::new(setup);
     agent.begin();
@@ -90,7 +90,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 Some(command) => agent.command(command),
                 None => return agent.quit(),
             },
-            // what a call teaches comes before its answer
+            // what a call observes of files is taken in before its answer
             Some(observation) = ends.changes.observations.recv() => agent.observe(observation),
             Some(message) = ends.changes.keeper_messages.recv() => {
                 agent.files.record.take(&mut agent.conversation, message);
@@ -144,7 +144,7 @@ impl Agent {
         (agent, Ends { results, changes, prepared, outputs: setup.outputs })
     }
 
-    /// Does what the conversation has to have done, and tells how it stands.
+    /// Carries out the conversation's work, and shows its status.
     fn do_work(&mut self) {
         while let Some(work) = self.conversation.next_work() {
             match work {
@@ -187,7 +187,7 @@ impl Agent {
         self.asking.format(&self.conversation.session.model)
     }
 
-    /// Brings a session that was left in mid-turn to rest, and shows it.
+    /// Ends a turn that was interrupted, and shows the session.
     fn begin(&mut self) {
         let of = &mut self.conversation;
         let view = if let Some(why) = of.reads.clone() {
@@ -201,7 +201,7 @@ impl Agent {
         self.present(Show::View(Box::new(view)));
     }
 
-    /// Tells the editor of the session, and has its transcript painted from the beginning.
+    /// Reports the session to the editor, and has the whole transcript painted.
     fn present(&mut self, show: Show) {
         let draft = self.prompts.draft.clone();
         self.opening.present(&mut self.conversation, &self.desk, draft, show);
@@ -257,7 +257,7 @@ impl Agent {
                 if renamed.is_ok() {
                     self.files.record.reread();
                 }
-                // The program waits for it.
+                // The send fails only when the program is ending.
                 let _ = done.send(renamed);
             }
             Act::Title(title) => {
@@ -272,7 +272,7 @@ impl Agent {
     }
 
     fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        // Of a comment on a change every word is for the model.
+        // A comment on a change goes to the model as it is: a slash in it is no command.
         let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
         let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
         let is_prompt =
@@ -365,13 +365,13 @@ impl Agent {
         self.conversation.save_whole();
     }
 
-    /// Has a message's mentions read.
+    /// Has the files that a message mentions read.
     fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         let watched = self.files.known.watched(&self.conversation.session, &self.desk);
         self.prompts.prepare(Prompt { text, context, steer, watched });
     }
 
-    /// The files of a message are read: it goes.
+    /// Sends a message whose mentioned files have been read.
     fn prepared(&mut self, prepared: Prepared) {
         let of = &mut self.conversation;
         let Some((prompt, observations)) = self.prompts.prepared(of, prepared) else { return };
@@ -387,7 +387,7 @@ impl Agent {
         self.files.tracker(&mut self.conversation, &self.desk).observe(observation);
     }
 
-    /// `text`: a model's full name, settings behind it (`thinking=high`), or only these for the present model.
+    /// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
     fn choose_model(&mut self, text: &str) {
         let (chosen, tuning) = match self.asking.chosen(&self.conversation.session, text) {
             Ok(chosen) => chosen,
@@ -400,7 +400,7 @@ impl Agent {
         };
         let was_current = is_current(self);
         self.conversation.take(Input::ChooseModel { model, tuning });
-        // another model may have other tools, and the prompt names them
+        // the system prompt names the tools, and another model may have other ones
         if let (true, Ok(system)) = (was_current, self.guidance.system(&self.desk, self.format()))
             && system != self.conversation.system()
         {
@@ -412,7 +412,7 @@ impl Agent {
         }
     }
 
-    /// A key came: the provider is asked with it from now on; who had none at all goes on with it.
+    /// Uses a new key of a provider. A session on the tour changes to that provider's model.
     fn connect(&mut self, provider: &str, file: &Path) {
         let models = &mut self.asking.models;
         models.connect(provider, file);
@@ -454,7 +454,8 @@ impl Agent {
         self.guidance.touch(of, &touched);
     }
 
-    /// What edits that are on their way come to is known once the editor has let the last of them in, or none.
+    /// Stops the turn. While edits are on their way into buffers, the turn ends only after the editor has taken or
+    /// refused the last one, so that each call gets its true answer.
     fn stop(&mut self) {
         self.prompts.withdraw();
         if let (true, Some(turn)) = (self.turn.is_proposing(), self.conversation.session.turn()) {
@@ -465,7 +466,7 @@ impl Agent {
         self.conversation.take(Input::Cancel { partial });
     }
 
-    /// Some work of the turn has ended, its results are taken.
+    /// A task of the turn has ended and its results have been taken.
     fn work_ended(&mut self) {
         if let Some(landed) = self.turn.landed() {
             self.conversation.take(Input::Stop { landed });
@@ -486,8 +487,8 @@ impl Agent {
         }
     }
 
-    /// The editor is going: everything is on disk when this returns. An interrupted turn stays in the journal,
-    /// where the next start finds it.
+    /// Saves everything before the editor ends. An interrupted turn stays in the journal, where the next start finds
+    /// it.
     fn quit(&mut self) {
         let of = &mut self.conversation;
         self.files.checks.release(of);

@@ -1,4 +1,4 @@
-//! How a session opens: one that was left in mid-turn is brought to rest, and the chat shows it.
+//! Opens a session: ends a turn that was interrupted, checks instructions, and shows the chat.
 
 use super::files::Files;
 use super::guidance::{self, Guidance};
@@ -15,36 +15,36 @@ use crate::tool::Desk;
 use crate::view::View;
 use std::path::PathBuf;
 
-/// What the chat of a session begins with.
+/// The facts that are needed once, when a session opens.
 pub(super) struct Opening {
-    /// The session that this one was opened for, which could not be.
+    /// The session that could not be opened, in whose place this one was opened.
     pub(super) instead: Option<SessionId>,
     /// The journal held events that the session's file does not have.
     pub(super) replayed: bool,
     /// The mode of a new session.
     pub(super) mode: Mode,
-    /// Files under review in the editor now.
+    /// Files that are under review in the editor.
     pub(super) live: Vec<PathBuf>,
-    /// The names of the reviews that the editor is to take up again.
+    /// The reviews that the editor has to reopen.
     pub(super) recorded: Vec<Recorded>,
-    /// The chat is to show this session.
+    /// Whether the chat shows this session at once.
     pub(super) shown: bool,
-    /// Four lines for an empty chat.
+    /// The four lines of an empty chat.
     pub(super) intro: Vec<String>,
-    /// Sentences for the user about the opening.
+    /// Problems while opening, as sentences for the user.
     pub(super) warnings: Vec<String>,
 }
 
 impl Opening {
-    /// Shows what can only be read, as it is; the reason stands behind it and is no part of it.
+    /// The chat of a read-only session. The reason stands at its end and is not part of the session.
     pub(super) fn read(&self, of: &Conversation, why: String) -> View {
         let mut shown = of.session.clone();
         shown.step(Input::Tell { text: why });
         View::of(&shown, self.intro.clone())
     }
 
-    /// Brings a session that was left in mid-turn to rest. Gives what the chat shows. `partial`: what the user saw of a
-    /// reply that did not end; `format`: how the model writes its edits.
+    /// Ends a turn that was interrupted. Returns the chat. `partial` is the part of a reply that the user had seen,
+    /// `format` the format in which the model writes its edits.
     pub(super) fn begin(
         &mut self,
         of: &mut Conversation,
@@ -98,7 +98,7 @@ impl Opening {
         View::of(&of.session, intro)
     }
 
-    /// Tells the surroundings of the session, and then what its transcript is.
+    /// Reports the opened session, then sends its transcript.
     pub(super) fn present(&mut self, of: &mut Conversation, desk: &Desk, draft: Draft, show: Show) {
         let opened = Opened {
             instead: self.instead.take(),
@@ -114,7 +114,7 @@ impl Opening {
         of.forget_status();
     }
 
-    /// The lines of an empty chat, the instructions named in them.
+    /// The lines of an empty chat, with the names of the instruction files.
     fn intro(&self, instructions: &[Excerpt]) -> Vec<String> {
         let mut intro = self.intro.clone();
         let names: Vec<&str> = instructions.iter().map(|it| it.path.as_str()).collect();
@@ -125,7 +125,7 @@ impl Opening {
     }
 }
 
-/// Makes a session from the disk harmless: it does nothing by itself, and watches no file that a link leads out to.
+/// Makes a session from disk harmless: it does nothing by itself, and no file behind a symbolic link is watched.
 fn distrust(of: &mut Conversation, desk: &Desk) {
     let session = &mut of.session;
     session.distrust(&desk.root);

@@ -1,4 +1,4 @@
-//! `/permissions`: what the user has allowed for the session, and taking it back.
+//! `/permissions`: lists what the user has allowed for the session, and takes it back.
 
 use super::files::Files;
 use crate::conversation::Conversation;
@@ -17,8 +17,8 @@ pub(super) fn list(of: &Conversation) {
 }
 
 impl Files {
-    /// The next call that needs it asks again. The model is not told any more what becomes of a file that it may not
-    /// read any more.
+    /// Takes a grant back. The next call that needs it asks again, and the model is not told any more how a file
+    /// changes that it may no longer read.
     pub(super) fn revoke(&mut self, of: &mut Conversation, desk: &Desk, grant: Grant) {
         if !of.session.granted.contains(&grant) {
             return of.notice(Level::Info, "This permission was taken back already.".into());

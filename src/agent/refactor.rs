@@ -1,11 +1,11 @@
-//! What a language server would change, as edits like those of a model.
+//! Turns the changes that a language server proposes into edits like those of a model.
 
 use crate::edit::{Change, Edit, Whole};
 use crate::text::Text;
 use crate::tool::lsp::{Question, Rewrite, Splice};
 use crate::tool::{self, Desk, Resolved};
 
-/// The edits that the server answers with, their paths resolved and checked. An `Err` is text for the model.
+/// The edits of the server's answer, with their paths resolved and checked. An error is a sentence for the model.
 pub(super) async fn edits(
     desk: &Desk,
     question: Result<Question, String>,

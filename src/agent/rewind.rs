@@ -1,4 +1,4 @@
-//! `:Caliban rewind`: which turns have changed files, what taking one back would do, and doing it.
+//! `:Caliban rewind`: lists the turns that changed files, previews taking one back, and does it.
 
 mod plan;
 
@@ -21,17 +21,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Lines of one file's difference in the preview, and of all: what is beyond nobody reads before they decide.
+/// The most lines of the preview, of one file and of all: nobody reads more before deciding.
 const LINES: usize = 500;
 const ALL: usize = 10_000;
 
-/// What the user wants of the turns there are.
+/// A request of the user about the turns that changed files.
 pub enum Rewind {
     List,
     Preview {
         entry: u32,
     },
-    /// Of these files.
+    /// Takes the turn's changes of these files back.
     Do {
         entry: u32,
         paths: Vec<PathBuf>,
@@ -54,7 +54,7 @@ impl Record {
                     let mut room = ALL;
                     let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();
-                    // The editor may be gone.
+                    // The send fails only when the editor is gone.
                     let _ = screen.send(Show::Now(Report::Preview { entry, title, files }));
                 });
             }
@@ -105,7 +105,7 @@ impl Record {
         to.tell_once(vec![text]);
     }
 
-    /// The title of a turn, and its changes, the last first.
+    /// The title of a turn and its changes, the latest first.
     fn changes_of(&mut self, to: &Conversation, entry: u32) -> Option<(String, Vec<Change>)> {
         let all = self.of(to)?.changes().iter();
         let mut changes: Vec<Change> =
@@ -154,7 +154,7 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
     }
 }
 
-/// The text of a file; `none` where there is no file.
+/// The text of a file; `none` if the file does not exist.
 fn text<'a>(content: &'a Content, none: &'a Text) -> Option<&'a Text> {
     match content {
         Content::Text(text) => Some(text),
@@ -168,16 +168,16 @@ struct Job {
     keeper: Keeper,
 }
 
-/// One thing to be done.
+/// One step of a rewind.
 enum Step {
-    /// By the editor, in the file's buffer.
+    /// The editor makes the change in the file's buffer.
     InBuffer(Box<Proposal>),
-    /// On disk, byte for byte.
+    /// The program writes the file, byte for byte.
     OnDisk { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
 }
 
 impl Step {
-    /// The path at which something is written, deleted or made.
+    /// The paths at which a file is written, deleted or created.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, to) = match self {
             Step::InBuffer(change) => (&change.path, change.to()),
@@ -188,7 +188,7 @@ impl Step {
 }
 
 impl Job {
-    /// Does it file by file; what came of each.
+    /// Takes the changes back, file by file. Returns a line about each file.
     async fn run(&self, title: &str, changes: &[Change], paths: &[PathBuf]) -> Vec<String> {
         let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
         files.retain(|it| paths.contains(&it.path));
@@ -244,7 +244,7 @@ impl Job {
     }
 }
 
-/// What is to be done for a file, in order, each with what is kept of it.
+/// The steps for a file in order, each with its entry for the checkpoints.
 fn steps(file: &Planning) -> Vec<(Planned, Step)> {
     let mut steps = Vec::new();
     if let Some(from) = &file.from {
@@ -294,7 +294,8 @@ fn in_buffer(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) ->
     Step::InBuffer(Box::new(proposal))
 }
 
-/// Writes a file whose content is still `was`; whoever reads it finds the old or the new. Blocks.
+/// Replaces a file in one step, if its content is still `was`. A reader finds either the old or the new content.
+/// Blocks.
 fn write_file(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut mode = mode.map(|it| fs::Permissions::from_mode(it.bits()));
@@ -316,7 +317,7 @@ fn write_file(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>)
     written.map(drop).map_err(|it| it.error)
 }
 
-/// Removes the folders that were made for files which are gone again, where nothing else is in them.
+/// Removes the empty folders that turns had created for the files that are gone again.
 fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
     for change in changes {
         let Some(highest) = &change.folder else { continue };
@@ -327,7 +328,7 @@ fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
         let is_ours =
             |it: &&Path| it.starts_with(&**highest) && plan::check_no_link(desk, it).is_ok();
         for folder in made.ancestors().skip(1).take_while(is_ours) {
-            // It fails where there is something in it.
+            // Fails if the folder is not empty.
             if fs::remove_dir(folder).is_err() {
                 break;
             }
@@ -353,7 +354,7 @@ mod tests {
         assert_eq!(read, b"\xff old");
         assert_eq!(fs::read(&path).unwrap(), b"\xff new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
-        // not what it is to replace, not there, and there though it is not to be
+        // the content differs, the file does not exist, and the file exists although it should not
         assert!(write_file(&path, &old, &new, None).is_err());
         assert!(write_file(&dir.path().join("other"), &old, &new, None).is_err());
         assert!(write_file(&path, &Content::Absent, &old, None).is_err());

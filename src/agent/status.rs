@@ -1,4 +1,4 @@
-//! What the winbar and scripts are told.
+//! The status of a conversation, for the winbar and for scripts.
 
 use super::asking::Asking;
 use super::turn::Turn;
@@ -7,7 +7,7 @@ use crate::conversation::report::{QueuedMessage, Status};
 use crate::session::{Phase, State};
 use crate::view::grouped;
 
-/// How a conversation stands.
+/// The current status.
 pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status {
     let session = &of.session;
     let (phase, waiting_for) = phase(of, turn);
@@ -39,7 +39,7 @@ pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status 
     }
 }
 
-/// What a conversation has used, for the user.
+/// The tokens and cost of a conversation, for `/usage`.
 pub(super) fn usage(of: &Conversation, asking: &Asking) -> String {
     let session = &of.session;
     let chosen = asking.models.resolve(&session.model).ok();

@@ -1,5 +1,5 @@
-//! A title by the model, once the first turn has ended: one small request beside the conversation, whose failure nobody
-//! hears of. Until then, and without it, the first line of the first message is the title.
+//! Asks the model for a title after the first turn, in one small request beside the conversation. If it fails, the
+//! first line of the first message stays the title.
 
 use super::aside::{Aside, Question};
 use super::asking::Asking;
@@ -10,17 +10,17 @@ use crate::session::{Input, Session, title};
 use crate::tool::Desk;
 use tokio::sync::mpsc;
 
-/// Characters of the prompt and of the reply that the model is shown: it is to name them, not to know them.
+/// The most characters of the prompt and of the reply that the model is shown for this.
 const PROMPT: usize = 2_000;
 const REPLY: usize = 1_000;
-/// A title has a dozen tokens; the rest is for models that cannot be kept from thinking.
+/// A title has about a dozen tokens. The rest is room for models that cannot turn their thinking off.
 const MAX_TOKENS: u32 = 1_000;
 
 const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in its own \
     language, on one line. Answer with the title alone.";
 
 impl Asking {
-    /// `results`: where the title goes.
+    /// Asks for a title, which is sent to `results`.
     pub(super) fn ask_for_title(
         &mut self,
         of: &Conversation,
@@ -47,7 +47,7 @@ impl Asking {
     }
 }
 
-/// What this role has said in words.
+/// The texts of this role's messages.
 fn texts_of(session: &Session, role: Role) -> impl DoubleEndedIterator<Item = &str> {
     let blocks =
         session.messages.iter().filter(move |it| it.role == role).flat_map(|it| &it.blocks);
@@ -61,7 +61,7 @@ fn clip(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()
 }
 
-/// The title in a reply, without what models put around one; empty where there is none.
+/// The title in a reply, without quotes and marks around it; empty if there is none.
 fn title_in(reply: &Reply) -> String {
     let texts = reply.blocks.iter().filter_map(|it| match it {
         Block::Text { text } => Some(text.as_str()),

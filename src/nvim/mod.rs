@@ -1,4 +1,4 @@
-//! The editor: the only place that knows msgpack, the wire's messages and buffers.
+//! The editor. Only this module knows msgpack, the messages of the wire and buffers.
 
 pub mod wire;
 pub mod link;

@@ -1,5 +1,5 @@
-//! One session's transcript on its way to the screen: all waiting updates are folded into the view, and at
-//! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
+//! Paints one session's transcript. Updates are folded into the view; at most one paint is under way, and later updates
+//! wait in the view, not in the editor.
 
 use super::session_link::SessionLink;
 use super::wire::ToNvim;
@@ -10,15 +10,15 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// The pause between two paints of streamed text, from the beginning of the one to the next: two frames at
-/// 60 Hz, below which a reader sees no difference and the editor pays for every call (DESIGN §7).
+/// The time from the start of one paint of streamed text to the start of the next: two frames at 60 Hz. A reader sees
+/// no difference below that, and each call costs the editor time.
 const TEXT_PAUSE: Duration = Duration::from_millis(32);
-/// The pause between the pieces of one large update, for the editor to live in.
+/// The pause between the pieces of one large update, so that the editor can handle keys.
 const PIECE_PAUSE: Duration = Duration::from_millis(8);
 /// The pause after a paint that the editor refused.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
-/// Shows what comes until the sender is dropped.
+/// Runs until the sender is dropped.
 pub async fn run(
     link: SessionLink,
     outputs: Option<Outputs>,
@@ -34,7 +34,7 @@ pub async fn run(
             let Some(first) = inbox.recv().await else { return };
             urgent = screen.fold(first);
         }
-        // Text that comes before its time waits for it, together with what follows.
+        // Streamed text waits until the next paint is due, together with the text that follows.
         loop {
             while let Ok(next) = inbox.try_recv() {
                 urgent |= screen.fold(next);
@@ -62,15 +62,15 @@ pub async fn run(
 
 enum Painted {
     All,
-    /// More of what was there already is to come.
+    /// Part of the update is painted; more pieces follow.
     Piece,
-    /// The editor refused or is gone; nothing counts as painted.
+    /// The editor refused the paint or is gone. Nothing counts as painted.
     Failed,
 }
 
 struct Screen {
     link: SessionLink,
-    /// Where long outputs are; a conversation that is never saved has them all.
+    /// The files of long outputs; `None` for a conversation that is never saved, which has all outputs in memory.
     outputs: Option<Outputs>,
     view: View,
     began: Instant,
@@ -78,7 +78,7 @@ struct Screen {
 }
 
 impl Screen {
-    /// Takes one update in. True where it should be seen at once.
+    /// Takes in one update. True if it has to be painted at once.
     fn fold(&mut self, show: Show) -> bool {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match show {
@@ -123,8 +123,8 @@ impl Screen {
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
     }
 
-    /// Once the session is over its name may be another's. What belongs to a chat is not said any more then; scripts
-    /// hear of its last events, and the user gets notices, and messages and replies back.
+    /// Sends a report. Once the session is over, its name may belong to another session. Then only reports that need no
+    /// chat are sent: events for scripts, notices, and texts that go back to the user.
     fn report(&self, report: Report) {
         let is_heard = match &report {
             Report::Event { .. }

@@ -1,5 +1,5 @@
-//! The user's files through the editor: a buffer's text where one is loaded and changed, else the disk's;
-//! proposals go into the buffers.
+//! The user's files through the editor. A file's text comes from its buffer if that is loaded and changed, else from
+//! disk. Proposals go into buffers.
 
 use super::lsp;
 use super::reviews::{Order, on_wire};
@@ -17,16 +17,16 @@ use tokio::sync::{mpsc, oneshot};
 
 pub struct Buffers {
     pub link: SessionLink,
-    /// The conversation in which the session's proposals are reviewed: of a worker its parent. Proposals of one owner join a
-    /// review that is under way; those of another wait until it is over.
+    /// The conversation that reviews this session's proposals: for a worker, its parent. Proposals of the same owner
+    /// join a running review; those of another owner wait until it is over.
     pub owner: SessionLink,
     pub reviews: mpsc::UnboundedSender<Order>,
     pub questions: mpsc::UnboundedSender<lsp::Order>,
 }
 
 impl Buffers {
-    /// The text as the editor has it, where that may differ from the disk's or is wanted `decode`d; and its pending
-    /// hunks.
+    /// The editor's text of a file, and the number of its pending hunks. No text if the disk has the same one, unless
+    /// the editor has to `decode` the file.
     async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
         let asked = self.link.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
         let buffer: BufferText =
@@ -159,7 +159,7 @@ impl Workspace for Buffers {
     }
 }
 
-/// Of each proposal the group it is of: those that a call is a part of enter together, or none does.
+/// The group of each proposal. Proposals that share a call are in one group: either all of them enter, or none does.
 fn groups(proposals: &[Proposal]) -> Vec<u32> {
     let mut groups: Vec<u32> = (0..).take(proposals.len()).collect();
     let calls = |it: &Proposal| it.parts.iter().map(|part| part.call.clone()).collect::<Vec<_>>();

@@ -1,5 +1,5 @@
-//! What the program does with sessions on the disk. Nothing of it runs in a loop that serves sessions: `apart` gives it
-//! a thread.
+//! The program's work on session files. All of it blocks, so it runs through `on_thread`, outside of the program's
+//! loop.
 
 use super::incoming::{Outcome, Start};
 use super::places;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-/// The pause between two looks at a lock that another Neovim has.
+/// The pause between two looks at another Neovim's lock.
 const AGAIN: Duration = Duration::from_millis(20);
 
 #[derive(Clone)]
@@ -24,21 +24,21 @@ pub(super) struct Archive {
     pub(super) reach: Reach,
 }
 
-/// A session that the user has turned to, and whether the disk may have something of it.
+/// A session that the user has turned to, and whether it may have files on disk.
 pub(super) type Noted = (SessionId, bool);
 
-/// What was known when a session was asked for.
+/// The program's state when it was asked to open a session.
 pub(super) struct OpenRequest {
-    /// The chat is to show it.
+    /// Whether the chat shows the session at once.
     pub(super) shown: bool,
-    /// Another session is open, so that the user can be asked.
+    /// Another session is open, so the editor can ask the user what to do.
     pub(super) has_current: bool,
-    /// Names of sessions that are open, or being opened.
+    /// The names of sessions that are open or being opened.
     pub(super) taken: Vec<String>,
 }
 
 impl Archive {
-    /// Does something with the disk in a thread of its own.
+    /// Runs blocking work on a thread. If the work panics, the result is the default.
     pub(super) async fn on_thread<T: Default + Send + 'static>(
         &self,
         work: impl FnOnce(&Archive) -> T + Send + 'static,
@@ -47,7 +47,7 @@ impl Archive {
         tokio::task::spawn_blocking(move || work(&archive)).await.unwrap_or_default()
     }
 
-    /// Opens a session. If another Neovim has it, that one is waited for.
+    /// Opens a session. If another Neovim has it open, waits at most `patience` for it.
     pub(super) async fn open_within(
         &self,
         id: &SessionId,
@@ -66,7 +66,7 @@ impl Archive {
         }
     }
 
-    /// Waits until nobody has a session any more. False if somebody still has it then.
+    /// Waits until no Neovim has the session open. False if one still has it after `patience`.
     pub(super) async fn freed_within(&self, id: &SessionId, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline {
@@ -79,7 +79,7 @@ impl Archive {
         false
     }
 
-    /// A session with all that the disk says about it.
+    /// A session with all that the disk holds about it.
     pub(super) fn start(&self, id: SessionId, begin: Begin, shown: bool) -> Start {
         let others = self.project.names().len();
         let relative = || {
@@ -107,7 +107,8 @@ impl Archive {
         vec![Outcome::Start(Box::new(self.start(id, begin, shown)))]
     }
 
-    /// A session that was asked for. If it is unavailable, it can be read, or a new one takes its place.
+    /// The result of opening a session. If it is unavailable, it opens read-only, or a new session opens in its place
+    /// with the messages that could be read.
     pub(super) fn loaded(
         &self,
         id: SessionId,
@@ -155,11 +156,11 @@ impl Archive {
         [Outcome::Start(Box::new(start))].into_iter().chain(locked).collect()
     }
 
-    /// What another one can go on with of a session that cannot be opened, and what to call that.
+    /// The messages of an unavailable session that a new one can continue, and the words for them.
     fn salvage(&self, id: &SessionId, unavailable: &Unavailable) -> (Option<Session>, String) {
         let read = match unavailable {
             Unavailable::Damaged(_) => self.project.recover(id),
-            // Perhaps nothing can be written there.
+            // The folder may be read-only while the file can be read.
             Unavailable::Io(_) => self.project.read(id).ok().map(|it| it.0.fork(None)),
             _ => None,
         };
@@ -173,7 +174,7 @@ impl Archive {
         (read, what)
     }
 
-    /// Opens a session under a name that nobody has. If another takes the name meanwhile, the next one is tried.
+    /// Opens a session under a free name. If another Neovim takes the name first, the next name is tried.
     pub(super) fn open_free(
         &self,
         base: &str,
@@ -192,7 +193,7 @@ impl Archive {
         }
     }
 
-    /// A session that this program may not change, for reading.
+    /// Opens a session that this program may not change, read-only.
     pub(super) fn read(&self, id: SessionId, shown: bool) -> Vec<Outcome> {
         let why = match self.project.open(&id) {
             Ok(opened) => return self.started(id, Begin::of(opened), shown),
@@ -213,8 +214,8 @@ impl Archive {
         }
     }
 
-    /// A turn was interrupted: its session is brought to rest. Or it has reviews, which the editor takes up again once
-    /// it is open, and tells of. Another Neovim's session is not interrupted.
+    /// Opens a session in the background if its turn was interrupted, to end that turn, or if it has reviews for the
+    /// editor to reopen. A session that another Neovim has open is not interrupted.
     pub(super) fn look(&self, id: SessionId) -> Vec<Outcome> {
         let mut opened = match self.project.open(&id) {
             Ok(opened) => opened,
@@ -234,7 +235,8 @@ impl Archive {
         Vec::new()
     }
 
-    /// A copy of a session that another Neovim has. `root`: of another project that is the same repository.
+    /// Copies a session that another Neovim has open. `root` names another folder of the same repository if the session
+    /// is from there.
     pub(super) fn fork(
         &self,
         of: SessionId,
@@ -253,7 +255,8 @@ impl Archive {
         }
     }
 
-    /// A copy without a name is opened under a free one. `of`: the session, and whether it can only be read here.
+    /// Saves a copy. A copy without a name gets a free one and is opened. `of` is the original, and whether it is
+    /// read-only here.
     pub(super) fn keep_copy(
         &self,
         (of, reads): (SessionId, bool),
@@ -291,23 +294,23 @@ impl Archive {
         }
         (opened.session, opened.replayed) = (Some(*copy.session), true);
         let mut start = self.start(id, Begin::of(opened), true);
-        // what stands in the composer there goes along
+        // the text in the original's composer moves to the copy
         start.in_place_of = reads.then(|| (of, String::new()));
         vec![Outcome::Start(Box::new(start))]
     }
 
-    /// Whose name this is, or looks like where a file system minds no case.
+    /// The existing name that equals this one on a file system that ignores case.
     pub(super) fn like(&self, name: &str, taken: &[String]) -> Option<String> {
         let open = taken.iter().find(|it| it.eq_ignore_ascii_case(name));
         open.cloned().or_else(|| self.project.like(name))
     }
 
-    /// The name that a session is to get, or one that looks like it, if another has that.
+    /// The existing name that forbids renaming the session `of` to `to`, if any.
     pub(super) fn clash(&self, of: &SessionId, to: &SessionId, taken: &[String]) -> Option<String> {
         self.like(&to.0, taken).filter(|it| *it != of.0 || of == to)
     }
 
-    /// A session was renamed: whether it was the one to come back to. It is again, under its new name.
+    /// Whether a renamed session is the one that opens when Neovim starts. If so, its new name is noted.
     pub(super) fn note_renamed(&self, of: SessionId, to: &SessionId, is_current: bool) -> bool {
         let was_last = is_current || self.project.last() == Some(of);
         if was_last {
@@ -316,7 +319,7 @@ impl Archive {
         was_last
     }
 
-    /// Moves the files of a session that is closed into the trash. `was_open`: it had a chat here.
+    /// Moves the files of a closed session to the trash. `was_open`: it had a chat here.
     pub(super) fn delete(&self, session: SessionId, was_open: bool) -> Vec<Outcome> {
         let (notice, is_gone) = match self.project.delete(&session) {
             Ok(()) => {
@@ -331,7 +334,7 @@ impl Archive {
         vec![notice, Outcome::Deleted { session, is_gone }]
     }
 
-    /// A session that another Neovim has taken over: here it can be read.
+    /// Opens a session read-only that another Neovim has taken over.
     pub(super) fn given_up(&self, id: SessionId, by: &str) -> Vec<Outcome> {
         let read = self.project.read(&id).map_or_else(|_| Session::default(), |it| it.0);
         let head = format!("The conversation `{id}` was taken over by another Neovim ({by}).");
@@ -343,7 +346,7 @@ impl Archive {
         [Outcome::Notice(Level::Warn, head)].into_iter().chain(start).collect()
     }
 
-    /// Notes the session to come back to.
+    /// Notes on disk which session opens when Neovim starts.
     pub(super) fn note(&self, id: &SessionId, is_kept: bool) {
         self.project.note_hints();
         if is_kept
@@ -355,7 +358,7 @@ impl Archive {
     }
 }
 
-/// Notes each session that the user turns to, one after the other. Ends once the sender is dropped.
+/// Notes each session that the user turns to, in order. Ends when the sender is dropped.
 pub(super) async fn note(archive: Archive, mut inbox: mpsc::UnboundedReceiver<Noted>) {
     while let Some((id, is_kept)) = inbox.recv().await {
         archive.on_thread(move |it| it.note(&id, is_kept)).await;

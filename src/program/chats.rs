@@ -1,4 +1,4 @@
-//! The sessions of the project as a whole: which there are, new ones, and what becomes of one.
+//! Lists, begins, renames, copies and deletes the project's sessions.
 
 use super::Program;
 use super::archive::OpenRequest;
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use tokio::sync::oneshot;
 
 impl Program {
-    /// Tells the editor which sessions there are, or in which of them a text stands.
+    /// Sends the editor all sessions of the project, or those that contain a text.
     pub(super) fn list_sessions(&self, text: String) {
         let (project, editor) = (self.archive.project.clone(), self.editor.clone());
         let here = self.sessions.agents().filter_map(|(session, _)| self.sessions.name(session));
@@ -37,7 +37,7 @@ impl Program {
         });
     }
 
-    /// `shown`: the user asked for it in a chat.
+    /// Begins a new session. `shown`: the chat shows it at once.
     pub(super) fn new_session(&mut self, name: Option<String>, ephemeral: bool, shown: bool) {
         let base = name.unwrap_or_else(|| "main".to_owned());
         if !store::is_name(&base) {
@@ -70,7 +70,7 @@ impl Program {
         self.notice(Level::Error, text);
     }
 
-    /// Gives a session another name; what cannot be one becomes its title.
+    /// Renames a session. A text that cannot be a name becomes its title.
     pub(super) fn rename(&mut self, session: Handle, text: &str) {
         let text = text.trim();
         if !store::is_name(text) {
@@ -133,12 +133,12 @@ impl Program {
         self.open_on_thread(lanes, move |it| it.keep_copy((of, reads), copy, &taken));
     }
 
-    /// Ends a session, its turn stopped, and moves its files into the trash.
+    /// Stops a session's turn, closes the session and moves its files to the trash.
     pub(super) fn delete(&mut self, id: SessionId) {
         if !store::is_name(&id.0) {
             return self.bad_name(&id.0);
         }
-        // What only was called so is not meant: the disk may have another of this name.
+        // A former name does not count here: the disk may have another session of this name.
         let of = self.sessions.reserve(&id);
         let agent = self.sessions.close(of);
         self.begin(vec![Lane::Session(of)], |archive| async move {
@@ -150,7 +150,7 @@ impl Program {
         });
     }
 
-    /// `is_gone`: its chat goes too.
+    /// Forgets a deleted session. `is_gone`: its chat closes too.
     pub(super) fn deleted(&mut self, session: SessionId, is_gone: bool) {
         let of = self.sessions.named(&session);
         self.current.take_if(|it| Some(*it) == of);
@@ -160,7 +160,7 @@ impl Program {
     }
 }
 
-/// What the user is told of a session whose task has died.
+/// The user's sentence about a session whose agent has panicked.
 pub(super) fn broke_off(session: &SessionId) -> String {
     format!("The conversation `{session}` failed inside Caliban. :Caliban restart opens it again.")
 }

@@ -1,4 +1,4 @@
-//! What a session begins with: its tools, its system prompt, its model, and the first lines of its chat.
+//! Begins a session: its tools, system prompt, model and the first lines of its chat.
 
 use super::incoming::{Incoming, Start};
 use super::places::{config_dir, data_dir, outputs_dir, own_file};
@@ -22,10 +22,10 @@ use crate::tool::{self, Desk};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The fourth line of an empty chat that has no model.
+/// The fourth line of an empty chat without a model.
 const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
 
-/// What is there of a session when it begins.
+/// The parts of a session that are known when it begins.
 #[derive(Default)]
 struct Begun {
     store: Option<Store>,
@@ -34,7 +34,7 @@ struct Begun {
     partial: String,
     draft: Draft,
     warnings: Vec<String>,
-    /// It can only be read here: why, and what to do.
+    /// If the session is read-only: why, and what to do.
     reads: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Begun {
 }
 
 impl Program {
-    /// The parts that the tools of a session work with.
+    /// Everything that a session's tools work with.
     pub(super) fn desk(
         &self,
         link: SessionLink,
@@ -100,7 +100,7 @@ impl Program {
         prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
     }
 
-    /// Begins a session that was opened.
+    /// Begins an opened session: its screen, its agent and their channels.
     pub(super) fn start(&mut self, start: Start) {
         let open = self.sessions.named(&start.id).filter(|it| !self.sessions.reads(*it));
         if let Some(open) = open.filter(|it| self.sessions.runs(*it)) {
@@ -160,20 +160,21 @@ impl Program {
         tokio::spawn(agent::run(setup, inbox));
     }
 
-    /// Takes what a session's agent wishes, which does not know its session's handle.
+    /// A channel for the wishes of a session's agent. The agent does not know its session's handle, so a task adds it.
     fn wishes_of(&self, session: Handle) -> mpsc::UnboundedSender<Wish> {
         let (wishes, mut wished) = mpsc::unbounded_channel();
         let to = self.wishes.clone();
         tokio::spawn(async move {
             while let Some(wish) = wished.recv().await {
-                // The program outlives its agents, or is ending.
+                // The send fails only when the program is ending.
                 let _ = to.send((session, wish));
             }
         });
         wishes
     }
 
-    /// A session of this name has begun meanwhile: it is shown. One that is never saved takes another name.
+    /// A session of this name has begun in the meantime: the chat shows that one. A new session that is never saved
+    /// takes another name.
     fn came_twice(&mut self, open: Handle, start: Start) {
         let Start { id, begin, shown, .. } = start;
         if matches!(&begin, Begin::InMemory(it) if it.is_blank()) {
@@ -185,15 +186,15 @@ impl Program {
         }
     }
 
-    /// Whether a model server on this machine is to be looked for, because the user has named no model.
+    /// Whether to look for a model server on this machine: the user has named no model, and no key is there.
     pub(super) fn looks_for_server(&self) -> bool {
         let env = |name: &str| std::env::var(name).ok();
         let found = || endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
         self.model.is_none() && self.config.probe && matches!(found(), Err(Unresolved::Nothing))
     }
 
-    /// Finds the model of new sessions: the configured one, else the first whose key is there, else that of the `local`
-    /// server, else the tour.
+    /// Finds the model of new sessions: the configured one, else the first one with a key, else the model of the
+    /// `local` server, else the tour.
     pub(super) fn default_model(&mut self, local: Option<Chosen>) {
         if self.model.is_some() {
             return;
@@ -220,7 +221,7 @@ impl Program {
         self.model = Some(model);
     }
 
-    /// The model of new sessions, and where its key comes from.
+    /// The model of new sessions, and the origin of its key.
     fn model_of_new(&self) -> (&str, &str) {
         self.model.as_ref().map_or((tour::NAME, ""), |(model, origin)| (model, origin))
     }

@@ -1,4 +1,4 @@
-//! While the program waits for something of one session, another session's messages are handed on at once.
+//! While a task of the program has one session, messages to other sessions are delivered at once.
 
 use super::*;
 use crate::agent::Act;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 type Inbox = mpsc::UnboundedReceiver<Command>;
 
-/// A program whose editor is gone, and what its tasks are asked for.
+/// A program without an editor, and the orders that it sends to the reviews.
 fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let root = dir.to_owned();
     let reach = places::reach(&root);
@@ -134,7 +134,7 @@ async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_i
     let rename = RenameSession { session: id("a"), name: "new".to_owned() };
     program.step(Incoming::from_editor(FromNvim::RenameSession(rename)));
     retry(&mut program, "a");
-    // the editor may know the new name before the program does
+    // the editor may use the new name before the program knows it
     program.step(Incoming::from_editor(FromNvim::Stop { session: id("new") }));
     retry(&mut program, "b");
     let Some(Command::Act(Act::Rename { done, .. })) = a.recv().await else { panic!("no rename") };
@@ -157,7 +157,7 @@ async fn a_session_that_closes_holds_up_no_other() {
     assert_eq!((heard(&mut a), heard(&mut b)), (vec!["stop", "quit"], vec!["retry"]));
     assert!(ends.done.try_recv().is_err());
     drop(a);
-    // it is deleted, and then it is opened anew
+    // first the session is deleted, then it is opened again
     end_one(&mut program, &mut ends).await;
     assert!(!runs(&program, "a") && program.lanes.is_busy(handle(&program, "a")));
     end_one(&mut program, &mut ends).await;
@@ -191,7 +191,7 @@ async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
     }
     let found = |of: &Sessions| ["a", "b", "c"].map(|it| of.find(&id(it)) == Some(a));
     assert_eq!(found(sessions), [true; 3]);
-    // a task that wanted the name has come to nothing
+    // a task reserves the name and then fails
     let reserved = sessions.reserve(&id("a"));
     assert_eq!(found(sessions), [false, true, true]);
     sessions.settle(reserved);
@@ -221,7 +221,7 @@ async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
     }
     program.tell(old.session, Command::Retry);
     assert_eq!((heard(&mut new), heard(&mut old_inbox)), (vec![], vec![]));
-    // a review that was made in the old one is its name's: the other Neovim may have given the session back
+    // a review belongs to its session's name: the other Neovim may have given the session back
     let verdict = Verdict {
         session: Some(old.session),
         answers: Vec::new(),
@@ -242,7 +242,7 @@ async fn what_waits_at_the_end_is_done_before_it() {
     program.step(Incoming::from_editor(FromNvim::Reviewed(reviewed())));
     retry(&mut program, "a");
     let ending = tokio::spawn(program.quit(ends));
-    // a session that waits for nothing ends at once
+    // a session without a task ends at once
     assert!(matches!(b.recv().await, Some(Command::Quit(_))));
     assert_eq!(heard(&mut a), Vec::<&str>::new());
     let Some(Order::Settled(of)) = orders.recv().await else { panic!("no review") };

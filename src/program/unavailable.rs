@@ -1,5 +1,5 @@
-//! A session that cannot be opened as it is: another Neovim has it, or it is damaged or by a newer Caliban. It can be
-//! read, copied, or taken over from the other.
+//! Sessions that cannot be opened: another Neovim has the session open, its file is damaged, or a newer Caliban wrote
+//! the file. Such a session can be read, copied or taken over.
 
 use super::Program;
 use super::archive::OpenRequest;
@@ -12,18 +12,18 @@ use crate::session::Session;
 use crate::store::{self, Holder, Opened};
 use std::time::Duration;
 
-/// How long the holder of a session's lock is waited for: it may be on its way out.
+/// How long opening a session waits for another Neovim's lock: that Neovim may be about to end.
 const HANDOVER: Duration = Duration::from_millis(500);
 
-/// How long, once it was asked to let go: its user may be in the middle of something.
+/// How long it waits after the other Neovim was asked for the session. Its user may be in the middle of something.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How a session begins here.
 pub(super) enum Begin {
     Opened(Box<Opened>),
-    /// Perhaps with what could be read of a session that cannot be opened.
+    /// In memory only. The session may hold what could be read of one that cannot be opened.
     InMemory(Box<Session>),
-    /// For reading alone; why, and what to do.
+    /// Read-only; the text says why, and what to do.
     Reading(Box<Session>, String),
 }
 
@@ -32,14 +32,14 @@ impl Begin {
         Begin::Opened(Box::new(opened))
     }
 
-    /// Nothing has been said in it.
+    /// An empty session that is never saved.
     pub(super) fn in_memory() -> Begin {
         Begin::InMemory(Box::default())
     }
 }
 
 impl Program {
-    /// Opens a session from disk; where it is unavailable, for reading, or a new one beside it.
+    /// Opens a session from disk. If that is not possible, the session opens read-only or a new one opens in its place.
     pub(super) fn load(&mut self, id: SessionId) {
         let asked = self.open_request(false);
         let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
@@ -49,17 +49,17 @@ impl Program {
         });
     }
 
-    /// What a task has to know that opens a session.
+    /// The program's state that a task needs to open a session.
     pub(super) fn open_request(&self, shown: bool) -> OpenRequest {
         OpenRequest { shown, has_current: self.current.is_some(), taken: self.sessions.taken() }
     }
 
-    /// The editor asks the user, where that is no bother.
+    /// Has the editor ask the user what to do with a session that another Neovim has open.
     pub(super) fn offer(&self, session: SessionId, Holder { by, server }: Holder) {
         self.editor.tell(ToNvim::Held(Held { session, by, server }));
     }
 
-    /// What the user wants of a session that another Neovim has.
+    /// The user's choice for a session that another Neovim has open: read it, copy it or take it over.
     pub(super) fn claim(&mut self, Claim { session, way, root }: Claim) {
         if !store::is_name(&session.0) {
             return self.bad_name(&session.0);
@@ -81,7 +81,8 @@ impl Program {
         }
     }
 
-    /// The session may be open for reading here, and goes on meanwhile.
+    /// Takes the session over from the other Neovim. A read-only chat of it goes on in the meantime, so this needs no
+    /// lane.
     fn take_over(&mut self, session: SessionId) {
         self.begin_opening(Vec::new(), |archive| async move {
             match archive.open_within(&session, PATIENCE).await {
@@ -107,7 +108,7 @@ impl Program {
         self.open_on_thread(lanes, move |it| it.look(id));
     }
 
-    /// The Neovim that has a session may be on its way out, its turn cut off.
+    /// Looks at a session once the other Neovim has closed it: that Neovim may be ending in mid-turn.
     pub(super) fn look_later(&mut self, session: SessionId) {
         self.begin(Vec::new(), |archive| async move {
             let is_free = archive.freed_within(&session, PATIENCE).await;
@@ -115,7 +116,8 @@ impl Program {
         });
     }
 
-    /// Another Neovim takes a session over: its turn is stopped, all is on disk, and here it can only be read.
+    /// Gives a session to another Neovim: its turn is stopped, everything is saved, and here the session becomes
+    /// read-only.
     pub(super) fn give_up(&mut self, Yield { session, by }: Yield) {
         let of = self.sessions.named(&session).filter(|it| !self.sessions.reads(*it));
         let Some((of, agent)) = of.and_then(|it| Some((it, self.sessions.close(it)?))) else {

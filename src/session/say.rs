@@ -255,7 +255,7 @@ fn is_aftermath(note: &str) -> bool {
     [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
 }
 
-/// Whether the user reads a note for the model unchanged. For modes and ends of turns the user has other words.
+/// Whether the chat shows a note for the model. For modes and ends of turns the chat has other words.
 pub fn is_for_both(note: &str) -> bool {
     !is_mode(note) && !is_aftermath(note)
 }

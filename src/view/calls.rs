@@ -14,7 +14,7 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
-        // Its line may say that it has begun.
+        // the call's line may say that it is running
         self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
         let question = Content::Question(Box::new(Question::new(question)));
@@ -55,14 +55,14 @@ impl View {
         self.set_right(call, "running");
     }
 
-    /// The file that holds the result of this call, where it has not been read.
+    /// The file of a call's result, if the result has not been loaded.
     pub fn unread(&self, id: u32) -> Option<&str> {
         let Content::Tool(tool) = &self.blocks.get(id as usize)?.content else { return None };
         let answer = tool.answer.as_ref().filter(|it| it.text.is_empty());
         answer.and_then(|it| it.output.as_deref())
     }
 
-    /// The result of this call is read.
+    /// Sets a call's result, which was loaded from its file.
     pub fn read(&mut self, id: u32, text: String) {
         let block = self.blocks.get_mut(id as usize).map(|it| &mut it.content);
         if let Some(Content::Tool(tool)) = block

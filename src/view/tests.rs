@@ -1,4 +1,5 @@
-//! What a reader sees: updates are applied to a model of the buffer, as `lua/caliban/program/wire.lua` says.
+//! The chat as a reader sees it: updates are applied to a model of the buffer, as `lua/caliban/program/wire.lua`
+//! describes.
 
 mod laws;
 
@@ -8,7 +9,7 @@ use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-/// The editor's side of one block.
+/// A block as the editor has it.
 #[derive(Debug, Clone, PartialEq)]
 struct Shown {
     id: u32,
@@ -77,7 +78,7 @@ impl Buffer {
         block.below = update.below.clone().unwrap_or(std::mem::take(&mut block.below));
     }
 
-    /// Paints until nothing is left to do.
+    /// Paints until all updates are made.
     fn drain(&mut self, view: &mut View) {
         for _ in 0..100_000 {
             if !view.is_dirty() {
@@ -148,7 +149,7 @@ fn output(id: &str, text: &str) -> Delta {
     Delta::Output { call: CallId(id.into()), text: text.into() }
 }
 
-/// A view after these events, at one second each.
+/// The view after these events, one second apart.
 fn view_of(events: &[Event]) -> View {
     let mut view = View::default();
     for (event, second) in events.iter().zip(1..) {
@@ -291,7 +292,7 @@ fn a_failed_reply_is_taken_back_and_comes_again() {
     .assert_eq(&buffer.text());
 }
 
-/// Bytes that no buffer should hold, in every place that text can come from.
+/// Control bytes in every place where text can come from.
 #[test]
 fn control_characters_never_come_through() {
     let evil = "a\x1b[31mb\r\nc\0d\u{7f}\u{9b}\u{85}e\tf\x08\x0c";

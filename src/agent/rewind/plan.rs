@@ -1,5 +1,5 @@
-//! What a rewind makes of each file: the changes taken back one after the other, the last first, each merged with what
-//! has become of the file since.
+//! Plans a rewind: takes the changes of each file back, the latest first, each by a three-way merge with the file as it
+//! is now.
 
 use crate::edit;
 use crate::reach::Writing;
@@ -10,25 +10,25 @@ use crate::tool::{self, Desk, Unreadable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A file, as it is and as it is to be.
+/// A file as it is, and as it will be after the rewind.
 #[derive(Debug, Clone)]
 pub(super) struct File {
-    /// Where it is, or is to be again.
+    /// The path after the rewind.
     pub(super) path: PathBuf,
-    /// Where it is now, if elsewhere.
+    /// The current path, if it differs.
     pub(super) from: Option<PathBuf>,
     pub(super) was: Content,
     pub(super) now: Content,
-    /// The user's own changes are in it too.
+    /// Later changes are kept in the file.
     pub(super) merged: bool,
-    /// Places that stay as they are: the same lines changed later.
+    /// The number of places that stay as they are, because the same lines changed later.
     pub(super) conflicts: usize,
-    /// Why it is left as it is, to follow its name.
+    /// Why the file is not changed, to follow its name in a sentence.
     pub(super) skipped: Option<String>,
-    /// A command has changed it.
+    /// A command changed the file.
     pub(super) by_command: bool,
     pub(super) mode: Option<FileMode>,
-    /// It is done in its buffer, and why not on disk.
+    /// The file was restored only in its buffer, for this reason.
     pub(super) unsaved: Option<String>,
 }
 
@@ -37,12 +37,12 @@ impl File {
         self.from.is_none() && self.was == self.now
     }
 
-    /// Whether there is something to do for it.
+    /// Whether the rewind changes the file.
     pub(super) fn is_to_do(&self) -> bool {
         self.skipped.is_none() && !self.is_unchanged()
     }
 
-    /// What becomes of it, to follow its name.
+    /// What happens to the file, to follow its name in a sentence.
     pub(super) fn say(&self, root: &Path) -> String {
         let name = |it: &Path| tool::path::show(root, it);
         let mine = match (self.conflicts, self.merged) {
@@ -65,7 +65,7 @@ impl File {
     }
 }
 
-/// What taking back these changes, the last first, makes of their files.
+/// The files after taking back these changes, of which the latest comes first.
 pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
     let mut files = BTreeMap::new();
     for change in changes {
@@ -89,7 +89,7 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
     files.into_values().collect()
 }
 
-/// An error if a symbolic link leads from this path to another place. Checked again right before each change.
+/// Fails if the path is a symbolic link or leads through one to another place. Checked again right before each change.
 pub(in crate::agent) fn check_no_link(desk: &Desk, path: &Path) -> Result<(), String> {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let leads = tool::path::resolve(desk, &path.to_string_lossy());
@@ -100,7 +100,7 @@ pub(in crate::agent) fn check_no_link(desk: &Desk, path: &Path) -> Result<(), St
     }
 }
 
-/// A file as it is now.
+/// The current state of a file.
 async fn look(desk: &Desk, path: &Path) -> File {
     let mut file = File {
         path: path.to_owned(),
@@ -138,7 +138,7 @@ async fn look(desk: &Desk, path: &Path) -> File {
     file
 }
 
-/// A file that was renamed goes back, with what it holds.
+/// Gives a renamed file its former path back, with its content.
 fn move_back(files: &mut BTreeMap<PathBuf, File>, path: &Path, to: &Path) {
     let is_free =
         files.get(path).is_none_or(|it| it.now == Content::Absent && it.skipped.is_none());
@@ -172,7 +172,7 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
     } else if file.now != before {
         match (&before, &after, &file.now) {
             (Content::Text(before), Content::Text(after), Content::Text(now)) => {
-                // where the two meet it is the text as it is now
+                // in a conflict the merge keeps the current text
                 let merged = edit::merge(after, before, now);
                 if merged.text == *now {
                     file.skipped = Some("the same lines changed later".to_owned());

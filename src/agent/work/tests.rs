@@ -1,4 +1,4 @@
-//! A tool that breaks inside.
+//! A tool that panics, and ids of calls.
 
 use super::*;
 use crate::edit::Proposal;
@@ -11,7 +11,7 @@ use crate::tool::{Arrival, Stamp, Unreadable, Workspace};
 use futures::future::BoxFuture;
 use serde_json::json;
 
-/// Nothing can be read here.
+/// A workspace that panics on each read.
 struct Trap(Disk);
 
 impl Workspace for Trap {
@@ -76,7 +76,7 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
     assert_eq!(answer, broken(&CallId("c1".into())));
 }
 
-/// With a search from the beginning for each this takes minutes.
+/// This takes minutes if the search for a free id begins at 1 for each call.
 #[test]
 fn calls_with_one_id_get_ids_of_their_own_in_linear_time() {
     let call = |id: String| {
