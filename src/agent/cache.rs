@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_miss_is_less_than_half_of_what_was_there() {
+    fn reading_less_than_half_of_the_cached_tokens_is_a_miss() {
         let usage =
             |input, cache_read, cache_write| Usage { input, cache_read, cache_write, output: 1 };
         assert!(missed(usage(5, 0, 1000), usage(1010, 0, 0), 1010));

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_the_users_or_do_not_run() {
+    fn only_filters_of_the_user_run() {
         let listed =
             b"global\0filter.lfs.clean\0local\0filter.a=b\nc.clean\0worktree\0filter.x.process\0\
             local\0filter.a=b\nc.clean\0";

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_no_sense_changes_nothing() {
+    fn splices_that_overlap_or_leave_the_text_are_refused() {
         let text = Text::new("aé b\n");
         let one = |from, to| Splice { from, to, text: "X".to_owned() };
         assert_eq!(spliced(&text, &[one(0, 1), one(4, 5)]).as_deref(), Some("Xé X\n"));

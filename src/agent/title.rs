@@ -78,7 +78,7 @@ mod tests {
     use crate::message::{Stop, Usage};
 
     #[test]
-    fn a_title_is_taken_out_of_what_stands_around_it() {
+    fn quotes_and_marks_around_a_title_are_removed() {
         let cases = [
             ("Fix the parser", "Fix the parser"),
             ("  **\"Fix the parser.\"**\n\nI chose it because", "Fix the parser"),

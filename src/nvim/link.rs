@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_together_with_the_end_is_heard() {
+    async fn messages_that_arrive_with_the_end_of_input_are_delivered() {
         for count in [0, 1, 2, 500] {
             let reader = Box::new(Cursor::new(drafts(count)));
             let (_editor, (mut from_nvim, end)) = talk(reader, Box::new(sink()));

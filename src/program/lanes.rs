@@ -97,7 +97,7 @@ mod tests {
     proptest! {
         /// No message is lost, and each session gets its messages in the order in which they were sent.
         #[test]
-        fn each_session_hears_all_in_order(acts in acts()) {
+        fn each_session_gets_all_messages_in_order(acts in acts()) {
             let mut lanes = Lanes::default();
             let (mut said, mut heard) = (vec![Vec::new(); 4], vec![Vec::new(); 4]);
             for (number, act) in acts.into_iter().enumerate() {

@@ -103,7 +103,7 @@ fn reviewed() -> Reviewed {
 }
 
 #[tokio::test]
-async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_session() {
+async fn a_verdict_arrives_before_later_messages_and_delays_no_other_session() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, mut orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
@@ -127,7 +127,7 @@ async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_sess
 }
 
 #[tokio::test]
-async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_it() {
+async fn a_rename_delays_no_other_session_and_later_messages_follow_it() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
@@ -146,7 +146,7 @@ async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_i
 }
 
 #[tokio::test]
-async fn a_session_that_closes_holds_up_no_other() {
+async fn closing_a_session_delays_no_other() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
@@ -165,7 +165,7 @@ async fn a_session_that_closes_holds_up_no_other() {
 }
 
 #[tokio::test]
-async fn a_new_session_hears_what_is_said_to_its_name_and_not_the_one_that_had_it() {
+async fn messages_go_to_the_new_session_of_a_name_and_not_to_the_former_one() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let mut had_it = open(&mut program, "a");
@@ -206,7 +206,7 @@ async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
+async fn wishes_of_an_ended_session_do_not_reach_another_of_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, _ends, _orders) = program(dir.path());
     let mut old_inbox = open(&mut program, "a");
@@ -235,7 +235,7 @@ async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
 }
 
 #[tokio::test]
-async fn what_waits_at_the_end_is_done_before_it() {
+async fn waiting_messages_are_delivered_before_the_program_ends() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, ends, mut orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_speaks_to_the_user() {
+    fn a_verdict_addresses_the_user_as_you() {
         expect_test::expect![[r"
             You accepted 2 changes in a.rs.
             --
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sentence_about_the_user_is_turned_round() {
+    fn every_sentence_about_the_user_is_reworded() {
         for (from, to) in BEGINNINGS {
             assert_eq!(worded(&format!("x\n{from}y")), format!("x\n{to}y"));
             assert!(!to.contains("user"));

@@ -48,7 +48,7 @@ impl Workspace for Trap {
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_is_answered_all_the_same() {
+async fn a_call_whose_tool_panics_is_answered() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.txt"), "alpha\n").unwrap();

@@ -186,7 +186,7 @@ proptest! {
 
     /// A chat painted in several steps, some of which fail, equals a chat painted once at the end; so does a repaint.
     #[test]
-    fn when_it_is_painted_makes_no_difference(acts in prop::collection::vec(act(), 0..50)) {
+    fn the_transcript_does_not_depend_on_when_it_is_painted(acts in prop::collection::vec(act(), 0..50)) {
         let (mut often, mut once) = (View::default(), View::default());
         let mut buffer = Buffer::default();
         for (told, paint) in drive(&acts) {
@@ -217,7 +217,7 @@ proptest! {
 
     /// A chat that is opened again shows the same texts, prompts and calls as before.
     #[test]
-    fn what_is_opened_again_is_what_was(acts in prop::collection::vec(act(), 0..50)) {
+    fn a_reopened_chat_shows_the_same_blocks(acts in prop::collection::vec(act(), 0..50)) {
         let mut driven = Driven::new();
         let mut live = View::default();
         for act in acts.iter().filter(|it| it.kind != 13) {
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn where_a_text_is_cut_makes_no_difference(whole in "[a-c*`üé😀\n\r m0;\u{1b}\\[\\]\u{7}\u{9b}]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
+    fn the_transcript_does_not_depend_on_where_a_text_is_cut(whole in "[a-c*`üé😀\n\r m0;\u{1b}\\[\\]\u{7}\u{9b}]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
         let mut places: Vec<usize> = cuts.into_iter().filter(|it| whole.is_char_boundary(*it)).collect();
         places.extend([0, whole.len()]);
         places.sort_unstable();
