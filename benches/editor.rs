@@ -15,7 +15,7 @@ const SIZE: (u32, u32) = (160, 45);
 /// Columns of the floors' chat: as many as Caliban's has on this screen.
 const WIDTH: &str = "64";
 
-enum News {
+enum Received {
     Answer(u64, Result<Value, Value>),
     Seen(char, Instant),
 }
@@ -23,7 +23,7 @@ enum News {
 pub(crate) struct Editor {
     child: Child,
     stdin: ChildStdin,
-    news: Receiver<News>,
+    received: Receiver<Received>,
     seen: Vec<(char, Instant)>,
     last_id: u64,
     typed: u32,
@@ -106,10 +106,10 @@ impl Editor {
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take().unwrap();
         let stdout = BufReader::with_capacity(1 << 16, child.stdout.take().unwrap());
-        let (sender, news) = channel();
+        let (sender, received) = channel();
         std::thread::spawn(move || listen(stdout, &sender));
         let mut editor =
-            Editor { child, stdin, news, seen: Vec::new(), last_id: 0, typed: 0, home };
+            Editor { child, stdin, received, seen: Vec::new(), last_id: 0, typed: 0, home };
         let options = ["rgb", "ext_linegrid"].map(|it| (Value::from(it), Value::from(true)));
         let size = [SIZE.0.into(), SIZE.1.into(), Value::Map(options.to_vec())];
         editor.request("nvim_ui_attach", size.to_vec());
@@ -148,10 +148,10 @@ impl Editor {
         let id = self.last_id;
         self.write(vec![0.into(), id.into(), method.into(), Value::Array(arguments)]);
         loop {
-            match self.news.recv_timeout(LIMIT).expect(method) {
-                News::Answer(of, result) if of == id => return result.unwrap(),
-                News::Answer(..) => {}
-                News::Seen(sign, at) => self.seen.push((sign, at)),
+            match self.received.recv_timeout(LIMIT).expect(method) {
+                Received::Answer(of, result) if of == id => return result.unwrap(),
+                Received::Answer(..) => {}
+                Received::Seen(sign, at) => self.seen.push((sign, at)),
             }
         }
     }
@@ -171,8 +171,10 @@ impl Editor {
     /// Takes what comes for so long.
     pub(crate) fn listen(&mut self, time: Duration) {
         let end = Instant::now() + time;
-        while let Ok(news) = self.news.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            if let News::Seen(sign, at) = news {
+        while let Ok(received) =
+            self.received.recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
+            if let Received::Seen(sign, at) = received {
                 self.seen.push((sign, at));
             }
         }
@@ -208,7 +210,9 @@ impl Editor {
             if let Some(at) = self.seen(sign) {
                 return at;
             }
-            if let Ok(News::Seen(sign, at)) = self.news.recv_timeout(Duration::from_millis(100)) {
+            if let Ok(Received::Seen(sign, at)) =
+                self.received.recv_timeout(Duration::from_millis(100))
+            {
                 self.seen.push((sign, at));
             }
             assert!(start.elapsed() < LIMIT, "{sign:?} never came to the screen");
@@ -229,7 +233,7 @@ impl Drop for Editor {
     }
 }
 
-fn listen(mut stdout: impl std::io::Read, sender: &Sender<News>) {
+fn listen(mut stdout: impl std::io::Read, sender: &Sender<Received>) {
     while let Ok(Value::Array(mut message)) = rmpv::decode::read_value(&mut stdout) {
         let at = Instant::now();
         match message[0].as_u64() {
@@ -237,11 +241,11 @@ fn listen(mut stdout: impl std::io::Read, sender: &Sender<News>) {
                 let result = message.pop().unwrap();
                 let error = message.pop().unwrap();
                 let answer = if error.is_nil() { Ok(result) } else { Err(error) };
-                let _ = sender.send(News::Answer(message[1].as_u64().unwrap(), answer));
+                let _ = sender.send(Received::Answer(message[1].as_u64().unwrap(), answer));
             }
             Some(2) if message[1].as_str() == Some("redraw") => {
                 for sign in signs(&message[2]) {
-                    let _ = sender.send(News::Seen(sign, at));
+                    let _ = sender.send(Received::Seen(sign, at));
                 }
             }
             _ => {}

@@ -121,7 +121,9 @@ fn main() {
             continue;
         }
         for subject in Subject::ALL {
-            report.ways.push((subject, single::ways(subject, if quick { 5 } else { 12 })));
+            report
+                .round_trips
+                .push((subject, single::round_trips(subject, if quick { 5 } else { 12 })));
         }
         report.tools.push(single::tool(30));
         report.stops.push(single::stop(20));

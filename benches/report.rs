@@ -1,13 +1,13 @@
 //! The table: medians over the rounds, ratios to the floors, and the figures that are to be reached.
 
 use super::Subject;
-use super::single::{Start, Ways};
+use super::single::{RoundTrip, Start};
 use super::stream::{Measured, Scenario, ranked};
 
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) streams: Vec<(Subject, Scenario, Measured)>,
-    pub(crate) ways: Vec<(Subject, Ways)>,
+    pub(crate) round_trips: Vec<(Subject, RoundTrip)>,
     pub(crate) tools: Vec<[f64; 3]>,
     pub(crate) stops: Vec<[f64; 3]>,
     pub(crate) questions: Vec<[[f64; 3]; 2]>,
@@ -79,7 +79,7 @@ impl Report {
             }
         }
         table += &self.flat(scenarios);
-        if !self.ways.is_empty() {
+        if !self.round_trips.is_empty() {
             table += &self.singles();
         }
         table
@@ -128,8 +128,8 @@ impl Report {
     }
 
     fn singles(&self) -> String {
-        let way = |name: &str, of: fn(&Ways) -> f64, target: Target| {
-            let all = |subject| self.ways.iter().filter(move |it| it.0 == subject);
+        let way = |name: &str, of: fn(&RoundTrip) -> f64, target: Target| {
+            let all = |subject| self.round_trips.iter().filter(move |it| it.0 == subject);
             row(name, Subject::ALL.map(|it| Some(median(all(it).map(|it| of(&it.1))))), &target)
         };
         let own = |name: &str, value: f64, target| row(name, [None, None, Some(value)], &target);

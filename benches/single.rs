@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// p50, p99 and largest in milliseconds; the latter two are the same for fewer than a hundred runs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct RoundTrip {
     /// From the call that submits to the request's last byte at the server.
     pub(crate) request: [f64; 3],
     /// From the text's first byte at the server to the screen.
@@ -18,7 +18,7 @@ pub(crate) struct Ways {
 }
 
 /// The way of a message there and back, of so many messages.
-pub(crate) fn ways(subject: Subject, count: usize) -> Ways {
+pub(crate) fn round_trips(subject: Subject, count: usize) -> RoundTrip {
     let server = Server::start();
     let mut editor = Editor::start(subject, server.port);
     let mut turns = Turns::new(server, &mut editor);
@@ -37,7 +37,7 @@ pub(crate) fn ways(subject: Subject, count: usize) -> Ways {
     }
     let [request, first, last] =
         [request, first, last].map(|it| ranked(milliseconds(&it).collect()));
-    Ways { request, first, last }
+    RoundTrip { request, first, last }
 }
 
 /// From the last byte of a `read` call to the next request.
@@ -73,8 +73,8 @@ pub(crate) fn question(count: usize) -> [[f64; 3]; 2] {
     let mut turns = Turns::new(server, &mut editor);
     turns.fill(text::tokens(WARM, 1));
     let program = turns.editor.program().unwrap();
-    let (shown, held): (Vec<_>, Vec<_>) = (0..count).map(|_| turns.question(program)).unzip();
-    [ranked(milliseconds(&shown).collect()), ranked(held)]
+    let (shown, delay): (Vec<_>, Vec<_>) = (0..count).map(|_| turns.question(program)).unzip();
+    [ranked(milliseconds(&shown).collect()), ranked(delay)]
 }
 
 /// Milliseconds and megabytes.

@@ -160,9 +160,9 @@ impl<'a> Turns<'a> {
         self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
         let shown = self.editor.wait(sign);
         let probed = self.editor.lua("return Probe.stop()", &[]);
-        let held = probed[0].as_array().into_iter().flatten().map(number).fold(0.0, f64::max);
+        let delay = probed[0].as_array().into_iter().flatten().map(number).fold(0.0, f64::max);
         self.editor.lua("require('caliban').stop()", &[]);
-        (shown.saturating_duration_since(self.server.next().last), held)
+        (shown.saturating_duration_since(self.server.next().last), delay)
     }
 
     /// A sign that is not on the screen, to be looked for.
