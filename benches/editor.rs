@@ -1,4 +1,4 @@
-//! A real Neovim with a UI attached: what is typed, and when which sign is on the screen.
+//! A real Neovim with a UI attached: types keys, and notes when signs appear on the screen.
 
 use super::Subject;
 use caliban::store::Project;
@@ -9,10 +9,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Nothing that is awaited may take longer.
+/// The longest wait.
 const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: (u32, u32) = (160, 45);
-/// Columns of the floors' chat: as many as Caliban's has on this screen.
+/// The columns of the floors' chat: the same as Caliban's on this screen.
 const WIDTH: &str = "64";
 
 enum Received {
@@ -30,7 +30,7 @@ pub(crate) struct Editor {
     home: tempfile::TempDir,
 }
 
-/// Signs that the bench looks for on the screen; nothing else shows them: Braille and runes.
+/// Whether a character is a sign that the bench looks for: Braille and runes, which nothing else shows.
 fn is_sign(c: char) -> bool {
     ('\u{2801}'..='\u{28ff}').contains(&c) || ('\u{16a0}'..='\u{16ea}').contains(&c)
 }
@@ -46,7 +46,7 @@ impl Editor {
         editor
     }
 
-    /// How long an editor takes from its start to the first screen, in a project whose sessions are prepared.
+    /// The time from an editor's start to its first screen, in a project with prepared sessions.
     pub(crate) fn first_screen(port: u16, prepare: impl Fn(&Project)) -> Duration {
         let home = tempfile::Builder::new().prefix("caliban-bench-").tempdir().unwrap();
         let project = home.path().join("project");
@@ -62,7 +62,7 @@ impl Editor {
         sessions(&self.home)
     }
 
-    /// Opens `first.txt`, where there is one.
+    /// Starts Neovim, with `first.txt` if it exists.
     fn spawn(subject: Subject, port: u16, home: tempfile::TempDir) -> Editor {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let project = home.path().join("project");
@@ -121,7 +121,7 @@ impl Editor {
         std::fs::write(self.home.path().join("project").join(name), text).unwrap();
     }
 
-    /// Types, and waits until all of it is done and drawn.
+    /// Types keys and waits until all of them are handled and drawn.
     pub(crate) fn done(&mut self, keys: &str) -> Duration {
         let sent = Instant::now();
         self.keys(keys);
@@ -133,7 +133,7 @@ impl Editor {
         self.child.id()
     }
 
-    /// The program that was started from the editor.
+    /// The process id of the editor's child program.
     pub(crate) fn program(&mut self) -> Option<u32> {
         let children = self.request("nvim_get_proc_children", vec![self.pid().into()]);
         u32::try_from(children[0].as_u64()?).ok()
@@ -156,7 +156,7 @@ impl Editor {
         }
     }
 
-    /// Types, waiting for nothing.
+    /// Types keys without waiting.
     pub(crate) fn keys(&mut self, keys: &str) {
         let arguments = vec![keys.into()];
         self.write(vec![2.into(), "nvim_input".into(), Value::Array(arguments)]);
@@ -168,7 +168,7 @@ impl Editor {
         self.stdin.write_all(&bytes).unwrap();
     }
 
-    /// Takes what comes for so long.
+    /// Receives messages for this time.
     pub(crate) fn listen(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while let Ok(received) =
@@ -180,7 +180,7 @@ impl Editor {
         }
     }
 
-    /// When the sign came to the screen, if it did.
+    /// When the sign appeared on the screen, if it did.
     pub(crate) fn seen(&self, sign: char) -> Option<Instant> {
         self.seen.iter().find(|(seen, _)| *seen == sign).map(|(_, at)| *at)
     }
@@ -189,10 +189,10 @@ impl Editor {
         self.seen.clear();
     }
 
-    /// Types one sign in insert mode: how long it takes to the screen.
+    /// Types one sign in insert mode. Returns the time until it is on the screen.
     pub(crate) fn type_one(&mut self) -> Duration {
         self.typed += 1;
-        // Where the line begins anew, no cell shows the same sign as before.
+        // a new line begins, so no cell shows the same sign as before
         if self.typed.is_multiple_of(40) {
             self.keys("<C-u>");
         }
