@@ -66,9 +66,9 @@ impl Record {
     }
 
     /// The checkpoints; `None` for a conversation that is never saved.
-    pub(super) fn of(&mut self, of: &Conversation) -> Option<&mut Checkpoints> {
+    pub(super) fn checkpoints(&mut self, conversation: &Conversation) -> Option<&mut Checkpoints> {
         if self.checkpoints.is_none() {
-            self.checkpoints = of.store.as_ref().map(crate::store::Store::checkpoints);
+            self.checkpoints = conversation.store.as_ref().map(crate::store::Store::checkpoints);
         }
         self.checkpoints.as_mut()
     }
@@ -78,22 +78,22 @@ impl Record {
         self.checkpoints = None;
     }
 
-    pub(super) fn keeper(&mut self, of: &Conversation) -> Option<Keeper> {
-        let blobs = self.of(of)?.blobs();
+    pub(super) fn keeper(&mut self, conversation: &Conversation) -> Option<Keeper> {
+        let blobs = self.checkpoints(conversation)?.blobs();
         Some(Keeper { blobs, messages: self.messages.clone() })
     }
 
     /// The files that the session has changed.
-    pub(super) fn touched_files(&mut self, of: &Conversation) -> Vec<PathBuf> {
-        let changes = self.of(of).map(|it| it.changes()).unwrap_or_default();
+    pub(super) fn touched_files(&mut self, conversation: &Conversation) -> Vec<PathBuf> {
+        let changes = self.checkpoints(conversation).map(|it| it.changes()).unwrap_or_default();
         let paths: BTreeSet<&Place> =
             changes.iter().map(|it| it.to.as_ref().unwrap_or(&it.path)).collect();
         paths.into_iter().map(|it| it.to_path_buf()).collect()
     }
 
-    pub(super) fn take(&mut self, to: &mut Conversation, message: KeeperMessage) {
-        let (prompt, turn) = (prompt(to), to.session.turns);
-        let Some(all) = self.of(to) else { return };
+    pub(super) fn take(&mut self, conversation: &mut Conversation, message: KeeperMessage) {
+        let (prompt, turn) = (prompt(conversation), conversation.session.turns);
+        let Some(all) = self.checkpoints(conversation) else { return };
         let written = match message {
             KeeperMessage::Begin { by, new, kept, ids } => {
                 let origin = match by {
@@ -112,21 +112,23 @@ impl Record {
             }
             KeeperMessage::Void(id) => all.alter(id, |it| it.state = State::Void),
             KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
-            KeeperMessage::Rewound { title, lines } => return rewound(to, &title, &lines),
+            KeeperMessage::Rewound { title, lines } => {
+                return rewound(conversation, &title, &lines);
+            }
         };
-        self.warn(to, written);
+        self.warn(conversation, written);
     }
 
     /// A review is settled. `text` is the file's text now; `None` if the file does not exist any more.
-    pub(super) fn settle(&mut self, to: &Conversation, path: &Path, text: Option<&Text>) {
-        if let Some(all) = self.of(to) {
+    pub(super) fn settle(&mut self, conversation: &Conversation, path: &Path, text: Option<&Text>) {
+        if let Some(all) = self.checkpoints(conversation) {
             let written = all.settle(path, text);
-            self.warn(to, written);
+            self.warn(conversation, written);
         }
     }
 
     /// Tells the user once if the disk failed. The turn goes on.
-    fn warn(&mut self, to: &Conversation, written: io::Result<()>) {
+    fn warn(&mut self, conversation: &Conversation, written: io::Result<()>) {
         if let Err(error) = written
             && !std::mem::replace(&mut self.has_failed, true)
         {
@@ -134,14 +136,14 @@ impl Record {
                 "Caliban cannot store the files' earlier text ({}). You cannot rewind the turns from now on.",
                 cause(&error)
             );
-            to.notice(Level::Warn, text);
+            conversation.notice(Level::Warn, text);
         }
     }
 }
 
 /// The first line of the last prompt.
-fn prompt(of: &Conversation) -> String {
-    let users = of.session.messages.iter().rev().filter(|it| it.role == Role::User);
+fn prompt(conversation: &Conversation) -> String {
+    let users = conversation.session.messages.iter().rev().filter(|it| it.role == Role::User);
     let texts = users.flat_map(|it| &it.blocks).filter_map(|it| match it {
         Block::Text { text } => Some(title(text)),
         _ => None,
@@ -150,14 +152,14 @@ fn prompt(of: &Conversation) -> String {
 }
 
 /// Tells the user and the model about a rewind. The note goes with the next request.
-fn rewound(to: &mut Conversation, title: &str, lines: &[String]) {
+fn rewound(conversation: &mut Conversation, title: &str, lines: &[String]) {
     let text = if lines.is_empty() {
         format!("“{title}” has nothing to take back.")
     } else {
         format!("The user took back the changes of “{title}”:\n{}", lines.join("\n"))
     };
-    to.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
-    to.take(Input::Note { text });
+    conversation.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
+    conversation.take(Input::Note { text });
 }
 
 /// Stores contents before they change.

@@ -34,7 +34,7 @@ pub(super) struct Checks {
 
 impl Checks {
     /// Takes in the state of a check. `root` is the project's folder.
-    pub(super) fn checked(&mut self, to: &mut Conversation, root: &Path, check: Check) {
+    pub(super) fn checked(&mut self, conversation: &mut Conversation, root: &Path, check: Check) {
         let Check { id, looked } = check;
         match looked {
             Looked::Begun => {
@@ -49,37 +49,37 @@ impl Checks {
         }
         self.awaited.remove(&id);
         if self.awaited.is_empty() {
-            self.release(to);
+            self.release(conversation);
         }
     }
 
     /// Takes a verdict. It waits while a check is under way.
-    pub(super) fn judged(&mut self, to: &mut Conversation, input: Input) {
+    pub(super) fn judged(&mut self, conversation: &mut Conversation, input: Input) {
         self.verdicts.push(input);
         if self.awaited.is_empty() {
-            self.release(to);
+            self.release(conversation);
         }
     }
 
     /// Passes all waiting verdicts on, with the results that have come so far.
-    pub(super) fn release(&mut self, to: &mut Conversation) {
+    pub(super) fn release(&mut self, conversation: &mut Conversation) {
         let mut verdicts = std::mem::take(&mut self.verdicts);
         for (path, text) in std::mem::take(&mut self.found) {
             match verdicts.iter_mut().rev().find_map(|it| answer_on(it, &path)) {
                 Some(answer) => answer.text.push_str(&format!("\n{text}")),
-                None => note(to, text),
+                None => note(conversation, text),
             }
         }
         for input in verdicts {
-            to.take(input);
+            conversation.take(input);
         }
     }
 }
 
 /// Adds a result without a verdict: an answer with an empty call id goes with the next request.
-fn note(to: &mut Conversation, text: String) {
+fn note(conversation: &mut Conversation, text: String) {
     let answer = ToolAnswer::done(&CallId(String::new()), text, "");
-    to.take(Input::Applied { files: Vec::new(), answer });
+    conversation.take(Input::Applied { files: Vec::new(), answer });
 }
 
 /// The last answer of a verdict on this file.

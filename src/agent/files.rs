@@ -39,22 +39,27 @@ impl Files {
 
     pub(super) fn tracker<'a>(
         &'a mut self,
-        to: &'a mut Conversation,
+        conversation: &'a mut Conversation,
         desk: &'a Desk,
     ) -> Tracker<'a> {
-        Tracker { known: &mut self.known, to, desk }
+        Tracker { known: &mut self.known, conversation, desk }
     }
 
     /// Takes in the user's decisions on a file. If reading the file needs consent and the model does not know its text,
     /// the model gets no text: a review that was stored on disk may be forged.
-    pub(super) fn decided(&mut self, to: &mut Conversation, desk: &Desk, decided: Decided) {
+    pub(super) fn decided(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        decided: Decided,
+    ) {
         let Decided { mut answers, path, saved, text } = decided;
-        self.note_saved(to, &desk.root, &path, saved);
+        self.note_saved(conversation, &desk.root, &path, saved);
         if text.is_some() || !answers.is_empty() {
-            self.record.settle(to, &path, text.as_ref());
+            self.record.settle(conversation, &path, text.as_ref());
         }
         if self.known.may_be_told(desk, &path) {
-            self.tracker(to, desk).settled(&path, text);
+            self.tracker(conversation, desk).settled(&path, text);
         } else {
             let shown = desk.shown(&path);
             for it in &mut answers {
@@ -65,13 +70,13 @@ impl Files {
                 );
             }
         }
-        self.checks.judged(to, Input::Reviewed { path, answers });
+        self.checks.judged(conversation, Input::Reviewed { path, answers });
     }
 
     /// Notes whether the accepted text of a file is on disk.
     pub(super) fn note_saved(
         &mut self,
-        to: &mut Conversation,
+        conversation: &mut Conversation,
         root: &Path,
         path: &Path,
         saved: bool,
@@ -81,34 +86,39 @@ impl Files {
             self.unsaved.push(path.to_owned());
         }
         let paths = self.unsaved.iter().map(|it| tool::path::show(root, it)).collect();
-        to.take(Input::Unsaved { paths });
+        conversation.take(Input::Unsaved { paths });
     }
 
     /// Everything that a read or a command needs.
     pub(super) fn run(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         desk: &Desk,
         turn: &Turn,
         call: &ToolCall,
     ) -> work::Job {
         let tool = desk.tools.find(&call.tool);
         let changes = tool.is_some_and(Tool::changes);
-        let keeper = if tool.is_some_and(Tool::acts) { self.record.keeper(of) } else { None };
+        let keeper =
+            if tool.is_some_and(Tool::acts) { self.record.keeper(conversation) } else { None };
         work::Job {
             desk: desk.clone(),
             results: turn.results(),
             observations: self.known.observations(),
-            watched: if changes { self.known.watched(&of.session, desk) } else { Vec::new() },
+            watched: if changes {
+                self.known.watched(&conversation.session, desk)
+            } else {
+                Vec::new()
+            },
             unsaved: self.unsaved.clone(),
-            keeper: keeper.map(|it| (it, self.record.touched_files(of))),
+            keeper: keeper.map(|it| (it, self.record.touched_files(conversation))),
         }
     }
 
     /// Everything that these edits need.
     pub(super) fn propose(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         desk: &Desk,
         turn: &Turn,
         (calls, at_once): (&[ToolCall], bool),
@@ -118,11 +128,11 @@ impl Files {
             desk: desk.clone(),
             results: turn.results(),
             observations: self.known.observations(),
-            known: of.session.known.clone(),
+            known: conversation.session.known.clone(),
             at_once,
-            kept: edits::kept(&of.session, calls),
+            kept: edits::kept(&conversation.session, calls),
             tally,
-            keeper: self.record.keeper(of),
+            keeper: self.record.keeper(conversation),
         }
     }
 }

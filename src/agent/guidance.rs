@@ -43,64 +43,71 @@ impl Guidance {
     /// other ones.
     pub(super) fn begin(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         now: &[Excerpt],
         is_fresh: bool,
     ) -> Option<String> {
-        self.outdated = if is_fresh { None } else { outdated(of, now) };
+        self.outdated = if is_fresh { None } else { outdated(conversation, now) };
         self.outdated.clone()
     }
 
     /// Replaces the conversation's system prompt and instructions by the current ones.
-    pub(super) fn renew(&mut self, to: &mut Conversation, desk: &Desk, format: Format) {
+    pub(super) fn renew(&mut self, conversation: &mut Conversation, desk: &Desk, format: Format) {
         match self.system(desk, format) {
-            Ok(_) if to.session.phase != Phase::Idle => to.refuse_while_running(),
+            Ok(_) if conversation.session.phase != Phase::Idle => {
+                conversation.refuse_while_running();
+            }
             Ok(system) => {
                 let Found { files: instructions, problems } = with_skills(desk, self.gathered());
-                to.take(Input::ChooseSystem { system, instructions });
+                conversation.take(Input::ChooseSystem { system, instructions });
                 self.outdated = None;
-                to.tell_once(problems);
+                conversation.tell_once(problems);
             }
-            Err(why) => to.notice(Level::Error, why),
+            Err(why) => conversation.notice(Level::Error, why),
         }
     }
 
     /// Adds to a message: changes of instructions and skills, and the instructions of the folders that it touches.
-    pub(super) fn watch(&mut self, to: &mut Conversation, desk: &Desk, context: &[Excerpt]) {
-        self.watch_instructions(to);
-        watch_skills(to, desk);
+    pub(super) fn watch(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        context: &[Excerpt],
+    ) {
+        self.watch_instructions(conversation);
+        watch_skills(conversation, desk);
         let touched: Vec<PathBuf> = context.iter().map(|it| desk.root.join(&it.path)).collect();
-        self.touch(to, &touched);
+        self.touch(conversation, &touched);
     }
 
     /// Tells the user once if instructions on disk differ from those that the conversation has.
-    fn watch_instructions(&mut self, to: &mut Conversation) {
-        let outdated = outdated(to, &self.gathered().files);
+    fn watch_instructions(&mut self, conversation: &mut Conversation) {
+        let outdated = outdated(conversation, &self.gathered().files);
         if outdated != self.outdated {
             self.outdated.clone_from(&outdated);
-            to.tell_once(outdated);
+            conversation.tell_once(outdated);
         }
     }
 
     /// Adds the instructions of touched folders that the model does not have, or that have changed.
-    pub(super) fn touch(&self, to: &mut Conversation, touched: &[PathBuf]) {
+    pub(super) fn touch(&self, conversation: &mut Conversation, touched: &[PathBuf]) {
         let Some(places) = &self.places else { return };
         let Found { mut files, problems } = instructions::nested(places, touched);
         files.retain(|it| {
-            let given = to.session.given(ExcerptKind::Instructions);
+            let given = conversation.session.given(ExcerptKind::Instructions);
             let had = given.filter(|had| had.path == it.path).last();
             had.is_none_or(|had| had.text != it.text)
         });
-        to.tell_once(problems);
+        conversation.tell_once(problems);
         if !files.is_empty() {
-            to.take(Input::Instruct { files });
+            conversation.take(Input::Instruct { files });
         }
     }
 }
 
 /// A sentence on how the instructions at the conversation's beginning differ from these.
-fn outdated(of: &Conversation, now: &[Excerpt]) -> Option<String> {
-    let first = of.session.messages.first().filter(|it| it.role == Role::System);
+fn outdated(conversation: &Conversation, now: &[Excerpt]) -> Option<String> {
+    let first = conversation.session.messages.first().filter(|it| it.role == Role::System);
     let blocks = first.into_iter().flat_map(|it| &it.blocks);
     let had: Vec<&Excerpt> = blocks
         .filter_map(|it| match it {
@@ -112,12 +119,12 @@ fn outdated(of: &Conversation, now: &[Excerpt]) -> Option<String> {
 }
 
 /// Shows the user the system prompt and the instructions that the model has.
-pub(super) fn shown(of: &Conversation) -> String {
-    let system = match of.system() {
+pub(super) fn shown(conversation: &Conversation) -> String {
+    let system = match conversation.system() {
         "" => "There is no system prompt.".to_owned(),
         system => format!("The system prompt:\n{system}"),
     };
-    let given = of.session.given(ExcerptKind::Instructions);
+    let given = conversation.session.given(ExcerptKind::Instructions);
     let lines: Vec<String> = given.map(|it| format!("\n  {}", view::sized(it))).collect();
     if lines.is_empty() {
         return system;
@@ -137,14 +144,14 @@ pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
 }
 
 /// Tells the model with the next request if the list of skills has changed.
-fn watch_skills(to: &mut Conversation, desk: &Desk) {
+fn watch_skills(conversation: &mut Conversation, desk: &Desk) {
     let skills = skills::find(desk);
     let named = named(&skills);
-    let heard = to.session.given(ExcerptKind::Skills).last();
+    let heard = conversation.session.given(ExcerptKind::Skills).last();
     let is_news = named.text != heard.map_or(NONE, |it| &it.text);
-    to.tell_once(skills.problems);
+    conversation.tell_once(skills.problems);
     if is_news {
-        to.take(Input::Instruct { files: vec![named] });
+        conversation.take(Input::Instruct { files: vec![named] });
     }
 }
 

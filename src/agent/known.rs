@@ -169,7 +169,7 @@ pub(super) fn after(mut watched: Vec<Watched>, looks: &[Look]) -> Vec<Watched> {
 /// Updates the known texts and tells the conversation about changes.
 pub(super) struct Tracker<'a> {
     pub(super) known: &'a mut Known,
-    pub(super) to: &'a mut Conversation,
+    pub(super) conversation: &'a mut Conversation,
     pub(super) desk: &'a Desk,
 }
 
@@ -184,7 +184,7 @@ impl Tracker<'_> {
                 };
                 self.desk.workspace.model_knows(&path, &text);
                 self.known.set(&path, text, Stamp::Unknown);
-                self.to.take(Input::Know { path, hash: Some(hash) });
+                self.conversation.take(Input::Know { path, hash: Some(hash) });
                 self.tell_changes(told.into_iter().map(|it| it.0).collect());
             }
             Observation::Moved { from, to } => {
@@ -209,7 +209,7 @@ impl Tracker<'_> {
     /// Forgets a file. Returns its text if it was in memory.
     fn forget(&mut self, path: PathBuf) -> Option<Arc<Text>> {
         let text = self.known.forget(&path);
-        self.to.take(Input::Know { path, hash: None });
+        self.conversation.take(Input::Know { path, hash: None });
         text
     }
 
@@ -217,7 +217,7 @@ impl Tracker<'_> {
     pub(super) fn remember(&mut self) {
         self.known.files.clear();
         self.known.size = 0;
-        let watched = self.known.watched(&self.to.session, self.desk);
+        let watched = self.known.watched(&self.conversation.session, self.desk);
         let (workspace, observations) = (self.desk.workspace.clone(), self.known.observations());
         if !watched.is_empty() {
             tokio::spawn(async move {
@@ -231,7 +231,7 @@ impl Tracker<'_> {
         let mut files = Vec::new();
         let mut others: [Vec<String>; 2] = Default::default();
         for Look { path, stamp, at, now } in looks {
-            let is_known = self.to.session.known.contains_key(&path);
+            let is_known = self.conversation.session.known.contains_key(&path);
             if !is_known || self.known.files.get(&path).map_or(0, |it| it.at) != at {
                 continue;
             }
@@ -264,7 +264,7 @@ impl Tracker<'_> {
             others.iter().zip(["since you saw them last", "while your command ran"])
         {
             if !names.is_empty() {
-                self.to.take(Input::Note { text: named(names, what) });
+                self.conversation.take(Input::Note { text: named(names, what) });
             }
         }
     }
@@ -282,20 +282,20 @@ impl Tracker<'_> {
         let hash = if is_clear { text.sha256_hex() } else { String::new() };
         self.known.set(&path, text, stamp);
         if is_told {
-            self.to.take(Input::Know { path, hash: Some(hash) });
+            self.conversation.take(Input::Know { path, hash: Some(hash) });
         }
     }
 
     fn tell_changes(&mut self, files: Vec<Excerpt>) {
         if !files.is_empty() {
-            self.to.take(Input::Instruct { files });
+            self.conversation.take(Input::Instruct { files });
         }
     }
 
     /// The difference between a file's current text and the text that the model knows, and whether it is complete.
     /// `None` if nothing changed or the model does not know the file.
     fn differs(&self, path: &Path, now: &Text) -> Option<(Excerpt, bool)> {
-        let hash = self.to.session.known.get(path)?;
+        let hash = self.conversation.session.known.get(path)?;
         let (said, is_all) = match self.known.files.get(path).and_then(|it| it.text.as_ref()) {
             Some(text) if text.joined() == now.joined() => return None,
             Some(text) => edit::unified(text, now, LINES),

@@ -39,7 +39,6 @@ use crate::event::{Delta, Mode, TurnId};
 use crate::message::{CallId, Excerpt, ExcerptKind, Reply};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
-use crate::text::cause;
 use crate::tool::Desk;
 use asking::Asking;
 use files::{Changes, Files};
@@ -91,7 +90,9 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 None => return agent.quit(),
             },
             // what a call observes of files is taken in before its answer
-            Some(observation) = ends.changes.observations.recv() => agent.observe(observation),
+            Some(observation) = ends.changes.observations.recv() => {
+                agent.files.tracker(&mut agent.conversation, &agent.desk).observe(observation);
+            }
             Some(message) = ends.changes.keeper_messages.recv() => {
                 agent.files.record.take(&mut agent.conversation, message);
             }
@@ -160,19 +161,20 @@ impl Agent {
     }
 
     fn carry_out(&mut self, effect: Effect) {
-        let (of, desk) = (&mut self.conversation, &self.desk);
+        let (conversation, desk) = (&mut self.conversation, &self.desk);
         match effect {
             Effect::Sample { turn } => {
-                self.turn.begin_reply(&of.session.model);
-                self.asking.sample(of, desk, &mut self.turn, turn);
+                self.turn.begin_reply(&conversation.session.model);
+                self.asking.sample(conversation, desk, &mut self.turn, turn);
             }
             Effect::Run { turn, call } => {
-                let job = self.files.run(of, desk, &self.turn, &call);
+                let job = self.files.run(conversation, desk, &self.turn, &call);
                 self.turn.run(job, turn, call);
             }
             Effect::Propose { turn, calls, at_once } => {
-                let tally = self.asking.tally(&of.session.model);
-                let job = self.files.propose(of, desk, &self.turn, (&calls, at_once), tally);
+                let tally = self.asking.tally(&conversation.session.model);
+                let job =
+                    self.files.propose(conversation, desk, &self.turn, (&calls, at_once), tally);
                 self.turn.propose(job, turn, calls);
             }
             Effect::Rest { turn, time } => self.turn.rest(turn, time),
@@ -189,14 +191,14 @@ impl Agent {
 
     /// Ends a turn that was interrupted, and shows the session.
     fn begin(&mut self) {
-        let of = &mut self.conversation;
-        let view = if let Some(why) = of.reads.clone() {
-            self.opening.read(of, why)
+        let conversation = &mut self.conversation;
+        let view = if let Some(why) = conversation.reads.clone() {
+            self.opening.read(conversation, why)
         } else {
             let partial = self.turn.partial.take();
-            let format = self.asking.format(&of.session.model);
+            let format = self.asking.format(&conversation.session.model);
             let files = (&self.desk, &mut self.files);
-            self.opening.begin(of, files, &mut self.guidance, partial, format)
+            self.opening.begin(conversation, files, &mut self.guidance, partial, format)
         };
         self.present(Show::View(Box::new(view)));
     }
@@ -211,49 +213,51 @@ impl Agent {
 
     fn command(&mut self, command: Command) {
         let Some(command) = command.permitted(&self.conversation) else { return };
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         if command.acts() {
-            self.files.checks.release(of);
+            self.files.checks.release(conversation);
         }
         match command {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
-            Command::SendHeld(id) => of.take(Input::SendHeld { id }),
-            Command::Unqueue(id) => of.take(Input::Unqueue { id }),
-            Command::Draft(draft) => self.prompts.keep_draft(of, draft),
+            Command::SendHeld(id) => conversation.take(Input::SendHeld { id }),
+            Command::Unqueue(id) => conversation.take(Input::Unqueue { id }),
+            Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
-            Command::Rule { call, ruling } => of.take(Input::Rule { call, ruling }),
-            Command::Toggle { block, line } => of.show(Show::Toggle { block, line }),
+            Command::Rule { call, ruling } => conversation.take(Input::Rule { call, ruling }),
+            Command::Toggle { block, line } => conversation.show(Show::Toggle { block, line }),
             Command::Retry => {
-                if let Some(turn) = of.session.turn() {
-                    of.take(Input::Rested { turn });
+                if let Some(turn) = conversation.session.turn() {
+                    conversation.take(Input::Rested { turn });
                 }
             }
             Command::ChooseModel(model) => self.choose_model(&model),
             Command::ChooseMode(mode) => {
-                let mode = mode.unwrap_or_else(|| of.session.mode.next());
-                of.take(Input::ChooseMode { mode });
+                let mode = mode.unwrap_or_else(|| conversation.session.mode.next());
+                conversation.take(Input::ChooseMode { mode });
             }
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::LeaveOut(model, parameter) => {
                 self.asking.models.leave_out(&model, parameter);
             }
-            Command::ShowRequest => self.asking.show_request(of),
-            Command::Reviewed(decided) => self.files.decided(of, &self.desk, decided),
-            Command::Checked(check) => self.files.checks.checked(of, &self.desk.root, *check),
+            Command::ShowRequest => self.asking.show_request(conversation),
+            Command::Reviewed(decided) => self.files.decided(conversation, &self.desk, decided),
+            Command::Checked(check) => {
+                self.files.checks.checked(conversation, &self.desk.root, *check);
+            }
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => self.do_with_session(act),
-            Command::Rewind(wanted) => self.files.record.rewind(of, &self.desk, wanted),
-            Command::Permissions(None) => permissions::list(of),
-            Command::Permissions(Some(grant)) => self.files.revoke(of, &self.desk, grant),
+            Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
+            Command::Permissions(None) => permissions::list(conversation),
+            Command::Permissions(Some(grant)) => self.files.revoke(conversation, &self.desk, grant),
             Command::Quit(_) => (),
         }
     }
 
     fn do_with_session(&mut self, act: Act) {
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         match act {
             Act::Rename { to, done } => {
-                let renamed = chats::rename(of, to);
+                let renamed = chats::rename(conversation, to);
                 if renamed.is_ok() {
                     self.files.record.reread();
                 }
@@ -261,12 +265,12 @@ impl Agent {
                 let _ = done.send(renamed);
             }
             Act::Title(title) => {
-                of.notice(Level::Info, format!("The title is now “{title}”."));
-                of.take(Input::Title { title });
+                conversation.notice(Level::Info, format!("The title is now “{title}”."));
+                conversation.take(Input::Title { title });
             }
-            Act::Fork(cut) => chats::fork(of, cut),
+            Act::Fork(cut) => chats::fork(conversation, cut),
             Act::Export { file, force } => {
-                chats::export(of, &self.desk, &self.asking.models, &file, force);
+                chats::export(conversation, &self.desk, &self.asking.models, &file, force);
             }
         }
     }
@@ -277,17 +281,17 @@ impl Agent {
         let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
         let is_prompt =
             matches!(parsed, Parsed::Prompt | Parsed::Known(Slash::Plan | Slash::Skill, _));
-        let of = &mut self.conversation;
-        if let (true, Some(store)) = (is_prompt && !is_comment, &of.store)
+        let conversation = &mut self.conversation;
+        if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
             && let Err(error) = store.remember(&text)
         {
             tracing::warn!("the prompt could not be remembered: {error}");
         }
         match parsed {
             Parsed::Prompt => self.prepare(text, context, steer),
-            Parsed::Unknown(why) => of.bounce(text, context, why),
+            Parsed::Unknown(why) => conversation.bounce(text, context, why),
             Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
-                of.take(Input::ChooseMode { mode: Mode::Plan });
+                conversation.take(Input::ChooseMode { mode: Mode::Plan });
                 self.prepare(rest.to_owned(), context, steer);
             }
             Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
@@ -296,7 +300,9 @@ impl Agent {
                         let context = [skill].into_iter().chain(context).collect();
                         self.prepare(text, context, steer);
                     }
-                    Err(why) => of.bounce(text, context, format!("{why} Nothing was sent.")),
+                    Err(why) => {
+                        conversation.bounce(text, context, format!("{why} Nothing was sent."));
+                    }
                 }
             }
             Parsed::Known(slash, rest) => self.slash(slash, rest),
@@ -304,62 +310,58 @@ impl Agent {
     }
 
     fn slash(&mut self, slash: Slash, rest: &str) {
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         let word = (!rest.is_empty()).then(|| rest.to_owned());
         match slash {
             Slash::Skills | Slash::Skill => {
-                of.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
+                conversation.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
             }
-            Slash::Help => of.take(Input::Tell { text: slash::help() }),
+            Slash::Help => conversation.take(Input::Tell { text: slash::help() }),
             Slash::Usage => {
-                let text = status::usage(of, &self.asking);
-                of.take(Input::Tell { text });
+                let text = status::usage(conversation, &self.asking);
+                conversation.take(Input::Tell { text });
             }
             Slash::System if rest == "new" => {
                 let format = self.format();
                 self.guidance.renew(&mut self.conversation, &self.desk, format);
             }
-            Slash::System => of.take(Input::Tell { text: guidance::shown(of) }),
-            Slash::New => of.wish(Wish::New { name: word }),
-            Slash::Sessions => of.wish(Wish::Sessions { text: rest.to_owned() }),
-            Slash::Rename => of.wish(Wish::Rename { text: rest.to_owned() }),
-            Slash::Fork => chats::fork(of, None),
-            Slash::Save => chats::copy(of, None, Some(rest.to_owned())),
-            Slash::Export => chats::export(of, &self.desk, &self.asking.models, rest, false),
-            Slash::Copy => chats::copy_reply(of),
-            Slash::History => of.show(Show::Tell(Report::History)),
+            Slash::System => conversation.take(Input::Tell { text: guidance::shown(conversation) }),
+            Slash::New => conversation.wish(Wish::New { name: word }),
+            Slash::Sessions => conversation.wish(Wish::Sessions { text: rest.to_owned() }),
+            Slash::Rename => conversation.wish(Wish::Rename { text: rest.to_owned() }),
+            Slash::Fork => chats::fork(conversation, None),
+            Slash::Save => chats::copy(conversation, None, Some(rest.to_owned())),
+            Slash::Export => {
+                chats::export(conversation, &self.desk, &self.asking.models, rest, false);
+            }
+            Slash::Copy => chats::copy_reply(conversation),
+            Slash::History => conversation.show(Show::Tell(Report::History)),
             Slash::Clear => self.clear(),
-            Slash::Models if rest.is_empty() => of.wish(Wish::Models),
+            Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
             Slash::Models => self.choose_model(rest),
-            Slash::Permissions => permissions::list(of),
-            Slash::Plan => of.take(Input::ChooseMode { mode: Mode::Plan }),
+            Slash::Permissions => permissions::list(conversation),
+            Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
             Slash::Connect if rest.contains(char::is_whitespace) => {
                 let text = "Name the provider alone. Caliban then asks for the key.";
-                of.notice(Level::Warn, text.into());
+                conversation.notice(Level::Warn, text.into());
             }
-            Slash::Connect => of.wish(Wish::Connect { provider: word }),
+            Slash::Connect => conversation.wish(Wish::Connect { provider: word }),
         }
     }
 
     fn clear(&mut self) {
-        let of = &mut self.conversation;
-        if of.session.phase != Phase::Idle {
-            return of.refuse_while_running();
+        let conversation = &mut self.conversation;
+        if conversation.session.phase != Phase::Idle {
+            return conversation.refuse_while_running();
         }
-        if let Some(store) = &mut of.store
-            && let Err(error) = store.trash(&of.session)
-        {
-            let text = format!(
-                "Nothing was cleared: the old text could not be moved to the trash ({}).",
-                cause(&error)
-            );
-            return of.notice(Level::Error, text);
+        if let Err(why) = chats::trash(conversation) {
+            return conversation.notice(Level::Error, why);
         }
-        if let Some(all) = self.files.record.of(of) {
+        if let Some(all) = self.files.record.checkpoints(conversation) {
             all.part();
         }
-        let Session { model, tuning, mode, .. } = std::mem::take(&mut of.session);
-        of.session = Session { model, tuning, ..Session::default() };
+        let Session { model, tuning, mode, .. } = std::mem::take(&mut conversation.session);
+        conversation.session = Session { model, tuning, ..Session::default() };
         self.opening.mode = mode;
         self.begin();
         self.conversation.save_whole();
@@ -373,18 +375,16 @@ impl Agent {
 
     /// Sends a message whose mentioned files have been read.
     fn prepared(&mut self, prepared: Prepared) {
-        let of = &mut self.conversation;
-        let Some((prompt, observations)) = self.prompts.prepared(of, prepared) else { return };
+        let conversation = &mut self.conversation;
+        let Some((prompt, observations)) = self.prompts.prepared(conversation, prepared) else {
+            return;
+        };
         let Prompt { text, context, steer, .. } = prompt;
-        self.guidance.watch(of, &self.desk, &context);
+        self.guidance.watch(conversation, &self.desk, &context);
         for it in observations {
-            self.files.tracker(of, &self.desk).observe(it);
+            self.files.tracker(conversation, &self.desk).observe(it);
         }
-        of.take(Input::Send { text, context, steer });
-    }
-
-    fn observe(&mut self, observation: known::Observation) {
-        self.files.tracker(&mut self.conversation, &self.desk).observe(observation);
+        conversation.take(Input::Send { text, context, steer });
     }
 
     /// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
@@ -423,8 +423,8 @@ impl Agent {
     }
 
     fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
-        let of = &mut self.conversation;
-        if !matches!(of.session.phase, Phase::Sampling { turn: it, .. } if it == turn) {
+        let conversation = &mut self.conversation;
+        if !matches!(conversation.session.phase, Phase::Sampling { turn: it, .. } if it == turn) {
             return;
         }
         self.turn.note_activity();
@@ -432,26 +432,26 @@ impl Agent {
             Sampled::Delta(Delta::Alive) => (),
             Sampled::Delta(delta) => {
                 self.turn.partial.gather(&delta);
-                of.show(Show::Delta(delta));
+                conversation.show(Show::Delta(delta));
             }
             Sampled::Done(reply) => self.replied(turn, reply),
             Sampled::Failed(failure) => {
                 let (by, partial) = self.turn.end_reply();
-                let input = self.asking.failed(of, turn, failure, by, partial);
-                of.take(input);
+                let input = self.asking.failed(conversation, turn, failure, by, partial);
+                conversation.take(input);
             }
         }
     }
 
     fn replied(&mut self, turn: TurnId, mut reply: Reply) {
-        let (of, desk) = (&mut self.conversation, &self.desk);
+        let (conversation, desk) = (&mut self.conversation, &self.desk);
         reply.by = self.turn.end_reply().0;
-        let reply = work::sendable(reply, &of.session);
+        let reply = work::sendable(reply, &conversation.session);
         let plans = work::plans(desk, &reply);
         let touched = work::touched(desk, &reply, &plans);
-        self.asking.replied(of, desk, &reply);
-        of.take(Input::Replied { turn, reply, plans });
-        self.guidance.touch(of, &touched);
+        self.asking.replied(conversation, desk, &reply);
+        conversation.take(Input::Replied { turn, reply, plans });
+        self.guidance.touch(conversation, &touched);
     }
 
     /// Stops the turn. While edits are on their way into buffers, the turn ends only after the editor has taken or
@@ -474,15 +474,15 @@ impl Agent {
     }
 
     fn result(&mut self, input: Input) {
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         if let Input::Applied { files, .. } = &input {
             for (path, saved) in files {
-                self.files.note_saved(of, &self.desk.root, path, *saved);
+                self.files.note_saved(conversation, &self.desk.root, path, *saved);
             }
         }
         match self.turn.result(input) {
-            Some(input @ Input::Applied { .. }) => self.files.checks.judged(of, input),
-            Some(input) => of.take(input),
+            Some(input @ Input::Applied { .. }) => self.files.checks.judged(conversation, input),
+            Some(input) => conversation.take(input),
             None => (),
         }
     }
@@ -490,10 +490,10 @@ impl Agent {
     /// Saves everything before the editor ends. An interrupted turn stays in the journal, where the next start finds
     /// it.
     fn quit(&mut self) {
-        let of = &mut self.conversation;
-        self.files.checks.release(of);
+        let conversation = &mut self.conversation;
+        self.files.checks.release(conversation);
         let partial = self.turn.partial.take();
-        of.leave(partial);
+        conversation.leave(partial);
         self.turn.abort();
     }
 }

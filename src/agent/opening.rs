@@ -37,8 +37,8 @@ pub(super) struct Opening {
 
 impl Opening {
     /// The chat of a read-only session. The reason stands at its end and is not part of the session.
-    pub(super) fn read(&self, of: &Conversation, why: String) -> View {
-        let mut shown = of.session.clone();
+    pub(super) fn read(&self, conversation: &Conversation, why: String) -> View {
+        let mut shown = conversation.session.clone();
         shown.step(Input::Tell { text: why });
         View::of(&shown, self.intro.clone())
     }
@@ -47,18 +47,18 @@ impl Opening {
     /// `format` the format in which the model writes its edits.
     pub(super) fn begin(
         &mut self,
-        of: &mut Conversation,
+        conversation: &mut Conversation,
         (desk, files): (&Desk, &mut Files),
         guidance: &mut Guidance,
         partial: Option<Reply>,
         format: Format,
     ) -> View {
-        distrust(of, desk);
+        distrust(conversation, desk);
         let built = guidance.system(desk, format);
         let found = guidance.gathered();
         let mut told = std::mem::take(&mut self.warnings);
-        let is_fresh = of.session.messages.is_empty() && of.session.turns == 0;
-        let outdated = guidance.begin(of, &found.files, is_fresh);
+        let is_fresh = conversation.session.messages.is_empty() && conversation.session.turns == 0;
+        let outdated = guidance.begin(conversation, &found.files, is_fresh);
         let intro = self.intro(&found.files);
         let mut inputs = vec![Input::Leave { partial }];
         let mode = self.mode;
@@ -67,17 +67,17 @@ impl Opening {
         }
         let recorded = self.recorded.iter().map(|it| &it.path);
         let live: Vec<&PathBuf> = self.live.iter().chain(recorded).collect();
-        let lost = of.session.reviewing.iter().filter(|it| !live.contains(it));
+        let lost = conversation.session.reviewing.iter().filter(|it| !live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
                 let Found { files: instructions, problems } = guidance::with_skills(desk, found);
                 told.extend(problems);
-                let (model, root) = (of.session.model.clone(), desk.root.clone());
+                let (model, root) = (conversation.session.model.clone(), desk.root.clone());
                 inputs.push(Input::Open { system, instructions, model, root });
                 inputs.push(Input::ChooseMode { mode });
             }
-            Ok(system) if system != of.system() => told.push(
+            Ok(system) if system != conversation.system() => told.push(
                 "The settings, the tools or the folder changed since this conversation began. It keeps its old \
                  system prompt; `/system new` replaces it."
                     .into(),
@@ -86,32 +86,38 @@ impl Opening {
             Err(why) => told.push(why),
         }
         told.extend(outdated);
-        let notices = told.into_iter().filter(|it| !of.was_told(it));
+        let notices = told.into_iter().filter(|it| !conversation.was_told(it));
         inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
         for input in inputs {
-            of.recall(input);
+            conversation.recall(input);
         }
-        if std::mem::take(&mut self.replayed) && !of.session.is_blank() {
-            of.save_whole();
+        if std::mem::take(&mut self.replayed) && !conversation.session.is_blank() {
+            conversation.save_whole();
         }
-        files.tracker(of, desk).remember();
-        View::of(&of.session, intro)
+        files.tracker(conversation, desk).remember();
+        View::of(&conversation.session, intro)
     }
 
     /// Reports the opened session, then sends its transcript.
-    pub(super) fn present(&mut self, of: &mut Conversation, desk: &Desk, draft: Draft, show: Show) {
+    pub(super) fn present(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        draft: Draft,
+        show: Show,
+    ) {
         let opened = Opened {
             instead: self.instead.take(),
             root: desk.root.clone(),
-            ephemeral: of.store.is_none() && of.reads.is_none(),
-            reading: of.reads.is_some(),
+            ephemeral: conversation.store.is_none() && conversation.reads.is_none(),
+            reading: conversation.reads.is_some(),
             reviews: self.recorded.iter().map(|it| it.name.clone()).collect(),
             show: std::mem::take(&mut self.shown),
             draft,
         };
-        of.show(Show::Now(Report::Opened(opened)));
-        of.show(show);
-        of.forget_status();
+        conversation.show(Show::Now(Report::Opened(opened)));
+        conversation.show(show);
+        conversation.forget_status();
     }
 
     /// The lines of an empty chat, with the names of the instruction files.
@@ -126,8 +132,8 @@ impl Opening {
 }
 
 /// Makes a session from disk harmless: it does nothing by itself, and no file behind a symbolic link is watched.
-fn distrust(of: &mut Conversation, desk: &Desk) {
-    let session = &mut of.session;
+fn distrust(conversation: &mut Conversation, desk: &Desk) {
+    let session = &mut conversation.session;
     session.distrust(&desk.root);
     session.known.retain(|path, _| check_no_link(desk, path).is_ok());
 }

@@ -30,12 +30,12 @@ impl Partial {
     }
 
     /// Appends the new text to the journal.
-    pub(super) fn save(&mut self, of: &mut Conversation) {
-        let Some(store) = &mut of.store else { return };
+    pub(super) fn save(&mut self, conversation: &mut Conversation) {
+        let Some(store) = &mut conversation.store else { return };
         if self.saved < self.text.len() {
             let saved = std::mem::replace(&mut self.saved, self.text.len());
             if let Err(error) = store.append_piece(&self.text[saved..]) {
-                of.warn_of_disk(&error);
+                conversation.warn_of_disk(&error);
             }
         }
     }

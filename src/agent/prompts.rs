@@ -66,7 +66,7 @@ impl Prompts {
     /// file could not be read or the user withdrew it.
     pub(super) fn prepared(
         &mut self,
-        to: &Conversation,
+        conversation: &Conversation,
         prepared: Prepared,
     ) -> Option<(Prompt, Vec<Observation>)> {
         let Prepared { mut prompt, found, problems, observations } = prepared;
@@ -74,7 +74,7 @@ impl Prompts {
         if self.withdrawn > 0 {
             self.withdrawn -= 1;
             let why = "Stopped before it was sent.".to_owned();
-            to.bounce(prompt.text, prompt.context, why);
+            conversation.bounce(prompt.text, prompt.context, why);
             return None;
         }
         let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
@@ -86,22 +86,22 @@ impl Prompts {
                 "{}{more} Nothing was sent. Send it again to send it unchanged.",
                 problems[..problems.len().min(PROBLEMS)].join(" ")
             );
-            to.bounce(prompt.text, prompt.context, why);
+            conversation.bounce(prompt.text, prompt.context, why);
             return None;
         }
         prompt.context.extend(found);
         Some((prompt, observations))
     }
 
-    pub(super) fn keep_draft(&mut self, of: &mut Conversation, draft: Draft) {
+    pub(super) fn keep_draft(&mut self, conversation: &mut Conversation, draft: Draft) {
         if draft == self.draft {
             return;
         }
         self.draft = draft;
-        if let Some(store) = &mut of.store
+        if let Some(store) = &mut conversation.store
             && let Err(error) = store.save_draft(self.draft.clone())
         {
-            of.warn_of_disk(&error);
+            conversation.warn_of_disk(&error);
         }
     }
 }

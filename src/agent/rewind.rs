@@ -39,16 +39,16 @@ pub enum Rewind {
 }
 
 impl Record {
-    pub(super) fn rewind(&mut self, to: &mut Conversation, desk: &Desk, wanted: Rewind) {
-        let Some(keeper) = self.keeper(to) else {
+    pub(super) fn rewind(&mut self, conversation: &mut Conversation, desk: &Desk, wanted: Rewind) {
+        let Some(keeper) = self.keeper(conversation) else {
             let text = "This conversation is never saved, so it cannot be rewound.";
-            return to.notice(Level::Warn, text.into());
+            return conversation.notice(Level::Warn, text.into());
         };
         match wanted {
-            Rewind::List => self.list_turns(to, &desk.root),
+            Rewind::List => self.list_turns(conversation, &desk.root),
             Rewind::Preview { entry } => {
-                let Some((title, changes)) = self.changes_of(to, entry) else { return };
-                let (desk, screen) = (desk.clone(), to.screen());
+                let Some((title, changes)) = self.changes_of(conversation, entry) else { return };
+                let (desk, screen) = (desk.clone(), conversation.screen());
                 tokio::spawn(async move {
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
                     let mut room = ALL;
@@ -58,9 +58,11 @@ impl Record {
                     let _ = screen.send(Show::Now(Report::Preview { entry, title, files }));
                 });
             }
-            Rewind::Do { .. } if to.session.phase != Phase::Idle => to.refuse_while_running(),
+            Rewind::Do { .. } if conversation.session.phase != Phase::Idle => {
+                conversation.refuse_while_running();
+            }
             Rewind::Do { entry, paths } => {
-                let Some((title, changes)) = self.changes_of(to, entry) else { return };
+                let Some((title, changes)) = self.changes_of(conversation, entry) else { return };
                 let job = Job { desk: desk.clone(), keeper };
                 tokio::spawn(async move {
                     let lines = job.run(&title, &changes, &paths).await;
@@ -70,10 +72,10 @@ impl Record {
         }
     }
 
-    fn list_turns(&mut self, to: &mut Conversation, root: &Path) {
+    fn list_turns(&mut self, conversation: &mut Conversation, root: &Path) {
         let mut turns: Vec<TurnRow> = Vec::new();
-        self.tell_of_ignored(to);
-        let changes = self.of(to).map(|it| it.changes()).unwrap_or_default();
+        self.tell_of_ignored(conversation);
+        let changes = self.checkpoints(conversation).map(|it| it.changes()).unwrap_or_default();
         for it in changes.iter().filter(|it| it.counts()) {
             let known = turns.iter().position(|row| row.entry == it.entry);
             let at = known.unwrap_or_else(|| {
@@ -87,14 +89,14 @@ impl Record {
         }
         if turns.is_empty() {
             let text = "No turn of this conversation has changed a file.";
-            return to.notice(Level::Info, text.into());
+            return conversation.notice(Level::Info, text.into());
         }
         turns.reverse();
-        to.show(Show::Tell(Report::Turns(turns)));
+        conversation.show(Show::Tell(Report::Turns(turns)));
     }
 
-    fn tell_of_ignored(&mut self, to: &mut Conversation) {
-        let text = match self.of(to).map_or(0, |it| it.ignored()) {
+    fn tell_of_ignored(&mut self, conversation: &mut Conversation) {
+        let text = match self.checkpoints(conversation).map_or(0, |it| it.ignored()) {
             0 => return,
             1 => "Caliban ignores 1 recorded change of this conversation: its file is not in this project."
                 .to_owned(),
@@ -102,18 +104,22 @@ impl Record {
                 "Caliban ignores {n} recorded changes of this conversation: their files are not in this project."
             ),
         };
-        to.tell_once(vec![text]);
+        conversation.tell_once(vec![text]);
     }
 
     /// The title of a turn and its changes, the latest first.
-    fn changes_of(&mut self, to: &Conversation, entry: u32) -> Option<(String, Vec<Change>)> {
-        let all = self.of(to)?.changes().iter();
+    fn changes_of(
+        &mut self,
+        conversation: &Conversation,
+        entry: u32,
+    ) -> Option<(String, Vec<Change>)> {
+        let all = self.checkpoints(conversation)?.changes().iter();
         let mut changes: Vec<Change> =
             all.filter(|it| it.entry == entry && it.counts()).cloned().collect();
         changes.reverse();
         let Some(first) = changes.first() else {
             let text = "The changes of this turn are no longer stored.";
-            to.notice(Level::Warn, text.into());
+            conversation.notice(Level::Warn, text.into());
             return None;
         };
         Some((row(first).title, changes))

@@ -92,8 +92,8 @@ impl Command {
 
     /// Returns the command if the conversation accepts it. A read-only conversation gives other commands back with the
     /// reason.
-    pub(super) fn permitted(self, to: &Conversation) -> Option<Command> {
-        if to.reads.is_none() {
+    pub(super) fn permitted(self, conversation: &Conversation) -> Option<Command> {
+        if conversation.reads.is_none() {
             return Some(self);
         }
         let why = "This conversation is read-only here. /fork continues it in a copy.".to_owned();
@@ -103,7 +103,7 @@ impl Command {
                 if matches!(&parsed, Parsed::Known(it, _) if it.only_reads()) {
                     return Some(Command::Send { text, context, steer });
                 }
-                to.bounce(text, context, why);
+                conversation.bounce(text, context, why);
                 None
             }
             Command::Toggle { .. }
@@ -125,7 +125,7 @@ impl Command {
             | Command::Rewind(_)
             | Command::Permissions(_)
             | Command::Act(Act::Title(_)) => {
-                to.notice(Level::Warn, why);
+                conversation.notice(Level::Warn, why);
                 None
             }
             Command::Draft(_)

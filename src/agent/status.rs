@@ -8,13 +8,13 @@ use crate::session::{Phase, State};
 use crate::view::grouped;
 
 /// The current status.
-pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status {
-    let session = &of.session;
-    let (phase, waiting_for) = phase(of, turn);
+pub(super) fn status(conversation: &Conversation, asking: &Asking, turn: &Turn) -> Status {
+    let session = &conversation.session;
+    let (phase, waiting_for) = phase(conversation, turn);
     let running = session.open().iter().find(|it| it.state == State::Running);
     let chosen = asking.models.resolve(&session.model).ok();
     let rests = matches!(session.phase, Phase::Resting { .. });
-    let retry = of.retry.as_ref().filter(|_| rests);
+    let retry = conversation.retry.as_ref().filter(|_| rests);
     Status {
         phase,
         waiting_for,
@@ -23,7 +23,7 @@ pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status 
         model: session.model.clone(),
         mode: session.mode,
         tour: asking.models.is_tour(&session.model),
-        unsaved: of.is_unsaved(),
+        unsaved: conversation.is_unsaved(),
         input: session.usage.read(),
         output: session.usage.output,
         cached: session.usage.cache_read,
@@ -40,8 +40,8 @@ pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status 
 }
 
 /// The tokens and cost of a conversation, for `/usage`.
-pub(super) fn usage(of: &Conversation, asking: &Asking) -> String {
-    let session = &of.session;
+pub(super) fn usage(conversation: &Conversation, asking: &Asking) -> String {
+    let session = &conversation.session;
     let chosen = asking.models.resolve(&session.model).ok();
     let window = chosen.map_or(0, |it| u64::from(it.facts.window));
     let usage = session.usage;
@@ -71,8 +71,8 @@ pub(super) fn usage(of: &Conversation, asking: &Asking) -> String {
     text + &format!("\ncost     {cost}")
 }
 
-fn phase(of: &Conversation, turn: &Turn) -> (&'static str, Option<&'static str>) {
-    let session = &of.session;
+fn phase(conversation: &Conversation, turn: &Turn) -> (&'static str, Option<&'static str>) {
+    let session = &conversation.session;
     match &session.phase {
         Phase::Idle => ("idle", None),
         Phase::Sampling { .. } if turn.partial.is_empty() => ("sending", None),

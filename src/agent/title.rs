@@ -23,12 +23,12 @@ impl Asking {
     /// Asks for a title, which is sent to `results`.
     pub(super) fn ask_for_title(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         desk: &Desk,
         results: mpsc::UnboundedSender<Input>,
     ) {
-        let session = &of.session;
-        let (true, Some(_)) = (self.titles, &of.store) else { return };
+        let session = &conversation.session;
+        let (true, Some(_)) = (self.titles, &conversation.store) else { return };
         let Some(prompt) = texts_of(session, Role::User).next() else { return };
         let Some(reply) = texts_of(session, Role::Assistant).last() else { return };
         let text = format!("{}\n\n---\n\n{}", clip(prompt, PROMPT), clip(reply, REPLY));

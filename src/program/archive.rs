@@ -58,7 +58,7 @@ impl Archive {
             let wanted = id.clone();
             match self.on_thread(move |it| Some(it.project.open(&wanted))).await {
                 Some(Err(Unavailable::Locked(_))) if Instant::now() < deadline => {
-                    sleep(AGAIN).await
+                    sleep(AGAIN).await;
                 }
                 Some(opened) => return opened,
                 None => return Err(Unavailable::Io(io::Error::other("it could not be read"))),

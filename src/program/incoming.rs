@@ -103,7 +103,7 @@ impl Program {
         let lanes = self.lanes_of(&incoming);
         match self.lanes.admit(&lanes, incoming) {
             Some(Incoming::SessionCommand(session, command)) => {
-                self.session_command(session, *command)
+                self.session_command(session, *command);
             }
             Some(Incoming::Editor(message)) => self.handle(*message),
             Some(Incoming::Wish(session, wish)) => self.wish(session, wish),

@@ -183,7 +183,7 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
             }
             (_, _, Content::Absent) => file.skipped = Some("it no longer exists".to_owned()),
             (_, Content::Absent, _) => {
-                file.skipped = Some("another file has its name now".to_owned())
+                file.skipped = Some("another file has its name now".to_owned());
             }
             _ => file.skipped = Some("it changed later".to_owned()),
         }
