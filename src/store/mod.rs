@@ -289,7 +289,7 @@ impl Project {
         let lock = disk::plain(options, &path).map_err(Unavailable::Io)?;
         match lock.try_lock() {
             Ok(()) => {
-                // Only people read this text. Whether the session is held follows from the lock itself.
+                // Only people read this text. Whether the session is locked follows from the lock itself.
                 if let Err(error) =
                     self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
                 {
