@@ -162,7 +162,7 @@ impl Project {
             self.disk.remove_if_there(&self.dir.join(format!("{id}.unsent")))
         });
         if let Err(error) = kept {
-            tracing::warn!("what stands unsent stays in two files: {error}");
+            tracing::warn!("the unsent text could not be joined with the draft: {error}");
         }
         draft
     }
