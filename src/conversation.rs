@@ -43,7 +43,7 @@ pub struct Conversation {
     /// `None` if the conversation is never saved, or can only be read.
     pub store: Option<Store>,
     /// Why the conversation can only be read here, and what the user can do.
-    pub reads: Option<String>,
+    pub read_only: Option<String>,
     screen: mpsc::UnboundedSender<Show>,
     wishes: mpsc::UnboundedSender<Wish>,
     secrets: Secrets,
@@ -64,14 +64,14 @@ impl Conversation {
         id: SessionId,
         session: Session,
         store: Option<Store>,
-        reads: Option<String>,
+        read_only: Option<String>,
         channels: Channels,
     ) -> Conversation {
         Conversation {
             id,
             session,
             store,
-            reads,
+            read_only,
             screen: channels.screen,
             wishes: channels.wishes,
             secrets: channels.secrets,
@@ -225,7 +225,7 @@ impl Conversation {
 
     /// Whether the conversation is in memory only: it is never saved, or the disk fails.
     pub fn is_unsaved(&self) -> bool {
-        self.store.is_none() && self.reads.is_none() || self.disk_warned
+        self.store.is_none() && self.read_only.is_none() || self.disk_warned
     }
 
     pub fn show(&self, show: Show) {

@@ -281,7 +281,7 @@ impl Program {
         if !store::is_name(&id.0) {
             return self.bad_name(&id.0);
         }
-        let open = self.sessions.named(&id).filter(|it| !self.sessions.reads(*it));
+        let open = self.sessions.named(&id).filter(|it| !self.sessions.read_only(*it));
         match open.and_then(|it| Some((it, self.sessions.agent(it)?))) {
             Some((session, agent)) => {
                 drop(agent.send(Command::Present));

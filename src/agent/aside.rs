@@ -1,6 +1,6 @@
 //! A question to a model beside the conversation. It has no tools and no history, and its failure stops nothing.
 
-use super::asking::Asking;
+use super::sampler::Sampler;
 use super::work;
 use crate::event::{SessionId, Tuning};
 use crate::message::{Block, Effort, Message, Reply, Request, Role};
@@ -28,7 +28,7 @@ pub(super) struct Aside {
     pub(super) cost: Option<f64>,
 }
 
-impl Asking {
+impl Sampler {
     /// Asks a model. `None` for the tour and for servers on this machine: a local server keeps one conversation in its
     /// cache and would have to read it again.
     pub(super) fn ask_aside(

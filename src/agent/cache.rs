@@ -1,6 +1,6 @@
 //! Reports in the debug log when a provider's cache is lost shortly after it was filled.
 
-use super::asking::{Asking, Sent};
+use super::sampler::{Sampler, Sent};
 use crate::message::{Reply, Usage};
 use crate::provider::prefix::first_difference;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) struct Cached {
     at: Instant,
 }
 
-impl Asking {
+impl Sampler {
     /// Logs the first difference between two requests of one model if the second read far less from the cache than the
     /// first left there.
     pub(super) fn watch_cache(&mut self, reply: &Reply) {

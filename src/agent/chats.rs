@@ -45,7 +45,7 @@ pub(super) fn rename(conversation: &mut Conversation, to: SessionId) -> Result<(
 }
 
 pub(super) fn fork(conversation: &mut Conversation, cut: Option<Cut>) {
-    if conversation.store.is_none() && conversation.reads.is_none() {
+    if conversation.store.is_none() && conversation.read_only.is_none() {
         let text = "This conversation is never saved: /save keeps a copy of it.";
         return conversation.notice(Level::Warn, text.into());
     }

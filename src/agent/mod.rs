@@ -4,7 +4,6 @@
 
 pub mod models;
 mod aside;
-mod asking;
 mod cache;
 mod chats;
 mod checkpoints;
@@ -20,6 +19,7 @@ mod permissions;
 mod prompts;
 mod refactor;
 mod rewind;
+mod sampler;
 mod setup;
 mod status;
 mod title;
@@ -40,13 +40,13 @@ use crate::message::{CallId, Excerpt, ExcerptKind, Reply};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
 use crate::tool::Desk;
-use asking::Asking;
 use files::{Changes, Files};
 use guidance::Guidance;
 use models::Models;
 use opening::Opening;
 use partial::Partial;
 use prompts::{Prepared, Prompt, Prompts};
+use sampler::Sampler;
 use std::path::Path;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -56,7 +56,7 @@ pub struct Agent {
     conversation: Conversation,
     /// Everything that the session's tools work with.
     desk: Desk,
-    asking: Asking,
+    sampler: Sampler,
     guidance: Guidance,
     files: Files,
     turn: Turn,
@@ -117,16 +117,16 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
 
 impl Agent {
     fn new(setup: Setup) -> (Agent, Ends) {
-        let Setup { id, desk, screen, store, session, reads, wishes, draft, .. } = setup;
+        let Setup { id, desk, screen, store, session, read_only, wishes, draft, .. } = setup;
         let partial = Partial::of(session.model.clone(), setup.partial);
         let channels = Channels { screen, wishes, secrets: desk.secrets.clone() };
         let (prompts, prepared) = Prompts::new(&desk, draft);
         let (files, changes) = Files::new();
         let (turn, results) = Turn::new(partial);
         let agent = Agent {
-            conversation: Conversation::new(id, session, store, reads, channels),
+            conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
-            asking: Asking::new(setup.models, setup.titles, setup.tally),
+            sampler: Sampler::new(setup.models, setup.titles, setup.tally),
             guidance: Guidance::new(setup.choice, setup.places),
             files,
             turn,
@@ -152,11 +152,11 @@ impl Agent {
                 Work::Effect(effect) => self.carry_out(effect),
                 Work::Title => {
                     let results = self.turn.results();
-                    self.asking.ask_for_title(&self.conversation, &self.desk, results);
+                    self.sampler.ask_for_title(&self.conversation, &self.desk, results);
                 }
             }
         }
-        let status = status::status(&self.conversation, &self.asking, &self.turn);
+        let status = status::status(&self.conversation, &self.sampler, &self.turn);
         self.conversation.show_status(status);
     }
 
@@ -165,14 +165,14 @@ impl Agent {
         match effect {
             Effect::Sample { turn } => {
                 self.turn.begin_reply(&conversation.session.model);
-                self.asking.sample(conversation, desk, &mut self.turn, turn);
+                self.sampler.sample(conversation, desk, &mut self.turn, turn);
             }
             Effect::Run { turn, call } => {
                 let job = self.files.run(conversation, desk, &self.turn, &call);
                 self.turn.run(job, turn, call);
             }
             Effect::Propose { turn, calls, at_once } => {
-                let tally = self.asking.tally(&conversation.session.model);
+                let tally = self.sampler.tally(&conversation.session.model);
                 let job =
                     self.files.propose(conversation, desk, &self.turn, (&calls, at_once), tally);
                 self.turn.propose(job, turn, calls);
@@ -186,17 +186,17 @@ impl Agent {
     }
 
     fn format(&self) -> crate::edit::Format {
-        self.asking.format(&self.conversation.session.model)
+        self.sampler.format(&self.conversation.session.model)
     }
 
     /// Ends a turn that was interrupted, and shows the session.
     fn begin(&mut self) {
         let conversation = &mut self.conversation;
-        let view = if let Some(why) = conversation.reads.clone() {
+        let view = if let Some(why) = conversation.read_only.clone() {
             self.opening.read(conversation, why)
         } else {
             let partial = self.turn.partial.take();
-            let format = self.asking.format(&conversation.session.model);
+            let format = self.sampler.format(&conversation.session.model);
             let files = (&self.desk, &mut self.files);
             self.opening.begin(conversation, files, &mut self.guidance, partial, format)
         };
@@ -237,9 +237,9 @@ impl Agent {
             }
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::LeaveOut(model, parameter) => {
-                self.asking.models.leave_out(&model, parameter);
+                self.sampler.models.leave_out(&model, parameter);
             }
-            Command::ShowRequest => self.asking.show_request(conversation),
+            Command::ShowRequest => self.sampler.show_request(conversation),
             Command::Reviewed(decided) => self.files.decided(conversation, &self.desk, decided),
             Command::Checked(check) => {
                 self.files.checks.checked(conversation, &self.desk.root, *check);
@@ -270,7 +270,7 @@ impl Agent {
             }
             Act::Fork(cut) => chats::fork(conversation, cut),
             Act::Export { file, force } => {
-                chats::export(conversation, &self.desk, &self.asking.models, &file, force);
+                chats::export(conversation, &self.desk, &self.sampler.models, &file, force);
             }
         }
     }
@@ -318,7 +318,7 @@ impl Agent {
             }
             Slash::Help => conversation.take(Input::Tell { text: slash::help() }),
             Slash::Usage => {
-                let text = status::usage(conversation, &self.asking);
+                let text = status::usage(conversation, &self.sampler);
                 conversation.take(Input::Tell { text });
             }
             Slash::System if rest == "new" => {
@@ -332,7 +332,7 @@ impl Agent {
             Slash::Fork => chats::fork(conversation, None),
             Slash::Save => chats::copy(conversation, None, Some(rest.to_owned())),
             Slash::Export => {
-                chats::export(conversation, &self.desk, &self.asking.models, rest, false);
+                chats::export(conversation, &self.desk, &self.sampler.models, rest, false);
             }
             Slash::Copy => chats::copy_reply(conversation),
             Slash::History => conversation.show(Show::Tell(Report::History)),
@@ -389,7 +389,7 @@ impl Agent {
 
     /// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
     fn choose_model(&mut self, text: &str) {
-        let (chosen, tuning) = match self.asking.chosen(&self.conversation.session, text) {
+        let (chosen, tuning) = match self.sampler.chosen(&self.conversation.session, text) {
             Ok(chosen) => chosen,
             Err(why) => return self.conversation.notice(Level::Error, why),
         };
@@ -414,7 +414,7 @@ impl Agent {
 
     /// Uses a new key of a provider. A session on the tour changes to that provider's model.
     fn connect(&mut self, provider: &str, file: &Path) {
-        let models = &mut self.asking.models;
+        let models = &mut self.sampler.models;
         models.connect(provider, file);
         let is_tour = models.is_tour(&self.conversation.session.model);
         if is_tour && models.resolve(provider).is_ok() {
@@ -437,7 +437,7 @@ impl Agent {
             Sampled::Done(reply) => self.replied(turn, reply),
             Sampled::Failed(failure) => {
                 let (by, partial) = self.turn.end_reply();
-                let input = self.asking.failed(conversation, turn, failure, by, partial);
+                let input = self.sampler.failed(conversation, turn, failure, by, partial);
                 conversation.take(input);
             }
         }
@@ -449,7 +449,7 @@ impl Agent {
         let reply = work::sendable(reply, &conversation.session);
         let plans = work::plans(desk, &reply);
         let touched = work::touched(desk, &reply, &plans);
-        self.asking.replied(conversation, desk, &reply);
+        self.sampler.replied(conversation, desk, &reply);
         conversation.take(Input::Replied { turn, reply, plans });
         self.guidance.touch(conversation, &touched);
     }

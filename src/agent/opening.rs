@@ -109,8 +109,8 @@ impl Opening {
         let opened = Opened {
             instead: self.instead.take(),
             root: desk.root.clone(),
-            ephemeral: conversation.store.is_none() && conversation.reads.is_none(),
-            reading: conversation.reads.is_some(),
+            ephemeral: conversation.store.is_none() && conversation.read_only.is_none(),
+            reading: conversation.read_only.is_some(),
             reviews: self.recorded.iter().map(|it| it.name.clone()).collect(),
             show: std::mem::take(&mut self.shown),
             draft,

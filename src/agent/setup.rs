@@ -93,7 +93,7 @@ impl Command {
     /// Returns the command if the conversation accepts it. A read-only conversation gives other commands back with the
     /// reason.
     pub(super) fn permitted(self, conversation: &Conversation) -> Option<Command> {
-        if conversation.reads.is_none() {
+        if conversation.read_only.is_none() {
             return Some(self);
         }
         let why = "This conversation is read-only here. /fork continues it in a copy.".to_owned();
@@ -164,7 +164,7 @@ pub struct Setup {
     /// The session that could not be opened, in whose place this one was opened.
     pub instead: Option<SessionId>,
     /// If the session is read-only: why, and what to do.
-    pub reads: Option<String>,
+    pub read_only: Option<String>,
     /// Files that are under review in the editor.
     pub live: Vec<PathBuf>,
     /// The reviews that the editor has to reopen.

@@ -1,6 +1,6 @@
 //! The status of a conversation, for the winbar and for scripts.
 
-use super::asking::Asking;
+use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
 use crate::conversation::report::{QueuedMessage, Status};
@@ -8,11 +8,11 @@ use crate::session::{Phase, State};
 use crate::view::grouped;
 
 /// The current status.
-pub(super) fn status(conversation: &Conversation, asking: &Asking, turn: &Turn) -> Status {
+pub(super) fn status(conversation: &Conversation, sampler: &Sampler, turn: &Turn) -> Status {
     let session = &conversation.session;
     let (phase, waiting_for) = phase(conversation, turn);
     let running = session.open().iter().find(|it| it.state == State::Running);
-    let chosen = asking.models.resolve(&session.model).ok();
+    let chosen = sampler.models.resolve(&session.model).ok();
     let rests = matches!(session.phase, Phase::Resting { .. });
     let retry = conversation.retry.as_ref().filter(|_| rests);
     Status {
@@ -22,7 +22,7 @@ pub(super) fn status(conversation: &Conversation, asking: &Asking, turn: &Turn) 
         tool: running.map(|it| it.call.tool.clone()),
         model: session.model.clone(),
         mode: session.mode,
-        tour: asking.models.is_tour(&session.model),
+        tour: sampler.models.is_tour(&session.model),
         unsaved: conversation.is_unsaved(),
         input: session.usage.read(),
         output: session.usage.output,
@@ -33,16 +33,16 @@ pub(super) fn status(conversation: &Conversation, asking: &Asking, turn: &Turn) 
         retry_ms: retry.map(|it| it.ms),
         retry_why: retry.map(|it| it.why.clone()),
         silent_ms: turn.silent_ms(),
-        hit: asking.hit,
+        hit: sampler.hit,
         cost: (session.spent > 0.0).then_some(session.spent),
         unpriced: session.unpriced,
     }
 }
 
 /// The tokens and cost of a conversation, for `/usage`.
-pub(super) fn usage(conversation: &Conversation, asking: &Asking) -> String {
+pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
     let session = &conversation.session;
-    let chosen = asking.models.resolve(&session.model).ok();
+    let chosen = sampler.models.resolve(&session.model).ok();
     let window = chosen.map_or(0, |it| u64::from(it.facts.window));
     let usage = session.usage;
     let read = usage.read();

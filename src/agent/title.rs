@@ -2,7 +2,7 @@
 //! first line of the first message stays the title.
 
 use super::aside::{Aside, Question};
-use super::asking::Asking;
+use super::sampler::Sampler;
 use crate::conversation::Conversation;
 use crate::event::Named;
 use crate::message::{Block, Reply, Role};
@@ -19,7 +19,7 @@ const MAX_TOKENS: u32 = 1_000;
 const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in its own \
     language, on one line. Answer with the title alone.";
 
-impl Asking {
+impl Sampler {
     /// Asks for a title, which is sent to `results`.
     pub(super) fn ask_for_title(
         &mut self,

@@ -3,7 +3,7 @@
 
 use super::incoming::{Outcome, Start};
 use super::places;
-use super::unavailable::Begin;
+use super::unavailable::Source;
 use crate::conversation::report::{Copy, Level};
 use crate::event::SessionId;
 use crate::reach::Reach;
@@ -80,7 +80,7 @@ impl Archive {
     }
 
     /// A session with all that the disk holds about it.
-    pub(super) fn start(&self, id: SessionId, begin: Begin, shown: bool) -> Start {
+    pub(super) fn start(&self, id: SessionId, source: Source, shown: bool) -> Start {
         let others = self.project.names().len();
         let relative = || {
             let mut all = self.project.relatives().into_iter();
@@ -88,8 +88,8 @@ impl Archive {
         };
         Start {
             recorded: self.project.under_review(&id, &self.reach),
-            unsent: match &begin {
-                Begin::Reading(..) => self.project.unsent(&id),
+            unsent: match &source {
+                Source::ReadOnly(..) => self.project.unsent(&id),
                 _ => Draft::default(),
             },
             is_kept: !self.project.is_free(&id.0),
@@ -98,13 +98,13 @@ impl Archive {
             warning: places::warning(self.project.root()),
             in_place_of: None,
             id,
-            begin,
+            source,
             shown,
         }
     }
 
-    pub(super) fn started(&self, id: SessionId, begin: Begin, shown: bool) -> Vec<Outcome> {
-        vec![Outcome::Start(Box::new(self.start(id, begin, shown)))]
+    pub(super) fn started(&self, id: SessionId, source: Source, shown: bool) -> Vec<Outcome> {
+        vec![Outcome::Start(Box::new(self.start(id, source, shown)))]
     }
 
     /// The result of opening a session. If it is unavailable, it opens read-only, or a new session opens in its place
@@ -116,7 +116,7 @@ impl Archive {
         asked: &OpenRequest,
     ) -> Vec<Outcome> {
         let unavailable = match opened {
-            Ok(opened) => return self.started(id, Begin::of(opened), asked.shown),
+            Ok(opened) => return self.started(id, Source::of(opened), asked.shown),
             Err(Unavailable::Newer(_)) => return self.read(id, asked.shown),
             Err(Unavailable::Locked(holder)) if asked.has_current => {
                 return vec![Outcome::Locked(id, holder)];
@@ -125,21 +125,24 @@ impl Archive {
         };
         let (read, what) = self.salvage(&id, &unavailable);
         let (other, opened) = self.open_free(&id.0, &asked.taken);
-        let (begin, so) = match (opened, read) {
+        let (source, so) = match (opened, read) {
             (Ok(mut opened), Some(mut read)) => {
                 opened.store.keep_outputs(&mut read);
                 let opened = Opened { session: Some(read), replayed: true, ..opened };
-                (Begin::of(opened), format!("{what} continue in this new conversation, `{other}`."))
+                (
+                    Source::of(opened),
+                    format!("{what} continue in this new conversation, `{other}`."),
+                )
             }
             (Ok(opened), None) => {
-                (Begin::of(opened), format!("This new conversation, `{other}`, is open instead."))
+                (Source::of(opened), format!("This new conversation, `{other}`, is open instead."))
             }
             (Err(_), Some(read)) => {
                 let so = format!("{what} continue in this new conversation, in memory only.");
-                (Begin::InMemory(Box::new(read)), so)
+                (Source::InMemory(Box::new(read)), so)
             }
             (Err(_), None) => (
-                Begin::in_memory(),
+                Source::in_memory(),
                 "This new conversation is open instead, in memory only.".to_owned(),
             ),
         };
@@ -151,7 +154,7 @@ impl Archive {
             ));
             locked = Some(Outcome::Locked(id.clone(), holder));
         }
-        let mut start = self.start(other, begin, asked.shown);
+        let mut start = self.start(other, source, asked.shown);
         start.in_place_of = Some((id, why));
         [Outcome::Start(Box::new(start))].into_iter().chain(locked).collect()
     }
@@ -196,7 +199,7 @@ impl Archive {
     /// Opens a session that this program may not change, read-only.
     pub(super) fn read(&self, id: SessionId, shown: bool) -> Vec<Outcome> {
         let why = match self.project.open(&id) {
-            Ok(opened) => return self.started(id, Begin::of(opened), shown),
+            Ok(opened) => return self.started(id, Source::of(opened), shown),
             Err(unavailable) => unavailable.say(&id.0),
         };
         match self.project.read(&id) {
@@ -208,7 +211,7 @@ impl Archive {
                 };
                 let why =
                     format!("{why}{unread} It is read-only here: /fork continues it in a copy.");
-                self.started(id, Begin::Reading(Box::new(session), why), shown)
+                self.started(id, Source::ReadOnly(Box::new(session), why), shown)
             }
             Err(unavailable) => vec![Outcome::Notice(Level::Error, unavailable.say(&id.0))],
         }
@@ -227,10 +230,10 @@ impl Archive {
         if session.is_some() && (opened.interrupted || has_reviews) {
             let text = "A turn was interrupted in this project. :Caliban shows it.".to_owned();
             let notice = (!has_reviews).then_some(Outcome::Notice(Level::Info, text));
-            return self.started(id, Begin::of(opened), false).into_iter().chain(notice).collect();
+            return self.started(id, Source::of(opened), false).into_iter().chain(notice).collect();
         }
         if let Some(Err(error)) = session.map(|it| opened.store.settle(it)) {
-            tracing::warn!("what stood in the journal alone stays there: {error}");
+            tracing::warn!("the journal could not be merged into the session file: {error}");
         }
         Vec::new()
     }
@@ -241,7 +244,7 @@ impl Archive {
         &self,
         of: SessionId,
         root: Option<&Path>,
-        reads: bool,
+        read_only: bool,
         taken: &[String],
     ) -> Vec<Outcome> {
         let relatives = root.map(|_| self.project.relatives()).unwrap_or_default();
@@ -249,7 +252,7 @@ impl Archive {
         match other.unwrap_or(&self.project).read(&of) {
             Ok((read, _)) => {
                 let copy = Copy { session: Box::new(read.fork(None)), name: None };
-                self.keep_copy((of, reads), copy, taken)
+                self.keep_copy((of, read_only), copy, taken)
             }
             Err(unavailable) => vec![Outcome::Notice(Level::Error, unavailable.say(&of.0))],
         }
@@ -259,7 +262,7 @@ impl Archive {
     /// read-only here.
     pub(super) fn keep_copy(
         &self,
-        (of, reads): (SessionId, bool),
+        (of, read_only): (SessionId, bool),
         mut copy: Copy,
         taken: &[String],
     ) -> Vec<Outcome> {
@@ -293,9 +296,9 @@ impl Archive {
             return vec![Outcome::Notice(level, text)];
         }
         (opened.session, opened.replayed) = (Some(*copy.session), true);
-        let mut start = self.start(id, Begin::of(opened), true);
+        let mut start = self.start(id, Source::of(opened), true);
         // the text in the original's composer moves to the copy
-        start.in_place_of = reads.then(|| (of, String::new()));
+        start.in_place_of = read_only.then(|| (of, String::new()));
         vec![Outcome::Start(Box::new(start))]
     }
 
@@ -342,7 +345,7 @@ impl Archive {
             "{head} It is read-only here: /fork continues it in a copy, `:Caliban resume {id}` offers to take it \
              back."
         );
-        let start = self.started(id, Begin::Reading(Box::new(read), why), false);
+        let start = self.started(id, Source::ReadOnly(Box::new(read), why), false);
         [Outcome::Notice(Level::Warn, head)].into_iter().chain(start).collect()
     }
 

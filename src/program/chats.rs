@@ -4,7 +4,7 @@ use super::Program;
 use super::archive::OpenRequest;
 use super::incoming::Outcome;
 use super::lanes::Lane;
-use super::unavailable::Begin;
+use super::unavailable::Source;
 use crate::agent::{Act, Command};
 use crate::conversation::report::{Copy, Level};
 use crate::event::SessionId;
@@ -48,7 +48,7 @@ impl Program {
             if !ephemeral {
                 let (id, opened) = it.open_free(&base, &taken);
                 return match opened {
-                    Ok(opened) => it.started(id, Begin::of(opened), shown),
+                    Ok(opened) => it.started(id, Source::of(opened), shown),
                     unavailable => it.loaded(
                         id,
                         unavailable,
@@ -58,7 +58,7 @@ impl Program {
             }
             let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
             let id = SessionId(it.project.free_name(&base, is_taken));
-            it.started(id, Begin::in_memory(), shown)
+            it.started(id, Source::in_memory(), shown)
         });
     }
 
@@ -127,10 +127,10 @@ impl Program {
             let text = "The conversation was closed before a copy of it was kept.".to_owned();
             return self.notice(Level::Warn, text);
         };
-        let (reads, taken) = (self.sessions.reads(session), self.sessions.taken());
+        let (read_only, taken) = (self.sessions.read_only(session), self.sessions.taken());
         let named = copy.name.iter().map(|it| self.sessions.reserve(&SessionId(it.clone())));
         let lanes = named.chain([session]).map(Lane::Session).collect();
-        self.open_on_thread(lanes, move |it| it.keep_copy((of, reads), copy, &taken));
+        self.open_on_thread(lanes, move |it| it.keep_copy((of, read_only), copy, &taken));
     }
 
     /// Stops a session's turn, closes the session and moves its files to the trash.

@@ -5,7 +5,7 @@ use super::archive::Archive;
 use super::commands;
 use super::connect::Connected;
 use super::lanes::Lane;
-use super::unavailable::Begin;
+use super::unavailable::Source;
 use crate::agent::Command;
 use crate::conversation::report::{Copy, Level, Wish};
 use crate::event::SessionId;
@@ -78,7 +78,7 @@ pub(super) enum Outcome {
 /// A session that is about to begin, with all that the disk holds about it.
 pub(super) struct Start {
     pub(super) id: SessionId,
-    pub(super) begin: Begin,
+    pub(super) source: Source,
     /// The session in whose place this one opens, and the reason; an empty reason is not shown.
     pub(super) in_place_of: Option<(SessionId, String)>,
     /// Whether the chat shows the session at once.

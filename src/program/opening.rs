@@ -2,7 +2,7 @@
 
 use super::incoming::{Incoming, Start};
 use super::places::{config_dir, data_dir, outputs_dir, own_file};
-use super::unavailable::Begin;
+use super::unavailable::Source;
 use super::{Program, settings};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
@@ -27,7 +27,7 @@ const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`
 
 /// The parts of a session that are known when it begins.
 #[derive(Default)]
-struct Begun {
+struct Parts {
     store: Option<Store>,
     session: Session,
     replayed: bool,
@@ -35,24 +35,24 @@ struct Begun {
     draft: Draft,
     warnings: Vec<String>,
     /// If the session is read-only: why, and what to do.
-    reads: Option<String>,
+    read_only: Option<String>,
 }
 
-impl Begun {
-    fn of(begin: Begin, unsent: Draft) -> Begun {
-        match begin {
-            Begin::Opened(it) => Begun {
+impl Parts {
+    fn of(source: Source, unsent: Draft) -> Parts {
+        match source {
+            Source::Opened(it) => Parts {
                 store: Some(it.store),
                 session: it.session.unwrap_or_default(),
                 replayed: it.replayed,
                 partial: it.partial,
                 draft: it.draft,
                 warnings: it.warnings,
-                reads: None,
+                read_only: None,
             },
-            Begin::InMemory(it) => Begun { session: *it, ..Begun::default() },
-            Begin::Reading(it, why) => {
-                Begun { session: *it, draft: unsent, reads: Some(why), ..Begun::default() }
+            Source::InMemory(it) => Parts { session: *it, ..Parts::default() },
+            Source::ReadOnly(it, why) => {
+                Parts { session: *it, draft: unsent, read_only: Some(why), ..Parts::default() }
             }
         }
     }
@@ -102,18 +102,19 @@ impl Program {
 
     /// Begins an opened session: its screen, its agent and their channels.
     pub(super) fn start(&mut self, start: Start) {
-        let open = self.sessions.named(&start.id).filter(|it| !self.sessions.reads(*it));
+        let open = self.sessions.named(&start.id).filter(|it| !self.sessions.read_only(*it));
         if let Some(open) = open.filter(|it| self.sessions.runs(*it)) {
             return self.came_twice(open, start);
         }
         self.default_model(None);
         let intro = self.intro(&start);
-        let Start { id, begin, in_place_of, shown, recorded, unsent, is_kept, warning, .. } = start;
+        let Start { id, source, in_place_of, shown, recorded, unsent, is_kept, warning, .. } =
+            start;
         let (instead, why) = in_place_of.unzip();
         let why = why.filter(|it| !it.is_empty());
         let mut warnings: Vec<String> = why.into_iter().chain(warning).collect();
-        let Begun { store, mut session, replayed, partial, draft, warnings: others, reads } =
-            Begun::of(begin, unsent);
+        let Parts { store, mut session, replayed, partial, draft, warnings: others, read_only } =
+            Parts::of(source, unsent);
         warnings.extend(others);
         if session.model.is_empty()
             || self.models.is_tour(&session.model)
@@ -128,7 +129,7 @@ impl Program {
         if self.current.and_then(|it| self.sessions.name(it)).as_ref() != Some(&id) {
             let _ = self.notes.send((id.clone(), is_kept));
         }
-        let link = self.sessions.begin(&id, agent, reads.is_some());
+        let link = self.sessions.begin(&id, agent, read_only.is_some());
         self.current = Some(link.session);
         let wishes = self.wishes_of(link.session);
         tokio::spawn(screen::run(link.clone(), stored, show_end));
@@ -155,7 +156,7 @@ impl Program {
             intro,
             warnings,
             instead,
-            reads,
+            read_only,
         };
         tokio::spawn(agent::run(setup, inbox));
     }
@@ -176,8 +177,8 @@ impl Program {
     /// A session of this name has begun in the meantime: the chat shows that one. A new session that is never saved
     /// takes another name.
     fn came_twice(&mut self, open: Handle, start: Start) {
-        let Start { id, begin, shown, .. } = start;
-        if matches!(&begin, Begin::InMemory(it) if it.is_blank()) {
+        let Start { id, source, shown, .. } = start;
+        if matches!(&source, Source::InMemory(it) if it.is_blank()) {
             let name = Some(id.0);
             return self.step(Incoming::from_editor(FromNvim::New { name, ephemeral: true }));
         }

@@ -15,7 +15,7 @@ struct Running {
     /// `None` while a task opens or closes the session.
     agent: Option<Agent>,
     /// The session is read-only.
-    reads: bool,
+    read_only: bool,
 }
 
 pub(super) struct Sessions {
@@ -67,8 +67,8 @@ impl Sessions {
     }
 
     /// Whether a session is read-only.
-    pub(super) fn reads(&self, session: Handle) -> bool {
-        self.running.get(&session).is_some_and(|it| it.reads)
+    pub(super) fn read_only(&self, session: Handle) -> bool {
+        self.running.get(&session).is_some_and(|it| it.read_only)
     }
 
     /// The names that no other session may get, including those of sessions that a task opens or closes.
@@ -82,18 +82,18 @@ impl Sessions {
     }
 
     /// Begins a session under a name. A session that had the name ends, and the name is no former name any more.
-    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, reads: bool) -> SessionLink {
+    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, read_only: bool) -> SessionLink {
         if let Some(ended) = self.named(name) {
             self.end(ended);
         }
         self.former.remove(name);
-        self.add(name, Some(agent), reads)
+        self.add(name, Some(agent), read_only)
     }
 
-    fn add(&mut self, name: &SessionId, agent: Option<Agent>, reads: bool) -> SessionLink {
+    fn add(&mut self, name: &SessionId, agent: Option<Agent>, read_only: bool) -> SessionLink {
         self.last = self.last.next();
         let (name, given) = watch::channel(name.clone());
-        self.running.insert(self.last, Running { name, agent, reads });
+        self.running.insert(self.last, Running { name, agent, read_only });
         SessionLink::new(self.last, self.editor.clone(), given)
     }
 

@@ -18,23 +18,23 @@ const HANDOVER: Duration = Duration::from_millis(500);
 /// How long it waits after the other Neovim was asked for the session. Its user may be in the middle of something.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How a session begins here.
-pub(super) enum Begin {
+/// Where the content of a beginning session comes from.
+pub(super) enum Source {
     Opened(Box<Opened>),
     /// In memory only. The session may hold what could be read of one that cannot be opened.
     InMemory(Box<Session>),
     /// Read-only; the text says why, and what to do.
-    Reading(Box<Session>, String),
+    ReadOnly(Box<Session>, String),
 }
 
-impl Begin {
-    pub(super) fn of(opened: Opened) -> Begin {
-        Begin::Opened(Box::new(opened))
+impl Source {
+    pub(super) fn of(opened: Opened) -> Source {
+        Source::Opened(Box::new(opened))
     }
 
     /// An empty session that is never saved.
-    pub(super) fn in_memory() -> Begin {
-        Begin::InMemory(Box::default())
+    pub(super) fn in_memory() -> Source {
+        Source::InMemory(Box::default())
     }
 }
 
@@ -72,9 +72,9 @@ impl Program {
             }
             Way::Fork => {
                 let of = self.sessions.reserve(&session);
-                let reads = self.sessions.reads(of);
+                let read_only = self.sessions.read_only(of);
                 self.open_on_thread(vec![Lane::Session(of)], move |it| {
-                    it.fork(session, root.as_deref(), reads, &taken)
+                    it.fork(session, root.as_deref(), read_only, &taken)
                 });
             }
             Way::Take => self.take_over(session),
@@ -87,8 +87,8 @@ impl Program {
         self.begin_opening(Vec::new(), |archive| async move {
             match archive.open_within(&session, PATIENCE).await {
                 Ok(opened) => {
-                    let begin = Begin::of(opened);
-                    archive.on_thread(move |it| it.started(session, begin, true)).await
+                    let source = Source::of(opened);
+                    archive.on_thread(move |it| it.started(session, source, true)).await
                 }
                 Err(unavailable) => {
                     let text =
@@ -119,7 +119,7 @@ impl Program {
     /// Gives a session to another Neovim: its turn is stopped, everything is saved, and here the session becomes
     /// read-only.
     pub(super) fn give_up(&mut self, Yield { session, by }: Yield) {
-        let of = self.sessions.named(&session).filter(|it| !self.sessions.reads(*it));
+        let of = self.sessions.named(&session).filter(|it| !self.sessions.read_only(*it));
         let Some((of, agent)) = of.and_then(|it| Some((it, self.sessions.close(it)?))) else {
             return;
         };

@@ -259,7 +259,7 @@ pub(super) fn setup(
         choice: Choice::default(),
         places: None,
         instead: None,
-        reads: None,
+        read_only: None,
         live: Vec::new(),
         recorded: Vec::new(),
         shown: false,

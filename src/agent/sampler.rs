@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// The last request, and the provider that it went to.
 pub(super) type Sent = (Arc<dyn Provider>, Arc<Request>);
 
-pub(super) struct Asking {
+pub(super) struct Sampler {
     pub(super) models: Models,
     /// Whether to ask the model for a title.
     pub(super) titles: bool,
@@ -34,9 +34,9 @@ pub(super) struct Asking {
     pub(super) hit: Option<u32>,
 }
 
-impl Asking {
-    pub(super) fn new(models: Models, titles: bool, tally: Option<PathBuf>) -> Asking {
-        Asking { models, titles, tally, sent: None, cached: None, hit: None }
+impl Sampler {
+    pub(super) fn new(models: Models, titles: bool, tally: Option<PathBuf>) -> Sampler {
+        Sampler { models, titles, tally, sent: None, cached: None, hit: None }
     }
 
     /// The format in which a model writes its edits.
