@@ -1,5 +1,5 @@
-//! What reading an answer costs: each dialect's decoder by itself, and the whole way from a socket beside
-//! copying the bytes.
+//! The cost of reading an answer: each dialect's decoder alone, and reading from a socket compared with copying the
+//! bytes.
 
 use super::proc;
 use caliban::message::Request;
@@ -14,7 +14,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An answer of a dialect: before the text, a piece of it (`%`), behind it; as the provider sends them.
+/// An answer in a dialect as the provider sends it: the bytes before the text, a piece of text (`%`), the bytes after
+/// it.
 struct Shape {
     dialect: &'static str,
     head: &'static str,
@@ -55,16 +56,16 @@ const SHAPES: [Shape; 5] = [
     },
 ];
 
-/// A piece of text of twenty bytes, an escape among them.
+/// A piece of text of twenty bytes with one escape.
 const TEXT: &str = "of a line, and so\\n- ";
-/// Bytes that a decoder reads by itself.
+/// The bytes that a decoder reads in one try.
 const LONG: usize = 40 << 20;
-/// How often it does.
+/// The number of tries.
 const TRIES: usize = 9;
-/// Bytes that come by a socket, and in what pieces.
+/// The bytes of a reply over a socket, and of each chunk.
 const REPLY: usize = 2 << 20;
 const CHUNK: usize = 20;
-/// Between two chunks, so that each arrives by itself, as over a network.
+/// The pause between two chunks, so that each arrives alone, as over a network.
 const GAP: Duration = Duration::from_micros(15);
 
 impl Shape {
@@ -98,7 +99,8 @@ fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "**short**" }
 }
 
-/// Each dialect's best. They are taken in turn, so that a slow second of the machine's is nobody's.
+/// Each dialect's best speed in MB/s. The dialects take turns, so that a slow moment of the machine affects all of
+/// them.
 fn speeds() -> [f64; SHAPES.len()] {
     let streams = SHAPES.map(|shape| (Dialect::named(shape.dialect).unwrap(), shape.stream(LONG)));
     let mut best = [0.0; SHAPES.len()];
@@ -127,7 +129,7 @@ fn speed(dialect: Dialect, stream: &[u8]) -> f64 {
     stream.len() as f64 / 1e6 / seconds
 }
 
-/// The CPU time of reading a reply through the provider, times that of only copying its bytes.
+/// The CPU time of reading a reply through the provider, divided by the time of copying its bytes.
 fn beside_copying(shape: &Shape) -> f64 {
     let body = Arc::new(shape.stream(REPLY));
     let copied = measured(&body, |url| async move {
@@ -159,7 +161,7 @@ fn beside_copying(shape: &Shape) -> f64 {
     read / copied
 }
 
-/// The CPU time of this thread in milliseconds, while the body comes in small pieces.
+/// The CPU time of this thread in milliseconds while it reads a body that arrives in small pieces.
 fn measured<F: Future<Output = usize>>(body: &Arc<Vec<u8>>, read: impl FnOnce(String) -> F) -> f64 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

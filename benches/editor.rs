@@ -1,4 +1,4 @@
-//! A real Neovim with a UI attached: what is typed, and when which sign is on the screen.
+//! A real Neovim with a UI attached: types keys, and notes when signs appear on the screen.
 
 use super::Subject;
 use caliban::store::Project;
@@ -9,13 +9,13 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Nothing that is awaited may take longer.
+/// The longest wait.
 const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: (u32, u32) = (160, 45);
-/// Columns of the floors' chat: as many as Caliban's has on this screen.
+/// The columns of the floors' chat: the same as Caliban's on this screen.
 const WIDTH: &str = "64";
 
-enum News {
+enum Received {
     Answer(u64, Result<Value, Value>),
     Seen(char, Instant),
 }
@@ -23,14 +23,14 @@ enum News {
 pub(crate) struct Editor {
     child: Child,
     stdin: ChildStdin,
-    news: Receiver<News>,
+    received: Receiver<Received>,
     seen: Vec<(char, Instant)>,
     last_id: u64,
     typed: u32,
     home: tempfile::TempDir,
 }
 
-/// Signs that the bench looks for on the screen; nothing else shows them: Braille and runes.
+/// Whether a character is a sign that the bench looks for: Braille and runes, which nothing else shows.
 fn is_sign(c: char) -> bool {
     ('\u{2801}'..='\u{28ff}').contains(&c) || ('\u{16a0}'..='\u{16ea}').contains(&c)
 }
@@ -46,7 +46,7 @@ impl Editor {
         editor
     }
 
-    /// How long an editor takes from its start to the first screen, in a project whose sessions are prepared.
+    /// The time from an editor's start to its first screen, in a project with prepared sessions.
     pub(crate) fn first_screen(port: u16, prepare: impl Fn(&Project)) -> Duration {
         let home = tempfile::Builder::new().prefix("caliban-bench-").tempdir().unwrap();
         let project = home.path().join("project");
@@ -62,7 +62,7 @@ impl Editor {
         sessions(&self.home)
     }
 
-    /// Opens `first.txt`, where there is one.
+    /// Starts Neovim, with `first.txt` if it exists.
     fn spawn(subject: Subject, port: u16, home: tempfile::TempDir) -> Editor {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let project = home.path().join("project");
@@ -106,10 +106,10 @@ impl Editor {
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take().unwrap();
         let stdout = BufReader::with_capacity(1 << 16, child.stdout.take().unwrap());
-        let (sender, news) = channel();
+        let (sender, received) = channel();
         std::thread::spawn(move || listen(stdout, &sender));
         let mut editor =
-            Editor { child, stdin, news, seen: Vec::new(), last_id: 0, typed: 0, home };
+            Editor { child, stdin, received, seen: Vec::new(), last_id: 0, typed: 0, home };
         let options = ["rgb", "ext_linegrid"].map(|it| (Value::from(it), Value::from(true)));
         let size = [SIZE.0.into(), SIZE.1.into(), Value::Map(options.to_vec())];
         editor.request("nvim_ui_attach", size.to_vec());
@@ -121,7 +121,7 @@ impl Editor {
         std::fs::write(self.home.path().join("project").join(name), text).unwrap();
     }
 
-    /// Types, and waits until all of it is done and drawn.
+    /// Types keys and waits until all of them are handled and drawn.
     pub(crate) fn done(&mut self, keys: &str) -> Duration {
         let sent = Instant::now();
         self.keys(keys);
@@ -133,7 +133,7 @@ impl Editor {
         self.child.id()
     }
 
-    /// The program that was started from the editor.
+    /// The process id of the editor's child program.
     pub(crate) fn program(&mut self) -> Option<u32> {
         let children = self.request("nvim_get_proc_children", vec![self.pid().into()]);
         u32::try_from(children[0].as_u64()?).ok()
@@ -148,15 +148,15 @@ impl Editor {
         let id = self.last_id;
         self.write(vec![0.into(), id.into(), method.into(), Value::Array(arguments)]);
         loop {
-            match self.news.recv_timeout(LIMIT).expect(method) {
-                News::Answer(of, result) if of == id => return result.unwrap(),
-                News::Answer(..) => {}
-                News::Seen(sign, at) => self.seen.push((sign, at)),
+            match self.received.recv_timeout(LIMIT).expect(method) {
+                Received::Answer(of, result) if of == id => return result.unwrap(),
+                Received::Answer(..) => {}
+                Received::Seen(sign, at) => self.seen.push((sign, at)),
             }
         }
     }
 
-    /// Types, waiting for nothing.
+    /// Types keys without waiting.
     pub(crate) fn keys(&mut self, keys: &str) {
         let arguments = vec![keys.into()];
         self.write(vec![2.into(), "nvim_input".into(), Value::Array(arguments)]);
@@ -168,17 +168,19 @@ impl Editor {
         self.stdin.write_all(&bytes).unwrap();
     }
 
-    /// Takes what comes for so long.
+    /// Receives messages for this time.
     pub(crate) fn listen(&mut self, time: Duration) {
         let end = Instant::now() + time;
-        while let Ok(news) = self.news.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            if let News::Seen(sign, at) = news {
+        while let Ok(received) =
+            self.received.recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
+            if let Received::Seen(sign, at) = received {
                 self.seen.push((sign, at));
             }
         }
     }
 
-    /// When the sign came to the screen, if it did.
+    /// When the sign appeared on the screen, if it did.
     pub(crate) fn seen(&self, sign: char) -> Option<Instant> {
         self.seen.iter().find(|(seen, _)| *seen == sign).map(|(_, at)| *at)
     }
@@ -187,10 +189,10 @@ impl Editor {
         self.seen.clear();
     }
 
-    /// Types one sign in insert mode: how long it takes to the screen.
+    /// Types one sign in insert mode. Returns the time until it is on the screen.
     pub(crate) fn type_one(&mut self) -> Duration {
         self.typed += 1;
-        // Where the line begins anew, no cell shows the same sign as before.
+        // a new line begins, so no cell shows the same sign as before
         if self.typed.is_multiple_of(40) {
             self.keys("<C-u>");
         }
@@ -208,7 +210,9 @@ impl Editor {
             if let Some(at) = self.seen(sign) {
                 return at;
             }
-            if let Ok(News::Seen(sign, at)) = self.news.recv_timeout(Duration::from_millis(100)) {
+            if let Ok(Received::Seen(sign, at)) =
+                self.received.recv_timeout(Duration::from_millis(100))
+            {
                 self.seen.push((sign, at));
             }
             assert!(start.elapsed() < LIMIT, "{sign:?} never came to the screen");
@@ -229,7 +233,7 @@ impl Drop for Editor {
     }
 }
 
-fn listen(mut stdout: impl std::io::Read, sender: &Sender<News>) {
+fn listen(mut stdout: impl std::io::Read, sender: &Sender<Received>) {
     while let Ok(Value::Array(mut message)) = rmpv::decode::read_value(&mut stdout) {
         let at = Instant::now();
         match message[0].as_u64() {
@@ -237,11 +241,11 @@ fn listen(mut stdout: impl std::io::Read, sender: &Sender<News>) {
                 let result = message.pop().unwrap();
                 let error = message.pop().unwrap();
                 let answer = if error.is_nil() { Ok(result) } else { Err(error) };
-                let _ = sender.send(News::Answer(message[1].as_u64().unwrap(), answer));
+                let _ = sender.send(Received::Answer(message[1].as_u64().unwrap(), answer));
             }
             Some(2) if message[1].as_str() == Some("redraw") => {
                 for sign in signs(&message[2]) {
-                    let _ = sender.send(News::Seen(sign, at));
+                    let _ = sender.send(Received::Seen(sign, at));
                 }
             }
             _ => {}

@@ -1,4 +1,5 @@
-//! What matching an edit costs, and finding what a miss is most like: the worst that files and models bring.
+//! The cost of matching an edit, and of finding the most similar text for a misfit, in the worst cases of files and
+//! models.
 
 use super::proc;
 use super::report::median;
@@ -8,12 +9,12 @@ use caliban::text::Text;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Milliseconds.
+/// The limit in milliseconds.
 const LIMIT: f64 = 50.0;
-/// Calls of one reply, each of one edit on a text of so many lines of 50 bytes.
+/// The calls of one reply with one edit each, and the lines of 50 bytes in the text.
 const CALLS: usize = 200;
 const LINES: usize = 100_000;
-/// Milliseconds for all of them, and megabytes that are kept of them: three texts.
+/// The limits for all calls: milliseconds, and megabytes that are kept (three texts).
 const STACKED: f64 = 200.0;
 const KEPT: f64 = 25.0;
 
@@ -95,7 +96,7 @@ pub(crate) fn table() -> String {
     rows + &stacked()
 }
 
-/// Many calls that change one long text.
+/// Many calls that edit one long text.
 fn stacked() -> String {
     let line = |n: usize| format!("    let value_{n:06} = compute({n:06}, &other, 1);\n");
     let path = PathBuf::from("a.rs");

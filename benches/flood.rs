@@ -1,4 +1,4 @@
-//! A reply of thousands of calls: how long until it is answered, and how long a stop in the middle of it takes.
+//! A reply of thousands of calls: the time to answer it, and the time of a stop in the middle.
 
 use super::Subject;
 use super::editor::Editor;
@@ -14,7 +14,7 @@ fn read(n: usize) -> Value {
     json!({ "path": "notes.txt", "offset": n % 100 + 1, "limit": 1 })
 }
 
-/// Every hundredth call is a command, which waits for the user once the reads are done.
+/// Every hundredth call is a command, which waits for the user after the reads.
 fn table_of(calls: usize) -> String {
     let answered =
         ranked(milliseconds(&(0..3).map(|_| answered(calls)).collect::<Vec<_>>()).collect());
@@ -38,7 +38,7 @@ pub(crate) fn table() -> String {
     head + &[1000, CALLS].map(table_of).concat()
 }
 
-/// From the last byte of the reply to the arrival of the next request.
+/// The time from the reply's last byte to the next request.
 fn answered(calls: usize) -> Duration {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);
@@ -51,7 +51,7 @@ fn answered(calls: usize) -> Duration {
     turns.server.next().arrived - reply.last
 }
 
-/// From a stop to what shows that it is done: with `arriving` before the reply has ended.
+/// The time from a stop until the screen shows it; if `arriving`, the reply has not ended.
 fn stopped(calls: usize, arriving: bool) -> Duration {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);

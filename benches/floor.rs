@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[String]) {
     }
 }
 
-/// Takes the prompt out of each notification.
+/// Reads the prompts out of notifications.
 fn listen(prompts: &mpsc::Sender<String>) {
     let mut stdin = BufReader::new(std::io::stdin().lock());
     while let Ok(message) = rmpv::decode::read_value(&mut stdin) {

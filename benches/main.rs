@@ -52,7 +52,7 @@ impl Subject {
     }
 }
 
-/// The last four differ in the length of the chat only.
+/// The last four scenarios differ only in the length of the chat.
 const SCENARIOS: [Scenario; 7] = [
     Scenario { tokens: 2_000, rate: 200, before: 0, times: 1 },
     Scenario { tokens: 10_000, rate: 1_000, before: 0, times: 1 },
@@ -63,14 +63,14 @@ const SCENARIOS: [Scenario; 7] = [
     Scenario { tokens: 2_000, rate: 1_000, before: 5_000_000, times: 3 },
 ];
 
-/// What is measured by itself, by the name that `BENCH` gives it.
+/// A part of the bench that can be run alone, by its name in `BENCH`.
 struct Part {
     name: &'static str,
     table: fn() -> String,
 }
 
 impl Part {
-    /// Prints the table; `keep`: writes it too.
+    /// Prints the table. If `keep`, writes it to its file too.
     fn run(&self, keep: bool) {
         let table = (self.table)();
         if keep {
@@ -121,7 +121,9 @@ fn main() {
             continue;
         }
         for subject in Subject::ALL {
-            report.ways.push((subject, single::ways(subject, if quick { 5 } else { 12 })));
+            report
+                .round_trips
+                .push((subject, single::round_trips(subject, if quick { 5 } else { 12 })));
         }
         report.tools.push(single::tool(30));
         report.stops.push(single::stop(20));

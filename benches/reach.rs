@@ -1,4 +1,4 @@
-//! What it costs to find out whether a path may be read and written.
+//! The cost of deciding whether a path may be read or written.
 
 use caliban::reach::{Folders, Reach};
 use std::hint::black_box;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-/// Microseconds for one ruling.
+/// The limit for one decision in microseconds.
 const LIMIT: f64 = 20.0;
 const TIMES: u32 = 20_000;
 
@@ -60,7 +60,7 @@ pub(crate) fn table() -> String {
     rows + &in_the_editor()
 }
 
-/// The same of the checks that the editor makes.
+/// The rows for the checks that the editor makes.
 fn in_the_editor() -> String {
     let nvim = std::env::var("NVIM").unwrap_or_else(|_| "nvim".to_owned());
     let root = env!("CARGO_MANIFEST_DIR");

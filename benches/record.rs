@@ -1,4 +1,4 @@
-//! What a run measured, as a file of `doc/benchmarks`: the last run of each part, with where and when it was.
+//! Writes the tables of a run to `doc/benchmarks`: the last run of each part, with its machine and date.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(crate) fn keep(part: &str, command: &str, table: &str) {
     fs::write(path.with_extension("md"), text).expect("the record is written");
 }
 
-/// Day, commit and machine.
+/// The day, commit and machine of the run.
 fn circumstances() -> String {
     let now = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
     let commit = said("git", &["rev-parse", "--short", "HEAD"]);
@@ -46,7 +46,7 @@ fn circumstances() -> String {
     format!("{}, commit {commit}{changed}; {machine}, {os} {arch}, {nvim}", &now[..10])
 }
 
-/// What a command prints; nothing where it cannot be run.
+/// The output of a command; empty if it cannot be run.
 fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program)
         .args(arguments)

@@ -1,25 +1,25 @@
-//! The table: medians over the rounds, ratios to the floors, and the figures that are to be reached.
+//! The main table: medians over the rounds, ratios to the floors, and limits.
 
 use super::Subject;
-use super::single::{Start, Ways};
+use super::single::{RoundTrip, Start};
 use super::stream::{Measured, Scenario, ranked};
 
 #[derive(Default)]
 pub(crate) struct Report {
     pub(crate) streams: Vec<(Subject, Scenario, Measured)>,
-    pub(crate) ways: Vec<(Subject, Ways)>,
+    pub(crate) round_trips: Vec<(Subject, RoundTrip)>,
     pub(crate) tools: Vec<[f64; 3]>,
     pub(crate) stops: Vec<[f64; 3]>,
     pub(crate) questions: Vec<[[f64; 3]; 2]>,
     pub(crate) starts: Vec<Start>,
 }
 
-/// The most that Caliban may have.
+/// Caliban's limit for a figure.
 pub(crate) enum Target {
     None,
-    /// At most so much.
+    /// An absolute limit.
     Most(f64),
-    /// At most so many times *marked*, and never above so much.
+    /// At most the first number times *marked*, and at most the second number.
     Ratio(f64, f64),
 }
 
@@ -32,10 +32,10 @@ struct Line {
 }
 
 enum Of {
-    /// Of each round's times p50, p99 or the largest, and of these the median: what disturbs the machine in one
-    /// round does not make the figure.
+    /// The median over the rounds of each round's p50, p99 or maximum, so that a disturbance in one round does not
+    /// decide.
     Rank(fn(&Measured) -> &[f64], usize),
-    /// The median of the rounds.
+    /// The median over the rounds.
     Median(fn(&Measured) -> f64),
 }
 
@@ -65,7 +65,7 @@ const LINES: [Line; 16] = [
     line("both memory", "MB", Of::Median(|it| it.editor_memory + it.program_memory), Target::None),
 ];
 
-/// What must not grow with the chat: the longest to the empty one, at most so many times.
+/// The limit for figures that must not grow with the chat: the longest chat divided by the empty one.
 const FLAT: f64 = 1.2;
 
 impl Report {
@@ -79,7 +79,7 @@ impl Report {
             }
         }
         table += &self.flat(scenarios);
-        if !self.ways.is_empty() {
+        if !self.round_trips.is_empty() {
             table += &self.singles();
         }
         table
@@ -108,7 +108,7 @@ impl Report {
         rows
     }
 
-    /// The end of the longest chat to that of the empty one.
+    /// The rows that compare the longest chat with the empty one.
     fn flat(&self, scenarios: &[Scenario]) -> String {
         let (Some(long), Some(short)) =
             (scenarios.last(), scenarios.iter().rev().find(|it| it.before == 0))
@@ -128,8 +128,8 @@ impl Report {
     }
 
     fn singles(&self) -> String {
-        let way = |name: &str, of: fn(&Ways) -> f64, target: Target| {
-            let all = |subject| self.ways.iter().filter(move |it| it.0 == subject);
+        let way = |name: &str, of: fn(&RoundTrip) -> f64, target: Target| {
+            let all = |subject| self.round_trips.iter().filter(move |it| it.0 == subject);
             row(name, Subject::ALL.map(|it| Some(median(all(it).map(|it| of(&it.1))))), &target)
         };
         let own = |name: &str, value: f64, target| row(name, [None, None, Some(value)], &target);

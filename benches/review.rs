@@ -1,4 +1,4 @@
-//! Reviews: what 2,000 hunks in one file, a very long line and many files cost the user who types meanwhile.
+//! Reviews: how 2,000 hunks in one file, a very long line and many files affect a user who types.
 
 use super::Subject;
 use super::editor::Editor;
@@ -10,25 +10,25 @@ use rmpv::Value;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// One line of so many has a hunk.
+/// One line of this many has a hunk.
 const EVERY: usize = 50;
-/// Files of the last part, and hunks of each.
+/// The files of the last part, and the hunks of each.
 const FILES: usize = 20;
 const EACH: usize = 50;
-/// Milliseconds: a frame, a decision on all.
+/// The limits in milliseconds: for a frame, and for a decision on all hunks.
 const FRAME: f64 = 16.0;
 const ALL: f64 = 200.0;
-/// The floors' names in the file.
+/// The old and the new name in the text.
 const OLD: &str = "compute(";
 const NEW: &str = "calculate(";
 
 struct File {
     title: &'static str,
     text: String,
-    /// Lines from 1 where keys are typed: outside the hunks, and of the first hunk.
+    /// The lines (from 1) where keys are typed: outside of the hunks, and in the first hunk.
     outside: usize,
     inside: usize,
-    /// Hunks that are accepted one by one; others must be left.
+    /// The number of hunks that are accepted one by one. Some hunks have to remain after them.
     singly: usize,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn lines(count: usize, every: usize) -> String {
     (0..count).map(line).collect()
 }
 
-/// The editor's pauses and the keys of one phase, in milliseconds.
+/// The editor's pauses and the times of keys in one phase, in milliseconds.
 #[derive(Default)]
 pub(crate) struct Felt {
     pub(crate) pause: f64,
@@ -68,7 +68,7 @@ impl Bench<'_> {
         number(&self.editor().lua(&format!("return Review.{field}"), &[]))
     }
 
-    /// Lets edits arrive while a user types in another window; how long that took.
+    /// Lets edits arrive while a user types in another window. Returns how long that took, and the answer's sign.
     fn arrive(&mut self, edits: &serde_json::Value, files: usize) -> (Felt, Duration, char) {
         eprintln!("review, arrival");
         let want = self.count("entered") + files as f64;
@@ -88,7 +88,7 @@ impl Bench<'_> {
         (felt, took, sign)
     }
 
-    /// Types signs and new lines at a line; then all of that is undone.
+    /// Types signs and line breaks at a line, then undoes all of it.
     fn type_at(&mut self, line: usize, how: &str) -> [Felt; 2] {
         eprintln!("review, typing");
         let state = self.editor().lua("return vim.fn.changenr()", &[]);
@@ -115,7 +115,7 @@ impl Bench<'_> {
         [signs, breaks]
     }
 
-    /// The same keys again and again, each until all is drawn.
+    /// Types the same keys several times, each time until all is drawn.
     fn press(&mut self, keys: &str, times: usize) -> Felt {
         eprintln!("review, {keys}");
         self.felt(|it| {
@@ -129,7 +129,8 @@ impl Bench<'_> {
         })
     }
 
-    /// Decides all that is pending, until the model hears of it and answers with the sign.
+    /// Decides everything that is pending, and waits for the model's answer with the sign. Returns the time of the keys
+    /// in milliseconds.
     fn decide(&mut self, keys: &str, sign: char) -> f64 {
         eprintln!("review, {keys}");
         let files = self.count("settled");
@@ -160,7 +161,7 @@ pub(crate) fn one(name: &str, floor: Option<f64>, value: f64, target: &Target) -
     row(name, [floor, None, Some(value)], target)
 }
 
-/// Keys in a small file under review: `[signs, breaks]` outside its one hunk, and within.
+/// The times of keys in a small file under review: `[signs, breaks]` outside of its one hunk, and in it.
 fn small() -> [[Felt; 2]; 2] {
     with(|bench| {
         bench.editor().put("small.txt", &lines(200, 200));
@@ -255,8 +256,8 @@ fn many() -> String {
     })
 }
 
-/// The rows of the table. *plain*: the same file and keys without a review, the edits made by hand; *marked*: one hunk
-/// in a file of 200 lines.
+/// The rows of the table. *plain* is the same file and keys without a review, with the edits made by hand; *marked* is
+/// one hunk in a file of 200 lines.
 pub(crate) fn table() -> String {
     let wide = "    let value = lookup(other);".repeat(5_000_000 / 28);
     let files = [

@@ -1,5 +1,5 @@
-//! A long text as a `String` and as a rope: 2,000 edits in 5 MB, by one call and by as many, and a merge of as many
-//! changes. Each row is one run of both, in turns. A rope is searched chunk by chunk, without a copy.
+//! A long text as a `String` and as a rope: 2,000 edits in 5 MB, in one call or in 2,000 calls, and a merge of as many
+//! changes. Both run in turns for each row. The rope is searched chunk by chunk, without a copy.
 
 use super::proc;
 use caliban::edit::{self, Change, Edit, Manner, Replacement, Stack};
@@ -16,19 +16,19 @@ use std::time::Instant;
 const EDITS: usize = 2_000;
 const LINES: usize = 100_000;
 
-/// 50 bytes.
+/// A line of 50 bytes.
 fn line(n: usize) -> String {
     format!("    let value_{n:06} = compute({:06}, &other, 1);\n", n * 7 % 1_000_000)
 }
 
-/// 5 MB, and edits of single lines all over it, in no order.
+/// A text of 5 MB, and edits of single lines everywhere in it, in no order.
 fn task() -> (String, Vec<(String, String)>) {
     let text: String = (0..LINES).map(line).collect();
     let edits = (0..EDITS).map(|n| line(n * 7_919 % EDITS * (LINES / EDITS)));
     (text, edits.map(|old| (old.clone(), old.replace("compute", "look_it_up"))).collect())
 }
 
-/// The median of each, in ms, of runs by turns.
+/// The median times of both in milliseconds. They run in turns.
 fn beside<A, B>(mut one: impl FnMut() -> A, mut other: impl FnMut() -> B) -> [f64; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..5 {
@@ -42,7 +42,7 @@ fn beside<A, B>(mut one: impl FnMut() -> A, mut other: impl FnMut() -> B) -> [f6
     times.map(|it| super::report::median(it.into_iter()))
 }
 
-/// Where the only `old` is: like `edit`, it looks for a second one to the end.
+/// The position of the only `old`. Like `edit`, searches to the end for a second match.
 fn only_in_str(text: &str, old: &str) -> usize {
     let mut found = memmem::find_iter(text.as_bytes(), old);
     let at = found.next().unwrap();
@@ -54,7 +54,7 @@ fn only_in_rope(rope: &Rope, old: &str) -> usize {
     let finder = memmem::Finder::new(old);
     let kept = old.len() - 1;
     let (mut found, mut from) = (Vec::new(), 0);
-    // The end of what was searched, and the beginning of the next chunk: a place may lie across the two.
+    // the end of the searched text and the beginning of the next chunk, because a match may span both
     let mut seam: Vec<u8> = Vec::new();
     for chunk in rope.chunks() {
         let chunk = chunk.as_bytes();
@@ -116,7 +116,7 @@ fn splices(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     beside(in_string, in_rope)
 }
 
-/// What `edit::apply` does at least: each edit is looked for, and what comes out is one text.
+/// The least that `edit::apply` has to do: find each edit, and return one text.
 fn searched(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let in_string = || {
         let mut text = text.to_owned();
@@ -138,7 +138,7 @@ fn roped(text: &str, edits: &[(String, String)]) -> String {
     rope.to_string()
 }
 
-/// The whole of it as it is, beside the least that a rope could do.
+/// All of `edit::apply`, compared with the least that a rope has to do.
 fn by_one_call(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let texts = BTreeMap::from([(PathBuf::from("a.rs"), Some(Text::new(text)))]);
     let all: Vec<Edit> = edits.iter().map(change).collect();
@@ -152,7 +152,7 @@ fn by_one_call(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     beside(applied, || roped(text, edits))
 }
 
-/// The same, but each edit is a call; what a rope keeps of each is the text before it and after it.
+/// As `by_one_call`, but each edit is a call. The rope keeps the texts before and after each call.
 fn by_many_calls(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let path = PathBuf::from("a.rs");
     let all: Vec<Edit> = edits.iter().map(change).collect();
@@ -177,7 +177,7 @@ fn by_many_calls(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     beside(in_string, in_rope)
 }
 
-/// A tenth of the edits has another indentation than the text: what tolerates that reads a `&str`.
+/// A tenth of the edits have another indentation than the text. Matching those needs a `&str`.
 fn tolerated(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let few: Vec<(usize, &(String, String))> = edits.iter().take(EDITS / 10).enumerate().collect();
     let in_string = || {
@@ -207,8 +207,8 @@ fn tolerated(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     beside(in_string, in_rope)
 }
 
-/// `edit::merge` of two texts, each with half of the changes, beside a rope's: the same differences and places, the
-/// lines borrowed where they lie in one chunk, and the result built as a rope or patched into the base.
+/// `edit::merge` of two texts with half of the changes each, compared with a merge of ropes: the same differences, with
+/// lines borrowed from chunks, and the result built as a rope or patched into the base.
 fn merged(text: &str, edits: &[(String, String)]) -> [[f64; 2]; 2] {
     let made = |parity: usize| {
         let mut text = text.to_owned();
@@ -237,7 +237,7 @@ fn merged(text: &str, edits: &[(String, String)]) -> [[f64; 2]; 2] {
     ]
 }
 
-/// The changes of two sides that do not meet, put into the base from its end.
+/// Puts the changes of two sides, which do not overlap, into the base, from its end.
 fn rope_merged([base, own, other]: &[Rope; 3]) -> Rope {
     let [olds, owns, others] =
         [base, own, other].map(|it| it.lines().map(Cow::from).collect::<Vec<Cow<str>>>());
@@ -259,7 +259,7 @@ fn rope_merged([base, own, other]: &[Rope; 3]) -> Rope {
     out
 }
 
-/// MB that the texts before and after each of 50 calls would take, kept until the verdict.
+/// The megabytes that the texts before and after each of 50 calls take.
 fn kept(text: &str, edits: &[(String, String)]) -> [f64; 2] {
     let id = std::process::id();
     let mut now = text.to_owned();
@@ -290,7 +290,7 @@ fn kept(text: &str, edits: &[(String, String)]) -> [f64; 2] {
 /// The rows of the table.
 pub(crate) fn table() -> String {
     let (text, edits) = task();
-    // First, while no memory is free to be used again.
+    // first, because later no new memory would be needed
     let memory = kept(&text, &edits);
     let [roped, made] = merged(&text, &edits);
     let rows = [

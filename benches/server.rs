@@ -1,4 +1,4 @@
-//! A model's server on loopback that sends what it was told to, when it was told to, and notes the times.
+//! A model server on loopback that sends prepared replies at given times, and notes the times.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,27 +6,27 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Characters of a call's arguments that come in one event.
+/// The characters of a call's arguments in one event.
 const PIECE: usize = 64;
 
-/// What one request is answered with.
+/// The reply to one request.
 pub(crate) enum Reply {
     Text {
         tokens: Vec<String>,
-        /// Tokens a second; 0: as fast as they go.
+        /// Tokens per second; 0 is as fast as possible.
         rate: u32,
-        /// The silence before the first byte of the text.
+        /// The pause before the first byte of the text.
         pause: Duration,
     },
-    /// A call of this tool.
+    /// One call of this tool.
     Call { name: &'static str, input: serde_json::Value },
-    /// So many calls of this tool in one reply; with `stays` the reply does not end.
+    /// Many calls of this tool in one reply. If `stays`, the reply does not end.
     Calls { count: usize, stays: bool, name: &'static str, input: fn(usize) -> serde_json::Value },
-    /// This word, and then nothing until the other side closes the connection: that is its last.
+    /// This word, then nothing until the client closes the connection, which counts as the last time.
     Open { word: String },
 }
 
-/// When what happened to one request.
+/// The times of one request.
 pub(crate) struct Times {
     pub(crate) arrived: Instant,
     pub(crate) first: Instant,
@@ -80,7 +80,7 @@ fn serve(stream: TcpStream, inbox: &Mutex<Receiver<Reply>>, log: &Sender<Times>)
     }
 }
 
-/// Reads one request to its end; when it had come, or `None` where the connection was closed.
+/// Reads one request. Returns when it had arrived; `None` if the connection was closed.
 fn request(reader: &mut impl BufRead) -> Option<Instant> {
     let mut length = 0;
     let mut line = String::new();
@@ -144,7 +144,7 @@ fn text(
     std::thread::sleep(pause);
     let (first, mut sent) = (Instant::now(), 0);
     while sent < tokens.len() {
-        // All that is due goes out in one piece.
+        // all due tokens go out in one piece
         let due = match rate {
             0 => sent + 200,
             rate => {
@@ -202,7 +202,7 @@ fn end(reason: &str) -> String {
         + "0\r\n\r\n"
 }
 
-/// One event of the stream in a chunk of its own.
+/// One event of the stream, in a chunk of its own.
 fn event(name: &str, data: &str) -> String {
     let event = format!("event: {name}\ndata: {data}\n\n");
     format!("{:x}\r\n{event}\r\n", event.len())

@@ -1,4 +1,4 @@
-//! Large sessions: what opening one of 10,000 messages costs, saving a turn of it, listing 1,000 of them, and starting
+//! Large sessions: the cost of opening one of 10,000 messages, saving a turn of it, listing 1,000 of them, and starting
 //! an editor that finds an interrupted turn.
 
 use super::Subject;
@@ -18,17 +18,17 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Messages of the large session, and of the small one that its saving is compared with.
+/// The messages of the large session, and of the small one to compare it with.
 const LARGE: usize = 10_000;
 const SMALL: usize = 100;
-/// Bytes of a command's output, and those that make 200 MB of a session.
+/// The bytes of a command's output, and of an output that makes a session of 200 MB.
 const OUTPUT: usize = 2_000;
 const HUGE_OUTPUT: usize = 80_000;
-/// Sessions that are listed.
+/// The number of listed sessions.
 const LISTED: usize = 1_000;
-/// Starts of an editor, every other one with an interrupted turn.
+/// The number of editor starts; every second one has an interrupted turn.
 const STARTS: usize = 200;
-/// Stands at the end of a session, and nowhere else.
+/// The last character of a session, which occurs nowhere else.
 const END: char = '\u{16a0}';
 
 fn words(bytes: usize, seed: usize) -> String {
@@ -44,7 +44,7 @@ fn call(turn: usize) -> ToolCall {
     ToolCall { id: CallId(format!("call_{turn}")), tool: "shell".into(), input }
 }
 
-/// What a turn says: a prompt, a call, its output, a reply.
+/// The messages of a turn: a prompt, a call, its output, a reply.
 fn turn(n: usize, output: usize) -> [Message; 4] {
     let text = |bytes| Block::Text { text: words(bytes, n) };
     let answer = ToolAnswer {
@@ -85,7 +85,7 @@ fn store(project: &Project, name: &str) -> Store {
     project.open(&id(name)).unwrap().store
 }
 
-/// Saves a large session, its long outputs beside it.
+/// Saves a large session and its long outputs.
 fn prepare(project: &Project, output: usize) {
     let mut store = store(project, "large");
     let mut session = session(LARGE, output);
@@ -129,7 +129,7 @@ fn opening(output: usize) -> String {
     .concat()
 }
 
-/// Milliseconds of each of so many turns, all that the store does for it.
+/// The store's time for each of `count` turns, in milliseconds.
 fn turns(messages: usize, count: usize) -> Vec<f64> {
     let dir = tempfile::tempdir().unwrap();
     let project = Project::new(dir.path(), Path::new("/bench"));
@@ -207,8 +207,8 @@ fn listing() -> String {
     .concat()
 }
 
-/// From the editor's start to its first screen, with a session whose turn was interrupted and without: of many starts
-/// those that the machine's noise, which only adds, left alone.
+/// The time from the editor's start to its first screen, with and without an interrupted turn. Of many starts the
+/// fastest count, because noise of the machine only adds time.
 fn starting() -> String {
     let server = Server::start();
     let mut times = [vec![], vec![]];

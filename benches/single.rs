@@ -1,4 +1,4 @@
-//! What happens once: the way of one message, a tool's round trip, starting, opening.
+//! Single events: a message's round trip, a tool's round trip, starting, opening.
 
 use super::editor::Editor;
 use super::server::{Reply, Server};
@@ -7,18 +7,18 @@ use super::{Subject, proc, text};
 use serde_json::json;
 use std::time::Duration;
 
-/// p50, p99 and largest in milliseconds; the latter two are the same for fewer than a hundred runs.
+/// p50, p99 and maximum in milliseconds. With fewer than a hundred runs the last two are equal.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ways {
-    /// From the call that submits to the request's last byte at the server.
+pub(crate) struct RoundTrip {
+    /// From submitting to the request's last byte at the server.
     pub(crate) request: [f64; 3],
-    /// From the text's first byte at the server to the screen.
+    /// From the text's first byte at the server to the screen; `last` is the same for its last byte.
     pub(crate) first: [f64; 3],
     pub(crate) last: [f64; 3],
 }
 
-/// The way of a message there and back, of so many messages.
-pub(crate) fn ways(subject: Subject, count: usize) -> Ways {
+/// The round trips of `count` messages.
+pub(crate) fn round_trips(subject: Subject, count: usize) -> RoundTrip {
     let server = Server::start();
     let mut editor = Editor::start(subject, server.port);
     let mut turns = Turns::new(server, &mut editor);
@@ -37,10 +37,10 @@ pub(crate) fn ways(subject: Subject, count: usize) -> Ways {
     }
     let [request, first, last] =
         [request, first, last].map(|it| ranked(milliseconds(&it).collect()));
-    Ways { request, first, last }
+    RoundTrip { request, first, last }
 }
 
-/// From the last byte of a `read` call to the next request.
+/// The time from the last byte of a `read` call to the next request.
 pub(crate) fn tool(count: usize) -> [f64; 3] {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);
@@ -57,7 +57,7 @@ pub(crate) fn tool(count: usize) -> [f64; 3] {
     ranked(milliseconds(&trips).collect())
 }
 
-/// From a stop in the middle of a reply to the connection's end at the server.
+/// The time from a stop in the middle of a reply to the end of the connection at the server.
 pub(crate) fn stop(count: usize) -> [f64; 3] {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);
@@ -66,27 +66,28 @@ pub(crate) fn stop(count: usize) -> [f64; 3] {
     ranked(milliseconds(&(0..count).map(|_| turns.stop()).collect::<Vec<_>>()).collect())
 }
 
-/// Questions about commands of a megabyte: from the call's last byte to the screen, and how long the editor was held up.
+/// Questions about commands of a megabyte: the time from the call's last byte to the screen, and the editor's longest
+/// pause.
 pub(crate) fn question(count: usize) -> [[f64; 3]; 2] {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);
     let mut turns = Turns::new(server, &mut editor);
     turns.fill(text::tokens(WARM, 1));
     let program = turns.editor.program().unwrap();
-    let (shown, held): (Vec<_>, Vec<_>) = (0..count).map(|_| turns.question(program)).unzip();
-    [ranked(milliseconds(&shown).collect()), ranked(held)]
+    let (shown, delay): (Vec<_>, Vec<_>) = (0..count).map(|_| turns.question(program)).unzip();
+    [ranked(milliseconds(&shown).collect()), ranked(delay)]
 }
 
-/// Milliseconds and megabytes.
+/// The figures of a start, in milliseconds and megabytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Start {
     /// `:source plugin/caliban.lua`, the median of many.
     pub(crate) source: f64,
-    /// The call that opens the first chat of an editor, until it is drawn.
+    /// The call that opens an editor's first chat, until it is drawn.
     pub(crate) open: f64,
     /// From the start of the program to its `welcome`.
     pub(crate) welcome: f64,
-    /// Memory of the program that has done nothing yet.
+    /// The memory of a program that has done nothing.
     pub(crate) idle: f64,
 }
 

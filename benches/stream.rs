@@ -1,40 +1,40 @@
-//! One measured stream: the chat is filled, then text arrives while a user types in another window, and once
-//! more while nobody does, so that what it costs is not a small part of what typing costs.
+//! Measures one stream: fills the chat, then lets text arrive while a user types in another window, and again while
+//! nobody types, so that the cost of the stream is not hidden by the cost of typing.
 
 use super::editor::Editor;
 use super::server::{Reply, Server};
 use super::{Subject, proc, text};
 use std::time::{Duration, Instant};
 
-/// Bytes of one reply with which a chat is filled.
+/// The bytes of one reply that fills the chat.
 const FILL: usize = 250_000;
-/// Tokens of the reply before all others: parsers and queries are loaded by it.
+/// The tokens of the first reply, which loads parsers and queries.
 pub(crate) const WARM: usize = 3_000;
-/// The silence between a request and its first token.
+/// The pause between a request and its first token.
 const PAUSE: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Scenario {
     pub(crate) tokens: usize,
-    /// Tokens a second; 0: unlimited.
+    /// Tokens per second; 0 is unlimited.
     pub(crate) rate: u32,
-    /// Bytes in the chat beforehand.
+    /// The bytes in the chat before the stream.
     pub(crate) before: usize,
-    /// How often in a row: of a short stream once gives too little to measure.
+    /// How often the stream is repeated: a short one alone gives too little to measure.
     pub(crate) times: u32,
 }
 
 /// Times in milliseconds, memory in megabytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// Every one that was taken.
+    /// All measured times.
     pub(crate) timer: Vec<f64>,
     pub(crate) queue: Vec<f64>,
     pub(crate) key: Vec<f64>,
-    /// Of one stream, from before its first token to the last on the screen.
+    /// The CPU time of one stream, from before its first token to the last one on the screen.
     pub(crate) editor_cpu: f64,
     pub(crate) program_cpu: f64,
-    /// From the submit to before the first token.
+    /// The CPU time from submitting to before the first token.
     pub(crate) request_cpu: f64,
     pub(crate) editor_memory: f64,
     pub(crate) program_memory: f64,
@@ -78,15 +78,15 @@ pub(crate) fn milliseconds(times: &[Duration]) -> impl Iterator<Item = f64> {
     times.iter().map(|it| it.as_secs_f64() * 1000.0)
 }
 
-/// p50, p99 and the largest.
+/// p50, p99 and the maximum.
 pub(crate) fn ranked(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let rank = |share: f64| values[((share * values.len() as f64).ceil() as usize).max(1) - 1];
     [0.5, 0.99, 1.0].map(rank)
 }
 
-/// Types one sign after the other, 3 to 10 ms apart, until it is over: how long each took to the screen. Faster than
-/// anybody types, so that a 99th percentile is of hundreds of keys.
+/// Types signs, 3 to 10 ms apart, until `over`. Returns the time of each until it is on the screen. Nobody types so
+/// fast, but a 99th percentile needs hundreds of keys.
 pub(crate) fn typing(editor: &mut Editor, over: impl Fn(&mut Editor) -> bool) -> Vec<Duration> {
     let mut times = Vec::new();
     for n in 0.. {
@@ -99,7 +99,7 @@ pub(crate) fn typing(editor: &mut Editor, over: impl Fn(&mut Editor) -> bool) ->
     times
 }
 
-/// Turns of one chat.
+/// The turns of one chat.
 pub(crate) struct Turns<'a> {
     pub(crate) server: Server,
     pub(crate) editor: &'a mut Editor,
@@ -111,7 +111,8 @@ impl<'a> Turns<'a> {
         Turns { server, editor, count: 0 }
     }
 
-    /// Sends a message that is answered with these tokens: the signs that open and close the answer.
+    /// Sends a message that is answered with these tokens. Returns the signs at the beginning and the end of the
+    /// answer.
     pub(crate) fn submit(
         &mut self,
         mut tokens: Vec<String>,
@@ -126,7 +127,7 @@ impl<'a> Turns<'a> {
         (first, last)
     }
 
-    /// Sends a message that is answered with a call and, once that has its answer, with a sign: this one.
+    /// Sends a message that is answered with a call, and after the call's answer with a sign. Returns the sign.
     pub(crate) fn call(&mut self, name: &'static str, input: serde_json::Value) -> char {
         let sign = self.sign();
         self.server.will(Reply::Call { name, input });
@@ -136,8 +137,8 @@ impl<'a> Turns<'a> {
         sign
     }
 
-    /// Sends a message that is answered with one sign and no end, and stops when that is seen: the time from
-    /// the stop to the connection's close at the server.
+    /// Sends a message that is answered with a sign and no end, and stops once the sign is on the screen. Returns the
+    /// time from the stop to the end of the connection at the server.
     pub(crate) fn stop(&mut self) -> Duration {
         let sign = self.sign();
         self.server.will(Reply::Open { word: format!("{sign} ") });
@@ -148,8 +149,8 @@ impl<'a> Turns<'a> {
         self.server.next().last - stopped
     }
 
-    /// Sends a message that is answered with a command of a megabyte: the time from the call's last byte to its question
-    /// on the screen, and how long the editor was held up by it at most.
+    /// Sends a message that is answered with a command of a megabyte. Returns the time from the call's last byte to the
+    /// question on the screen, and the editor's longest pause in milliseconds.
     pub(crate) fn question(&mut self, program: u32) -> (Duration, f64) {
         let sign = self.sign();
         let command = format!("ls {}\n{}echo {sign}", "x".repeat(1 << 19), "ls\n".repeat(1 << 17));
@@ -160,19 +161,19 @@ impl<'a> Turns<'a> {
         self.editor.lua("BenchSubmit(...)", &["What would you change?".into()]);
         let shown = self.editor.wait(sign);
         let probed = self.editor.lua("return Probe.stop()", &[]);
-        let held = probed[0].as_array().into_iter().flatten().map(number).fold(0.0, f64::max);
+        let delay = probed[0].as_array().into_iter().flatten().map(number).fold(0.0, f64::max);
         self.editor.lua("require('caliban').stop()", &[]);
-        (shown.saturating_duration_since(self.server.next().last), held)
+        (shown.saturating_duration_since(self.server.next().last), delay)
     }
 
-    /// A sign that is not on the screen, to be looked for.
+    /// A sign that is not on the screen.
     fn sign(&mut self) -> char {
         self.count += 1;
         self.editor.forget_seen();
         char::from_u32(0x16a0 + self.count % 74).unwrap()
     }
 
-    /// A stream while a user types: how long what they do takes, added to the others.
+    /// Measures a stream while a user types, and adds the times to `sum`.
     fn felt(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
         self.settle(program);
         self.editor.lua("Probe.start()", &[]);
@@ -186,8 +187,8 @@ impl<'a> Turns<'a> {
         self.server.next();
     }
 
-    /// A stream that nobody disturbs: what it takes, added to the others. Its request is over when its first
-    /// token comes.
+    /// Measures the CPU time of a stream while nobody types, and adds it to `sum`. The request ends before the first
+    /// token.
     fn spent(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
         let editor = self.editor.pid();
         self.settle(program);
@@ -202,14 +203,14 @@ impl<'a> Turns<'a> {
         self.server.next();
     }
 
-    /// Lets text arrive that is not measured.
+    /// Lets text arrive without measuring.
     pub(crate) fn fill(&mut self, tokens: Vec<String>) {
         let (_, last) = self.submit(tokens, 0, Duration::ZERO);
         self.editor.wait(last);
         self.server.next();
     }
 
-    /// Waits until neither process is busy any more.
+    /// Waits until both processes are idle.
     pub(crate) fn settle(&mut self, program: u32) {
         let both = [self.editor.pid(), program];
         let busy = || both.map(proc::cpu).iter().sum::<f64>();

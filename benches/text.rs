@@ -31,7 +31,7 @@ impl Dice {
     }
 }
 
-/// About `tokens` tokens of four to five bytes, by `seed`.
+/// About `tokens` tokens of four to five bytes each, determined by `seed`.
 pub(crate) fn tokens(tokens: usize, seed: u64) -> Vec<String> {
     let mut dice = Dice(seed);
     let mut text = String::new();
@@ -45,7 +45,7 @@ pub(crate) fn tokens(tokens: usize, seed: u64) -> Vec<String> {
         String::from_utf8(token.to_vec()).unwrap()
     });
     let mut cut: Vec<String> = cut.take(tokens).collect();
-    // An open fence would turn all that follows in the floors' chat inside out.
+    // an open fence would turn all later text of the floors' chat into code
     if cut.concat().matches("```").count() % 2 == 1 {
         cut.push("\n```\n".into());
     }

@@ -1,5 +1,5 @@
-//! The whole way of large things: many hunks from the prompt to the list of changes and from the decision to the model's
-//! answer, one line of megabytes while a user types, and a resize of the screen beside a long chat.
+//! Large things from end to end: many hunks from the prompt to the list of changes and from the decision to the model's
+//! answer, a line of megabytes while a user types, and a resize of the screen beside a long chat.
 
 use super::Subject;
 use super::editor::Editor;
@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 const LINES: usize = 100_000;
 const HUNKS: usize = 2_000;
-/// Milliseconds of each way, and of a frame.
+/// The limits in milliseconds: for each way, and for a frame.
 const WAY: f64 = 2_000.0;
 const FRAME: f64 = 16.0;
-/// Bytes of the line that is streamed, and of one of its tokens.
+/// The bytes of the streamed line, and of one of its tokens.
 const LONG: usize = 3_000_000;
 const TOKEN: usize = 40;
-/// Bytes of the chat beside which the screen is resized.
+/// The bytes of the chat during the resize.
 const CHAT: usize = 500_000;
 
-/// How the model asks for the changes: an edit for each of them, or one for all.
+/// How the model sends the changes: one edit for each, or one edit for all.
 #[derive(Clone, Copy, PartialEq)]
 enum How {
     Each,
@@ -49,7 +49,7 @@ fn edits(hunks: usize, how: How) -> serde_json::Value {
     }
 }
 
-/// Whether the list of changes is in the chat.
+/// Lua code: whether the chat shows the list of changes.
 const LISTED: &str = "local chat = require('caliban.chat.chats').current
     return chat ~= nil and chat.listing ~= nil and #chat.listing.items > 0";
 
@@ -106,7 +106,7 @@ fn ways() -> String {
     rows
 }
 
-/// What a user feels who types while one line of so many bytes streams, and how long that takes.
+/// The times of keys and pauses while one line of so many bytes streams, and the time of the stream.
 fn line(subject: Subject) -> (Felt, f64) {
     eprintln!("way, a long line, {}", subject.name());
     let server = Server::start();
@@ -139,7 +139,7 @@ fn long_line() -> String {
         + &own("pause meanwhile, max, ms", felt.pause, Target::None)
 }
 
-/// From a resize of the screen until all is drawn anew, beside a long chat.
+/// The time from a resize of the screen until all is drawn, beside a long chat.
 fn resizes(subject: Subject) -> [f64; 3] {
     eprintln!("way, resizes, {}", subject.name());
     let server = Server::start();

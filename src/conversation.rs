@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 use std::io;
 use tokio::sync::mpsc;
 
-/// What the agent has to do after an input.
-pub enum Due {
+/// Work for the agent that an input has caused.
+pub enum Work {
     Effect(Effect),
     /// The first turn has ended, so the conversation may get a title.
     Title,
@@ -30,7 +30,7 @@ pub struct Retry {
 }
 
 /// The channels and secrets of a conversation.
-pub struct Ways {
+pub struct Channels {
     pub screen: mpsc::UnboundedSender<Show>,
     pub wishes: mpsc::UnboundedSender<Wish>,
     /// Keys that are removed from all text from outside.
@@ -43,12 +43,12 @@ pub struct Conversation {
     /// `None` if the conversation is never saved, or can only be read.
     pub store: Option<Store>,
     /// Why the conversation can only be read here, and what the user can do.
-    pub reads: Option<String>,
+    pub read_only: Option<String>,
     screen: mpsc::UnboundedSender<Show>,
     wishes: mpsc::UnboundedSender<Wish>,
     secrets: Secrets,
     /// Work that the agent has not taken yet.
-    due: VecDeque<Due>,
+    work: VecDeque<Work>,
     /// The status that was shown last.
     status: Option<Status>,
     /// The user was told that the disk fails.
@@ -64,18 +64,18 @@ impl Conversation {
         id: SessionId,
         session: Session,
         store: Option<Store>,
-        reads: Option<String>,
-        ways: Ways,
+        read_only: Option<String>,
+        channels: Channels,
     ) -> Conversation {
         Conversation {
             id,
             session,
             store,
-            reads,
-            screen: ways.screen,
-            wishes: ways.wishes,
-            secrets: ways.secrets,
-            due: VecDeque::new(),
+            read_only,
+            screen: channels.screen,
+            wishes: channels.wishes,
+            secrets: channels.secrets,
+            work: VecDeque::new(),
             status: None,
             disk_warned: false,
             unrecorded: None,
@@ -104,9 +104,9 @@ impl Conversation {
                 self.show(Show::Tell(report));
             }
         }
-        self.keep_due(step.effects, saved.as_ref().err());
+        self.queue_effects(step.effects, saved.as_ref().err());
         if has_begun {
-            self.due.push_back(Due::Title);
+            self.work.push_back(Work::Title);
         }
     }
 
@@ -136,13 +136,13 @@ impl Conversation {
     }
 
     /// The next piece of work for the agent.
-    pub fn due(&mut self) -> Option<Due> {
-        self.due.pop_front()
+    pub fn next_work(&mut self) -> Option<Work> {
+        self.work.pop_front()
     }
 
     /// Keeps effects for `due`. A command whose start could not be recorded on disk waits for the user's answer;
     /// other effects go on in memory.
-    fn keep_due(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
+    fn queue_effects(&mut self, effects: Vec<Effect>, unsaved: Option<&io::Error>) {
         let mut waiting = None;
         for effect in effects {
             match (effect, unsaved) {
@@ -152,7 +152,7 @@ impl Conversation {
                     self.unrecorded = Some(call.id.clone());
                     waiting = Some(Input::Unrecorded { turn, call: call.id, why: cause(why) });
                 }
-                (effect, _) => self.due.push_back(Due::Effect(effect)),
+                (effect, _) => self.work.push_back(Work::Effect(effect)),
             }
         }
         if let Some(input) = waiting {
@@ -225,7 +225,7 @@ impl Conversation {
 
     /// Whether the conversation is in memory only: it is never saved, or the disk fails.
     pub fn is_unsaved(&self) -> bool {
-        self.store.is_none() && self.reads.is_none() || self.disk_warned
+        self.store.is_none() && self.read_only.is_none() || self.disk_warned
     }
 
     pub fn show(&self, show: Show) {

@@ -1,4 +1,4 @@
-//! The facts of a session, in order, and the progress that is shown between them.
+//! The events of a session, in order, and the progress that is shown between them.
 
 mod access;
 mod awaited;

@@ -1,15 +1,15 @@
-//! The whole: what the editor says goes to the session it is about, sessions are opened as they are asked for,
-//! and everything is on disk when the editor goes.
+//! The program's loop. Messages of the editor go to the session that they name, sessions are opened on request, and
+//! everything is on disk before the program ends.
 
 mod archive;
 mod chats;
 mod connect;
-mod barred;
+mod unavailable;
 mod lanes;
-mod news;
+mod incoming;
 mod opening;
 mod places;
-mod said;
+mod commands;
 mod sessions;
 mod settings;
 #[cfg(test)]
@@ -24,15 +24,15 @@ use crate::log;
 use crate::nvim::link::{self, Editor};
 use crate::nvim::lsp;
 use crate::nvim::reviews::{self, Settled, Verdict};
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{FromNvim, Hello, Resume, Reviewed, ToNvim, WireConfig};
 use crate::provider::tour;
 use crate::store::{self, Project};
 use crate::text::cause;
 use archive::{Archive, Noted};
 use futures::future::join_all;
+use incoming::{Done, Incoming, Outcome};
 use lanes::{Lane, Lanes};
-use news::{Done, News, Outcome};
 use places::{cache_dir, close_to_others, config_dir, data_dir, project_root};
 use sessions::Sessions;
 use std::path::PathBuf;
@@ -45,16 +45,16 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tracing_appender::non_blocking::WorkerGuard;
 
-/// How long after a signal the end of input is waited for.
+/// How long the loop waits for the end of input after a signal to end.
 const FAREWELL: Duration = Duration::from_millis(1500);
 
-/// How long the sessions may take to be on disk when the editor goes: it waits a second longer.
+/// How long saving all sessions may take when the editor ends. The editor waits a second longer.
 const SAVING: Duration = Duration::from_secs(9);
 
-/// The exit code for bytes from the editor that are no message; `lua/caliban/program/process.lua` knows it too.
+/// The exit code if the editor sends bytes that are no message; `lua/caliban/program/process.lua` has the same number.
 const UNREADABLE: u8 = 65;
 
-/// Runs until the editor goes.
+/// Runs until the editor ends.
 pub async fn run() -> ExitCode {
     let Ok((editor, (mut from_nvim, link))) = link::connect() else { return ExitCode::FAILURE };
     let Some(FromNvim::Hello(hello)) = from_nvim.recv().await else { return ExitCode::FAILURE };
@@ -62,25 +62,25 @@ pub async fn run() -> ExitCode {
     let log = begin_log(&editor, hello.config.debug);
     tracing::info!(nvim = hello.nvim, plugin = hello.version, "hello");
     let (mut program, mut ends) = Program::new(editor, hello);
-    // At `:qa` the signal comes together with the end of input: what the editor still says is read first.
+    // At `:qa` the signal comes together with the end of input. The editor's last messages are read first.
     let Ok(mut terminated) = signal(SignalKind::terminate()) else { return ExitCode::FAILURE };
     let mut is_terminated = false;
     let end = loop {
-        let news = tokio::select! {
+        let incoming = tokio::select! {
             biased;
             message = from_nvim.recv() => match message {
-                Some(message) => News::said(message),
+                Some(message) => Incoming::from_editor(message),
                 None => break link.await.unwrap_or(link::End::Unreadable),
             },
-            Some((session, wish)) = ends.wishes.recv() => News::Wished(session, wish),
-            Some(done) = ends.done.recv() => News::Done(done),
+            Some((session, wish)) = ends.wishes.recv() => Incoming::Wish(session, wish),
+            Some(done) = ends.done.recv() => Incoming::TaskDone(done),
             _ = terminated.recv(), if !is_terminated => {
                 is_terminated = true;
                 continue;
             }
             () = tokio::time::sleep(FAREWELL), if is_terminated => break link::End::Closed,
         };
-        program.step(news);
+        program.step(incoming);
     };
     program.quit(ends).await;
     tracing::info!("the program ends");
@@ -91,7 +91,7 @@ pub async fn run() -> ExitCode {
     }
 }
 
-/// The debug log, if it is asked for. It is whole on disk once what is returned is dropped.
+/// Begins the debug log if the settings or `CALIBAN_DEBUG` ask for it. Dropping the guard writes the rest of the log.
 fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
     let asked = std::env::var("CALIBAN_DEBUG").is_ok_and(|it| !matches!(it.as_str(), "" | "0"));
     if !configured && !asked {
@@ -107,34 +107,34 @@ fn begin_log(editor: &Editor, configured: bool) -> Option<WorkerGuard> {
 struct Program {
     editor: Editor,
     archive: Archive,
-    /// Where instructions are looked for.
+    /// The folders in which instructions are searched for.
     places: Places,
     config: WireConfig,
     models: Models,
-    /// The model of new sessions, and where its key comes from; found when the first session opens.
+    /// The model of new sessions and the origin of its key; `None` until the first session opens.
     model: Option<(String, String)>,
     sessions: Sessions,
-    /// Files that were under review in the editor when it started us.
+    /// Files that were under review in the editor when it started the program.
     live: Vec<PathBuf>,
-    /// The session that was opened last.
+    /// The session that the user opened or spoke to last.
     current: Option<Handle>,
     reviews: mpsc::UnboundedSender<reviews::Order>,
-    /// Questions to the editor's language servers.
+    /// Requests to the editor's language servers.
     questions: mpsc::UnboundedSender<lsp::Order>,
     wishes: mpsc::UnboundedSender<(Handle, Wish)>,
-    /// What waits for the tasks of the program.
-    lanes: Lanes<News>,
+    /// Messages that wait for tasks of the program.
+    lanes: Lanes<Incoming>,
     done: mpsc::UnboundedSender<Done>,
-    /// Sessions that the user has turned to.
+    /// Sessions that the user has turned to, for `archive::note`.
     notes: mpsc::UnboundedSender<Noted>,
-    /// Tells where the keys are that the user has given.
+    /// The file that lists the keys that the user has stored.
     keys: PathBuf,
 }
 
 struct Ends {
     wishes: mpsc::UnboundedReceiver<(Handle, Wish)>,
     done: mpsc::UnboundedReceiver<Done>,
-    /// Ends once all notes are on disk.
+    /// Ends once the last used session is noted on disk.
     noted: JoinHandle<()>,
 }
 
@@ -208,13 +208,13 @@ impl Program {
             FromNvim::DeleteSession(asked) => self.delete(asked.session),
             FromNvim::Claim(claim) => self.claim(claim),
             FromNvim::Yield(asked) => self.give_up(asked),
-            // A greeting comes once, before all else.
+            // `Hello` comes once, before all other messages. The other kinds are commands to one session.
             _ => (),
         }
     }
 
-    /// The editor says something to the session that has or had this name.
-    fn told(&mut self, session: SessionId, command: Command) {
+    /// Hands a command to the session that has this name, or had it last.
+    fn session_command(&mut self, session: SessionId, command: Command) {
         match (self.sessions.find(&session).filter(|it| self.sessions.runs(*it)), command) {
             (Some(session), command) => {
                 if matches!(command, Command::Send { .. }) {
@@ -228,13 +228,14 @@ impl Program {
                 );
                 self.editor.tell(ToNvim::Bounce { session, text, context, why });
             }
-            // The draft has gone to the session that was opened instead; nobody waits for the check any more.
+            // The draft moved to the session that was opened instead, and no verdict waits for the check any more.
             (None, Command::Draft(_) | Command::Checked(_)) => (),
             (None, _) => self.absent(&session),
         }
     }
 
-    /// What the user says next to the session must find the verdict told: it waits in the session's lane.
+    /// Has a settled review judged. Later messages to its sessions wait in their lanes until the verdict has been
+    /// delivered.
     fn reviewed(&mut self, reviewed: Reviewed) {
         let lanes = self.lanes_of_review(&reviewed.session);
         let (done, verdicts) = oneshot::channel();
@@ -253,7 +254,7 @@ impl Program {
         }
     }
 
-    /// Tells the user that a session is not there to be spoken to.
+    /// Tells the user that a session cannot take a message.
     fn absent(&self, session: &SessionId) {
         let open = self.sessions.find(session).and_then(|it| self.sessions.agent(it));
         let text = match open {
@@ -274,13 +275,13 @@ impl Program {
                 return self.new_session(None, false, false);
             }
             return self.begin(vec![Lane::Unnamed], |archive| async move {
-                vec![Outcome::Last(archive.apart(|it| it.project.last()).await)]
+                vec![Outcome::Last(archive.on_thread(|it| it.project.last()).await)]
             });
         };
         if !store::is_name(&id.0) {
             return self.bad_name(&id.0);
         }
-        let open = self.sessions.named(&id).filter(|it| !self.sessions.reads(*it));
+        let open = self.sessions.named(&id).filter(|it| !self.sessions.read_only(*it));
         match open.and_then(|it| Some((it, self.sessions.agent(it)?))) {
             Some((session, agent)) => {
                 drop(agent.send(Command::Present));
@@ -290,12 +291,12 @@ impl Program {
         }
     }
 
-    /// The session that the user has turned to is the one to come back to.
+    /// Notes the session as the one that opens when Neovim starts the next time.
     fn note_last(&mut self, session: Handle) {
         if self.current.replace(session) != Some(session)
             && let Some(name) = self.sessions.name(session)
         {
-            // Its task ends with the program.
+            // The noting task lives until the program ends.
             let _ = self.notes.send((name, true));
         }
     }
@@ -312,13 +313,14 @@ impl Program {
         }
     }
 
-    /// Who is told a verdict. The session that it is about may be one of a program that has ended, and not be open here.
+    /// The session that gets a verdict: the named one if it is open here, else the current one. A review may be of a
+    /// session that is not open, because its program has ended.
     fn judged_for(&self, session: &SessionId) -> Option<Handle> {
         let own = self.sessions.find(session);
         own.filter(|it| self.sessions.runs(*it)).or(self.current).or(own)
     }
 
-    /// `session`: the one that the editor has named.
+    /// Delivers a verdict to the session of its proposals. `session` is the name that the editor gave with the review.
     fn verdict(&self, session: &SessionId, verdict: Verdict) {
         let Verdict { session: of, answers, path, was, saved, text } = verdict;
         let of = of.filter(|it| self.sessions.runs(*it)).or_else(|| self.judged_for(session));
@@ -330,7 +332,7 @@ impl Program {
         self.tell(of, Command::Reviewed(Decided { answers, path, saved, text }));
     }
 
-    /// Returns once everything is on disk: also what waits for a session that is being opened.
+    /// Saves all sessions and ends. Messages that wait for a task are delivered first.
     async fn quit(mut self, mut ends: Ends) {
         let end = Instant::now() + SAVING;
         let mut saved = self.end_all(|lanes, session| !lanes.is_busy(session));
@@ -338,7 +340,7 @@ impl Program {
             while !self.lanes.is_idle()
                 && let Some(done) = ends.done.recv().await
             {
-                self.step(News::Done(done));
+                self.step(Incoming::TaskDone(done));
             }
         };
         let _ = timeout_at(end, finish).await;
@@ -348,8 +350,11 @@ impl Program {
         let _ = timeout_at(end, ends.noted).await;
     }
 
-    /// Has sessions save everything and end.
-    fn end_all(&self, which: impl Fn(&Lanes<News>, Handle) -> bool) -> Vec<oneshot::Receiver<()>> {
+    /// Asks the agents of these sessions to save and end. Each receiver completes when its session is saved.
+    fn end_all(
+        &self,
+        which: impl Fn(&Lanes<Incoming>, Handle) -> bool,
+    ) -> Vec<oneshot::Receiver<()>> {
         let agents = self.sessions.agents().filter(|it| which(&self.lanes, it.0));
         let ends = agents.map(|(_, agent)| {
             let (done, is_done) = oneshot::channel();
@@ -360,7 +365,7 @@ impl Program {
     }
 }
 
-/// Ids of proposals begin at another number in every run.
+/// The first id of proposals and questions. It differs from run to run: old ids do not come again.
 fn first_id() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u32::try_from(now.as_millis() % 2_000_000).unwrap_or(0) * 1000

@@ -1,6 +1,6 @@
 //! A question to a model beside the conversation. It has no tools and no history, and its failure stops nothing.
 
-use super::asking::Asking;
+use super::sampler::Sampler;
 use super::work;
 use crate::event::{SessionId, Tuning};
 use crate::message::{Block, Effort, Message, Reply, Request, Role};
@@ -11,11 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long an answer is waited for.
+/// The longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Question {
-    /// Keeps the caches of such questions apart from those of conversations.
+    /// The kind of question. It gives such questions a cache key of their own.
     pub(super) about: &'static str,
     pub(super) system: &'static str,
     pub(super) text: String,
@@ -24,13 +24,13 @@ pub(super) struct Question {
 
 pub(super) struct Aside {
     pub(super) reply: Reply,
-    /// In USD; `None` where the price is not known.
+    /// In USD; `None` if the price is not known.
     pub(super) cost: Option<f64>,
 }
 
-impl Asking {
-    /// Asks a model; `None` where none is to be asked. A server on this machine keeps one conversation in mind, and
-    /// would have to read that one anew.
+impl Sampler {
+    /// Asks a model. `None` for the tour and for servers on this machine: a local server keeps one conversation in its
+    /// cache and would have to read it again.
     pub(super) fn ask_aside(
         &mut self,
         model: &str,

@@ -1,25 +1,25 @@
-//! The alarm for a lost cache: what a provider had cached a moment ago and does not know any more.
+//! Reports in the debug log when a provider's cache is lost shortly after it was filled.
 
-use super::asking::{Asking, Sent};
+use super::sampler::{Sampler, Sent};
 use crate::message::{Reply, Usage};
 use crate::provider::prefix::first_difference;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The shortest life of a provider's cache (Anthropic, `OpenAI`: five minutes), less a margin.
+/// The shortest lifetime of a provider's cache (Anthropic and `OpenAI`: five minutes), less a margin.
 const LIFE: Duration = Duration::from_secs(240);
 
-/// The last request that was answered, and what its provider then had in its cache.
+/// The last answered request, and its use of the provider's cache.
 pub(super) struct Cached {
     sent: Sent,
     usage: Usage,
     at: Instant,
 }
 
-impl Asking {
-    /// Names the first differing byte in the debug log where far less was read from the cache than the last
-    /// request of this model left there.
+impl Sampler {
+    /// Logs the first difference between two requests of one model if the second read far less from the cache than the
+    /// first left there.
     pub(super) fn watch_cache(&mut self, reply: &Reply) {
         let Some(sent) = self.sent.clone() else { return };
         let now = Cached { sent, usage: reply.usage, at: Instant::now() };
@@ -47,7 +47,7 @@ impl Asking {
     }
 }
 
-/// Whether less than half of what was cached was read. Prompts of fewer than `least` tokens are not cached.
+/// Whether less than half of the cached tokens were read. Providers do not cache prompts of fewer than `least` tokens.
 fn missed(before: Usage, now: Usage, least: u64) -> bool {
     let had = before.cache_read.saturating_add(before.cache_write);
     now.read() >= least.max(1) && now.cache_read < had / 2
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_miss_is_less_than_half_of_what_was_there() {
+    fn reading_less_than_half_of_the_cached_tokens_is_a_miss() {
         let usage =
             |input, cache_read, cache_write| Usage { input, cache_read, cache_write, output: 1 };
         assert!(missed(usage(5, 0, 1000), usage(1010, 0, 0), 1010));

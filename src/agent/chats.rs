@@ -1,4 +1,4 @@
-//! What becomes of a session as a whole: another name, a title, a copy.
+//! Renames, copies and exports a session.
 
 use super::models::Models;
 use crate::context::export;
@@ -16,74 +16,89 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use tokio::sync::oneshot;
 
-/// What the program has an agent do with its session.
+/// A command about a session as a whole.
 pub enum Act {
-    /// Give it another name, which is free. Answers why not.
+    /// Renames the session; the name is free. The answer says why not.
     Rename {
         to: SessionId,
         done: oneshot::Sender<Result<(), String>>,
     },
     Title(String),
     Fork(Option<Cut>),
-    /// Write it to a file, over one that is there only where the user said so.
+    /// Writes the session to a file. An existing file is overwritten only with `force`.
     Export {
         file: String,
         force: bool,
     },
 }
 
-/// Gives a conversation another name, which is free. Whether it has it now, or why not.
-pub(super) fn rename(of: &mut Conversation, to: SessionId) -> Result<(), String> {
-    if of.session.phase != Phase::Idle {
+/// Renames a conversation; the name is free. The error is a sentence.
+pub(super) fn rename(conversation: &mut Conversation, to: SessionId) -> Result<(), String> {
+    if conversation.session.phase != Phase::Idle {
         return Err("A turn is running. Stop it first (<C-c>), then rename.".to_owned());
     }
-    if let Some(store) = &mut of.store {
-        store.rename(&of.session, &to).map_err(|it| it.say(&to.0))?;
+    if let Some(store) = &mut conversation.store {
+        store.rename(&conversation.session, &to).map_err(|it| it.say(&to.0))?;
     }
-    of.id = to;
+    conversation.id = to;
     Ok(())
 }
 
-pub(super) fn fork(of: &mut Conversation, cut: Option<Cut>) {
-    if of.store.is_none() && of.reads.is_none() {
+pub(super) fn fork(conversation: &mut Conversation, cut: Option<Cut>) {
+    if conversation.store.is_none() && conversation.read_only.is_none() {
         let text = "This conversation is never saved: /save keeps a copy of it.";
-        return of.notice(Level::Warn, text.into());
+        return conversation.notice(Level::Warn, text.into());
     }
-    copy(of, cut, None);
+    copy(conversation, cut, None);
 }
 
-pub(super) fn copy(of: &mut Conversation, cut: Option<Cut>, name: Option<String>) {
-    of.read_outputs();
-    let session = Box::new(of.session.fork(cut));
+pub(super) fn copy(conversation: &mut Conversation, cut: Option<Cut>, name: Option<String>) {
+    conversation.read_outputs();
+    let session = Box::new(conversation.session.fork(cut));
     if session.is_blank() {
         let text = "There is nothing to copy up to here.";
-        return of.notice(Level::Warn, text.into());
+        return conversation.notice(Level::Warn, text.into());
     }
-    of.wish(Wish::Copy(Copy { session, name }));
+    conversation.wish(Wish::Copy(Copy { session, name }));
 }
 
-/// Writes the conversation to a file in the project, or wherever the user says.
-pub(super) fn export(of: &mut Conversation, desk: &Desk, models: &Models, file: &str, force: bool) {
-    of.read_outputs();
-    let (level, text) = match write_export(of, desk, models, file, force) {
+/// Keeps a copy of the conversation in the trash, before it is cleared. The error is a sentence.
+pub(super) fn trash(conversation: &mut Conversation) -> Result<(), String> {
+    let Some(store) = &mut conversation.store else { return Ok(()) };
+    store.trash(&conversation.session).map_err(|error| {
+        let why = cause(&error);
+        format!("Nothing was cleared: the old text could not be moved to the trash ({why}).")
+    })
+}
+
+/// Writes the conversation to a file, relative to the project.
+pub(super) fn export(
+    conversation: &mut Conversation,
+    desk: &Desk,
+    models: &Models,
+    file: &str,
+    force: bool,
+) {
+    conversation.read_outputs();
+    let (level, text) = match write_export(conversation, desk, models, file, force) {
         Ok(text) => (Level::Info, text),
         Err(why) => (Level::Error, why),
     };
-    of.notice(level, text);
+    conversation.notice(level, text);
 }
 
 fn write_export(
-    of: &Conversation,
+    conversation: &Conversation,
     desk: &Desk,
     models: &Models,
     file: &str,
     force: bool,
 ) -> Result<String, String> {
-    let name = &of.id.0;
-    let path = export_path(of, desk, file);
+    let name = &conversation.id.0;
+    let path = export_path(conversation, desk, file);
     let keys = models.keys();
     let known: Vec<&str> = keys.iter().filter(|it| it.is_long()).map(Secret::expose).collect();
-    let session = &of.session;
+    let session = &conversation.session;
     let is_json = path.extension().is_some_and(|it| it.eq_ignore_ascii_case("json"));
     let (text, secrets) = if is_json {
         export::json(session, name, &known).map_err(|it| cause(&it))?
@@ -108,17 +123,17 @@ fn write_export(
     }
 }
 
-fn export_path(of: &Conversation, desk: &Desk, file: &str) -> PathBuf {
+fn export_path(conversation: &Conversation, desk: &Desk, file: &str) -> PathBuf {
     match (file.strip_prefix("~/"), &desk.home) {
         (Some(rest), Some(home)) => home.join(rest),
-        _ if file.is_empty() => desk.root.join(format!("{}.md", of.id)),
+        _ if file.is_empty() => desk.root.join(format!("{}.md", conversation.id)),
         _ => desk.root.join(file),
     }
 }
 
-/// The last reply's text goes to the clipboard.
-pub(super) fn copy_reply(of: &Conversation) {
-    let replies = of.session.messages.iter().rev();
+/// Copies the last reply's text to the clipboard.
+pub(super) fn copy_reply(conversation: &Conversation) {
+    let replies = conversation.session.messages.iter().rev();
     let texts = replies.filter(|it| it.role == Role::Assistant).map(|it| {
         let texts = it.blocks.iter().filter_map(|it| match it {
             Block::Text { text } => Some(text.trim()),
@@ -127,7 +142,7 @@ pub(super) fn copy_reply(of: &Conversation) {
         texts.collect::<Vec<_>>().join("\n\n")
     });
     match texts.into_iter().find(|it| !it.is_empty()) {
-        Some(text) => of.show(Show::Tell(Report::Copied(text))),
-        None => of.notice(Level::Info, "There is no reply yet to copy.".into()),
+        Some(text) => conversation.show(Show::Tell(Report::Copied(text))),
+        None => conversation.notice(Level::Info, "There is no reply yet to copy.".into()),
     }
 }

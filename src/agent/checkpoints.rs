@@ -1,4 +1,4 @@
-//! What files are before a turn changes them is kept, so that the turn can be rewound.
+//! Stores the content of files before a turn changes them, so that the turn can be rewound.
 
 use crate::conversation::Conversation;
 use crate::conversation::report::Level;
@@ -17,113 +17,118 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot};
 
-/// What comes to the agent of changes.
-pub(super) enum Keeping {
-    /// Files are about to be changed; whether the disk took what they hold. Answered with the numbers of the changes.
-    Begin { by: By, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
-    /// A change did not come to be.
+/// A message of a keeper to the agent.
+pub(super) enum KeeperMessage {
+    /// Files are about to be changed. `kept` says whether their content could be stored; `ids` gets the numbers of the
+    /// changes.
+    Begin { by: ChangedBy, new: Vec<New>, kept: io::Result<()>, ids: oneshot::Sender<Vec<u32>> },
+    /// A change was not made.
     Void(u32),
-    /// What a file was written as.
+    /// The content that a file was written with, if it differs from the proposed one.
     Written(u32, Kept),
-    /// The user took back what has this title; a line for each file.
+    /// The user rewound the turn with this title. There is a line about each file.
     Rewound { title: String, lines: Vec<String> },
 }
 
-/// Who changes files.
+/// The cause of a change.
 #[derive(Clone)]
-pub(super) enum By {
+pub(super) enum ChangedBy {
     Turn(TurnId),
-    /// A command of that turn.
+    /// A command of the turn.
     Command(TurnId),
-    /// The user, who takes back what has this title.
+    /// The user, who rewinds the turn with this title.
     Rewind(String),
 }
 
-/// A change of a file that is about to be made.
+/// A change of a file before it is made.
 pub(super) struct Planned {
     pub(super) path: PathBuf,
     pub(super) to: Option<PathBuf>,
     pub(super) before: Content,
     pub(super) after: Content,
-    /// The permissions of a file that is gone already.
+    /// The permissions of a file that does not exist any more.
     pub(super) mode: Option<u32>,
 }
 
-/// What is kept of the files that turns have changed.
+/// The record of all changes that turns made to files.
 pub(super) struct Record {
-    /// Read when it is first needed.
+    /// Loaded when it is first needed.
     checkpoints: Option<Checkpoints>,
-    /// The user was told that nothing can be kept.
+    /// The user was told that nothing can be stored.
     has_failed: bool,
-    keeping: mpsc::UnboundedSender<Keeping>,
+    messages: mpsc::UnboundedSender<KeeperMessage>,
 }
 
 impl Record {
-    pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<Keeping>) {
-        let (keeping, keeping_end) = mpsc::unbounded_channel();
-        (Record { checkpoints: None, has_failed: false, keeping }, keeping_end)
+    pub(super) fn new() -> (Record, mpsc::UnboundedReceiver<KeeperMessage>) {
+        let (messages, messages_end) = mpsc::unbounded_channel();
+        (Record { checkpoints: None, has_failed: false, messages }, messages_end)
     }
 
-    /// `None`: nothing is kept of a conversation that is never saved.
-    pub(super) fn of(&mut self, of: &Conversation) -> Option<&mut Checkpoints> {
+    /// The checkpoints; `None` for a conversation that is never saved.
+    pub(super) fn checkpoints(&mut self, conversation: &Conversation) -> Option<&mut Checkpoints> {
         if self.checkpoints.is_none() {
-            self.checkpoints = of.store.as_ref().map(crate::store::Store::checkpoints);
+            self.checkpoints = conversation.store.as_ref().map(crate::store::Store::checkpoints);
         }
         self.checkpoints.as_mut()
     }
 
-    /// The conversation's files have other names now.
+    /// Loads the checkpoints again, because the conversation's files were renamed.
     pub(super) fn reread(&mut self) {
         self.checkpoints = None;
     }
 
-    pub(super) fn keeper(&mut self, of: &Conversation) -> Option<Keeper> {
-        let blobs = self.of(of)?.blobs();
-        Some(Keeper { blobs, keeping: self.keeping.clone() })
+    pub(super) fn keeper(&mut self, conversation: &Conversation) -> Option<Keeper> {
+        let blobs = self.checkpoints(conversation)?.blobs();
+        Some(Keeper { blobs, messages: self.messages.clone() })
     }
 
-    /// The files that the session has changed and knows the content of.
-    pub(super) fn touched_files(&mut self, of: &Conversation) -> Vec<PathBuf> {
-        let changes = self.of(of).map(|it| it.changes()).unwrap_or_default();
+    /// The files that the session has changed.
+    pub(super) fn touched_files(&mut self, conversation: &Conversation) -> Vec<PathBuf> {
+        let changes = self.checkpoints(conversation).map(|it| it.changes()).unwrap_or_default();
         let paths: BTreeSet<&Place> =
             changes.iter().map(|it| it.to.as_ref().unwrap_or(&it.path)).collect();
         paths.into_iter().map(|it| it.to_path_buf()).collect()
     }
 
-    pub(super) fn keep(&mut self, to: &mut Conversation, keeping: Keeping) {
-        let (prompt, turn) = (prompt(to), to.session.turns);
-        let Some(all) = self.of(to) else { return };
-        let written = match keeping {
-            Keeping::Begin { by, new, kept, ids } => {
+    pub(super) fn take(&mut self, conversation: &mut Conversation, message: KeeperMessage) {
+        let (prompt, turn) = (prompt(conversation), conversation.session.turns);
+        let Some(all) = self.checkpoints(conversation) else { return };
+        let written = match message {
+            KeeperMessage::Begin { by, new, kept, ids } => {
                 let origin = match by {
-                    By::Turn(turn) => Origin { turn: turn.0, title: prompt, cause: Cause::Edit },
-                    By::Command(turn) => {
+                    ChangedBy::Turn(turn) => {
+                        Origin { turn: turn.0, title: prompt, cause: Cause::Edit }
+                    }
+                    ChangedBy::Command(turn) => {
                         Origin { turn: turn.0, title: prompt, cause: Cause::Command }
                     }
-                    By::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
+                    ChangedBy::Rewind(title) => Origin { turn, title, cause: Cause::Rewind },
                 };
                 let (begun, written) = all.begin(&origin, new);
-                // Who asked may have been stopped.
+                // The task that asked may have been stopped.
                 let _ = ids.send(begun);
                 kept.and(written)
             }
-            Keeping::Void(id) => all.alter(id, |it| it.state = State::Void),
-            Keeping::Written(id, after) => all.alter(id, |it| it.after = after),
-            Keeping::Rewound { title, lines } => return rewound(to, &title, &lines),
+            KeeperMessage::Void(id) => all.alter(id, |it| it.state = State::Void),
+            KeeperMessage::Written(id, after) => all.alter(id, |it| it.after = after),
+            KeeperMessage::Rewound { title, lines } => {
+                return rewound(conversation, &title, &lines);
+            }
         };
-        self.warn(to, written);
+        self.warn(conversation, written);
     }
 
-    /// A review is over: what the file has come to; `None`: it is no more.
-    pub(super) fn settle(&mut self, to: &Conversation, path: &Path, text: Option<&Text>) {
-        if let Some(all) = self.of(to) {
+    /// A review is settled. `text` is the file's text now; `None` if the file does not exist any more.
+    pub(super) fn settle(&mut self, conversation: &Conversation, path: &Path, text: Option<&Text>) {
+        if let Some(all) = self.checkpoints(conversation) {
             let written = all.settle(path, text);
-            self.warn(to, written);
+            self.warn(conversation, written);
         }
     }
 
-    /// The turn goes on; the user is told once.
-    fn warn(&mut self, to: &Conversation, written: io::Result<()>) {
+    /// Tells the user once if the disk failed. The turn goes on.
+    fn warn(&mut self, conversation: &Conversation, written: io::Result<()>) {
         if let Err(error) = written
             && !std::mem::replace(&mut self.has_failed, true)
         {
@@ -131,14 +136,14 @@ impl Record {
                 "Caliban cannot store the files' earlier text ({}). You cannot rewind the turns from now on.",
                 cause(&error)
             );
-            to.notice(Level::Warn, text);
+            conversation.notice(Level::Warn, text);
         }
     }
 }
 
 /// The first line of the last prompt.
-fn prompt(of: &Conversation) -> String {
-    let users = of.session.messages.iter().rev().filter(|it| it.role == Role::User);
+fn prompt(conversation: &Conversation) -> String {
+    let users = conversation.session.messages.iter().rev().filter(|it| it.role == Role::User);
     let texts = users.flat_map(|it| &it.blocks).filter_map(|it| match it {
         Block::Text { text } => Some(title(text)),
         _ => None,
@@ -146,27 +151,28 @@ fn prompt(of: &Conversation) -> String {
     texts.into_iter().find(|it| !it.is_empty()).unwrap_or_default()
 }
 
-/// The user and the model are told at once: it stands in the chat, and goes with the next request.
-fn rewound(to: &mut Conversation, title: &str, lines: &[String]) {
+/// Tells the user and the model about a rewind. The note goes with the next request.
+fn rewound(conversation: &mut Conversation, title: &str, lines: &[String]) {
     let text = if lines.is_empty() {
         format!("“{title}” has nothing to take back.")
     } else {
         format!("The user took back the changes of “{title}”:\n{}", lines.join("\n"))
     };
-    to.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
-    to.take(Input::Note { text });
+    conversation.notice(Level::Info, format!("Rewound: {}", lines.join(" · ")));
+    conversation.take(Input::Note { text });
 }
 
-/// Keeps contents before they change.
+/// Stores contents before they change.
 #[derive(Clone)]
 pub(super) struct Keeper {
     pub(super) blobs: Blobs,
-    keeping: mpsc::UnboundedSender<Keeping>,
+    messages: mpsc::UnboundedSender<KeeperMessage>,
 }
 
 impl Keeper {
-    /// Once this is over the changes may be made. Their numbers; none where nothing could be kept.
-    pub(super) async fn begin(&self, by: By, planned: Vec<Planned>) -> Vec<u32> {
+    /// Stores the contents of planned changes. After this the changes may be made. Returns their numbers; empty if
+    /// nothing could be stored.
+    pub(super) async fn begin(&self, by: ChangedBy, planned: Vec<Planned>) -> Vec<u32> {
         let blobs = self.blobs.clone();
         let kept = tokio::task::spawn_blocking(move || {
             let mut failed = Ok(());
@@ -190,53 +196,53 @@ impl Keeper {
         });
         let Ok((new, kept)) = kept.await else { return Vec::new() };
         let (ids, begun) = oneshot::channel();
-        let _ = self.keeping.send(Keeping::Begin { by, new, kept, ids });
+        let _ = self.messages.send(KeeperMessage::Begin { by, new, kept, ids });
         begun.await.unwrap_or_default()
     }
 
-    /// The same for proposals.
+    /// As `begin`, for proposals.
     pub(super) async fn propose(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<u32> {
         let mut planned = Vec::new();
         for it in proposals {
             planned.push(planned_of(it).await);
         }
-        self.begin(By::Turn(turn), planned).await
+        self.begin(ChangedBy::Turn(turn), planned).await
     }
 
-    /// What has become of a proposal.
+    /// Notes how a proposal arrived.
     pub(super) async fn arrived(&self, id: u32, arrival: &Arrival) {
-        let keeping = match arrival {
+        let message = match arrival {
             Arrival::Entered { .. } | Arrival::Written { text: None, .. } => return,
             Arrival::Written { text: Some(text), .. } => {
                 let (blobs, text) = (self.blobs.clone(), text.clone());
                 let kept = move || blobs.keep(&Content::Text(text));
                 match tokio::task::spawn_blocking(kept).await {
-                    Ok(Ok(kept)) => Keeping::Written(id, kept),
+                    Ok(Ok(kept)) => KeeperMessage::Written(id, kept),
                     _ => return,
                 }
             }
-            _ => Keeping::Void(id),
+            _ => KeeperMessage::Void(id),
         };
-        let _ = self.keeping.send(keeping);
+        let _ = self.messages.send(message);
     }
 
     pub(super) fn rewound(&self, title: String, lines: Vec<String>) {
-        let _ = self.keeping.send(Keeping::Rewound { title, lines });
+        let _ = self.messages.send(KeeperMessage::Rewound { title, lines });
     }
 
     pub(super) fn void(&self, id: u32) {
-        let _ = self.keeping.send(Keeping::Void(id));
+        let _ = self.messages.send(KeeperMessage::Void(id));
     }
 }
 
-/// The permissions of a file that is to be deleted, or is.
+/// The permissions of a file that is or will be deleted.
 fn mode(it: &Planned) -> Option<u32> {
     let is_deleted = it.after == Content::Absent && it.before != Content::Absent;
     let meta = is_deleted.then(|| std::fs::metadata(&it.path).ok())?;
     meta.map_or(it.mode, |it| Some(it.permissions().mode()))
 }
 
-/// The highest folder that has to be made for a file.
+/// The highest folder that has to be created for a file.
 fn folder(it: &Planned) -> Option<PathBuf> {
     let is_made = it.to.is_some() || it.after != Content::Absent;
     let path = it.to.as_deref().unwrap_or(&it.path);

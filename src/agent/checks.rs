@@ -1,5 +1,5 @@
-//! Verdicts wait for the diagnostics of their edits, a second or so: the model hears both at once. What the user
-//! does meanwhile waits for nothing.
+//! Verdicts wait a second or so for the diagnostics of their edits, so that the model gets both at once. A command of
+//! the user releases them.
 
 use crate::conversation::Conversation;
 use crate::message::{CallId, ToolAnswer};
@@ -8,9 +8,9 @@ use crate::tool::lsp::Difference;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What became of a look into the diagnostics that an edit changed.
+/// The state of one check of the diagnostics after an edit.
 pub struct Check {
-    /// Of the look.
+    /// The check's number.
     pub id: u32,
     pub looked: Looked,
 }
@@ -18,23 +18,23 @@ pub struct Check {
 pub enum Looked {
     Begun,
     Found(Difference),
-    /// Nobody looks any more.
+    /// The check was given up.
     Dropped,
 }
 
 #[derive(Default)]
 pub(super) struct Checks {
-    /// What the editor looks into.
+    /// Checks that the editor has begun.
     awaited: BTreeSet<u32>,
-    /// Verdicts, in the order in which they came.
-    held: Vec<Input>,
-    /// What was found, each with its file.
+    /// Verdicts that wait, in order.
+    verdicts: Vec<Input>,
+    /// The results of finished checks, each with its file.
     found: Vec<(PathBuf, String)>,
 }
 
 impl Checks {
-    /// `root`: the project's.
-    pub(super) fn checked(&mut self, to: &mut Conversation, root: &Path, check: Check) {
+    /// Takes in the state of a check. `root` is the project's folder.
+    pub(super) fn checked(&mut self, conversation: &mut Conversation, root: &Path, check: Check) {
         let Check { id, looked } = check;
         match looked {
             Looked::Begun => {
@@ -49,37 +49,37 @@ impl Checks {
         }
         self.awaited.remove(&id);
         if self.awaited.is_empty() {
-            self.release(to);
+            self.release(conversation);
         }
     }
 
-    /// A verdict, which waits where something is being looked into.
-    pub(super) fn judged(&mut self, to: &mut Conversation, input: Input) {
-        self.held.push(input);
+    /// Takes a verdict. It waits while a check is under way.
+    pub(super) fn judged(&mut self, conversation: &mut Conversation, input: Input) {
+        self.verdicts.push(input);
         if self.awaited.is_empty() {
-            self.release(to);
+            self.release(conversation);
         }
     }
 
-    /// Tells what is held, with what was found so far.
-    pub(super) fn release(&mut self, to: &mut Conversation) {
-        let mut held = std::mem::take(&mut self.held);
+    /// Passes all waiting verdicts on, with the results that have come so far.
+    pub(super) fn release(&mut self, conversation: &mut Conversation) {
+        let mut verdicts = std::mem::take(&mut self.verdicts);
         for (path, text) in std::mem::take(&mut self.found) {
-            match held.iter_mut().rev().find_map(|it| answer_on(it, &path)) {
+            match verdicts.iter_mut().rev().find_map(|it| answer_on(it, &path)) {
                 Some(answer) => answer.text.push_str(&format!("\n{text}")),
-                None => note(to, text),
+                None => note(conversation, text),
             }
         }
-        for input in held {
-            to.take(input);
+        for input in verdicts {
+            conversation.take(input);
         }
     }
 }
 
-/// An answer to no call joins the next request.
-fn note(to: &mut Conversation, text: String) {
+/// Adds a result without a verdict: an answer with an empty call id goes with the next request.
+fn note(conversation: &mut Conversation, text: String) {
     let answer = ToolAnswer::done(&CallId(String::new()), text, "");
-    to.take(Input::Applied { files: Vec::new(), answer });
+    conversation.take(Input::Applied { files: Vec::new(), answer });
 }
 
 /// The last answer of a verdict on this file.

@@ -1,7 +1,7 @@
-//! The edits of one reply: resolved in order, each on the result of the one before, and proposed together.
+//! The edits of one reply: resolved in order, each on the result of the edit before it, and proposed together.
 
 use super::checkpoints::Keeper;
-use super::known::News;
+use super::known::Observation;
 use super::{refactor, whole};
 use crate::edit::{self, Edit, Manner, Misfit, Part, Proposal, Stack, Texts, kept};
 use crate::event::{Awaited, TurnId};
@@ -15,25 +15,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
-/// How often an edit is matched anew on a text that moved (DESIGN §5).
+/// How often an edit is matched again because its file's text changed in the meantime.
 const TRIES: u32 = 5;
 
 pub(super) struct Job {
     pub(super) desk: Desk,
     pub(super) results: mpsc::UnboundedSender<Input>,
-    pub(super) knowing: mpsc::UnboundedSender<News>,
-    /// Hashes of the texts as the model last knew them.
+    pub(super) observations: mpsc::UnboundedSender<Observation>,
+    /// The hash of each file's text that the model knows.
     pub(super) known: BTreeMap<PathBuf, String>,
-    /// Mode auto-edit: what enters is written at once.
+    /// In auto-edit mode: edits are written at once.
     pub(super) at_once: bool,
-    /// Texts of the conversation that the calls name, by their names.
+    /// Texts of the conversation that the calls refer to, by name.
     pub(super) kept: BTreeMap<String, String>,
     pub(super) tally: Option<Tally>,
-    /// Keeps what the files are before.
+    /// Stores the files' content before the edits; `None` if nothing is stored.
     pub(super) keeper: Option<Keeper>,
 }
 
-/// The texts that these calls name in place of sending them, from all calls of the conversation.
+/// The texts that these calls refer to by name instead of sending them again. They come from all calls of the
+/// conversation.
 pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, String> {
     let names = |call: &ToolCall| match &call.input {
         Arguments::Json(value) => kept::names(value),
@@ -50,19 +51,19 @@ pub(super) fn kept(session: &Session, calls: &[ToolCall]) -> BTreeMap<String, St
     texts
 }
 
-/// A call and what of it is not in the buffers yet.
+/// A call with the edits that are not in buffers yet.
 pub(super) struct Open {
     pub(super) call: CallId,
     pub(super) edits: Vec<Edit>,
-    /// Files whose edits wait for a review, in auto-edit mode too.
+    /// Files whose edits are always reviewed before they are written, also in auto-edit mode.
     reviewed: BTreeSet<PathBuf>,
-    /// Some of it waits for the user's decision.
+    /// Part of the call waits for the user's decision.
     waits: bool,
-    /// Files written at once, and whether each really was.
+    /// Files whose edits were to be written at once, and whether each was.
     files: Vec<(PathBuf, bool)>,
     hunks: u32,
-    /// What is to be told of these; in a few words what was done to whole ones.
-    said: Vec<String>,
+    /// The sentences for the model about these files, and a word for each deletion or renaming.
+    sentences: Vec<String>,
     done: Vec<&'static str>,
 }
 
@@ -75,17 +76,18 @@ impl Open {
             waits: false,
             files: Vec::new(),
             hunks: 0,
-            said: Vec::new(),
+            sentences: Vec::new(),
             done: Vec::new(),
         }
     }
 }
 
-/// Texts that the editor gave back, newer than what was read (`None`: there is no such file).
+/// Newer texts that the editor gave back; `None` if the file does not exist.
 type Given = BTreeMap<PathBuf, Option<Text>>;
 
-/// Every call ends in an `Answered` (a misfit, at once), or in an `Entered` for each file (its verdict comes later) and an
-/// `Applied` where all of it is written at once. Of a turn that is stopped what has not entered has no answer.
+/// Proposes the edits of these calls. A call that does not fit is answered at once by `Answered`. Each file of the
+/// others sends an `Entered`, and the verdict comes later; a call that is written at once ends in an `Applied`. If the
+/// turn is stopped, a call whose edits have not entered gets no answer here.
 pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
     let mut open = Vec::new();
     for call in calls {
@@ -98,7 +100,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
             Err(text) => job.refuse(turn, &call.id, text),
         }
     }
-    let mut open = whole::apart(&job, turn, open);
+    let mut open = whole::refuse_overlaps(&job, turn, open);
     let mut given = Given::new();
     for attempt in 0..TRIES {
         let sent = open.iter().filter(|it| whole::has_text(&it.edits)).count();
@@ -142,7 +144,7 @@ pub(super) async fn propose(job: Job, turn: TurnId, calls: Vec<ToolCall>) {
 }
 
 impl Job {
-    /// Puts proposals before the user, once what their files are is kept.
+    /// Sends proposals to the editor, after the content of their files has been stored.
     async fn proposed(&self, turn: TurnId, proposals: &[Proposal]) -> Vec<Arrival> {
         let propose = self.desk.workspace.propose(turn, proposals.to_vec());
         let Some(keeper) = &self.keeper else { return propose.await };
@@ -154,7 +156,8 @@ impl Job {
         arrivals
     }
 
-    /// One proposal a file; calls that do not fit are answered and leave `open`, and how many did.
+    /// One proposal for each file. Calls that do not fit are answered and removed from `open`. Also returns how many
+    /// did not fit.
     async fn resolve(
         &self,
         turn: TurnId,
@@ -191,8 +194,8 @@ impl Job {
                         refusal.call_stale();
                     }
                     missed += usize::from(refusal.is_mistaken());
-                    let said = refusal.say(&self.shown(&refusal.path));
-                    self.refuse(turn, call, said + &kept::kept(edits, &refusal.misfit));
+                    let text = refusal.say(&self.shown(&refusal.path));
+                    self.refuse(turn, call, text + &kept::kept(edits, &refusal.misfit));
                     false
                 }
             }
@@ -200,7 +203,8 @@ impl Job {
         (stack.proposals(), missed)
     }
 
-    /// The texts of all files that are to be changed; of those that cannot be read an empty one, and why.
+    /// The texts of all files to be changed. A file that cannot be read gets an empty text, and the reason is returned
+    /// too.
     async fn texts(
         &self,
         open: &[Open],
@@ -237,7 +241,7 @@ impl Job {
         tool::path::show(&self.desk.root, path)
     }
 
-    /// The editor does not take a file, and so nothing of these calls.
+    /// The editor refused a file, so all calls with edits in it are refused whole.
     fn turned_away(&self, turn: TurnId, open: &mut Vec<Open>, proposal: &Proposal, why: &Misfit) {
         let text = why.say(&self.shown(&proposal.path), None);
         for part in &proposal.parts {
@@ -246,8 +250,8 @@ impl Job {
         open.retain(|it| proposal.parts.iter().all(|part| part.call != it.call));
     }
 
-    /// A whole file is written only over a text that the model knows. A file that the user is asked for before it is
-    /// read is not edited unread at all: the error of an edit that does not fit would show its text.
+    /// A `write` needs the model to know the file's current text. A file that may only be read with the user's consent
+    /// cannot be edited unread: the error about an edit that does not fit would show its text.
     fn may_write(
         &self,
         path: &Path,
@@ -269,7 +273,8 @@ impl Job {
         }
     }
 
-    /// `text`: what stands in the file where it is not what was proposed. Gives the file.
+    /// Reports a proposal that has entered its buffer. `text` is the file's text if it differs from the proposed one.
+    /// Returns the path.
     fn entered(&self, turn: TurnId, proposal: Proposal, text: Option<Text>, hunks: u32) -> PathBuf {
         let Proposal { parts, path, before, after, whole, .. } = proposal;
         let what = match whole {
@@ -279,7 +284,11 @@ impl Job {
         };
         if whole.is_none() {
             let text = text.unwrap_or(after);
-            let _ = self.knowing.send(News::Learnt { path: path.clone(), stood: before, text });
+            let _ = self.observations.send(Observation::Learnt {
+                path: path.clone(),
+                stood: before,
+                text,
+            });
         }
         for Part { call, .. } in parts {
             let _ = self.results.send(Input::Entered { turn, call, path: path.clone(), what });
@@ -287,7 +296,7 @@ impl Job {
         path
     }
 
-    /// What the calls are told of a file; what became of its text meanwhile is told once, with the last.
+    /// Adds the sentences about a written file to its calls. Changes by formatters are told once, with the last call.
     fn written(
         &self,
         open: &mut [Open],
@@ -298,9 +307,9 @@ impl Job {
     ) {
         let Proposal { path, parts, after, .. } = proposal;
         if let Some(whole) = &proposal.whole {
-            let (said, done) = self.done(path, whole);
+            let (sentence, done) = self.done(path, whole);
             for it in of(open, proposal) {
-                it.said.push(said.clone());
+                it.sentences.push(sentence.clone());
                 it.done.push(done);
                 it.files.push((path.clone(), true));
             }
@@ -308,23 +317,23 @@ impl Job {
         }
         for (n, part) in parts.iter().enumerate() {
             let Some(it) = open.iter_mut().find(|it| it.call == part.call) else { continue };
-            let mut said = edit::written(&self.shown(path), unsaved);
+            let mut sentence = edit::written(&self.shown(path), unsaved);
             if !part.note.is_empty() {
-                said.push_str(&format!("\n{}", part.note));
+                sentence.push_str(&format!("\n{}", part.note));
             }
             if let (true, Some(text)) = (n + 1 == parts.len(), text) {
-                said.push_str(&edit::reformatted(after, text));
+                sentence.push_str(&edit::reformatted(after, text));
             }
-            it.said.push(said);
+            it.sentences.push(sentence);
             it.files.push((path.clone(), unsaved.is_empty()));
             it.hunks = it.hunks.saturating_add(hunks);
         }
     }
 
-    /// Answers a call of which nothing waits for the user.
+    /// Answers a call if no part of it waits for the user.
     fn applied(&self, it: Open) {
-        let Open { call, waits, files, hunks, said, done, .. } = it;
-        if waits || said.is_empty() {
+        let Open { call, waits, files, hunks, sentences, done, .. } = it;
+        if waits || sentences.is_empty() {
             return;
         }
         let what = Awaited::hunks(hunks);
@@ -332,7 +341,7 @@ impl Job {
         let written = format!("{what} {}", if all { "written" } else { "not written" });
         let written = (hunks > 0).then_some(written.as_str());
         let summary = written.into_iter().chain(done).collect::<Vec<_>>().join(", ");
-        let answer = ToolAnswer::done(&call, said.join("\n"), summary);
+        let answer = ToolAnswer::done(&call, sentences.join("\n"), summary);
         let _ = self.results.send(Input::Applied { files, answer });
     }
 
@@ -342,7 +351,7 @@ impl Job {
     }
 }
 
-/// The calls that a proposal is made of.
+/// The calls whose edits are in a proposal.
 fn of<'a>(open: &'a mut [Open], proposal: &'a Proposal) -> impl Iterator<Item = &'a mut Open> {
     open.iter_mut().filter(|it| proposal.parts.iter().any(|part| part.call == it.call))
 }

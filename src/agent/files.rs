@@ -1,9 +1,9 @@
-//! What is known of the user's files: their texts as the model knows them, what they were before turns changed them, the
-//! diagnostics that are being looked into, and which are not on disk.
+//! The user's files: the texts that the model knows, the content before each turn changed it, checks of diagnostics,
+//! and files that are not saved.
 
-use super::checkpoints::{Keeping, Record};
+use super::checkpoints::{KeeperMessage, Record};
 use super::checks::Checks;
-use super::known::{Knowing, Known, News};
+use super::known::{Known, Observation, Tracker};
 use super::setup::Decided;
 use super::turn::Turn;
 use super::{edits, work};
@@ -19,42 +19,47 @@ pub(super) struct Files {
     pub(super) known: Known,
     pub(super) record: Record,
     pub(super) checks: Checks,
-    /// Files whose agreed text is in their buffers alone.
+    /// Files whose accepted text is in the buffer but not on disk.
     unsaved: Vec<PathBuf>,
 }
 
-/// What comes of files.
+/// The messages of tasks that work with files.
 pub(super) struct Changes {
-    pub(super) news: mpsc::UnboundedReceiver<News>,
-    pub(super) keeping: mpsc::UnboundedReceiver<Keeping>,
+    pub(super) observations: mpsc::UnboundedReceiver<Observation>,
+    pub(super) keeper_messages: mpsc::UnboundedReceiver<KeeperMessage>,
 }
 
 impl Files {
     pub(super) fn new() -> (Files, Changes) {
-        let (known, news) = Known::new();
-        let (record, keeping) = Record::new();
+        let (known, observations) = Known::new();
+        let (record, keeper_messages) = Record::new();
         let files = Files { known, record, checks: Checks::default(), unsaved: Vec::new() };
-        (files, Changes { news, keeping })
+        (files, Changes { observations, keeper_messages })
     }
 
-    pub(super) fn knowing<'a>(
+    pub(super) fn tracker<'a>(
         &'a mut self,
-        to: &'a mut Conversation,
+        conversation: &'a mut Conversation,
         desk: &'a Desk,
-    ) -> Knowing<'a> {
-        Knowing { known: &mut self.known, to, desk }
+    ) -> Tracker<'a> {
+        Tracker { known: &mut self.known, conversation, desk }
     }
 
-    /// The user has decided on the changes of a file. Of one that is not read without a question the model hears only
-    /// that, unless it knows the file: a review that was kept on the disk may be anybody's.
-    pub(super) fn decided(&mut self, to: &mut Conversation, desk: &Desk, decided: Decided) {
+    /// Takes in the user's decisions on a file. If reading the file needs consent and the model does not know its text,
+    /// the model gets no text: a review that was stored on disk may be forged.
+    pub(super) fn decided(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        decided: Decided,
+    ) {
         let Decided { mut answers, path, saved, text } = decided;
-        self.note_saved(to, &desk.root, &path, saved);
+        self.note_saved(conversation, &desk.root, &path, saved);
         if text.is_some() || !answers.is_empty() {
-            self.record.settle(to, &path, text.as_ref());
+            self.record.settle(conversation, &path, text.as_ref());
         }
         if self.known.may_be_told(desk, &path) {
-            self.knowing(to, desk).settled(&path, text);
+            self.tracker(conversation, desk).settled(&path, text);
         } else {
             let shown = desk.shown(&path);
             for it in &mut answers {
@@ -65,13 +70,13 @@ impl Files {
                 );
             }
         }
-        self.checks.judged(to, Input::Reviewed { path, answers });
+        self.checks.judged(conversation, Input::Reviewed { path, answers });
     }
 
-    /// Whether the agreed text of a file is on disk.
+    /// Notes whether the accepted text of a file is on disk.
     pub(super) fn note_saved(
         &mut self,
-        to: &mut Conversation,
+        conversation: &mut Conversation,
         root: &Path,
         path: &Path,
         saved: bool,
@@ -81,34 +86,39 @@ impl Files {
             self.unsaved.push(path.to_owned());
         }
         let paths = self.unsaved.iter().map(|it| tool::path::show(root, it)).collect();
-        to.take(Input::Unsaved { paths });
+        conversation.take(Input::Unsaved { paths });
     }
 
-    /// All that a read or a command needs.
+    /// Everything that a read or a command needs.
     pub(super) fn run(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         desk: &Desk,
         turn: &Turn,
         call: &ToolCall,
     ) -> work::Job {
         let tool = desk.tools.find(&call.tool);
         let changes = tool.is_some_and(Tool::changes);
-        let keeper = if tool.is_some_and(Tool::acts) { self.record.keeper(of) } else { None };
+        let keeper =
+            if tool.is_some_and(Tool::acts) { self.record.keeper(conversation) } else { None };
         work::Job {
             desk: desk.clone(),
             results: turn.results(),
-            knowing: self.known.news(),
-            watched: if changes { self.known.watched(&of.session, desk) } else { Vec::new() },
+            observations: self.known.observations(),
+            watched: if changes {
+                self.known.watched(&conversation.session, desk)
+            } else {
+                Vec::new()
+            },
             unsaved: self.unsaved.clone(),
-            keeper: keeper.map(|it| (it, self.record.touched_files(of))),
+            keeper: keeper.map(|it| (it, self.record.touched_files(conversation))),
         }
     }
 
-    /// All that these edits need, which are written at once or wait for the review.
+    /// Everything that these edits need.
     pub(super) fn propose(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         desk: &Desk,
         turn: &Turn,
         (calls, at_once): (&[ToolCall], bool),
@@ -117,12 +127,12 @@ impl Files {
         edits::Job {
             desk: desk.clone(),
             results: turn.results(),
-            knowing: self.known.news(),
-            known: of.session.known.clone(),
+            observations: self.known.observations(),
+            known: conversation.session.known.clone(),
             at_once,
-            kept: edits::kept(&of.session, calls),
+            kept: edits::kept(&conversation.session, calls),
             tally,
-            keeper: self.record.keeper(of),
+            keeper: self.record.keeper(conversation),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a model is guided by: the system prompt, `AGENTS.md` and its like, and skills. What a conversation begins with,
-//! what joins it once a folder is touched, and what the disk has that the conversation has not.
+//! The system prompt, instruction files (`AGENTS.md`) and skills: what a conversation begins with, what is added when a
+//! folder is touched, and what has changed on disk since.
 
 use crate::context::instructions::{self, Found, Places};
 use crate::context::prompt;
@@ -13,14 +13,14 @@ use crate::tool::skills::{self, Skills};
 use crate::view;
 use std::path::PathBuf;
 
-/// What the model hears where skills went and none is left.
+/// The model's list of skills when the last skill is gone.
 const NONE: &str = "There are no skills now.";
 
 pub(super) struct Guidance {
     choice: prompt::Choice,
-    /// Where instructions are; `None`: the user wants none.
+    /// Where instructions are; `None` if the user turned them off.
     places: Option<Places>,
-    /// What was said last of instructions that have changed.
+    /// The last sentence about changed instructions.
     outdated: Option<String>,
 }
 
@@ -29,77 +29,85 @@ impl Guidance {
         Guidance { choice, places, outdated: None }
     }
 
-    /// The system prompt for the settings, the folder and a model that writes its edits in this format.
+    /// The system prompt for the user's settings, the project's folder and this edit format.
     pub(super) fn system(&self, desk: &Desk, format: Format) -> Result<String, String> {
         prompt::choose(&self.choice, &desk.root, &desk.tools.specs(format))
     }
 
-    /// The instructions that a new conversation would begin with.
+    /// The instructions with which a new conversation would begin.
     pub(super) fn gathered(&self) -> Found {
         self.places.as_ref().map(instructions::gather).unwrap_or_default()
     }
 
-    /// A conversation is opened with these instructions on the disk. Gives a sentence where it has others.
+    /// Begins with the instructions that are on disk now. Returns a sentence for the user if an older conversation has
+    /// other ones.
     pub(super) fn begin(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         now: &[Excerpt],
         is_fresh: bool,
     ) -> Option<String> {
-        self.outdated = if is_fresh { None } else { outdated(of, now) };
+        self.outdated = if is_fresh { None } else { outdated(conversation, now) };
         self.outdated.clone()
     }
 
-    /// Takes the system prompt and the instructions there are now.
-    pub(super) fn renew(&mut self, to: &mut Conversation, desk: &Desk, format: Format) {
+    /// Replaces the conversation's system prompt and instructions by the current ones.
+    pub(super) fn renew(&mut self, conversation: &mut Conversation, desk: &Desk, format: Format) {
         match self.system(desk, format) {
-            Ok(_) if to.session.phase != Phase::Idle => to.refuse_while_running(),
+            Ok(_) if conversation.session.phase != Phase::Idle => {
+                conversation.refuse_while_running();
+            }
             Ok(system) => {
                 let Found { files: instructions, problems } = with_skills(desk, self.gathered());
-                to.take(Input::ChooseSystem { system, instructions });
+                conversation.take(Input::ChooseSystem { system, instructions });
                 self.outdated = None;
-                to.tell_once(problems);
+                conversation.tell_once(problems);
             }
-            Err(why) => to.notice(Level::Error, why),
+            Err(why) => conversation.notice(Level::Error, why),
         }
     }
 
-    /// What a message is to go with: news of instructions and skills, and the instructions of the folders it touches.
-    pub(super) fn watch(&mut self, to: &mut Conversation, desk: &Desk, context: &[Excerpt]) {
-        self.watch_instructions(to);
-        watch_skills(to, desk);
+    /// Adds to a message: changes of instructions and skills, and the instructions of the folders that it touches.
+    pub(super) fn watch(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        context: &[Excerpt],
+    ) {
+        self.watch_instructions(conversation);
+        watch_skills(conversation, desk);
         let touched: Vec<PathBuf> = context.iter().map(|it| desk.root.join(&it.path)).collect();
-        self.touch(to, &touched);
+        self.touch(conversation, &touched);
     }
 
-    /// Says once when a file changes whose old text the conversation has.
-    fn watch_instructions(&mut self, to: &mut Conversation) {
-        let outdated = outdated(to, &self.gathered().files);
+    /// Tells the user once if instructions on disk differ from those that the conversation has.
+    fn watch_instructions(&mut self, conversation: &mut Conversation) {
+        let outdated = outdated(conversation, &self.gathered().files);
         if outdated != self.outdated {
             self.outdated.clone_from(&outdated);
-            to.tell_once(outdated);
+            conversation.tell_once(outdated);
         }
     }
 
-    /// Takes along the instructions of folders that are touched first, or whose file has changed since.
-    pub(super) fn touch(&self, to: &mut Conversation, touched: &[PathBuf]) {
+    /// Adds the instructions of touched folders that the model does not have, or that have changed.
+    pub(super) fn touch(&self, conversation: &mut Conversation, touched: &[PathBuf]) {
         let Some(places) = &self.places else { return };
         let Found { mut files, problems } = instructions::nested(places, touched);
         files.retain(|it| {
-            let given = to.session.given(ExcerptKind::Instructions);
+            let given = conversation.session.given(ExcerptKind::Instructions);
             let had = given.filter(|had| had.path == it.path).last();
             had.is_none_or(|had| had.text != it.text)
         });
-        to.tell_once(problems);
+        conversation.tell_once(problems);
         if !files.is_empty() {
-            to.take(Input::Instruct { files });
+            conversation.take(Input::Instruct { files });
         }
     }
 }
 
-/// How the instructions that a conversation began with differ from these, in a sentence.
-fn outdated(of: &Conversation, now: &[Excerpt]) -> Option<String> {
-    let first = of.session.messages.first().filter(|it| it.role == Role::System);
+/// A sentence on how the instructions at the conversation's beginning differ from these.
+fn outdated(conversation: &Conversation, now: &[Excerpt]) -> Option<String> {
+    let first = conversation.session.messages.first().filter(|it| it.role == Role::System);
     let blocks = first.into_iter().flat_map(|it| &it.blocks);
     let had: Vec<&Excerpt> = blocks
         .filter_map(|it| match it {
@@ -110,13 +118,13 @@ fn outdated(of: &Conversation, now: &[Excerpt]) -> Option<String> {
     instructions::changed(&had, now)
 }
 
-/// The system prompt and the instructions that the model has, for the user.
-pub(super) fn shown(of: &Conversation) -> String {
-    let system = match of.system() {
+/// Shows the user the system prompt and the instructions that the model has.
+pub(super) fn shown(conversation: &Conversation) -> String {
+    let system = match conversation.system() {
         "" => "There is no system prompt.".to_owned(),
         system => format!("The system prompt:\n{system}"),
     };
-    let given = of.session.given(ExcerptKind::Instructions);
+    let given = conversation.session.given(ExcerptKind::Instructions);
     let lines: Vec<String> = given.map(|it| format!("\n  {}", view::sized(it))).collect();
     if lines.is_empty() {
         return system;
@@ -125,7 +133,7 @@ pub(super) fn shown(of: &Conversation) -> String {
     format!("{system}\nInstructions, in the order in which the model reads them:{lines}")
 }
 
-/// What a conversation begins with, the names of the skills among it.
+/// Adds the list of skills to the instructions of a new conversation.
 pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
     let skills = skills::find(desk);
     if !skills.found.is_empty() {
@@ -135,19 +143,19 @@ pub(super) fn with_skills(desk: &Desk, mut found: Found) -> Found {
     found
 }
 
-/// Tells the model of skills that came or went, behind what it has.
-fn watch_skills(to: &mut Conversation, desk: &Desk) {
+/// Tells the model with the next request if the list of skills has changed.
+fn watch_skills(conversation: &mut Conversation, desk: &Desk) {
     let skills = skills::find(desk);
     let named = named(&skills);
-    let heard = to.session.given(ExcerptKind::Skills).last();
+    let heard = conversation.session.given(ExcerptKind::Skills).last();
     let is_news = named.text != heard.map_or(NONE, |it| &it.text);
-    to.tell_once(skills.problems);
+    conversation.tell_once(skills.problems);
     if is_news {
-        to.take(Input::Instruct { files: vec![named] });
+        conversation.take(Input::Instruct { files: vec![named] });
     }
 }
 
-/// The message that has a skill used, and the skill's text. `rest`: its name, and the message if there is one.
+/// The message and the skill's text for `/skill`. `rest` is the skill's name, and a message if there is one.
 pub(super) fn skill(desk: &Desk, rest: &str) -> Result<(String, Excerpt), String> {
     let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let skills = skills::find(desk);
@@ -159,7 +167,7 @@ pub(super) fn skill(desk: &Desk, rest: &str) -> Result<(String, Excerpt), String
     Ok((text, excerpt(&desk.shown(&skill.path), ExcerptKind::Skill, skill.text(desk))))
 }
 
-/// The skills and what is wrong with some, for the user.
+/// The list of skills and their problems, for the user.
 pub(super) fn list_of_skills(desk: &Desk) -> String {
     let Skills { found, problems } = skills::find(desk);
     let mut lines = Vec::new();
@@ -177,7 +185,7 @@ pub(super) fn list_of_skills(desk: &Desk) -> String {
     format!("Skills, from {folders}:\n{}", lines.join("\n"))
 }
 
-/// What the model is told of the skills there are.
+/// The list of skills for the model.
 fn named(skills: &Skills) -> Excerpt {
     let text = match skills.list() {
         (list, _) if list.is_empty() => NONE.to_owned(),

@@ -1,4 +1,5 @@
-//! What the model last knew of the user's files, against what they are now: told once, with the next request.
+//! The texts of the user's files that the model knows. If a file changes, the model gets a diff once, with the next
+//! request.
 
 use crate::conversation::Conversation;
 use crate::edit;
@@ -11,32 +12,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Bytes of a text that is kept to be compared, and of all of them: of others only the hash is.
+/// The most bytes of one text, and of all texts, that are kept for comparison. Of other texts only the hash is kept.
 const LARGEST: usize = 1 << 20;
 const ALL: usize = 64 << 20;
-/// Lines of one file's diff, files that are told of at once, and names of further ones.
+/// The most lines of one file's diff, files with a diff in one request, and names of further files.
 const LINES: usize = 120;
 const FILES: usize = 20;
 const NAMES: usize = 100;
 
-/// The texts behind the hashes of `Session::known`, as far as they are here.
+/// The texts for the hashes in `Session::known`, as far as they are in memory.
 pub(super) struct Known {
     files: HashMap<PathBuf, Seen>,
-    /// Bytes of all texts.
+    /// The bytes of all texts.
     size: usize,
-    news: mpsc::UnboundedSender<News>,
+    observations: mpsc::UnboundedSender<Observation>,
 }
 
 #[derive(Default)]
 struct Seen {
     text: Option<Arc<Text>>,
-    /// Of the file when its text was this.
+    /// The file's stamp when it had this text.
     stamp: Stamp,
-    /// Counts what was learnt of it: an older look says nothing.
+    /// Counts the observations of the file, so that an older look is ignored.
     at: u64,
 }
 
-/// A file that may have changed, and what it is compared with.
+/// A file to check for changes, and the state to compare it with.
 #[derive(Clone)]
 pub(super) struct Watched {
     path: PathBuf,
@@ -44,7 +45,7 @@ pub(super) struct Watched {
     at: u64,
 }
 
-/// A file that is not as it was.
+/// A file that has changed since it was last seen.
 pub(super) struct Look {
     path: PathBuf,
     stamp: Stamp,
@@ -52,19 +53,21 @@ pub(super) struct Look {
     now: Result<Source, Unreadable>,
 }
 
-/// Who had the time to change what is found.
+/// The time span in which a change was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     User,
-    /// A command of the model's.
+    /// A command of the model ran.
     Command,
-    /// The session is opened: what changed before is told with the first prompt.
+    /// The session was opened. Changes before that are told with the first prompt.
     Opened,
 }
 
-/// What comes to be known of files.
-pub(super) enum News {
-    /// It was shown a text, or a part of it, or its edit is in it: what of the rest it did not know is told.
+/// Something new about the user's files.
+pub(super) enum Observation {
+    /// The model was shown a file's text or a part of it, or its edit entered the file. `text` is the file's text now.
+    /// If the model did not see all of it, `stood` is the text without the model's own edit: the model is told how that
+    /// differs from the text that it knew.
     Learnt {
         path: PathBuf,
         stood: Option<Text>,
@@ -78,18 +81,18 @@ pub(super) enum News {
 }
 
 impl Known {
-    pub(super) fn new() -> (Known, mpsc::UnboundedReceiver<News>) {
-        let (news, news_end) = mpsc::unbounded_channel();
-        (Known { files: HashMap::new(), size: 0, news }, news_end)
+    pub(super) fn new() -> (Known, mpsc::UnboundedReceiver<Observation>) {
+        let (observations, observations_end) = mpsc::unbounded_channel();
+        (Known { files: HashMap::new(), size: 0, observations }, observations_end)
     }
 
-    /// Where news go.
-    pub(super) fn news(&self) -> mpsc::UnboundedSender<News> {
-        self.news.clone()
+    /// The channel for observations.
+    pub(super) fn observations(&self) -> mpsc::UnboundedSender<Observation> {
+        self.observations.clone()
     }
 
-    /// The files whose changes the model is told of. A session file grants nothing: a file that the user is asked for
-    /// is among them only if this program has read it.
+    /// The files whose changes the model is told of. A file that may only be read with consent is among them only if
+    /// this program has read it, because a session file grants nothing.
     pub(super) fn watched(&self, session: &Session, desk: &Desk) -> Vec<Watched> {
         let is_agreed = |it: &&PathBuf| self.may_be_told(desk, it);
         let one = |path: &PathBuf| {
@@ -100,12 +103,12 @@ impl Known {
         session.known.keys().filter(is_agreed).map(one).collect()
     }
 
-    /// Whether the model may hear what becomes of a file.
+    /// Whether the model may be told how a file changes.
     pub(super) fn may_be_told(&self, desk: &Desk, path: &Path) -> bool {
         self.files.contains_key(path) || tool::path::is_free(desk, path)
     }
 
-    /// The user took back that the model may read these files: of those that are not free it hears no more.
+    /// Forgets the texts of files that the model may no longer read, so that it is not told of their changes.
     pub(super) fn distrust(&mut self, desk: &Desk, is_meant: impl Fn(&Path) -> bool) {
         let meant = |it: &&PathBuf| is_meant(it) && !tool::path::is_free(desk, it);
         let paths: Vec<PathBuf> = self.files.keys().filter(meant).cloned().collect();
@@ -132,7 +135,8 @@ impl Known {
     }
 }
 
-/// Looks after these files; those under review say nothing until that is decided. Only what may have changed is read.
+/// Checks these files for changes and reads the changed ones. Files with pending hunks are left out until they are
+/// decided.
 pub(super) async fn look(workspace: &dyn Workspace, watched: &[Watched]) -> Vec<Look> {
     let mut looks = Vec::new();
     if watched.is_empty() {
@@ -151,7 +155,7 @@ pub(super) async fn look(workspace: &dyn Workspace, watched: &[Watched]) -> Vec<
     looks
 }
 
-/// The same files after these looks are taken in.
+/// The same files with the state that these looks found.
 pub(super) fn after(mut watched: Vec<Watched>, looks: &[Look]) -> Vec<Watched> {
     for it in &mut watched {
         if let Some(look) = looks.iter().find(|look| look.path == it.path) {
@@ -162,63 +166,63 @@ pub(super) fn after(mut watched: Vec<Watched>, looks: &[Look]) -> Vec<Watched> {
     watched
 }
 
-/// The texts, the conversation that knows them, and the files.
-pub(super) struct Knowing<'a> {
+/// Updates the known texts and tells the conversation about changes.
+pub(super) struct Tracker<'a> {
     pub(super) known: &'a mut Known,
-    pub(super) to: &'a mut Conversation,
+    pub(super) conversation: &'a mut Conversation,
     pub(super) desk: &'a Desk,
 }
 
-impl Knowing<'_> {
-    pub(super) fn news(&mut self, news: News) {
-        match news {
-            News::Learnt { path, stood, text } => {
+impl Tracker<'_> {
+    pub(super) fn observe(&mut self, observation: Observation) {
+        match observation {
+            Observation::Learnt { path, stood, text } => {
                 let told = stood.and_then(|it| self.differs(&path, &it));
                 let hash = match &told {
                     Some((_, false)) => String::new(),
                     _ => text.sha256_hex(),
                 };
-                self.desk.workspace.told(&path, &text);
+                self.desk.workspace.model_knows(&path, &text);
                 self.known.set(&path, text, Stamp::Unknown);
-                self.to.take(Input::Know { path, hash: Some(hash) });
+                self.conversation.take(Input::Know { path, hash: Some(hash) });
                 self.tell_changes(told.into_iter().map(|it| it.0).collect());
             }
-            News::Moved { from, to } => {
+            Observation::Moved { from, to } => {
                 if let (Some(text), Some(path)) = (self.forget(from), to) {
                     let text = Arc::unwrap_or_clone(text);
-                    self.news(News::Learnt { path, stood: None, text });
+                    self.observe(Observation::Learnt { path, stood: None, text });
                 }
             }
-            News::Looked(cause, looks) => self.looked(cause, looks),
+            Observation::Looked(cause, looks) => self.looked(cause, looks),
         }
     }
 
-    /// The model is told by a verdict what a file has come to; `None`: it is no more.
+    /// A verdict tells the model the file's text; `None` if the file does not exist any more.
     pub(super) fn settled(&mut self, path: &Path, text: Option<Text>) {
         let path = path.to_owned();
         match text {
-            Some(text) => self.news(News::Learnt { path, stood: None, text }),
+            Some(text) => self.observe(Observation::Learnt { path, stood: None, text }),
             None => drop(self.forget(path)),
         }
     }
 
-    /// The model does not know the file any more; its text, if it is here.
+    /// Forgets a file. Returns its text if it was in memory.
     fn forget(&mut self, path: PathBuf) -> Option<Arc<Text>> {
         let text = self.known.forget(&path);
-        self.to.take(Input::Know { path, hash: None });
+        self.conversation.take(Input::Know { path, hash: None });
         text
     }
 
-    /// Has the files looked after that the session knew of when it was left.
+    /// Checks the files that the session knew when it was closed.
     pub(super) fn remember(&mut self) {
         self.known.files.clear();
         self.known.size = 0;
-        let watched = self.known.watched(&self.to.session, self.desk);
-        let (workspace, news) = (self.desk.workspace.clone(), self.known.news());
+        let watched = self.known.watched(&self.conversation.session, self.desk);
+        let (workspace, observations) = (self.desk.workspace.clone(), self.known.observations());
         if !watched.is_empty() {
             tokio::spawn(async move {
                 let looks = look(&*workspace, &watched).await;
-                let _ = news.send(News::Looked(Cause::Opened, looks));
+                let _ = observations.send(Observation::Looked(Cause::Opened, looks));
             });
         }
     }
@@ -227,7 +231,7 @@ impl Knowing<'_> {
         let mut files = Vec::new();
         let mut others: [Vec<String>; 2] = Default::default();
         for Look { path, stamp, at, now } in looks {
-            let is_known = self.to.session.known.contains_key(&path);
+            let is_known = self.conversation.session.known.contains_key(&path);
             if !is_known || self.known.files.get(&path).map_or(0, |it| it.at) != at {
                 continue;
             }
@@ -238,7 +242,7 @@ impl Knowing<'_> {
             if cause == Cause::Opened && told.is_some() {
                 continue;
             }
-            // what stands in a buffer no command has put there
+            // a command cannot have changed a buffer
             let by_command = cause == Cause::Command && matches!(stamp, Stamp::Disk(_));
             let is_told = told.is_some();
             let mut is_clear = told.as_ref().is_none_or(|it| it.1);
@@ -260,12 +264,12 @@ impl Knowing<'_> {
             others.iter().zip(["since you saw them last", "while your command ran"])
         {
             if !names.is_empty() {
-                self.to.take(Input::Note { text: named(names, what) });
+                self.conversation.take(Input::Note { text: named(names, what) });
             }
         }
     }
 
-    /// Takes in how a file is now. `is_clear`: what the model is told of it is all that changed.
+    /// Takes in the current text of a file. `is_clear`: the model is told all that changed.
     fn settle_look(
         &mut self,
         path: PathBuf,
@@ -274,23 +278,24 @@ impl Knowing<'_> {
         is_told: bool,
         is_clear: bool,
     ) {
-        self.desk.workspace.told(&path, &text);
+        self.desk.workspace.model_knows(&path, &text);
         let hash = if is_clear { text.sha256_hex() } else { String::new() };
         self.known.set(&path, text, stamp);
         if is_told {
-            self.to.take(Input::Know { path, hash: Some(hash) });
+            self.conversation.take(Input::Know { path, hash: Some(hash) });
         }
     }
 
     fn tell_changes(&mut self, files: Vec<Excerpt>) {
         if !files.is_empty() {
-            self.to.take(Input::Instruct { files });
+            self.conversation.take(Input::Instruct { files });
         }
     }
 
-    /// What there is to tell of a file whose text is this now, and whether that is all.
+    /// The difference between a file's current text and the text that the model knows, and whether it is complete.
+    /// `None` if nothing changed or the model does not know the file.
     fn differs(&self, path: &Path, now: &Text) -> Option<(Excerpt, bool)> {
-        let hash = self.to.session.known.get(path)?;
+        let hash = self.conversation.session.known.get(path)?;
         let (said, is_all) = match self.known.files.get(path).and_then(|it| it.text.as_ref()) {
             Some(text) if text.joined() == now.joined() => return None,
             Some(text) => edit::unified(text, now, LINES),

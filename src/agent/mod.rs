@@ -1,15 +1,14 @@
-//! The owner of one session. It takes what comes (the user's acts, a model's words, the results of tools),
-//! steps the session, and then, in this order, saves, shows and acts. Each of its fields owns one thing; this file is
-//! where they meet.
+//! The owner of one session. It takes the user's commands, the model's stream and the results of tools, and steps the
+//! session with them. Each step is saved, then shown, then carried out. Each field owns one thing; this file connects
+//! them.
 
 pub mod models;
 mod aside;
-mod asking;
 mod cache;
 mod chats;
 mod checkpoints;
 mod checks;
-mod commanded;
+mod command_changes;
 mod edits;
 mod files;
 mod guidance;
@@ -20,6 +19,7 @@ mod permissions;
 mod prompts;
 mod refactor;
 mod rewind;
+mod sampler;
 mod setup;
 mod status;
 mod title;
@@ -34,20 +34,19 @@ pub use setup::{Command, Decided, Setup};
 
 use crate::context::slash::{self, Parsed, Slash};
 use crate::conversation::report::{Level, Report, Show, Wish};
-use crate::conversation::{Conversation, Due, Ways};
+use crate::conversation::{Channels, Conversation, Work};
 use crate::event::{Delta, Mode, TurnId};
 use crate::message::{CallId, Excerpt, ExcerptKind, Reply};
 use crate::provider::Sampled;
 use crate::session::{Effect, Input, Phase, Session};
-use crate::text::cause;
 use crate::tool::Desk;
-use asking::Asking;
 use files::{Changes, Files};
 use guidance::Guidance;
 use models::Models;
 use opening::Opening;
 use partial::Partial;
 use prompts::{Prepared, Prompt, Prompts};
+use sampler::Sampler;
 use std::path::Path;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -55,9 +54,9 @@ use turn::{Results, Turn};
 
 pub struct Agent {
     conversation: Conversation,
-    /// What its tools work with.
+    /// Everything that the session's tools work with.
     desk: Desk,
-    asking: Asking,
+    sampler: Sampler,
     guidance: Guidance,
     files: Files,
     turn: Turn,
@@ -72,12 +71,12 @@ struct Ends {
     outputs: mpsc::UnboundedReceiver<(CallId, String)>,
 }
 
-/// Lives until it is told to quit or nobody can tell it anything any more.
+/// Runs until the quit command comes, or until every sender of commands is dropped.
 pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
     let (mut agent, mut ends) = Agent::new(setup);
     agent.begin();
     loop {
-        agent.settle();
+        agent.do_work();
         let silence = agent.turn.silence();
         tokio::select! {
             biased;
@@ -90,10 +89,12 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 Some(command) => agent.command(command),
                 None => return agent.quit(),
             },
-            // what a call teaches comes before its answer
-            Some(news) = ends.changes.news.recv() => agent.news(news),
-            Some(keeping) = ends.changes.keeping.recv() => {
-                agent.files.record.keep(&mut agent.conversation, keeping);
+            // what a call observes of files is taken in before its answer
+            Some(observation) = ends.changes.observations.recv() => {
+                agent.files.tracker(&mut agent.conversation, &agent.desk).observe(observation);
+            }
+            Some(message) = ends.changes.keeper_messages.recv() => {
+                agent.files.record.take(&mut agent.conversation, message);
             }
             Some(input) = ends.results.inputs.recv() => agent.result(input),
             Some((turn, sampled)) = ends.results.samples.recv() => {
@@ -106,7 +107,7 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
                 agent.conversation.show(Show::Delta(Delta::Output { call, text }));
             }
             Some(prepared) = ends.prepared.recv() => agent.prepared(prepared),
-            () = agent.turn.ended(), if agent.turn.is_working() => agent.joined(),
+            () = agent.turn.ended(), if agent.turn.is_working() => agent.work_ended(),
             () = sleep_until(silence.unwrap_or_else(Instant::now)), if silence.is_some() => {
                 agent.turn.fell_silent();
             }
@@ -116,16 +117,16 @@ pub async fn run(setup: Setup, mut inbox: mpsc::UnboundedReceiver<Command>) {
 
 impl Agent {
     fn new(setup: Setup) -> (Agent, Ends) {
-        let Setup { id, desk, screen, store, session, reads, wishes, draft, .. } = setup;
+        let Setup { id, desk, screen, store, session, read_only, wishes, draft, .. } = setup;
         let partial = Partial::of(session.model.clone(), setup.partial);
-        let ways = Ways { screen, wishes, secrets: desk.secrets.clone() };
+        let channels = Channels { screen, wishes, secrets: desk.secrets.clone() };
         let (prompts, prepared) = Prompts::new(&desk, draft);
         let (files, changes) = Files::new();
         let (turn, results) = Turn::new(partial);
         let agent = Agent {
-            conversation: Conversation::new(id, session, store, reads, ways),
+            conversation: Conversation::new(id, session, store, read_only, channels),
             desk,
-            asking: Asking::new(setup.models, setup.titles, setup.tally),
+            sampler: Sampler::new(setup.models, setup.titles, setup.tally),
             guidance: Guidance::new(setup.choice, setup.places),
             files,
             turn,
@@ -144,35 +145,36 @@ impl Agent {
         (agent, Ends { results, changes, prepared, outputs: setup.outputs })
     }
 
-    /// Does what the conversation has to have done, and tells how it stands.
-    fn settle(&mut self) {
-        while let Some(due) = self.conversation.due() {
-            match due {
-                Due::Effect(effect) => self.act(effect),
-                Due::Title => {
+    /// Carries out the conversation's work, and shows its status.
+    fn do_work(&mut self) {
+        while let Some(work) = self.conversation.next_work() {
+            match work {
+                Work::Effect(effect) => self.carry_out(effect),
+                Work::Title => {
                     let results = self.turn.results();
-                    self.asking.ask_for_title(&self.conversation, &self.desk, results);
+                    self.sampler.ask_for_title(&self.conversation, &self.desk, results);
                 }
             }
         }
-        let status = status::status(&self.conversation, &self.asking, &self.turn);
+        let status = status::status(&self.conversation, &self.sampler, &self.turn);
         self.conversation.show_status(status);
     }
 
-    fn act(&mut self, effect: Effect) {
-        let (of, desk) = (&mut self.conversation, &self.desk);
+    fn carry_out(&mut self, effect: Effect) {
+        let (conversation, desk) = (&mut self.conversation, &self.desk);
         match effect {
             Effect::Sample { turn } => {
-                self.turn.begin_reply(&of.session.model);
-                self.asking.sample(of, desk, &mut self.turn, turn);
+                self.turn.begin_reply(&conversation.session.model);
+                self.sampler.sample(conversation, desk, &mut self.turn, turn);
             }
             Effect::Run { turn, call } => {
-                let job = self.files.run(of, desk, &self.turn, &call);
+                let job = self.files.run(conversation, desk, &self.turn, &call);
                 self.turn.run(job, turn, call);
             }
             Effect::Propose { turn, calls, at_once } => {
-                let tally = self.asking.tally(&of.session.model);
-                let job = self.files.propose(of, desk, &self.turn, (&calls, at_once), tally);
+                let tally = self.sampler.tally(&conversation.session.model);
+                let job =
+                    self.files.propose(conversation, desk, &self.turn, (&calls, at_once), tally);
                 self.turn.propose(job, turn, calls);
             }
             Effect::Rest { turn, time } => self.turn.rest(turn, time),
@@ -184,110 +186,112 @@ impl Agent {
     }
 
     fn format(&self) -> crate::edit::Format {
-        self.asking.format(&self.conversation.session.model)
+        self.sampler.format(&self.conversation.session.model)
     }
 
-    /// Brings a session that was left in mid-turn to rest, and shows it.
+    /// Ends a turn that was interrupted, and shows the session.
     fn begin(&mut self) {
-        let of = &mut self.conversation;
-        let view = if let Some(why) = of.reads.clone() {
-            self.opening.read(of, why)
+        let conversation = &mut self.conversation;
+        let view = if let Some(why) = conversation.read_only.clone() {
+            self.opening.read(conversation, why)
         } else {
             let partial = self.turn.partial.take();
-            let format = self.asking.format(&of.session.model);
+            let format = self.sampler.format(&conversation.session.model);
             let files = (&self.desk, &mut self.files);
-            self.opening.begin(of, files, &mut self.guidance, partial, format)
+            self.opening.begin(conversation, files, &mut self.guidance, partial, format)
         };
         self.present(Show::View(Box::new(view)));
     }
 
-    /// Tells the editor of the session, and has its transcript painted from the beginning.
+    /// Reports the session to the editor, and has the whole transcript painted.
     fn present(&mut self, show: Show) {
         let draft = self.prompts.draft.clone();
         self.opening.present(&mut self.conversation, &self.desk, draft, show);
-        self.settle();
+        self.do_work();
         self.conversation.announce();
     }
 
     fn command(&mut self, command: Command) {
         let Some(command) = command.permitted(&self.conversation) else { return };
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         if command.acts() {
-            self.files.checks.release(of);
+            self.files.checks.release(conversation);
         }
         match command {
             Command::Send { text, context, steer } => self.sent(text, context, steer),
-            Command::SendHeld(id) => of.take(Input::SendHeld { id }),
-            Command::Unqueue(id) => of.take(Input::Unqueue { id }),
-            Command::Draft(draft) => self.prompts.keep_draft(of, draft),
+            Command::SendHeld(id) => conversation.take(Input::SendHeld { id }),
+            Command::Unqueue(id) => conversation.take(Input::Unqueue { id }),
+            Command::Draft(draft) => self.prompts.keep_draft(conversation, draft),
             Command::Stop => self.stop(),
-            Command::Rule { call, ruling } => of.take(Input::Rule { call, ruling }),
-            Command::Toggle { block, line } => of.show(Show::Toggle { block, line }),
+            Command::Rule { call, ruling } => conversation.take(Input::Rule { call, ruling }),
+            Command::Toggle { block, line } => conversation.show(Show::Toggle { block, line }),
             Command::Retry => {
-                if let Some(turn) = of.session.turn() {
-                    of.take(Input::Rested { turn });
+                if let Some(turn) = conversation.session.turn() {
+                    conversation.take(Input::Rested { turn });
                 }
             }
             Command::ChooseModel(model) => self.choose_model(&model),
             Command::ChooseMode(mode) => {
-                let mode = mode.unwrap_or_else(|| of.session.mode.next());
-                of.take(Input::ChooseMode { mode });
+                let mode = mode.unwrap_or_else(|| conversation.session.mode.next());
+                conversation.take(Input::ChooseMode { mode });
             }
             Command::Connect(provider, file) => self.connect(&provider, &file),
             Command::LeaveOut(model, parameter) => {
-                self.asking.models.leave_out(&model, parameter);
+                self.sampler.models.leave_out(&model, parameter);
             }
-            Command::ShowRequest => self.asking.show_request(of),
-            Command::Reviewed(decided) => self.files.decided(of, &self.desk, decided),
-            Command::Checked(check) => self.files.checks.checked(of, &self.desk.root, *check),
+            Command::ShowRequest => self.sampler.show_request(conversation),
+            Command::Reviewed(decided) => self.files.decided(conversation, &self.desk, decided),
+            Command::Checked(check) => {
+                self.files.checks.checked(conversation, &self.desk.root, *check);
+            }
             Command::Present => self.present(Show::Repaint),
             Command::Act(act) => self.do_with_session(act),
-            Command::Rewind(wanted) => self.files.record.rewind(of, &self.desk, wanted),
-            Command::Permissions(None) => permissions::list(of),
-            Command::Permissions(Some(grant)) => self.files.revoke(of, &self.desk, grant),
+            Command::Rewind(wanted) => self.files.record.rewind(conversation, &self.desk, wanted),
+            Command::Permissions(None) => permissions::list(conversation),
+            Command::Permissions(Some(grant)) => self.files.revoke(conversation, &self.desk, grant),
             Command::Quit(_) => (),
         }
     }
 
     fn do_with_session(&mut self, act: Act) {
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         match act {
             Act::Rename { to, done } => {
-                let renamed = chats::rename(of, to);
+                let renamed = chats::rename(conversation, to);
                 if renamed.is_ok() {
                     self.files.record.reread();
                 }
-                // The program waits for it.
+                // The send fails only when the program is ending.
                 let _ = done.send(renamed);
             }
             Act::Title(title) => {
-                of.notice(Level::Info, format!("The title is now “{title}”."));
-                of.take(Input::Title { title });
+                conversation.notice(Level::Info, format!("The title is now “{title}”."));
+                conversation.take(Input::Title { title });
             }
-            Act::Fork(cut) => chats::fork(of, cut),
+            Act::Fork(cut) => chats::fork(conversation, cut),
             Act::Export { file, force } => {
-                chats::export(of, &self.desk, &self.asking.models, &file, force);
+                chats::export(conversation, &self.desk, &self.sampler.models, &file, force);
             }
         }
     }
 
     fn sent(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
-        // Of a comment on a change every word is for the model.
+        // A comment on a change goes to the model as it is: a slash in it is no command.
         let is_comment = context.iter().any(|it| it.kind == ExcerptKind::Hunk);
         let parsed = if is_comment { Parsed::Prompt } else { slash::parse(&text) };
         let is_prompt =
             matches!(parsed, Parsed::Prompt | Parsed::Known(Slash::Plan | Slash::Skill, _));
-        let of = &mut self.conversation;
-        if let (true, Some(store)) = (is_prompt && !is_comment, &of.store)
+        let conversation = &mut self.conversation;
+        if let (true, Some(store)) = (is_prompt && !is_comment, &conversation.store)
             && let Err(error) = store.remember(&text)
         {
             tracing::warn!("the prompt could not be remembered: {error}");
         }
         match parsed {
             Parsed::Prompt => self.prepare(text, context, steer),
-            Parsed::Unknown(why) => of.bounce(text, context, why),
+            Parsed::Unknown(why) => conversation.bounce(text, context, why),
             Parsed::Known(Slash::Plan, rest) if !rest.is_empty() => {
-                of.take(Input::ChooseMode { mode: Mode::Plan });
+                conversation.take(Input::ChooseMode { mode: Mode::Plan });
                 self.prepare(rest.to_owned(), context, steer);
             }
             Parsed::Known(Slash::Skill, rest) if !rest.is_empty() => {
@@ -296,7 +300,9 @@ impl Agent {
                         let context = [skill].into_iter().chain(context).collect();
                         self.prepare(text, context, steer);
                     }
-                    Err(why) => of.bounce(text, context, format!("{why} Nothing was sent.")),
+                    Err(why) => {
+                        conversation.bounce(text, context, format!("{why} Nothing was sent."));
+                    }
                 }
             }
             Parsed::Known(slash, rest) => self.slash(slash, rest),
@@ -304,92 +310,86 @@ impl Agent {
     }
 
     fn slash(&mut self, slash: Slash, rest: &str) {
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         let word = (!rest.is_empty()).then(|| rest.to_owned());
         match slash {
             Slash::Skills | Slash::Skill => {
-                of.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
+                conversation.take(Input::Tell { text: guidance::list_of_skills(&self.desk) });
             }
-            Slash::Help => of.take(Input::Tell { text: slash::help() }),
+            Slash::Help => conversation.take(Input::Tell { text: slash::help() }),
             Slash::Usage => {
-                let text = status::usage(of, &self.asking);
-                of.take(Input::Tell { text });
+                let text = status::usage(conversation, &self.sampler);
+                conversation.take(Input::Tell { text });
             }
             Slash::System if rest == "new" => {
                 let format = self.format();
                 self.guidance.renew(&mut self.conversation, &self.desk, format);
             }
-            Slash::System => of.take(Input::Tell { text: guidance::shown(of) }),
-            Slash::New => of.wish(Wish::New { name: word }),
-            Slash::Sessions => of.wish(Wish::Sessions { text: rest.to_owned() }),
-            Slash::Rename => of.wish(Wish::Rename { text: rest.to_owned() }),
-            Slash::Fork => chats::fork(of, None),
-            Slash::Save => chats::copy(of, None, Some(rest.to_owned())),
-            Slash::Export => chats::export(of, &self.desk, &self.asking.models, rest, false),
-            Slash::Copy => chats::copy_reply(of),
-            Slash::History => of.show(Show::Tell(Report::History)),
+            Slash::System => conversation.take(Input::Tell { text: guidance::shown(conversation) }),
+            Slash::New => conversation.wish(Wish::New { name: word }),
+            Slash::Sessions => conversation.wish(Wish::Sessions { text: rest.to_owned() }),
+            Slash::Rename => conversation.wish(Wish::Rename { text: rest.to_owned() }),
+            Slash::Fork => chats::fork(conversation, None),
+            Slash::Save => chats::copy(conversation, None, Some(rest.to_owned())),
+            Slash::Export => {
+                chats::export(conversation, &self.desk, &self.sampler.models, rest, false);
+            }
+            Slash::Copy => chats::copy_reply(conversation),
+            Slash::History => conversation.show(Show::Tell(Report::History)),
             Slash::Clear => self.clear(),
-            Slash::Models if rest.is_empty() => of.wish(Wish::Models),
+            Slash::Models if rest.is_empty() => conversation.wish(Wish::Models),
             Slash::Models => self.choose_model(rest),
-            Slash::Permissions => permissions::list(of),
-            Slash::Plan => of.take(Input::ChooseMode { mode: Mode::Plan }),
+            Slash::Permissions => permissions::list(conversation),
+            Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
             Slash::Connect if rest.contains(char::is_whitespace) => {
                 let text = "Name the provider alone. Caliban then asks for the key.";
-                of.notice(Level::Warn, text.into());
+                conversation.notice(Level::Warn, text.into());
             }
-            Slash::Connect => of.wish(Wish::Connect { provider: word }),
+            Slash::Connect => conversation.wish(Wish::Connect { provider: word }),
         }
     }
 
     fn clear(&mut self) {
-        let of = &mut self.conversation;
-        if of.session.phase != Phase::Idle {
-            return of.refuse_while_running();
+        let conversation = &mut self.conversation;
+        if conversation.session.phase != Phase::Idle {
+            return conversation.refuse_while_running();
         }
-        if let Some(store) = &mut of.store
-            && let Err(error) = store.trash(&of.session)
-        {
-            let text = format!(
-                "Nothing was cleared: the old text could not be moved to the trash ({}).",
-                cause(&error)
-            );
-            return of.notice(Level::Error, text);
+        if let Err(why) = chats::trash(conversation) {
+            return conversation.notice(Level::Error, why);
         }
-        if let Some(all) = self.files.record.of(of) {
+        if let Some(all) = self.files.record.checkpoints(conversation) {
             all.part();
         }
-        let Session { model, tuning, mode, .. } = std::mem::take(&mut of.session);
-        of.session = Session { model, tuning, ..Session::default() };
+        let Session { model, tuning, mode, .. } = std::mem::take(&mut conversation.session);
+        conversation.session = Session { model, tuning, ..Session::default() };
         self.opening.mode = mode;
         self.begin();
         self.conversation.save_whole();
     }
 
-    /// Has a message's mentions read.
+    /// Has the files that a message mentions read.
     fn prepare(&mut self, text: String, context: Vec<Excerpt>, steer: bool) {
         let watched = self.files.known.watched(&self.conversation.session, &self.desk);
         self.prompts.prepare(Prompt { text, context, steer, watched });
     }
 
-    /// The files of a message are read: it goes.
+    /// Sends a message whose mentioned files have been read.
     fn prepared(&mut self, prepared: Prepared) {
-        let of = &mut self.conversation;
-        let Some((prompt, news)) = self.prompts.prepared(of, prepared) else { return };
+        let conversation = &mut self.conversation;
+        let Some((prompt, observations)) = self.prompts.prepared(conversation, prepared) else {
+            return;
+        };
         let Prompt { text, context, steer, .. } = prompt;
-        self.guidance.watch(of, &self.desk, &context);
-        for it in news {
-            self.files.knowing(of, &self.desk).news(it);
+        self.guidance.watch(conversation, &self.desk, &context);
+        for it in observations {
+            self.files.tracker(conversation, &self.desk).observe(it);
         }
-        of.take(Input::Send { text, context, steer });
+        conversation.take(Input::Send { text, context, steer });
     }
 
-    fn news(&mut self, news: known::News) {
-        self.files.knowing(&mut self.conversation, &self.desk).news(news);
-    }
-
-    /// `text`: a model's full name, settings behind it (`thinking=high`), or only these for the present model.
+    /// `text` is a model's full name, settings like `thinking=high`, or both. Settings alone change the current model.
     fn choose_model(&mut self, text: &str) {
-        let (chosen, tuning) = match self.asking.chosen(&self.conversation.session, text) {
+        let (chosen, tuning) = match self.sampler.chosen(&self.conversation.session, text) {
             Ok(chosen) => chosen,
             Err(why) => return self.conversation.notice(Level::Error, why),
         };
@@ -400,7 +400,7 @@ impl Agent {
         };
         let was_current = is_current(self);
         self.conversation.take(Input::ChooseModel { model, tuning });
-        // another model may have other tools, and the prompt names them
+        // the system prompt names the tools, and another model may have other ones
         if let (true, Ok(system)) = (was_current, self.guidance.system(&self.desk, self.format()))
             && system != self.conversation.system()
         {
@@ -412,9 +412,9 @@ impl Agent {
         }
     }
 
-    /// A key came: the provider is asked with it from now on; who had none at all goes on with it.
+    /// Uses a new key of a provider. A session on the tour changes to that provider's model.
     fn connect(&mut self, provider: &str, file: &Path) {
-        let models = &mut self.asking.models;
+        let models = &mut self.sampler.models;
         models.connect(provider, file);
         let is_tour = models.is_tour(&self.conversation.session.model);
         if is_tour && models.resolve(provider).is_ok() {
@@ -423,38 +423,39 @@ impl Agent {
     }
 
     fn sampled(&mut self, turn: TurnId, sampled: Sampled) {
-        let of = &mut self.conversation;
-        if !matches!(of.session.phase, Phase::Sampling { turn: it, .. } if it == turn) {
+        let conversation = &mut self.conversation;
+        if !matches!(conversation.session.phase, Phase::Sampling { turn: it, .. } if it == turn) {
             return;
         }
-        self.turn.hear();
+        self.turn.note_activity();
         match sampled {
             Sampled::Delta(Delta::Alive) => (),
             Sampled::Delta(delta) => {
                 self.turn.partial.gather(&delta);
-                of.show(Show::Delta(delta));
+                conversation.show(Show::Delta(delta));
             }
             Sampled::Done(reply) => self.replied(turn, reply),
             Sampled::Failed(failure) => {
-                let (by, partial) = self.turn.broken_off();
-                let input = self.asking.failed(of, turn, failure, by, partial);
-                of.take(input);
+                let (by, partial) = self.turn.end_reply();
+                let input = self.sampler.failed(conversation, turn, failure, by, partial);
+                conversation.take(input);
             }
         }
     }
 
     fn replied(&mut self, turn: TurnId, mut reply: Reply) {
-        let (of, desk) = (&mut self.conversation, &self.desk);
-        reply.by = self.turn.broken_off().0;
-        let reply = work::sound(reply, &of.session);
+        let (conversation, desk) = (&mut self.conversation, &self.desk);
+        reply.by = self.turn.end_reply().0;
+        let reply = work::sendable(reply, &conversation.session);
         let plans = work::plans(desk, &reply);
         let touched = work::touched(desk, &reply, &plans);
-        self.asking.replied(of, desk, &reply);
-        of.take(Input::Replied { turn, reply, plans });
-        self.guidance.touch(of, &touched);
+        self.sampler.replied(conversation, desk, &reply);
+        conversation.take(Input::Replied { turn, reply, plans });
+        self.guidance.touch(conversation, &touched);
     }
 
-    /// What edits that are on their way come to is known once the editor has let the last of them in, or none.
+    /// Stops the turn. While edits are on their way into buffers, the turn ends only after the editor has taken or
+    /// refused the last one, so that each call gets its true answer.
     fn stop(&mut self) {
         self.prompts.withdraw();
         if let (true, Some(turn)) = (self.turn.is_proposing(), self.conversation.session.turn()) {
@@ -465,34 +466,34 @@ impl Agent {
         self.conversation.take(Input::Cancel { partial });
     }
 
-    /// Some work of the turn has ended, its results are taken.
-    fn joined(&mut self) {
+    /// A task of the turn has ended and its results have been taken.
+    fn work_ended(&mut self) {
         if let Some(landed) = self.turn.landed() {
             self.conversation.take(Input::Stop { landed });
         }
     }
 
     fn result(&mut self, input: Input) {
-        let of = &mut self.conversation;
+        let conversation = &mut self.conversation;
         if let Input::Applied { files, .. } = &input {
             for (path, saved) in files {
-                self.files.note_saved(of, &self.desk.root, path, *saved);
+                self.files.note_saved(conversation, &self.desk.root, path, *saved);
             }
         }
         match self.turn.result(input) {
-            Some(input @ Input::Applied { .. }) => self.files.checks.judged(of, input),
-            Some(input) => of.take(input),
+            Some(input @ Input::Applied { .. }) => self.files.checks.judged(conversation, input),
+            Some(input) => conversation.take(input),
             None => (),
         }
     }
 
-    /// The editor is going: everything is on disk when this returns. An interrupted turn stays in the journal,
-    /// where the next start finds it.
+    /// Saves everything before the editor ends. An interrupted turn stays in the journal, where the next start finds
+    /// it.
     fn quit(&mut self) {
-        let of = &mut self.conversation;
-        self.files.checks.release(of);
+        let conversation = &mut self.conversation;
+        self.files.checks.release(conversation);
         let partial = self.turn.partial.take();
-        of.leave(partial);
+        conversation.leave(partial);
         self.turn.abort();
     }
 }

@@ -1,4 +1,4 @@
-//! Which model answers: the choice by name, and the provider behind it.
+//! Finds models by name, and keeps the provider for each endpoint.
 
 use crate::event::{Failure, Tuning};
 use crate::message::{Effort, Parameter, Request, Thinking, Usage};
@@ -12,21 +12,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Tokens a reply may have at most, where the model allows more: enough for any edit, and a bound on a runaway.
+/// The limit of a reply in tokens, unless the model's own limit is lower. It is enough for any edit and stops an
+/// endless reply.
 pub const MAX_REPLY: u32 = 32_000;
 
-/// The models there are. Providers are kept, so that a conversation keeps its connection.
+/// All models. Providers are kept, so that a conversation keeps its connection.
 #[derive(Clone, Default)]
 pub struct Models {
     pub users: BTreeMap<String, UserProvider>,
-    /// What the user says of single models, by their full names.
+    /// The user's settings for single models, by full name.
     own: BTreeMap<String, UserModel>,
-    /// How the user wants every model asked.
+    /// The user's settings for all models.
     tuning: Tuning,
     providers: BTreeMap<String, Arc<dyn Provider>>,
-    /// What servers have refused of requests, by the full names of the models.
+    /// The parameters that servers have refused, by the models' full names.
     refused: BTreeMap<String, BTreeSet<Parameter>>,
-    /// The keys that have been used, by any copy of this.
+    /// The keys that any copy of these models has used.
     pub used: Used,
 }
 
@@ -43,24 +44,24 @@ impl Models {
         model == tour::NAME
     }
 
-    /// A local server that was found by asking: what it is called from here on.
+    /// Remembers a local server that was found by probing.
     pub fn remember(&mut self, chosen: &Chosen) {
         self.answer_by(&chosen.endpoint.name, http(chosen, &self.used));
     }
 
-    /// Has this answer for all models of an endpoint.
+    /// Uses this provider for all models of an endpoint.
     pub fn answer_by(&mut self, endpoint: &str, provider: Arc<dyn Provider>) {
         self.providers.insert(endpoint.to_owned(), provider);
     }
 
-    /// The user has given a key for a provider; the file tells where it is.
+    /// Uses the user's stored key for a provider. `file` lists the stored keys.
     pub fn connect(&mut self, provider: &str, file: &Path) {
         let user = self.users.entry(provider.to_owned()).or_default();
         user.stored = Some(file.to_owned());
         self.providers.remove(provider);
     }
 
-    /// The endpoint and model of a full name, or one sentence.
+    /// The endpoint and model of a full name. The error is a sentence.
     pub fn resolve(&self, model: &str) -> Result<Chosen, String> {
         if self.is_tour(model) {
             return Ok(tour::chosen());
@@ -80,13 +81,13 @@ impl Models {
         Ok(chosen)
     }
 
-    /// A request to the model, with all that it says but the conversation. `tuning` is the session's.
+    /// A request to the model without the conversation. `tuning` has the session's settings.
     pub fn request(&self, chosen: &Chosen, tuning: Tuning) -> Request {
         let own = self.own.get(&full_name(chosen)).copied().unwrap_or_default();
         let tuning = tuning.or(own.tuning).or(self.tuning);
         let max_tokens = tuning.max_output.unwrap_or(MAX_REPLY).min(chosen.facts.max_output);
         let thinking = chosen.facts.thinking(tuning.thinking, max_tokens);
-        // Anthropic's models take none while they think.
+        // Anthropic's models accept no temperature while they think.
         let sampled = chosen.facts.temperature
             && !matches!(thinking, Some(Thinking::Budget(_) | Thinking::Adaptive(_)));
         Request {
@@ -100,12 +101,12 @@ impl Models {
         }
     }
 
-    /// From now on requests to this model go without the parameter. False where they did already.
+    /// Leaves a parameter out of all further requests to this model. False if it was left out already.
     pub fn leave_out(&mut self, model: &str, parameter: Parameter) -> bool {
         self.refused.entry(model.to_owned()).or_default().insert(parameter)
     }
 
-    /// What the user is told once of a parameter that is left out from now on.
+    /// The sentence for the user about a parameter that is left out from now on.
     pub fn left_out(&self, chosen: &Chosen, parameter: Parameter) -> String {
         let model = full_name(chosen);
         let name = parameter::name(chosen.endpoint.dialect, parameter);
@@ -126,7 +127,7 @@ impl Models {
         format!("The provider does not accept `{name}` for {model}: {instead}.")
     }
 
-    /// What of a tuning a model does not take, in a sentence.
+    /// A sentence about the settings that a model does not accept, if any.
     pub fn ignored(chosen: &Chosen, tuning: Tuning) -> Option<String> {
         let facts = &chosen.facts;
         let name = full_name(chosen);
@@ -149,18 +150,18 @@ impl Models {
         (!said.is_empty()).then(|| said.join(" "))
     }
 
-    /// A text with none of the keys in it that are known without running anything: those that have been used, those
-    /// of the environment, and those in the file of keys.
+    /// Removes keys from a text: used keys, keys in environment variables and keys in the file of keys. Runs no key
+    /// command.
     pub fn without_keys(&self, text: String) -> String {
         self.keys().iter().fold(text, |text, key| key.taken_out_of(text))
     }
 
-    /// Notes the keys that can be had without running a command.
+    /// Notes the keys that are available without running a key command.
     pub fn note_keys(&self) {
         self.keys().iter().for_each(|it| self.used.note(it));
     }
 
-    /// All keys that are known here.
+    /// All keys that are available without running a key command.
     pub fn keys(&self) -> Vec<Secret> {
         let env = |name: &str| std::env::var(name).ok();
         let variables = endpoint::key_variables(&self.users, &env).into_iter();
@@ -197,8 +198,8 @@ pub fn full_name(chosen: &Chosen) -> String {
     format!("{}/{}", chosen.endpoint.name, chosen.model)
 }
 
-/// A sentence where Ollama, which drops what does not fit its window and says nothing, read far less than it was
-/// sent. A token is about four bytes; half as many tokens as that gives are too few for any text.
+/// A sentence if Ollama read far less than it was sent: it drops the beginning of a conversation that does not fit its
+/// window, without an error. A token is about four bytes; half as many tokens as that are too few for any text.
 pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<String> {
     let Endpoint { dialect, quirks, .. } = chosen.endpoint;
     if dialect != Dialect::Ollama || usage.read() == 0 {
@@ -215,7 +216,7 @@ pub fn truncated(chosen: &Chosen, request: &Request, usage: Usage) -> Option<Str
     })
 }
 
-/// A sentence where another model answered than was asked. Dated versions of a model are that model.
+/// A sentence if another model answered than was asked. A dated version of a model counts as that model.
 pub fn substituted(asked: &str, answered: &str) -> Option<String> {
     let (_, asked) = asked.split_once('/')?;
     let plain = |name: &str| -> String {

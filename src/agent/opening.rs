@@ -1,8 +1,8 @@
-//! How a session opens: one that was left in mid-turn is brought to rest, and the chat shows it.
+//! Opens a session: ends a turn that was interrupted, checks instructions, and shows the chat.
 
 use super::files::Files;
 use super::guidance::{self, Guidance};
-use super::rewind::stays;
+use super::rewind::check_no_link;
 use crate::context::instructions::Found;
 use crate::conversation::Conversation;
 use crate::conversation::report::{Opened, Report, Show};
@@ -15,50 +15,50 @@ use crate::tool::Desk;
 use crate::view::View;
 use std::path::PathBuf;
 
-/// What the chat of a session begins with.
+/// The facts that are needed once, when a session opens.
 pub(super) struct Opening {
-    /// The session that this one was opened for, which could not be.
+    /// The session that could not be opened, in whose place this one was opened.
     pub(super) instead: Option<SessionId>,
     /// The journal held events that the session's file does not have.
     pub(super) replayed: bool,
     /// The mode of a new session.
     pub(super) mode: Mode,
-    /// Files under review in the editor now.
+    /// Files that are under review in the editor.
     pub(super) live: Vec<PathBuf>,
-    /// The names of the reviews that the editor is to take up again.
+    /// The reviews that the editor has to reopen.
     pub(super) recorded: Vec<Recorded>,
-    /// The chat is to show this session.
+    /// Whether the chat shows this session at once.
     pub(super) shown: bool,
-    /// Four lines for an empty chat.
+    /// The four lines of an empty chat.
     pub(super) intro: Vec<String>,
-    /// Sentences for the user about the opening.
+    /// Problems while opening, as sentences for the user.
     pub(super) warnings: Vec<String>,
 }
 
 impl Opening {
-    /// Shows what can only be read, as it is; the reason stands behind it and is no part of it.
-    pub(super) fn read(&self, of: &Conversation, why: String) -> View {
-        let mut shown = of.session.clone();
+    /// The chat of a read-only session. The reason stands at its end and is not part of the session.
+    pub(super) fn read(&self, conversation: &Conversation, why: String) -> View {
+        let mut shown = conversation.session.clone();
         shown.step(Input::Tell { text: why });
         View::of(&shown, self.intro.clone())
     }
 
-    /// Brings a session that was left in mid-turn to rest. Gives what the chat shows. `partial`: what the user saw of a
-    /// reply that did not end; `format`: how the model writes its edits.
+    /// Ends a turn that was interrupted. Returns the chat. `partial` is the part of a reply that the user had seen,
+    /// `format` the format in which the model writes its edits.
     pub(super) fn begin(
         &mut self,
-        of: &mut Conversation,
+        conversation: &mut Conversation,
         (desk, files): (&Desk, &mut Files),
         guidance: &mut Guidance,
         partial: Option<Reply>,
         format: Format,
     ) -> View {
-        distrust(of, desk);
+        distrust(conversation, desk);
         let built = guidance.system(desk, format);
         let found = guidance.gathered();
         let mut told = std::mem::take(&mut self.warnings);
-        let is_fresh = of.session.messages.is_empty() && of.session.turns == 0;
-        let outdated = guidance.begin(of, &found.files, is_fresh);
+        let is_fresh = conversation.session.messages.is_empty() && conversation.session.turns == 0;
+        let outdated = guidance.begin(conversation, &found.files, is_fresh);
         let intro = self.intro(&found.files);
         let mut inputs = vec![Input::Leave { partial }];
         let mode = self.mode;
@@ -67,17 +67,17 @@ impl Opening {
         }
         let recorded = self.recorded.iter().map(|it| &it.path);
         let live: Vec<&PathBuf> = self.live.iter().chain(recorded).collect();
-        let lost = of.session.reviewing.iter().filter(|it| !live.contains(it));
+        let lost = conversation.session.reviewing.iter().filter(|it| !live.contains(it));
         inputs.extend(lost.map(|it| Input::ReviewLost { path: it.clone() }));
         match built {
             Ok(system) if is_fresh => {
                 let Found { files: instructions, problems } = guidance::with_skills(desk, found);
                 told.extend(problems);
-                let (model, root) = (of.session.model.clone(), desk.root.clone());
+                let (model, root) = (conversation.session.model.clone(), desk.root.clone());
                 inputs.push(Input::Open { system, instructions, model, root });
                 inputs.push(Input::ChooseMode { mode });
             }
-            Ok(system) if system != of.system() => told.push(
+            Ok(system) if system != conversation.system() => told.push(
                 "The settings, the tools or the folder changed since this conversation began. It keeps its old \
                  system prompt; `/system new` replaces it."
                     .into(),
@@ -86,35 +86,41 @@ impl Opening {
             Err(why) => told.push(why),
         }
         told.extend(outdated);
-        let notices = told.into_iter().filter(|it| !of.was_told(it));
+        let notices = told.into_iter().filter(|it| !conversation.was_told(it));
         inputs.extend(notices.map(|text| Input::Tell { text }).collect::<Vec<_>>());
         for input in inputs {
-            of.recall(input);
+            conversation.recall(input);
         }
-        if std::mem::take(&mut self.replayed) && !of.session.is_blank() {
-            of.save_whole();
+        if std::mem::take(&mut self.replayed) && !conversation.session.is_blank() {
+            conversation.save_whole();
         }
-        files.knowing(of, desk).remember();
-        View::of(&of.session, intro)
+        files.tracker(conversation, desk).remember();
+        View::of(&conversation.session, intro)
     }
 
-    /// Tells the surroundings of the session, and then what its transcript is.
-    pub(super) fn present(&mut self, of: &mut Conversation, desk: &Desk, draft: Draft, show: Show) {
+    /// Reports the opened session, then sends its transcript.
+    pub(super) fn present(
+        &mut self,
+        conversation: &mut Conversation,
+        desk: &Desk,
+        draft: Draft,
+        show: Show,
+    ) {
         let opened = Opened {
             instead: self.instead.take(),
             root: desk.root.clone(),
-            ephemeral: of.store.is_none() && of.reads.is_none(),
-            reading: of.reads.is_some(),
+            ephemeral: conversation.store.is_none() && conversation.read_only.is_none(),
+            reading: conversation.read_only.is_some(),
             reviews: self.recorded.iter().map(|it| it.name.clone()).collect(),
             show: std::mem::take(&mut self.shown),
             draft,
         };
-        of.show(Show::Now(Report::Opened(opened)));
-        of.show(show);
-        of.forget_status();
+        conversation.show(Show::Now(Report::Opened(opened)));
+        conversation.show(show);
+        conversation.forget_status();
     }
 
-    /// The lines of an empty chat, the instructions named in them.
+    /// The lines of an empty chat, with the names of the instruction files.
     fn intro(&self, instructions: &[Excerpt]) -> Vec<String> {
         let mut intro = self.intro.clone();
         let names: Vec<&str> = instructions.iter().map(|it| it.path.as_str()).collect();
@@ -125,9 +131,9 @@ impl Opening {
     }
 }
 
-/// Makes a session from the disk harmless: it does nothing by itself, and watches no file that a link leads out to.
-fn distrust(of: &mut Conversation, desk: &Desk) {
-    let session = &mut of.session;
+/// Makes a session from disk harmless: it does nothing by itself, and no file behind a symbolic link is watched.
+fn distrust(conversation: &mut Conversation, desk: &Desk) {
+    let session = &mut conversation.session;
     session.distrust(&desk.root);
-    session.known.retain(|path, _| stays(desk, path).is_ok());
+    session.known.retain(|path, _| check_no_link(desk, path).is_ok());
 }

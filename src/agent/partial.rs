@@ -1,4 +1,4 @@
-//! The text of a reply that may never end: what the user has seen of it outlives the program.
+//! The text of a running reply. It is saved in the journal, so that what the user has seen survives a crash.
 
 use crate::conversation::Conversation;
 use crate::event::Delta;
@@ -9,12 +9,12 @@ pub(super) struct Partial {
     /// The model that was asked, as `provider/model`.
     pub(super) by: String,
     text: String,
-    /// Bytes of it that the journal has.
+    /// The number of bytes that are in the journal.
     saved: usize,
 }
 
 impl Partial {
-    /// With the text that the journal has.
+    /// Starts with the text that the journal has.
     pub(super) fn of(by: String, text: String) -> Partial {
         Partial { by, saved: text.len(), text }
     }
@@ -29,18 +29,18 @@ impl Partial {
         }
     }
 
-    /// Gives the journal what it does not have.
-    pub(super) fn save(&mut self, of: &mut Conversation) {
-        let Some(store) = &mut of.store else { return };
+    /// Appends the new text to the journal.
+    pub(super) fn save(&mut self, conversation: &mut Conversation) {
+        let Some(store) = &mut conversation.store else { return };
         if self.saved < self.text.len() {
             let saved = std::mem::replace(&mut self.saved, self.text.len());
             if let Err(error) = store.append_piece(&self.text[saved..]) {
-                of.warn_of_disk(&error);
+                conversation.warn_of_disk(&error);
             }
         }
     }
 
-    /// What came, as a reply that was stopped; from here on there is nothing.
+    /// Returns the text as a stopped reply, and forgets it.
     pub(super) fn take(&mut self) -> Option<Reply> {
         let Partial { by, text, .. } = std::mem::take(self);
         (!text.is_empty()).then(|| Reply {

@@ -1,6 +1,6 @@
-//! The user's messages until they are sent: what they mention is read first, one message after the other.
+//! The user's messages before they are sent: the files that they mention are read first, one message after the other.
 
-use super::known::{self, Cause, News, Watched};
+use super::known::{self, Cause, Observation, Watched};
 use crate::context::mention;
 use crate::conversation::Conversation;
 use crate::message::Excerpt;
@@ -10,14 +10,14 @@ use crate::tool::{self, Desk};
 use std::path::PathBuf;
 use tokio::sync::mpsc;
 
-/// Sentences that the user is told of one message.
+/// The most problems of one message that are listed.
 const PROBLEMS: usize = 5;
 
 pub(super) struct Prompt {
     pub(super) text: String,
     pub(super) context: Vec<Excerpt>,
     pub(super) steer: bool,
-    /// What the model knows of when it is sent.
+    /// The files whose changes the model is told of with the message.
     pub(super) watched: Vec<Watched>,
 }
 
@@ -25,19 +25,20 @@ pub(super) struct Prepared {
     prompt: Prompt,
     found: Vec<Excerpt>,
     problems: Vec<String>,
-    /// What the model learns with it: of files that are mentioned, and of those that have changed.
-    news: Vec<News>,
+    /// What the model learns with the message: mentioned files, and changes of known files.
+    observations: Vec<Observation>,
 }
 
 pub(super) struct Prompts {
-    /// Messages whose mentions are to be read, in the order in which they were sent.
+    /// Messages whose mentions have to be read, in order.
     queue: mpsc::UnboundedSender<Prompt>,
-    /// How many of them there are, and of how many the user has thought better.
+    /// The number of these messages, and how many of them the user has withdrawn.
     preparing: u32,
     withdrawn: u32,
-    /// A message that was given back for its mentions: sent again unchanged, it goes.
+    /// The text of the last message that was given back because of its mentions. If it comes again unchanged, it is
+    /// sent.
     bounced: Option<String>,
-    /// What stands in the composer.
+    /// The text in the composer.
     pub(super) draft: Draft,
 }
 
@@ -50,30 +51,30 @@ impl Prompts {
         (prompts, prepared_end)
     }
 
-    /// Has a message's mentions read.
+    /// Has the files that a message mentions read.
     pub(super) fn prepare(&mut self, prompt: Prompt) {
         self.preparing += 1;
         let _ = self.queue.send(prompt);
     }
 
-    /// The user stops: messages that have not been sent yet are given back.
+    /// Withdraws all messages that have not been sent. They are given back to the user.
     pub(super) fn withdraw(&mut self) {
         self.withdrawn = self.preparing;
     }
 
-    /// A message that may be sent, with all that it mentions, and what the model learns with it. `None`: it was given
-    /// back, because a file could not be read or the user stopped meanwhile.
+    /// Returns a message that may be sent, with its excerpts and observations. `None` if it was given back, because a
+    /// file could not be read or the user withdrew it.
     pub(super) fn prepared(
         &mut self,
-        to: &Conversation,
+        conversation: &Conversation,
         prepared: Prepared,
-    ) -> Option<(Prompt, Vec<News>)> {
-        let Prepared { mut prompt, found, problems, news } = prepared;
+    ) -> Option<(Prompt, Vec<Observation>)> {
+        let Prepared { mut prompt, found, problems, observations } = prepared;
         self.preparing -= 1;
         if self.withdrawn > 0 {
             self.withdrawn -= 1;
             let why = "Stopped before it was sent.".to_owned();
-            to.bounce(prompt.text, prompt.context, why);
+            conversation.bounce(prompt.text, prompt.context, why);
             return None;
         }
         let insists = self.bounced.take().is_some_and(|it| it == prompt.text);
@@ -85,27 +86,27 @@ impl Prompts {
                 "{}{more} Nothing was sent. Send it again to send it unchanged.",
                 problems[..problems.len().min(PROBLEMS)].join(" ")
             );
-            to.bounce(prompt.text, prompt.context, why);
+            conversation.bounce(prompt.text, prompt.context, why);
             return None;
         }
         prompt.context.extend(found);
-        Some((prompt, news))
+        Some((prompt, observations))
     }
 
-    pub(super) fn keep_draft(&mut self, of: &mut Conversation, draft: Draft) {
+    pub(super) fn keep_draft(&mut self, conversation: &mut Conversation, draft: Draft) {
         if draft == self.draft {
             return;
         }
         self.draft = draft;
-        if let Some(store) = &mut of.store
+        if let Some(store) = &mut conversation.store
             && let Err(error) = store.save_draft(self.draft.clone())
         {
-            of.warn_of_disk(&error);
+            conversation.warn_of_disk(&error);
         }
     }
 }
 
-/// Looks after what the model knows and reads what prompts mention, one prompt after the other, so that they keep
+/// Checks the known files for changes and reads the mentioned files, one message after the other, so that messages keep
 /// their order.
 async fn read(
     desk: Desk,
@@ -118,22 +119,22 @@ async fn read(
         let reading = Desk { seen: Some(seen), ..desk.clone() };
         let (found, problems) = mention::resolve(&reading, &prompt.text).await;
         drop(reading);
-        let mut news = Vec::new();
+        let mut observations = Vec::new();
         while let Some((path, source)) = texts.recv().await {
-            news.push(in_excerpts(&desk, &found, path, source.text));
+            observations.push(in_excerpts(&desk, &found, path, source.text));
         }
-        // what is mentioned whole is told by that
-        news.sort_by_key(|it| matches!(it, News::Learnt { stood: Some(_), .. }));
-        news.push(News::Looked(Cause::User, looks));
-        if prepared.send(Prepared { prompt, found, problems, news }).is_err() {
+        // a file that is shown whole needs no diff, so whole files come first
+        observations.sort_by_key(|it| matches!(it, Observation::Learnt { stood: Some(_), .. }));
+        observations.push(Observation::Looked(Cause::User, looks));
+        if prepared.send(Prepared { prompt, found, problems, observations }).is_err() {
             return;
         }
     }
 }
 
-/// A text that was read for a mention, as far as the model is shown it.
-fn in_excerpts(desk: &Desk, found: &[Excerpt], path: PathBuf, text: Text) -> News {
+/// The observation of a text that was read for a mention, whole or in part.
+fn in_excerpts(desk: &Desk, found: &[Excerpt], path: PathBuf, text: Text) -> Observation {
     let shown = tool::path::show(&desk.root, &path);
     let is_whole = found.iter().any(|it| it.path == shown && it.lines.is_none());
-    News::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
+    Observation::Learnt { path, stood: (!is_whole).then(|| text.clone()), text }
 }

@@ -1,11 +1,11 @@
-//! What a language server would change, as edits like those of a model.
+//! Turns the changes that a language server proposes into edits like those of a model.
 
 use crate::edit::{Change, Edit, Whole};
 use crate::text::Text;
 use crate::tool::lsp::{Question, Rewrite, Splice};
 use crate::tool::{self, Desk, Resolved};
 
-/// The edits that the server answers with, their paths resolved and checked. An `Err` is text for the model.
+/// The edits of the server's answer, with their paths resolved and checked. An error is a sentence for the model.
 pub(super) async fn edits(
     desk: &Desk,
     question: Result<Question, String>,
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_no_sense_changes_nothing() {
+    fn splices_that_overlap_or_leave_the_text_are_refused() {
         let text = Text::new("aé b\n");
         let one = |from, to| Splice { from, to, text: "X".to_owned() };
         assert_eq!(spliced(&text, &[one(0, 1), one(4, 5)]).as_deref(), Some("Xé X\n"));

@@ -1,8 +1,8 @@
-//! `:Caliban rewind`: which turns have changed files, what taking one back would do, and doing it.
+//! `:Caliban rewind`: lists the turns that changed files, previews taking one back, and does it.
 
 mod plan;
 
-use super::checkpoints::{By, Keeper, Planned, Record};
+use super::checkpoints::{ChangedBy, Keeper, Planned, Record};
 use crate::conversation::Conversation;
 use crate::conversation::report::{Level, Report, RewindFile, Show, TurnRow};
 use crate::edit::{Proposal, Whole, unified};
@@ -13,7 +13,7 @@ use crate::store::checkpoints::{Cause, Change, Content, FileMode};
 use crate::text::{Text, cause};
 use crate::tool::{self, Desk};
 use plan::File as Planning;
-pub(super) use plan::stays;
+pub(super) use plan::check_no_link;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -21,17 +21,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Lines of one file's difference in the preview, and of all: what is beyond nobody reads before they decide.
+/// The most lines of the preview, of one file and of all: nobody reads more before deciding.
 const LINES: usize = 500;
 const ALL: usize = 10_000;
 
-/// What the user wants of the turns there are.
+/// A request of the user about the turns that changed files.
 pub enum Rewind {
     List,
     Preview {
         entry: u32,
     },
-    /// Of these files.
+    /// Takes the turn's changes of these files back.
     Do {
         entry: u32,
         paths: Vec<PathBuf>,
@@ -39,28 +39,30 @@ pub enum Rewind {
 }
 
 impl Record {
-    pub(super) fn rewind(&mut self, to: &mut Conversation, desk: &Desk, wanted: Rewind) {
-        let Some(keeper) = self.keeper(to) else {
+    pub(super) fn rewind(&mut self, conversation: &mut Conversation, desk: &Desk, wanted: Rewind) {
+        let Some(keeper) = self.keeper(conversation) else {
             let text = "This conversation is never saved, so it cannot be rewound.";
-            return to.notice(Level::Warn, text.into());
+            return conversation.notice(Level::Warn, text.into());
         };
         match wanted {
-            Rewind::List => self.list_turns(to, &desk.root),
+            Rewind::List => self.list_turns(conversation, &desk.root),
             Rewind::Preview { entry } => {
-                let Some((title, changes)) = self.changes_of(to, entry) else { return };
-                let (desk, screen) = (desk.clone(), to.screen());
+                let Some((title, changes)) = self.changes_of(conversation, entry) else { return };
+                let (desk, screen) = (desk.clone(), conversation.screen());
                 tokio::spawn(async move {
                     let files = plan::plan(&desk, &keeper.blobs, &changes).await;
                     let mut room = ALL;
                     let mut shown = |it| preview(it, &desk, &mut room);
                     let files = files.iter().map(&mut shown).collect();
-                    // The editor may be gone.
+                    // The send fails only when the editor is gone.
                     let _ = screen.send(Show::Now(Report::Preview { entry, title, files }));
                 });
             }
-            Rewind::Do { .. } if to.session.phase != Phase::Idle => to.refuse_while_running(),
+            Rewind::Do { .. } if conversation.session.phase != Phase::Idle => {
+                conversation.refuse_while_running();
+            }
             Rewind::Do { entry, paths } => {
-                let Some((title, changes)) = self.changes_of(to, entry) else { return };
+                let Some((title, changes)) = self.changes_of(conversation, entry) else { return };
                 let job = Job { desk: desk.clone(), keeper };
                 tokio::spawn(async move {
                     let lines = job.run(&title, &changes, &paths).await;
@@ -70,10 +72,10 @@ impl Record {
         }
     }
 
-    fn list_turns(&mut self, to: &mut Conversation, root: &Path) {
+    fn list_turns(&mut self, conversation: &mut Conversation, root: &Path) {
         let mut turns: Vec<TurnRow> = Vec::new();
-        self.tell_of_ignored(to);
-        let changes = self.of(to).map(|it| it.changes()).unwrap_or_default();
+        self.tell_of_ignored(conversation);
+        let changes = self.checkpoints(conversation).map(|it| it.changes()).unwrap_or_default();
         for it in changes.iter().filter(|it| it.counts()) {
             let known = turns.iter().position(|row| row.entry == it.entry);
             let at = known.unwrap_or_else(|| {
@@ -87,14 +89,14 @@ impl Record {
         }
         if turns.is_empty() {
             let text = "No turn of this conversation has changed a file.";
-            return to.notice(Level::Info, text.into());
+            return conversation.notice(Level::Info, text.into());
         }
         turns.reverse();
-        to.show(Show::Tell(Report::Turns(turns)));
+        conversation.show(Show::Tell(Report::Turns(turns)));
     }
 
-    fn tell_of_ignored(&mut self, to: &mut Conversation) {
-        let text = match self.of(to).map_or(0, |it| it.ignored()) {
+    fn tell_of_ignored(&mut self, conversation: &mut Conversation) {
+        let text = match self.checkpoints(conversation).map_or(0, |it| it.ignored()) {
             0 => return,
             1 => "Caliban ignores 1 recorded change of this conversation: its file is not in this project."
                 .to_owned(),
@@ -102,18 +104,22 @@ impl Record {
                 "Caliban ignores {n} recorded changes of this conversation: their files are not in this project."
             ),
         };
-        to.tell_once(vec![text]);
+        conversation.tell_once(vec![text]);
     }
 
-    /// The title of a turn, and its changes, the last first.
-    fn changes_of(&mut self, to: &Conversation, entry: u32) -> Option<(String, Vec<Change>)> {
-        let all = self.of(to)?.changes().iter();
+    /// The title of a turn and its changes, the latest first.
+    fn changes_of(
+        &mut self,
+        conversation: &Conversation,
+        entry: u32,
+    ) -> Option<(String, Vec<Change>)> {
+        let all = self.checkpoints(conversation)?.changes().iter();
         let mut changes: Vec<Change> =
             all.filter(|it| it.entry == entry && it.counts()).cloned().collect();
         changes.reverse();
         let Some(first) = changes.first() else {
             let text = "The changes of this turn are no longer stored.";
-            to.notice(Level::Warn, text.into());
+            conversation.notice(Level::Warn, text.into());
             return None;
         };
         Some((row(first).title, changes))
@@ -154,7 +160,7 @@ fn preview(file: &Planning, desk: &Desk, room: &mut usize) -> RewindFile {
     }
 }
 
-/// The text of a file; `none` where there is no file.
+/// The text of a file; `none` if the file does not exist.
 fn text<'a>(content: &'a Content, none: &'a Text) -> Option<&'a Text> {
     match content {
         Content::Text(text) => Some(text),
@@ -168,27 +174,27 @@ struct Job {
     keeper: Keeper,
 }
 
-/// One thing to be done.
+/// One step of a rewind.
 enum Step {
-    /// By the editor, in the file's buffer.
-    There(Box<Proposal>),
-    /// On disk, byte for byte.
-    Here { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
+    /// The editor makes the change in the file's buffer.
+    InBuffer(Box<Proposal>),
+    /// The program writes the file, byte for byte.
+    OnDisk { path: PathBuf, was: Content, now: Content, mode: Option<FileMode> },
 }
 
 impl Step {
-    /// The path at which something is written, deleted or made.
+    /// The paths at which a file is written, deleted or created.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, to) = match self {
-            Step::There(change) => (&change.path, change.to()),
-            Step::Here { path, .. } => (path, None),
+            Step::InBuffer(change) => (&change.path, change.to()),
+            Step::OnDisk { path, .. } => (path, None),
         };
         std::iter::once(&**path).chain(to)
     }
 }
 
 impl Job {
-    /// Does it file by file; what came of each.
+    /// Takes the changes back, file by file. Returns a line about each file.
     async fn run(&self, title: &str, changes: &[Change], paths: &[PathBuf]) -> Vec<String> {
         let mut files = plan::plan(&self.desk, &self.keeper.blobs, changes).await;
         files.retain(|it| paths.contains(&it.path));
@@ -199,22 +205,23 @@ impl Job {
                 todo.push((at, step));
             }
         }
-        let mut ids = self.keeper.begin(By::Rewind(title.to_owned()), planned).await.into_iter();
+        let mut ids =
+            self.keeper.begin(ChangedBy::Rewind(title.to_owned()), planned).await.into_iter();
         for (at, step) in todo {
             let (file, id) = (&mut files[at], ids.next());
-            let stays = step.paths().try_for_each(|it| plan::stays(&self.desk, it));
-            let done = match (file.left.clone().or(stays.err()), step) {
+            let checked = step.paths().try_for_each(|it| plan::check_no_link(&self.desk, it));
+            let done = match (file.skipped.clone().or(checked.err()), step) {
                 (Some(why), _) => Err(why),
-                (None, Step::There(change)) => self.desk.workspace.restore(*change).await,
-                (None, Step::Here { path, was, now, mode }) => {
-                    self.here(path, was, now, mode).await
+                (None, Step::InBuffer(change)) => self.desk.workspace.restore(*change).await,
+                (None, Step::OnDisk { path, was, now, mode }) => {
+                    self.on_disk(path, was, now, mode).await
                 }
             };
             match done {
                 Ok(unsaved) if unsaved.is_empty() => (),
                 Ok(unsaved) => file.unsaved = Some(unsaved),
                 Err(why) => {
-                    file.left = Some(why);
+                    file.skipped = Some(why);
                     if let Some(id) = id {
                         self.keeper.void(id);
                     }
@@ -222,13 +229,13 @@ impl Job {
             }
         }
         let root = &self.desk.root;
-        let done = files.iter().filter(|it| it.left.is_none()).map(|it| &*it.path);
+        let done = files.iter().filter(|it| it.skipped.is_none()).map(|it| &*it.path);
         remove_folders(&self.desk, changes, &done.collect());
         let line = |it: &Planning| format!("{} {}", tool::path::show(root, &it.path), it.say(root));
         files.iter().map(line).collect()
     }
 
-    async fn here(
+    async fn on_disk(
         &self,
         path: PathBuf,
         was: Content,
@@ -236,14 +243,14 @@ impl Job {
         mode: Option<FileMode>,
     ) -> Result<String, String> {
         let to = path.clone();
-        let written = tokio::task::spawn_blocking(move || put(&to, &was, &now, mode)).await;
+        let written = tokio::task::spawn_blocking(move || write_file(&to, &was, &now, mode)).await;
         written.map_err(|it| cause(&it))?.map_err(|it| cause(&it))?;
         self.desk.workspace.refresh(path).await;
         Ok(String::new())
     }
 }
 
-/// What is to be done for a file, in order, each with what is kept of it.
+/// The steps for a file in order, each with its entry for the checkpoints.
 fn steps(file: &Planning) -> Vec<(Planned, Step)> {
     let mut steps = Vec::new();
     if let Some(from) = &file.from {
@@ -255,20 +262,20 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
             after: Content::Absent,
             mode: None,
         };
-        steps.push((planned, there(from, &file.was, &file.was, whole)));
+        steps.push((planned, in_buffer(from, &file.was, &file.was, whole)));
     }
     if file.was != file.now {
         let path = &file.path;
         let (before, after) = (file.was.clone(), file.now.clone());
         let is_alike = |was: &Text, now: &Text| (was.newline, was.bom) == (now.newline, now.bom);
         let step = match (&before, &after) {
-            (_, Content::Absent) => there(path, &before, &after, Some(Whole::Delete)),
+            (_, Content::Absent) => in_buffer(path, &before, &after, Some(Whole::Delete)),
             (Content::Text(was), Content::Text(now)) if is_alike(was, now) => {
-                there(path, &before, &after, None)
+                in_buffer(path, &before, &after, None)
             }
             _ => {
                 let (path, was, now) = (path.clone(), before.clone(), after.clone());
-                Step::Here { path, was, now, mode: file.mode }
+                Step::OnDisk { path, was, now, mode: file.mode }
             }
         };
         steps.push((Planned { path: path.clone(), to: None, before, after, mode: None }, step));
@@ -276,7 +283,7 @@ fn steps(file: &Planning) -> Vec<(Planned, Step)> {
     steps
 }
 
-fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Step {
+fn in_buffer(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Step {
     let text = |it: &Content| match it {
         Content::Text(text) => text.clone(),
         _ => Text::default(),
@@ -290,11 +297,12 @@ fn there(path: &Path, was: &Content, now: &Content, whole: Option<Whole>) -> Ste
         whole,
         is_binary: matches!(was, Content::Bytes(_)),
     };
-    Step::There(Box::new(proposal))
+    Step::InBuffer(Box::new(proposal))
 }
 
-/// Writes a file whose content is still `was`; whoever reads it finds the old or the new. Blocks.
-fn put(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io::Result<()> {
+/// Replaces a file in one step, if its content is still `was`. A reader finds either the old or the new content.
+/// Blocks.
+fn write_file(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let mut mode = mode.map(|it| fs::Permissions::from_mode(it.bits()));
     if *was == Content::Absent {
@@ -310,12 +318,12 @@ fn put(path: &Path, was: &Content, now: &Content, mode: Option<FileMode>) -> io:
     whole.write_all(&now.bytes().unwrap_or_default())?;
     mode.map_or(Ok(()), |it| whole.as_file().set_permissions(it))?;
     whole.as_file().sync_all()?;
-    let put =
+    let written =
         if *was == Content::Absent { whole.persist_noclobber(path) } else { whole.persist(path) };
-    put.map(drop).map_err(|it| it.error)
+    written.map(drop).map_err(|it| it.error)
 }
 
-/// Removes the folders that were made for files which are gone again, where nothing else is in them.
+/// Removes the empty folders that turns had created for the files that are gone again.
 fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
     for change in changes {
         let Some(highest) = &change.folder else { continue };
@@ -323,9 +331,10 @@ fn remove_folders(desk: &Desk, changes: &[Change], done: &BTreeSet<&Path>) {
         if !done.contains(&*change.path) && !done.contains(&**made) {
             continue;
         }
-        let is_ours = |it: &&Path| it.starts_with(&**highest) && plan::stays(desk, it).is_ok();
+        let is_ours =
+            |it: &&Path| it.starts_with(&**highest) && plan::check_no_link(desk, it).is_ok();
         for folder in made.ancestors().skip(1).take_while(is_ours) {
-            // It fails where there is something in it.
+            // Fails if the folder is not empty.
             if fs::remove_dir(folder).is_err() {
                 break;
             }
@@ -345,19 +354,19 @@ mod tests {
         fs::write(&path, b"\xff old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
         let mut reader = fs::File::open(&path).unwrap();
-        put(&path, &old, &new, None).unwrap();
+        write_file(&path, &old, &new, None).unwrap();
         let mut read = Vec::new();
         io::Read::read_to_end(&mut reader, &mut read).unwrap();
         assert_eq!(read, b"\xff old");
         assert_eq!(fs::read(&path).unwrap(), b"\xff new");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
-        // not what it is to replace, not there, and there though it is not to be
-        assert!(put(&path, &old, &new, None).is_err());
-        assert!(put(&dir.path().join("other"), &old, &new, None).is_err());
-        assert!(put(&path, &Content::Absent, &old, None).is_err());
+        // the content differs, the file does not exist, and the file exists although it should not
+        assert!(write_file(&path, &old, &new, None).is_err());
+        assert!(write_file(&dir.path().join("other"), &old, &new, None).is_err());
+        assert!(write_file(&path, &Content::Absent, &old, None).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"\xff new");
         let made = dir.path().join("a/b");
-        put(&made, &Content::Absent, &new, Some(FileMode::of(0o640))).unwrap();
+        write_file(&made, &Content::Absent, &new, Some(FileMode::of(0o640))).unwrap();
         assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o640);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }

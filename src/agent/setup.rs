@@ -1,4 +1,4 @@
-//! Everything that an agent is made of, and what the program tells it.
+//! The parts that an agent is made of, and the commands of the program to it.
 
 use super::models::Models;
 use super::{Act, Check, Rewind};
@@ -16,7 +16,7 @@ use crate::tool::Desk;
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
 
-/// What the program tells an agent.
+/// A command of the program to an agent.
 pub enum Command {
     Send {
         text: String,
@@ -39,41 +39,42 @@ pub enum Command {
     },
     Retry,
     ChooseModel(String),
-    /// Of none the next one.
+    /// `None` chooses the next mode.
     ChooseMode(Option<Mode>),
-    /// The user has given a key for this provider; the file tells where it is.
+    /// The user has stored a key for this provider; the file lists the stored keys.
     Connect(String, PathBuf),
     /// A server has refused this parameter of requests to this model.
     LeaveOut(String, Parameter),
-    /// Show the request that went out last.
+    /// Shows the last request.
     ShowRequest,
-    /// A review is settled.
+    /// The verdict of a settled review.
     Reviewed(Decided),
-    /// The editor looks into what an edit did to a file's diagnostics, or has found out.
+    /// The state of the editor's check of the diagnostics after an edit.
     Checked(Box<Check>),
-    /// The editor wants the session's state and transcript (again).
+    /// Sends the session's state and transcript to the editor again.
     Present,
     Act(Act),
     Rewind(Rewind),
-    /// Lists what is allowed for the session; or takes this back.
+    /// Takes a grant back; `None` lists all grants of the session.
     Permissions(Option<Grant>),
-    /// Save everything and end.
+    /// Saves everything and ends.
     Quit(oneshot::Sender<()>),
 }
 
-/// What the user decided on the changes of a file.
+/// The user's decisions on the changes of a file.
 pub struct Decided {
-    /// The verdicts, one for each call.
+    /// The verdict on each call.
     pub answers: Vec<ToolAnswer>,
     pub path: PathBuf,
-    /// Whether the file's agreed text is on disk.
+    /// Whether the file's accepted text is on disk.
     pub saved: bool,
-    /// What the file has come to; `None`: it is no more.
+    /// The file's text now; `None` if the file does not exist any more.
     pub text: Option<Text>,
 }
 
 impl Command {
-    /// Whether the user does something that the verdicts before it have to precede.
+    /// Whether the command is an act of the user that comes after the waiting verdicts, so that they have to be passed
+    /// on first.
     pub(super) fn acts(&self) -> bool {
         !matches!(
             self,
@@ -89,9 +90,10 @@ impl Command {
         )
     }
 
-    /// What a conversation that can only be read does not take is given back, with the reason.
-    pub(super) fn permitted(self, to: &Conversation) -> Option<Command> {
-        if to.reads.is_none() {
+    /// Returns the command if the conversation accepts it. A read-only conversation gives other commands back with the
+    /// reason.
+    pub(super) fn permitted(self, conversation: &Conversation) -> Option<Command> {
+        if conversation.read_only.is_none() {
             return Some(self);
         }
         let why = "This conversation is read-only here. /fork continues it in a copy.".to_owned();
@@ -101,7 +103,7 @@ impl Command {
                 if matches!(&parsed, Parsed::Known(it, _) if it.only_reads()) {
                     return Some(Command::Send { text, context, steer });
                 }
-                to.bounce(text, context, why);
+                conversation.bounce(text, context, why);
                 None
             }
             Command::Toggle { .. }
@@ -109,7 +111,7 @@ impl Command {
             | Command::Quit(_)
             | Command::Act(Act::Fork(_) | Act::Export { .. }) => Some(self),
             Command::Act(Act::Rename { done, .. }) => {
-                // The program waits for it.
+                // The send fails only when the program is ending.
                 let _ = done.send(Err(why));
                 None
             }
@@ -123,7 +125,7 @@ impl Command {
             | Command::Rewind(_)
             | Command::Permissions(_)
             | Command::Act(Act::Title(_)) => {
-                to.notice(Level::Warn, why);
+                conversation.notice(Level::Warn, why);
                 None
             }
             Command::Draft(_)
@@ -136,43 +138,43 @@ impl Command {
     }
 }
 
-/// Everything an agent is made of.
+/// The parts that an agent is made of.
 pub struct Setup {
     pub id: SessionId,
     pub desk: Desk,
-    /// Where all goes that the agent says.
+    /// The channel to the agent's surroundings.
     pub screen: mpsc::UnboundedSender<Show>,
     pub store: Option<Store>,
     pub session: Session,
     /// The journal held events that the session's file does not have.
     pub replayed: bool,
-    /// What the journal has of a reply that did not end.
+    /// The journal's text of a reply that did not end.
     pub partial: String,
     pub draft: Draft,
     pub models: Models,
-    /// Where edits are counted, if they are.
+    /// The file in which edits are counted; `None` if they are not counted.
     pub tally: Option<PathBuf>,
-    /// Of a new session.
+    /// The mode of a new session.
     pub mode: Mode,
-    /// The model is asked for a title.
+    /// Whether to ask the model for a title.
     pub titles: bool,
     pub choice: prompt::Choice,
-    /// Where instructions are; `None`: the user wants none.
+    /// Where instructions are; `None` if the user turned them off.
     pub places: Option<Places>,
-    /// The session that this one was opened for, which could not be.
+    /// The session that could not be opened, in whose place this one was opened.
     pub instead: Option<SessionId>,
-    /// It can only be read here: why, and what to do.
-    pub reads: Option<String>,
-    /// Files under review in the editor now.
+    /// If the session is read-only: why, and what to do.
+    pub read_only: Option<String>,
+    /// Files that are under review in the editor.
     pub live: Vec<PathBuf>,
-    /// The names of the reviews that the editor is to take up again.
+    /// The reviews that the editor has to reopen.
     pub recorded: Vec<Recorded>,
-    /// The chat is to show this session.
+    /// Whether the chat shows this session at once.
     pub shown: bool,
     pub outputs: mpsc::UnboundedReceiver<(CallId, String)>,
     pub wishes: mpsc::UnboundedSender<Wish>,
-    /// Four lines for an empty chat.
+    /// The four lines of an empty chat.
     pub intro: Vec<String>,
-    /// Sentences for the user about the opening.
+    /// Problems while opening, as sentences for the user.
     pub warnings: Vec<String>,
 }

@@ -1,20 +1,20 @@
-//! What the winbar and scripts are told.
+//! The status of a conversation, for the winbar and for scripts.
 
-use super::asking::Asking;
+use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
 use crate::conversation::report::{QueuedMessage, Status};
 use crate::session::{Phase, State};
 use crate::view::grouped;
 
-/// How a conversation stands.
-pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status {
-    let session = &of.session;
-    let (phase, waiting_for) = phase(of, turn);
+/// The current status.
+pub(super) fn status(conversation: &Conversation, sampler: &Sampler, turn: &Turn) -> Status {
+    let session = &conversation.session;
+    let (phase, waiting_for) = phase(conversation, turn);
     let running = session.open().iter().find(|it| it.state == State::Running);
-    let chosen = asking.models.resolve(&session.model).ok();
+    let chosen = sampler.models.resolve(&session.model).ok();
     let rests = matches!(session.phase, Phase::Resting { .. });
-    let retry = of.retry.as_ref().filter(|_| rests);
+    let retry = conversation.retry.as_ref().filter(|_| rests);
     Status {
         phase,
         waiting_for,
@@ -22,8 +22,8 @@ pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status 
         tool: running.map(|it| it.call.tool.clone()),
         model: session.model.clone(),
         mode: session.mode,
-        tour: asking.models.is_tour(&session.model),
-        unsaved: of.is_unsaved(),
+        tour: sampler.models.is_tour(&session.model),
+        unsaved: conversation.is_unsaved(),
         input: session.usage.read(),
         output: session.usage.output,
         cached: session.usage.cache_read,
@@ -33,16 +33,16 @@ pub(super) fn status(of: &Conversation, asking: &Asking, turn: &Turn) -> Status 
         retry_ms: retry.map(|it| it.ms),
         retry_why: retry.map(|it| it.why.clone()),
         silent_ms: turn.silent_ms(),
-        hit: asking.hit,
+        hit: sampler.hit,
         cost: (session.spent > 0.0).then_some(session.spent),
         unpriced: session.unpriced,
     }
 }
 
-/// What a conversation has used, for the user.
-pub(super) fn usage(of: &Conversation, asking: &Asking) -> String {
-    let session = &of.session;
-    let chosen = asking.models.resolve(&session.model).ok();
+/// The tokens and cost of a conversation, for `/usage`.
+pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
+    let session = &conversation.session;
+    let chosen = sampler.models.resolve(&session.model).ok();
     let window = chosen.map_or(0, |it| u64::from(it.facts.window));
     let usage = session.usage;
     let read = usage.read();
@@ -71,8 +71,8 @@ pub(super) fn usage(of: &Conversation, asking: &Asking) -> String {
     text + &format!("\ncost     {cost}")
 }
 
-fn phase(of: &Conversation, turn: &Turn) -> (&'static str, Option<&'static str>) {
-    let session = &of.session;
+fn phase(conversation: &Conversation, turn: &Turn) -> (&'static str, Option<&'static str>) {
+    let session = &conversation.session;
     match &session.phase {
         Phase::Idle => ("idle", None),
         Phase::Sampling { .. } if turn.partial.is_empty() => ("sending", None),

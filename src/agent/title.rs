@@ -1,8 +1,8 @@
-//! A title by the model, once the first turn has ended: one small request beside the conversation, whose failure nobody
-//! hears of. Until then, and without it, the first line of the first message is the title.
+//! Asks the model for a title after the first turn, in one small request beside the conversation. If it fails, the
+//! first line of the first message stays the title.
 
 use super::aside::{Aside, Question};
-use super::asking::Asking;
+use super::sampler::Sampler;
 use crate::conversation::Conversation;
 use crate::event::Named;
 use crate::message::{Block, Reply, Role};
@@ -10,27 +10,27 @@ use crate::session::{Input, Session, title};
 use crate::tool::Desk;
 use tokio::sync::mpsc;
 
-/// Characters of the prompt and of the reply that the model is shown: it is to name them, not to know them.
+/// The most characters of the prompt and of the reply that the model is shown for this.
 const PROMPT: usize = 2_000;
 const REPLY: usize = 1_000;
-/// A title has a dozen tokens; the rest is for models that cannot be kept from thinking.
+/// A title has about a dozen tokens. The rest is room for models that cannot turn their thinking off.
 const MAX_TOKENS: u32 = 1_000;
 
 const SYSTEM: &str = "Write a title for the conversation that you are given: at most eight words, in its own \
     language, on one line. Answer with the title alone.";
 
-impl Asking {
-    /// `results`: where the title goes.
+impl Sampler {
+    /// Asks for a title, which is sent to `results`.
     pub(super) fn ask_for_title(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         desk: &Desk,
         results: mpsc::UnboundedSender<Input>,
     ) {
-        let session = &of.session;
-        let (true, Some(_)) = (self.titles, &of.store) else { return };
-        let Some(prompt) = said(session, Role::User).next() else { return };
-        let Some(reply) = said(session, Role::Assistant).last() else { return };
+        let session = &conversation.session;
+        let (true, Some(_)) = (self.titles, &conversation.store) else { return };
+        let Some(prompt) = texts_of(session, Role::User).next() else { return };
+        let Some(reply) = texts_of(session, Role::Assistant).last() else { return };
         let text = format!("{}\n\n---\n\n{}", clip(prompt, PROMPT), clip(reply, REPLY));
         let of = title(prompt);
         if session.title != of {
@@ -40,15 +40,15 @@ impl Asking {
         let Some(asked) = self.ask_aside(&session.model, &desk.root, question) else { return };
         tokio::spawn(async move {
             let Some(Aside { reply, cost }) = asked.await else { return };
-            let (title, usage) = (given(&reply), reply.usage);
+            let (title, usage) = (title_in(&reply), reply.usage);
             // The agent may have ended meanwhile.
             let _ = results.send(Input::Name { of, named: Named { title, usage, cost } });
         });
     }
 }
 
-/// What this role has said in words.
-fn said(session: &Session, role: Role) -> impl DoubleEndedIterator<Item = &str> {
+/// The texts of this role's messages.
+fn texts_of(session: &Session, role: Role) -> impl DoubleEndedIterator<Item = &str> {
     let blocks =
         session.messages.iter().filter(move |it| it.role == role).flat_map(|it| &it.blocks);
     blocks.filter_map(|it| match it {
@@ -61,8 +61,8 @@ fn clip(text: &str, chars: usize) -> String {
     text.chars().take(chars).collect()
 }
 
-/// The title in a reply, without what models put around one; empty where there is none.
-fn given(reply: &Reply) -> String {
+/// The title in a reply, without quotes and marks around it; empty if there is none.
+fn title_in(reply: &Reply) -> String {
     let texts = reply.blocks.iter().filter_map(|it| match it {
         Block::Text { text } => Some(text.as_str()),
         _ => None,
@@ -78,7 +78,7 @@ mod tests {
     use crate::message::{Stop, Usage};
 
     #[test]
-    fn a_title_is_taken_out_of_what_stands_around_it() {
+    fn quotes_and_marks_around_a_title_are_removed() {
         let cases = [
             ("Fix the parser", "Fix the parser"),
             ("  **\"Fix the parser.\"**\n\nI chose it because", "Fix the parser"),
@@ -91,7 +91,7 @@ mod tests {
             let blocks = vec![Block::Text { text: text.into() }];
             let (stop, usage) = (Stop::EndTurn, Usage::default());
             let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
-            assert_eq!(given(&reply), expected, "{text:?}");
+            assert_eq!(title_in(&reply), expected, "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The running turn: what it has under way, and what has come of it so far.
+//! The running turn: its tasks, and the results that wait while it is being stopped.
 
 use super::partial::Partial;
 use super::{edits, work};
@@ -12,28 +12,29 @@ use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
-/// So long without a byte, and the user is told that nothing comes.
+/// After this time without a byte from the provider, the user is told that nothing arrives.
 const SILENCE: Duration = Duration::from_secs(5);
 
 pub(super) struct Turn {
-    /// The request, runs of tools, proposals and pauses. Each tells its end by a message.
+    /// The tasks of the turn: request, tool runs, proposals and pauses. Each sends a message at its end.
     work: JoinSet<()>,
     results: mpsc::UnboundedSender<Input>,
     samples: mpsc::UnboundedSender<(TurnId, Sampled)>,
     sampling: Option<AbortHandle>,
-    /// Edits on their way into the buffers.
+    /// The task that brings edits into buffers.
     proposing: Option<AbortHandle>,
     resting: Option<AbortHandle>,
-    /// The user has stopped the turn while edits were on their way: results that came since.
+    /// The results that came since the user stopped the turn while edits were on their way; `None` if the turn is not
+    /// being stopped.
     landed: Option<Vec<Input>>,
-    /// What has arrived of the running reply.
+    /// The part of the running reply that has arrived.
     pub(super) partial: Partial,
-    /// When the running request was heard of last, and whether the user was told that nothing comes.
-    heard: Instant,
+    /// When the last byte of the running request came, and whether the user was told that nothing arrives.
+    last_activity: Instant,
     is_silent: bool,
 }
 
-/// What comes of a turn's work.
+/// The messages of a turn's tasks.
 pub(super) struct Results {
     pub(super) inputs: mpsc::UnboundedReceiver<Input>,
     pub(super) samples: mpsc::UnboundedReceiver<(TurnId, Sampled)>,
@@ -52,13 +53,13 @@ impl Turn {
             resting: None,
             landed: None,
             partial,
-            heard: Instant::now(),
+            last_activity: Instant::now(),
             is_silent: false,
         };
         (turn, Results { inputs, samples: samples_end })
     }
 
-    /// Where results go.
+    /// The channel for results.
     pub(super) fn results(&self) -> mpsc::UnboundedSender<Input> {
         self.results.clone()
     }
@@ -73,7 +74,7 @@ impl Turn {
         self.sampling = Some(self.work.spawn(job));
     }
 
-    /// A request that cannot even be sent.
+    /// Reports a request that could not be sent.
     pub(super) fn fail(&self, turn: TurnId, failure: Failure) {
         let _ = self.samples.send((turn, Sampled::Failed(failure)));
     }
@@ -94,16 +95,16 @@ impl Turn {
         }));
     }
 
-    /// A model is about to be asked: no pause goes on, and nothing has come of its reply.
+    /// Prepares for a new request: ends a running pause, and forgets the previous reply's text.
     pub(super) fn begin_reply(&mut self, model: &str) {
         if let Some(resting) = self.resting.take() {
             resting.abort();
         }
         self.partial = Partial::of(model.to_owned(), String::new());
-        self.hear();
+        self.note_activity();
     }
 
-    /// Some of the work has ended.
+    /// Completes when one of the tasks has ended.
     pub(super) async fn ended(&mut self) {
         self.work.join_next().await;
     }
@@ -116,13 +117,12 @@ impl Turn {
         self.proposing.is_some()
     }
 
-    /// The turn is to end once the edits that are on their way have entered or been turned away: until then its results
-    /// are kept.
+    /// From now on keeps results, because the turn ends once the editor has taken or refused the edits on their way.
     pub(super) fn keep_results(&mut self) {
         self.landed.get_or_insert_default();
     }
 
-    /// A result that is to be taken at once; `None` where the turn is about to end.
+    /// Returns a result to be taken at once. `None` if it is kept, because the turn is being stopped.
     pub(super) fn result(&mut self, input: Input) -> Option<Input> {
         match &mut self.landed {
             Some(landed) => {
@@ -133,7 +133,7 @@ impl Turn {
         }
     }
 
-    /// The kept results of a turn that is to end, once no edit is on its way any more.
+    /// The kept results of a turn that is being stopped, once no edit is on its way any more.
     pub(super) fn landed(&mut self) -> Option<Vec<Input>> {
         if !self.proposing.as_ref().is_some_and(AbortHandle::is_finished) {
             return None;
@@ -142,14 +142,14 @@ impl Turn {
         self.landed.take()
     }
 
-    /// The reply is there, or will not come: who was asked, and what came of a reply that did not end.
-    pub(super) fn broken_off(&mut self) -> (String, Option<Reply>) {
+    /// Ends the running reply. Returns the model that was asked, and the part of the reply that had arrived.
+    pub(super) fn end_reply(&mut self) -> (String, Option<Reply>) {
         self.sampling = None;
         let by = self.partial.by.clone();
         (by, self.partial.take())
     }
 
-    /// Ends all work: connections close, children are killed.
+    /// Aborts all tasks: connections close, child processes are killed.
     pub(super) fn abort(&mut self) {
         self.work.abort_all();
         self.sampling = None;
@@ -158,23 +158,23 @@ impl Turn {
         self.resting = None;
     }
 
-    /// Something came of the running request.
-    pub(super) fn hear(&mut self) {
-        self.heard = Instant::now();
+    /// Notes that bytes of the running request came.
+    pub(super) fn note_activity(&mut self) {
+        self.last_activity = Instant::now();
         self.is_silent = false;
     }
 
-    /// When the silence of the running request is to be told, if it is not yet.
+    /// When to tell the user that nothing arrives; `None` if no request runs or the user has been told.
     pub(super) fn silence(&self) -> Option<Instant> {
         let listens = self.sampling.is_some() && !self.is_silent;
-        listens.then(|| self.heard + SILENCE)
+        listens.then(|| self.last_activity + SILENCE)
     }
 
     pub(super) fn fell_silent(&mut self) {
         self.is_silent = true;
     }
 
-    /// How long nothing has come, once that is worth telling.
+    /// Milliseconds without a byte, once the user is told that nothing arrives.
     pub(super) fn silent_ms(&self) -> Option<u64> {
         let told = self.is_silent && self.sampling.is_some();
         told.then(|| u64::try_from(SILENCE.as_millis()).unwrap_or(0))

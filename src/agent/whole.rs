@@ -1,15 +1,15 @@
-//! Files that are deleted or renamed: what may be proposed for a file as a whole, and what is said when it is done.
+//! Deletions and renamings of files: which calls may be proposed, and the answers when they are done.
 
 use super::edits::{Job, Open};
-use super::known::News;
+use super::known::Observation;
 use crate::edit::{Change, Edit, Whole};
 use crate::event::TurnId;
 use crate::tool::Unreadable;
 use std::path::Path;
 
-/// Calls that delete or rename a file which another call of the reply touches: what came of the others would depend on
-/// what the user decides first, so they are refused.
-pub(super) fn apart(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<Open> {
+/// Refuses a call that deletes or renames a file which another call of the reply touches: the result would depend on
+/// what the user decides first.
+pub(super) fn refuse_overlaps(job: &Job, turn: TurnId, open: Vec<Open>) -> Vec<Open> {
     let mut fit: Vec<Open> = Vec::new();
     let (wholes, texts): (Vec<Open>, Vec<Open>) =
         open.into_iter().partition(|it| it.edits.iter().any(|it| as_whole(it).is_some()));
@@ -42,18 +42,18 @@ fn as_whole(edit: &Edit) -> Option<&Whole> {
     }
 }
 
-/// Whether some of these edits have a text to fit.
+/// Whether any of these edits changes a text.
 pub(super) fn has_text(edits: &[Edit]) -> bool {
     edits.iter().any(|it| as_whole(it).is_none())
 }
 
-/// Whether a change goes without the text that cannot be read.
+/// Whether a change is possible although the file's text cannot be read.
 pub(super) fn needs_no_text(change: &Change, why: &Unreadable) -> bool {
     matches!(change, Change::Whole(_)) && matches!(why, Unreadable::Binary | Unreadable::NotUtf8)
 }
 
 impl Job {
-    /// It is done: what the call is told, and in a word.
+    /// A deletion or renaming is done: the sentence for the model, and a word for the summary.
     pub(super) fn done(&self, path: &Path, whole: &Whole) -> (String, &'static str) {
         let shown = self.shown(path);
         let (done, word, to) = match whole {
@@ -62,7 +62,7 @@ impl Job {
                 (format!("{shown} is now {}", self.shown(to)), "renamed", Some(to.clone()))
             }
         };
-        let _ = self.knowing.send(News::Moved { from: path.to_owned(), to });
+        let _ = self.observations.send(Observation::Moved { from: path.to_owned(), to });
         (format!("{done}; the user may still undo it."), word)
     }
 }

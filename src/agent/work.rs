@@ -1,9 +1,9 @@
-//! What an agent has done outside of itself: each activity is straight-line async and ends in one `Input`. And what a
-//! reply's calls come to before any of them runs.
+//! The tasks of a turn: each runs to its end and sends one `Input` with its result. Also prepares the calls of a reply
+//! before any of them runs.
 
 use super::checkpoints::Keeper;
-use super::commanded::Watch;
-use super::known::{self, Cause, News, Watched};
+use super::command_changes::Watch;
+use super::known::{self, Cause, Observation, Watched};
 use crate::event::{Access, Plan, SessionId, TurnId};
 use crate::message::{Block, CallId, Input as Arguments, Reply, Request, ToolAnswer, ToolCall};
 use crate::provider::{Provider, Sampled};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 
-/// The conversation's name for caches, the same whenever it is opened: 32 hex digits.
+/// The conversation's key for provider caches: 32 hex digits, the same each time the conversation is opened.
 pub(super) fn thread(root: &Path, session: &SessionId) -> String {
     let digest = Sha256::new()
         .chain_update(root.as_os_str().as_encoded_bytes())
@@ -28,7 +28,7 @@ pub(super) fn thread(root: &Path, session: &SessionId) -> String {
     format!("{digest:x}")[..32].to_owned()
 }
 
-/// Carries a model's words to the agent.
+/// Forwards a model's stream to the agent.
 pub(super) async fn sample(
     provider: Arc<dyn Provider>,
     request: Arc<Request>,
@@ -46,16 +46,16 @@ pub(super) async fn sample(
 pub(super) struct Job {
     pub(super) desk: Desk,
     pub(super) results: mpsc::UnboundedSender<Input>,
-    pub(super) knowing: mpsc::UnboundedSender<News>,
-    /// What the model knows of; none where the call changes nothing.
+    pub(super) observations: mpsc::UnboundedSender<Observation>,
+    /// The files whose changes the model is told of; empty if the call changes nothing.
     pub(super) watched: Vec<Watched>,
-    /// Files to save before a command, which sees the disk.
+    /// Files to save before a command runs, because a command reads the disk.
     pub(super) unsaved: Vec<PathBuf>,
-    /// Keeps what a command changes; the files that the session has changed. None where the call is no command.
+    /// For a command: the keeper for the files that it changes, and the files that the session has changed before.
     pub(super) keeper: Option<(Keeper, Vec<PathBuf>)>,
 }
 
-/// Runs one read or command. Whatever happens in it, the call gets its answer.
+/// Runs one read or command. The call gets an answer even if the tool panics.
 pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let acts = job.desk.tools.find(&call.tool).is_some_and(Tool::acts);
     if acts && !job.unsaved.is_empty() {
@@ -67,25 +67,25 @@ pub(super) async fn run(job: Job, turn: TurnId, call: ToolCall) {
     let files = job.desk.workspace.clone();
     let before = known::look(&*files, &job.watched).await;
     let watched = known::after(job.watched, &before);
-    let _ = job.knowing.send(News::Looked(Cause::User, before));
+    let _ = job.observations.send(Observation::Looked(Cause::User, before));
     let watch = match job.keeper {
         Some((keeper, touched)) => Some(Watch::begin(&job.desk.root, touched, keeper, turn).await),
         None => None,
     };
     let (seen, mut texts) = mpsc::unbounded_channel();
-    // A search shows lines, not files: only `read` makes a text known.
+    // Only `read` makes a file's text known to the model. A search shows single lines.
     let desk = Desk { seen: (call.tool == "read").then_some(seen), ..job.desk };
     let ran = AssertUnwindSafe(tool::run(&desk, &call)).catch_unwind().await;
     let answer = ran.unwrap_or_else(|_| broken(&call.id));
     drop(desk);
     while let Some((path, source)) = texts.recv().await {
-        learnt(&call.input, path, source).map(|it| job.knowing.send(it));
+        learnt(&call.input, path, source).map(|it| job.observations.send(it));
     }
     if let Some(watch) = watch {
         watch.end().await;
     }
     let after = known::look(&*files, &watched).await;
-    let _ = job.knowing.send(News::Looked(Cause::Command, after));
+    let _ = job.observations.send(Observation::Looked(Cause::Command, after));
     let _ = job.results.send(Input::Answered { turn, answer });
 }
 
@@ -94,16 +94,17 @@ fn broken(id: &CallId) -> ToolAnswer {
     ToolAnswer::failed(id, text.to_owned(), "failed")
 }
 
-/// What the model learns by a text that a call with these arguments has read; nothing where it was shown a part of a text
-/// that the user has not decided on: a verdict tells of that.
-fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<News> {
+/// What the model learns from a text that a call has read. `None` if it was shown only a part of a text with pending
+/// changes: the verdict tells the model about that text.
+fn learnt(args: &Arguments, path: PathBuf, source: Source) -> Option<Observation> {
     let Source { text, pending } = source;
     let stood = (!tool::shows_all(args, &text)).then(|| text.clone());
-    (stood.is_none() || pending == 0).then_some(News::Learnt { path, stood, text })
+    (stood.is_none() || pending == 0).then_some(Observation::Learnt { path, stood, text })
 }
 
-/// A reply that can be sent back: ids that no other call of the session has, names that providers accept.
-pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
+/// Makes a reply fit to be sent back: each call gets an id that no other call of the session has, and a tool name that
+/// providers accept.
+pub(super) fn sendable(mut reply: Reply, session: &Session) -> Reply {
     let mut taken: HashSet<CallId> = session
         .messages
         .iter()
@@ -113,7 +114,7 @@ pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
             _ => None,
         })
         .collect();
-    // how far the numbers of ids that begin alike have come: each is tried once
+    // the last number tried for each beginning of an id, so that each number is tried once
     let mut numbers: HashMap<String, u32> = HashMap::new();
     for block in &mut reply.blocks {
         let Block::Call(call) = block else { continue };
@@ -137,19 +138,19 @@ pub(super) fn sound(mut reply: Reply, session: &Session) -> Reply {
     reply
 }
 
-/// Among the calls that are run.
+/// The plan of each call that is run.
 pub(super) fn plans(desk: &Desk, reply: &Reply) -> Vec<Plan> {
     let plan = |call: &ToolCall| Plan { call: call.id.clone(), access: tool::access(desk, call) };
     reply.calls().take(MAX_CALLS).map(plan).collect()
 }
 
-/// What the calls name that will be done.
+/// The paths that the calls name, without refused calls.
 pub(super) fn touched(desk: &Desk, reply: &Reply, plans: &[Plan]) -> Vec<PathBuf> {
     let done = reply.calls().zip(plans).filter(|it| !matches!(it.1.access, Access::Never(_)));
     done.flat_map(|(call, _)| tool::touched(desk, call)).collect()
 }
 
-/// A number from 0 to 999 for the jitter of retries; the clock's low digits are random enough.
+/// A number from 0 to 999 for the jitter of retries. The low digits of the clock are random enough.
 pub(super) fn dice() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.subsec_micros() % 1000

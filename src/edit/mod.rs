@@ -28,7 +28,7 @@ pub use decision::{Decision, decisions, follow};
 pub use formatted::Formatting;
 pub use ladder::Rung;
 pub use merge::{Merged, merge};
-pub use outcome::{Told, elsewhere, outcome, outcome_among, reasons};
+pub use outcome::{Reported, elsewhere, outcome, outcome_among, reasons};
 pub use patch::parse as parse_patch;
 pub use plan::{Changed, Refusal, Texts, apply};
 pub use resolve::resolve;

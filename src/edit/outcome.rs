@@ -300,7 +300,7 @@ impl Outcome {
 
     /// For the model: what became of each hunk of the change to `path`, the present text if it is not the proposed
     /// one, and the user's reasons. Lines that were `told` with another hunk are not repeated.
-    pub fn say(&self, path: &str, reasons: &[String], told: &mut Told) -> String {
+    pub fn say(&self, path: &str, reasons: &[String], told: &mut Reported) -> String {
         let total = self.hunks.len();
         let each = [
             (self.count(Fate::Kept), "accepted"),
@@ -337,7 +337,7 @@ impl Outcome {
         said
     }
 
-    fn one_by_one(&self, told: &mut Told) -> String {
+    fn one_by_one(&self, told: &mut Reported) -> String {
         let mut said = String::new();
         for hunk in self.hunks.iter().take(TOLD) {
             let (fate, reads) = fate_words(hunk);
@@ -354,9 +354,9 @@ impl Outcome {
 
 /// The places of lines in a settled text that the model has been told.
 #[derive(Default)]
-pub struct Told(Vec<Range<usize>>);
+pub struct Reported(Vec<Range<usize>>);
 
-impl Told {
+impl Reported {
     /// A hunk's lines that have not been told. They count as told from now on.
     fn rest<'a>(&mut self, hunk: &'a Decided) -> &'a [String] {
         let mut rest = hunk.from..hunk.from + hunk.lines.len();

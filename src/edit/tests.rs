@@ -116,7 +116,7 @@ fn part(before: &str, after: &str) -> Revision<'static> {
 fn check_outcome(before: &str, after: &str, settled: Option<&str>, expect: &Expect) {
     let settled = settled.map(Text::new);
     let outcome = outcome(part(before, after), settled.as_ref());
-    let mut said = outcome.say("a.rs", &[], &mut Told::default());
+    let mut said = outcome.say("a.rs", &[], &mut Reported::default());
     if let Some(settled) = &settled {
         said.push('\n');
         said.push_str(&elsewhere(part(before, after), settled, None));
@@ -216,7 +216,7 @@ fn lines_in_the_place_of_several_hunks_are_told_once() {
     let after = before.replace("l2", "L2").replace("l8", "L8\nL8b");
     let told = |settled: &str| {
         let (part, settled) = (part(&before, &after), Text::new(settled));
-        let said = outcome(part, Some(&settled)).say("a", &[], &mut Told::default());
+        let said = outcome(part, Some(&settled)).say("a", &[], &mut Reported::default());
         said + "\n" + &elsewhere(part, &settled, None)
     };
     expect![[r#"
@@ -285,7 +285,7 @@ fn each_of_overlapping_edits_gets_its_own_outcome() {
     let parts = [part("a\nb\nc\nd\n", "a\nB\nC\nd\n"), part("a\nB\nC\nd\n", "a\nB\nCC\nD\n")];
     let told = |settled: &str| {
         let settled = Text::new(settled);
-        let mut told = Told::default();
+        let mut told = Reported::default();
         let said = [0, 1]
             .map(|at| outcome_among(&parts, at, Some(&settled), &[]).say("a", &[], &mut told));
         said.join("\n")

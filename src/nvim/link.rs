@@ -1,5 +1,5 @@
-//! The connection to the editor. Incoming notifications are decoded and forwarded, nothing else. Outgoing
-//! requests are owned to their end by tasks of their own: a dropped one would end nvim-rs's loop.
+//! The connection to the editor. Incoming notifications are decoded and forwarded. Each outgoing request has a task of
+//! its own, because a dropped request would end nvim-rs's loop.
 
 use super::wire::{FromNvim, ToNvim};
 use async_trait::async_trait;
@@ -20,7 +20,7 @@ use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
 
-/// The way to the editor. Calls keep their order.
+/// Sends messages to the editor, in order.
 #[derive(Clone)]
 pub struct Editor {
     orders: mpsc::UnboundedSender<Order>,
@@ -34,16 +34,16 @@ struct Order {
 /// How the connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The editor has closed it.
+    /// The editor closed it.
     Closed,
-    /// Bytes came that are no message, so nothing after them can be read.
+    /// The editor sent bytes that are no message, so nothing after them can be read.
     Unreadable,
 }
 
-/// Hands on each message of the editor until the connection ends, and says how it ended.
+/// The editor's messages, and how the connection ended.
 pub type Incoming = (mpsc::UnboundedReceiver<FromNvim>, JoinHandle<End>);
 
-/// Connects over standard input and output. Nothing else can write to them from then on.
+/// Connects over standard input and output. From then on nothing else in the program can write to standard output.
 pub fn connect() -> io::Result<(Editor, Incoming)> {
     let (reader, writer) = stdio()?;
     Ok(talk(reader, writer))
@@ -74,9 +74,8 @@ fn ended(error: &LoopError) -> End {
     }
 }
 
-/// Keeps back the end of what it reads for one poll. At the end nvim-rs drops what it has read and not yet handed out,
-/// which it does between two polls of its reading: without this the editor's last words are lost, whenever they come
-/// together with the end.
+/// Delays the end of input by one poll. At the end of input nvim-rs drops the bytes that it has read but not decoded;
+/// the extra poll lets it decode the editor's last messages first.
 struct ToItsEnd {
     reader: Reader,
     has_ended: bool,
@@ -99,22 +98,22 @@ impl AsyncRead for ToItsEnd {
 }
 
 impl Editor {
-    /// One that nobody listens to.
+    /// An editor that is gone.
     #[cfg(test)]
     pub(crate) fn gone() -> Editor {
         Editor { orders: mpsc::unbounded_channel().0 }
     }
 
-    /// Sends a message and waits for its answer; `None` once the editor is gone or where it failed there.
+    /// Sends a message and waits for its answer; `None` if the editor is gone or its handler failed.
     pub async fn call(&self, message: ToNvim) -> Option<Value> {
         let (answer, answered) = oneshot::channel();
         self.orders.send(Order { message, answer: Some(answer) }).ok()?;
         answered.await.ok()
     }
 
-    /// Sends a message whose answer says nothing.
+    /// Sends a message and ignores its answer.
     pub fn tell(&self, message: ToNvim) {
-        // A failed send means that the editor is gone, which ends the program by another way.
+        // A failed send means that the editor is gone, which ends the program's loop too.
         let _ = self.orders.send(Order { message, answer: None });
     }
 }
@@ -162,7 +161,7 @@ impl Handler for Forward {
     }
 }
 
-/// Standard input and output as the editor made them: sockets, or pipes where something else starts us.
+/// Standard input and output: sockets if the editor started the program, else pipes.
 fn stdio() -> io::Result<(Reader, Writer)> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
@@ -188,7 +187,7 @@ mod tests {
     use super::*;
     use futures::io::{Cursor, sink};
 
-    /// A notification of each draft, as Neovim writes them.
+    /// The bytes of `count` notifications, as Neovim writes them.
     fn drafts(count: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for n in 0..count {
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_together_with_the_end_is_heard() {
+    async fn messages_that_arrive_with_the_end_of_input_are_delivered() {
         for count in [0, 1, 2, 500] {
             let reader = Box::new(Cursor::new(drafts(count)));
             let (_editor, (mut from_nvim, end)) = talk(reader, Box::new(sink()));
@@ -225,7 +224,7 @@ mod tests {
             while from_nvim.recv().await.is_some() {}
             assert_eq!(end.await.unwrap(), End::Unreadable, "{bytes:?}");
         }
-        // a large length whose bytes never come takes no memory, and the connection ends as usual
+        // a large length whose bytes never come allocates no memory, and the connection ends as usual
         for bytes in [b"\xdd\xff\xff\xff\xff", b"\xdb\xff\xff\xff\xff", b"\xc6\xff\xff\xff\xff"] {
             let (_editor, (mut from_nvim, end)) =
                 talk(Box::new(Cursor::new(bytes)), Box::new(sink()));

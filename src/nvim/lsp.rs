@@ -1,5 +1,5 @@
-//! Questions to the editor's language servers that wait for their answer, by id; one task owns them. `reviews` gives ids
-//! to proposals likewise, but keeps a proposal after its answer, for its verdicts: a question ends with its one answer.
+//! Questions to the editor's language servers, by id, until their answers come. One task owns them. `reviews` numbers
+//! proposals in the same way, but keeps a proposal after its answer, because it may get several verdicts.
 
 use super::wire::Found;
 use crate::tool::lsp::Findings;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
-    /// A question is about to be sent; its id, and the one who waits.
+    /// A question is about to be sent. `id` gets its number, `waiter` its answer.
     Register {
         id: oneshot::Sender<u32>,
         waiter: oneshot::Sender<Result<Findings, String>>,
@@ -15,15 +15,15 @@ pub enum Order {
     Found(Found),
 }
 
-/// Runs until the sender is dropped. `first_id` differs from run to run, so that answers to a dead
-/// program's questions are not taken for ours.
+/// Runs until the sender is dropped. `first_id` differs from run to run, so an answer to an earlier program's question
+/// matches no id.
 pub async fn run(first_id: u32, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
     let mut waiting: BTreeMap<u32, oneshot::Sender<Result<Findings, String>>> = BTreeMap::new();
     while let Some(order) = inbox.recv().await {
         match order {
             Order::Register { id, waiter } => {
-                // Of turns that were stopped: nobody waits for those any more.
+                // Nobody waits for the questions of stopped turns.
                 waiting.retain(|_, it| !it.is_closed());
                 next = next.wrapping_add(1);
                 waiting.insert(next, waiter);

@@ -1,8 +1,8 @@
-//! The editor: the only place that knows msgpack, the wire's messages and buffers.
+//! The editor. Only this module knows msgpack, the messages of the wire and buffers.
 
 pub mod wire;
 pub mod link;
-pub mod voice;
+pub mod session_link;
 pub mod lsp;
 pub mod screen;
 pub mod reviews;

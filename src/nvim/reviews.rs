@@ -1,9 +1,9 @@
-//! Proposals on their way into buffers and under review there, by id: who waits for the arrival, and what
-//! the verdict means for each call. One task owns them.
+//! The proposals of all sessions, by id: which task waits for each one's arrival in a buffer, and what a settled review
+//! means for its calls. One task owns them.
 
 mod judge;
 
-use super::voice::Handle;
+use super::session_link::Handle;
 use super::wire::{Arrived, ArrivedState, Reviewed, WireHunk, WireProposal, WireWhole};
 use crate::edit::{Misfit, Proposal, Whole};
 use crate::message::{CallId, ToolAnswer};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 pub enum Order {
-    /// A proposal is about to be sent; its id, and the one who waits.
+    /// A proposal is about to be sent. `id` gets its number, `waiter` the answer how it arrived.
     Register {
         session: Handle,
         proposal: Box<Proposal>,
@@ -24,37 +24,37 @@ pub enum Order {
         waiter: oneshot::Sender<Arrival>,
     },
     Arrived(Arrived),
-    /// The model knows this text of a file now.
-    Told {
+    /// The model now knows this text of a file.
+    ModelKnows {
         session: Handle,
         path: PathBuf,
         text: Arc<Text>,
     },
     Settled(Settled),
-    /// The same, with what the disk has of its file.
+    /// A settled review, with the text that its file has on disk.
     Read(Settled, Option<Text>),
 }
 
 /// A review is settled.
 pub struct Settled {
     pub reviewed: Reviewed,
-    /// The session that the editor names for it, if it is open here.
+    /// The session that the editor names for the review, if it is open here.
     pub session: Option<Handle>,
-    /// Takes what it means.
+    /// Gets the verdicts.
     pub done: oneshot::Sender<Vec<Verdict>>,
 }
 
-/// What a settled review means for its sessions.
+/// What a settled review means for one session.
 pub struct Verdict {
-    /// The session whose proposals these are. `None`: it is not open here.
+    /// The session that made the proposals; `None` if it is not open here.
     pub session: Option<Handle>,
     pub answers: Vec<ToolAnswer>,
     pub path: PathBuf,
-    /// Its path before it was renamed, if it was; one that it was not given after all.
+    /// The path before the file was renamed, or the proposed new path that the user rejected.
     pub was: Option<PathBuf>,
-    /// Whether what was agreed is on disk.
+    /// Whether the accepted text is on disk.
     pub saved: bool,
-    /// What the file has come to; `None`: it is no more.
+    /// The file's text now; `None` if the file does not exist any more.
     pub text: Option<Text>,
 }
 
@@ -62,9 +62,9 @@ struct Entry {
     session: Handle,
     proposal: Box<Proposal>,
     waiter: Option<oneshot::Sender<Arrival>>,
-    /// What the model last knew of the file since.
-    told: Option<Arc<Text>>,
-    /// A verdict came. Undo and redo may bring another.
+    /// The last text of the file that the model got since the proposal.
+    known: Option<Arc<Text>>,
+    /// A verdict came. Undo and redo may bring another one.
     is_settled: bool,
 }
 
@@ -74,16 +74,16 @@ impl Entry {
     }
 }
 
-/// Settled proposals that are kept for a second verdict.
-const KEPT: usize = 200;
+/// The most settled proposals that are kept for a second verdict.
+const MAX_SETTLED: usize = 200;
 
-/// Runs until the sender is dropped. `first_id` differs from run to run, so that verdicts on a dead
-/// program's proposals are not taken for ours.
+/// Runs until the sender is dropped. `first_id` differs from run to run, so a verdict on an earlier program's proposal
+/// matches no id.
 pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceiver<Order>) {
     let mut next = first_id;
     let mut entries: BTreeMap<u32, Entry> = BTreeMap::new();
     let mut partial = Partial::default();
-    // What the disk has of files whose text does not come along is read apart: nothing else waits for it.
+    // If a review comes without its file's text, a task reads the disk, so other orders do not wait.
     let (read, mut reads) = mpsc::unbounded_channel();
     loop {
         let order = tokio::select! {
@@ -103,24 +103,24 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
                         session,
                         proposal,
                         waiter: Some(waiter),
-                        told: None,
+                        known: None,
                         is_settled: false,
                     },
                 );
                 let _ = id.send(next);
             }
             Order::Arrived(it) => arrived(&mut entries, it),
-            Order::Told { session, path, text } => {
+            Order::ModelKnows { session, path, text } => {
                 let is_of = |it: &Entry| it.session == session && it.proposal.path == path;
                 for it in entries.values_mut().filter(|it| is_of(it)) {
-                    it.told = Some(text.clone());
+                    it.known = Some(text.clone());
                 }
             }
             Order::Settled(it) if is_on_disk(&it.reviewed) => {
                 let read = read.clone();
                 tokio::spawn(async move {
                     let text = on_disk(it.reviewed.path.clone()).await;
-                    // Nobody waits for it once the program ends.
+                    // The send fails only when the program is ending.
                     let _ = read.send(Order::Read(it, text));
                 });
             }
@@ -130,7 +130,7 @@ pub async fn run(first_id: u32, root: PathBuf, mut inbox: mpsc::UnboundedReceive
     }
 }
 
-/// Tells the one who waits for a proposal how it arrived.
+/// Tells the waiting task how its proposal arrived.
 fn arrived(entries: &mut BTreeMap<u32, Entry>, arrived: Arrived) {
     let id = arrived.id;
     let entered = arrived.state == ArrivedState::Entered;
@@ -146,7 +146,7 @@ fn arrived(entries: &mut BTreeMap<u32, Entry>, arrived: Arrived) {
     }
 }
 
-/// Tells what a settled review means. The text is the disk's, if that was needed.
+/// Sends the verdicts of a settled review. `text` is the file's text on disk, if it was needed.
 fn judged(
     entries: &mut BTreeMap<u32, Entry>,
     partial: &mut Partial,
@@ -159,16 +159,17 @@ fn judged(
         partial.join(entries, verdict);
     }
     forget(entries);
-    // Nobody waits for it once the program ends.
+    // The send fails only when the program is ending.
     let _ = done.send(verdicts);
 }
 
-/// Verdicts on calls that have other files under review: a call is answered once, when the last is settled.
+/// Answers to calls with several files. A call is answered once, when the review of its last file is settled.
 #[derive(Default)]
 struct Partial(BTreeMap<CallId, BTreeMap<PathBuf, ToolAnswer>>);
 
 impl Partial {
-    /// Keeps the answers that are to wait, and adds to the others those that have waited for them.
+    /// Keeps the answers whose calls have other files under review. Joins each other answer with those that were kept
+    /// for its call.
     fn join(&mut self, entries: &BTreeMap<u32, Entry>, verdict: &mut Verdict) {
         let waits = |call: &CallId| {
             let of = |it: &Entry| Some(it.session) == verdict.session && it.concerns(call);
@@ -187,11 +188,11 @@ impl Partial {
     }
 }
 
-/// What a call asks of a file's text and of the file as a whole is one answer.
+/// Joins the answers of one call: a call may change a file's text and also rename the file.
 fn one_a_call(answers: Vec<ToolAnswer>) -> Vec<ToolAnswer> {
     let mut calls: Vec<(CallId, Vec<ToolAnswer>)> = Vec::new();
     for it in answers {
-        // one of a dead program's has no name, and stands for itself
+        // a call of an earlier program has an empty id and is never joined
         match calls.iter_mut().find(|(call, _)| *call == it.id && !call.0.is_empty()) {
             Some((_, all)) => all.push(it),
             None => calls.push((it.id.clone(), vec![it])),
@@ -216,11 +217,11 @@ fn joined(id: CallId, mut answers: Vec<ToolAnswer>) -> ToolAnswer {
     }
 }
 
-/// Drops the oldest settled proposals beyond `KEPT`.
+/// Drops the oldest settled proposals beyond `MAX_SETTLED`.
 fn forget(entries: &mut BTreeMap<u32, Entry>) {
     let settled: Vec<u32> =
         entries.iter().filter(|(_, it)| it.is_settled).map(|(id, _)| *id).collect();
-    for id in settled.iter().rev().skip(KEPT) {
+    for id in settled.iter().rev().skip(MAX_SETTLED) {
         entries.remove(id);
     }
 }
@@ -239,7 +240,7 @@ fn arrival(it: Arrived) -> Arrival {
     }
 }
 
-/// A proposal as the editor needs it: the hunks, and the hash of what they were made from.
+/// The proposal for the wire: its hunks, and the hash of the text that they apply to.
 pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
     let empty = Text::default();
     let before = proposal.before.as_ref().unwrap_or(&empty);
@@ -272,7 +273,7 @@ pub fn on_wire(id: u32, group: u32, proposal: &Proposal) -> WireProposal {
     }
 }
 
-/// The lines as the editor counts them in a review: the empty file has none.
+/// The lines as a review in the editor counts them: an empty file has none.
 fn editor_lines(text: &Text) -> Vec<&str> {
     if text.content.is_empty() { Vec::new() } else { text.lines().collect() }
 }

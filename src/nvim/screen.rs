@@ -1,7 +1,7 @@
-//! One session's transcript on its way to the screen: all waiting updates are folded into the view, and at
-//! most one paint is under way. What arrives meanwhile waits in the view, not in the editor.
+//! Paints one session's transcript. Updates are folded into the view; at most one paint is under way, and later updates
+//! wait in the view, not in the editor.
 
-use super::voice::Voice;
+use super::session_link::SessionLink;
 use super::wire::ToNvim;
 use crate::conversation::report::{Report, Show};
 use crate::store::Outputs;
@@ -10,19 +10,23 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// The pause between two paints of streamed text, from the beginning of the one to the next: two frames at
-/// 60 Hz, below which a reader sees no difference and the editor pays for every call (DESIGN §7).
-const PACE: Duration = Duration::from_millis(32);
-/// The pause between the pieces of one large update, for the editor to live in.
-const BREATH: Duration = Duration::from_millis(8);
+/// The time from the start of one paint of streamed text to the start of the next: two frames at 60 Hz. A reader sees
+/// no difference below that, and each call costs the editor time.
+const TEXT_PAUSE: Duration = Duration::from_millis(32);
+/// The pause between the pieces of one large update, so that the editor can handle keys.
+const PIECE_PAUSE: Duration = Duration::from_millis(8);
 /// The pause after a paint that the editor refused.
-const RETRY: Duration = Duration::from_millis(250);
+const RETRY_PAUSE: Duration = Duration::from_millis(250);
 
-/// Shows what comes until the sender is dropped.
-pub async fn run(voice: Voice, outputs: Option<Outputs>, mut inbox: mpsc::UnboundedReceiver<Show>) {
+/// Runs until the sender is dropped.
+pub async fn run(
+    link: SessionLink,
+    outputs: Option<Outputs>,
+    mut inbox: mpsc::UnboundedReceiver<Show>,
+) {
     let began = Instant::now();
-    let (view, held) = (View::default(), Vec::new());
-    let mut screen = Screen { voice, outputs, view, began, held };
+    let (view, reports) = (View::default(), Vec::new());
+    let mut screen = Screen { link, outputs, view, began, reports };
     let mut due = began;
     loop {
         let mut urgent = false;
@@ -30,7 +34,7 @@ pub async fn run(voice: Voice, outputs: Option<Outputs>, mut inbox: mpsc::Unboun
             let Some(first) = inbox.recv().await else { return };
             urgent = screen.fold(first);
         }
-        // Text that comes before its time waits for it, together with what follows.
+        // Streamed text waits until the next paint is due, together with the text that follows.
         loop {
             while let Ok(next) = inbox.try_recv() {
                 urgent |= screen.fold(next);
@@ -48,33 +52,33 @@ pub async fn run(voice: Voice, outputs: Option<Outputs>, mut inbox: mpsc::Unboun
         }
         let started = Instant::now();
         due = match screen.paint().await {
-            Painted::All => started + PACE,
-            Painted::Piece => Instant::now() + BREATH,
+            Painted::All => started + TEXT_PAUSE,
+            Painted::Piece => Instant::now() + PIECE_PAUSE,
             Painted::Failed if inbox.is_closed() => return,
-            Painted::Failed => Instant::now() + RETRY,
+            Painted::Failed => Instant::now() + RETRY_PAUSE,
         };
     }
 }
 
 enum Painted {
     All,
-    /// More of what was there already is to come.
+    /// Part of the update is painted; more pieces follow.
     Piece,
-    /// The editor refused or is gone; nothing counts as painted.
+    /// The editor refused the paint or is gone. Nothing counts as painted.
     Failed,
 }
 
 struct Screen {
-    voice: Voice,
-    /// Where long outputs are; a conversation that is never saved has them all.
+    link: SessionLink,
+    /// The files of long outputs; `None` for a conversation that is never saved, which has all outputs in memory.
     outputs: Option<Outputs>,
     view: View,
     began: Instant,
-    held: Vec<Report>,
+    reports: Vec<Report>,
 }
 
 impl Screen {
-    /// Takes one update in. True where it should be seen at once.
+    /// Takes in one update. True if it has to be painted at once.
     fn fold(&mut self, show: Show) -> bool {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         match show {
@@ -86,13 +90,13 @@ impl Screen {
             Show::Toggle { block, line } => {
                 let file = self.view.unread(block).zip(self.outputs.as_ref());
                 if let Some(text) =
-                    file.map(|(file, outputs)| outputs.read(&self.voice.name(), file))
+                    file.map(|(file, outputs)| outputs.read(&self.link.name(), file))
                 {
                     self.view.read(block, text);
                 }
                 self.view.toggle(block, line);
             }
-            Show::Tell(report) => self.held.push(report),
+            Show::Tell(report) => self.reports.push(report),
             Show::Now(report) => {
                 self.report(report);
                 return false;
@@ -105,32 +109,32 @@ impl Screen {
 
     async fn paint(&mut self) -> Painted {
         let (reset, updates) = self.view.take();
-        if (reset || !updates.is_empty()) && !self.voice.is_over() {
+        if (reset || !updates.is_empty()) && !self.link.is_over() {
             let above = self.view.is_above();
             let paint = |session| ToNvim::Paint { session, reset, above, updates };
-            if self.voice.call(paint).await.is_none() {
+            if self.link.call(paint).await.is_none() {
                 return Painted::Failed;
             }
         }
         self.view.acknowledge();
-        for report in std::mem::take(&mut self.held) {
+        for report in std::mem::take(&mut self.reports) {
             self.report(report);
         }
         if self.view.is_dirty() { Painted::Piece } else { Painted::All }
     }
 
-    /// Once the session is over its name may be another's. What belongs to a chat is not said any more then; scripts
-    /// hear of its last events, and the user gets notices, and messages and replies back.
+    /// Sends a report. Once the session is over, its name may belong to another session. Then only reports that need no
+    /// chat are sent: events for scripts, notices, and texts that go back to the user.
     fn report(&self, report: Report) {
         let is_heard = match &report {
             Report::Event { .. }
             | Report::Notice { .. }
             | Report::Bounce { .. }
             | Report::Copied(_) => true,
-            _ => !self.voice.is_over(),
+            _ => !self.link.is_over(),
         };
         if is_heard {
-            self.voice.tell(|session| ToNvim::of(session, report));
+            self.link.tell(|session| ToNvim::of(session, report));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The user's files through the editor: a buffer's text where one is loaded and changed, else the disk's;
-//! proposals go into the buffers.
+//! The user's files through the editor. A file's text comes from its buffer if that is loaded and changed, else from
+//! disk. Proposals go into buffers.
 
 use super::lsp;
 use super::reviews::{Order, on_wire};
-use super::voice::Voice;
+use super::session_link::SessionLink;
 use super::wire::{BufferText, Restored, ToNvim, WireProposal};
 use crate::edit::{Misfit, Proposal};
 use crate::event::TurnId;
@@ -16,19 +16,19 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 pub struct Buffers {
-    pub voice: Voice,
-    /// The conversation in which the session's proposals are reviewed: of a worker its parent. Proposals of one owner join a
-    /// review that is under way; those of another wait until it is over.
-    pub owner: Voice,
+    pub link: SessionLink,
+    /// The conversation that reviews this session's proposals: for a worker, its parent. Proposals of the same owner
+    /// join a running review; those of another owner wait until it is over.
+    pub owner: SessionLink,
     pub reviews: mpsc::UnboundedSender<Order>,
     pub questions: mpsc::UnboundedSender<lsp::Order>,
 }
 
 impl Buffers {
-    /// The text as the editor has it, where that may differ from the disk's or is wanted `decode`d; and its pending
-    /// hunks.
+    /// The editor's text of a file, and the number of its pending hunks. No text if the disk has the same one, unless
+    /// the editor has to `decode` the file.
     async fn shown(&self, path: &Path, decode: bool) -> (Option<Source>, u32) {
-        let asked = self.voice.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
+        let asked = self.link.editor.call(ToNvim::Read { path: path.to_owned(), decode }).await;
         let buffer: BufferText =
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
         let BufferText { pending, text, eol, dos, bom, .. } = buffer;
@@ -64,7 +64,7 @@ impl Workspace for Buffers {
             for (proposal, group) in proposals.into_iter().zip(groups) {
                 let (id, given) = oneshot::channel();
                 let (waiter, arrival) = oneshot::channel();
-                let session = self.voice.session;
+                let session = self.link.session;
                 let wire = on_wire(0, group, &proposal);
                 let proposal = Box::new(proposal);
                 let _ = self.reviews.send(Order::Register { session, proposal, id, waiter });
@@ -77,7 +77,7 @@ impl Workspace for Buffers {
                 let owner = self.owner.name();
                 ToNvim::Propose { session, owner, turn: turn.0, proposals: sent }
             };
-            if self.voice.call(message).await.is_none() {
+            if self.link.call(message).await.is_none() {
                 let why =
                     "the editor did not accept the edit; read the file and try again".to_owned();
                 return vec![Arrival::Refused(Misfit::Refused(why)); waiters.len()];
@@ -88,21 +88,21 @@ impl Workspace for Buffers {
 
     fn changed(&self) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
-            let asked = self.voice.editor.call(ToNvim::Changed).await;
+            let asked = self.link.editor.call(ToNvim::Changed).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
         })
     }
 
     fn save(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<PathBuf>> {
         Box::pin(async move {
-            let asked = self.voice.editor.call(ToNvim::Save { paths }).await;
+            let asked = self.link.editor.call(ToNvim::Save { paths }).await;
             asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default()
         })
     }
 
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         Box::pin(async move {
-            let asked = self.voice.editor.call(ToNvim::Stamps { paths: paths.clone() }).await;
+            let asked = self.link.editor.call(ToNvim::Stamps { paths: paths.clone() }).await;
             let given: Vec<String> =
                 asked.and_then(|it| rmpv::ext::from_value(it).ok()).unwrap_or_default();
             let looked = tokio::task::spawn_blocking(move || {
@@ -117,19 +117,20 @@ impl Workspace for Buffers {
         })
     }
 
-    fn told(&self, path: &Path, text: &Text) {
-        let (session, path) = (self.voice.session, path.to_owned());
-        let _ = self.reviews.send(Order::Told { session, path, text: Arc::new(text.clone()) });
+    fn model_knows(&self, path: &Path, text: &Text) {
+        let (session, path) = (self.link.session, path.to_owned());
+        let _ =
+            self.reviews.send(Order::ModelKnows { session, path, text: Arc::new(text.clone()) });
     }
 
     fn halt(&self, turn: TurnId) {
-        self.voice.tell(|session| ToNvim::Halt { session, turn: turn.0 });
+        self.link.tell(|session| ToNvim::Halt { session, turn: turn.0 });
     }
 
     fn restore(&self, change: Proposal) -> BoxFuture<'_, Result<String, String>> {
         Box::pin(async move {
             let file = on_wire(0, 0, &change);
-            let answer = self.voice.editor.call(ToNvim::Restore { file }).await;
+            let answer = self.link.editor.call(ToNvim::Restore { file }).await;
             match answer.and_then(|it| rmpv::ext::from_value::<Restored>(it).ok()) {
                 Some(it) if it.done => Ok(it.why),
                 Some(it) => Err(it.why),
@@ -139,7 +140,7 @@ impl Workspace for Buffers {
     }
 
     fn refresh(&self, path: PathBuf) -> BoxFuture<'_, ()> {
-        Box::pin(async move { drop(self.voice.editor.call(ToNvim::Refresh { path }).await) })
+        Box::pin(async move { drop(self.link.editor.call(ToNvim::Refresh { path }).await) })
     }
 
     fn consult(&self, question: Question) -> BoxFuture<'_, Result<Findings, String>> {
@@ -152,13 +153,13 @@ impl Workspace for Buffers {
             let Question { aspect, path, line, symbol, query, name } = question;
             let message =
                 |session| ToNvim::Consult { id, session, aspect, path, line, symbol, query, name };
-            self.voice.call(message).await.ok_or_else(gone)?;
+            self.link.call(message).await.ok_or_else(gone)?;
             found.await.map_err(|_| gone())?
         })
     }
 }
 
-/// Of each proposal the group it is of: those that a call is a part of enter together, or none does.
+/// The group of each proposal. Proposals that share a call are in one group: either all of them enter, or none does.
 fn groups(proposals: &[Proposal]) -> Vec<u32> {
     let mut groups: Vec<u32> = (0..).take(proposals.len()).collect();
     let calls = |it: &Proposal| it.parts.iter().map(|part| part.call.clone()).collect::<Vec<_>>();

@@ -1,14 +1,14 @@
-//! The sessions of the project as a whole: which there are, new ones, and what becomes of one.
+//! Lists, begins, renames, copies and deletes the project's sessions.
 
 use super::Program;
-use super::archive::Asked;
-use super::barred::Begin;
+use super::archive::OpenRequest;
+use super::incoming::Outcome;
 use super::lanes::Lane;
-use super::news::Outcome;
+use super::unavailable::Source;
 use crate::agent::{Act, Command};
 use crate::conversation::report::{Copy, Level};
 use crate::event::SessionId;
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Deleted, Renamed, SessionRow, Sessions, ToNvim, WhereOpen};
 use crate::session::title;
 use crate::store::{self, Listed, Project};
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use tokio::sync::oneshot;
 
 impl Program {
-    /// Tells the editor which sessions there are, or in which of them a text stands.
+    /// Sends the editor all sessions of the project, or those that contain a text.
     pub(super) fn list_sessions(&self, text: String) {
         let (project, editor) = (self.archive.project.clone(), self.editor.clone());
         let here = self.sessions.agents().filter_map(|(session, _)| self.sessions.name(session));
@@ -37,24 +37,28 @@ impl Program {
         });
     }
 
-    /// `shown`: the user asked for it in a chat.
+    /// Begins a new session. `shown`: the chat shows it at once.
     pub(super) fn new_session(&mut self, name: Option<String>, ephemeral: bool, shown: bool) {
         let base = name.unwrap_or_else(|| "main".to_owned());
         if !store::is_name(&base) {
             return self.bad_name(&base);
         }
         let taken = self.sessions.taken();
-        self.open_apart(vec![Lane::Unnamed], move |it| {
+        self.open_on_thread(vec![Lane::Unnamed], move |it| {
             if !ephemeral {
                 let (id, opened) = it.open_free(&base, &taken);
                 return match opened {
-                    Ok(opened) => it.started(id, Begin::of(opened), shown),
-                    barred => it.loaded(id, barred, &Asked { shown, has_current: false, taken }),
+                    Ok(opened) => it.started(id, Source::of(opened), shown),
+                    unavailable => it.loaded(
+                        id,
+                        unavailable,
+                        &OpenRequest { shown, has_current: false, taken },
+                    ),
                 };
             }
             let is_taken = |name: &str| taken.iter().any(|it| it.eq_ignore_ascii_case(name));
             let id = SessionId(it.project.free_name(&base, is_taken));
-            it.started(id, Begin::in_memory(), shown)
+            it.started(id, Source::in_memory(), shown)
         });
     }
 
@@ -66,7 +70,7 @@ impl Program {
         self.notice(Level::Error, text);
     }
 
-    /// Gives a session another name; what cannot be one becomes its title.
+    /// Renames a session. A text that cannot be a name becomes its title.
     pub(super) fn rename(&mut self, session: Handle, text: &str) {
         let text = text.trim();
         if !store::is_name(text) {
@@ -86,7 +90,7 @@ impl Program {
         let is_current = self.current == Some(session);
         self.begin(lanes, |archive| async move {
             let names = (of.clone(), to.clone());
-            let clash = archive.apart(move |it| it.clash(&names.0, &names.1, &taken));
+            let clash = archive.on_thread(move |it| it.clash(&names.0, &names.1, &taken));
             if let Some(taken) = clash.await {
                 let text = format!("A conversation `{taken}` exists already; nothing was renamed.");
                 return vec![Outcome::Notice(Level::Warn, text)];
@@ -96,7 +100,7 @@ impl Program {
             match is_done.await {
                 Ok(Ok(())) => {
                     let name = to.clone();
-                    let noted = archive.apart(move |it| it.note_renamed(of, &name, is_current));
+                    let noted = archive.on_thread(move |it| it.note_renamed(of, &name, is_current));
                     vec![Outcome::Renamed { session, was_last: noted.await, to }]
                 }
                 Ok(Err(why)) => vec![Outcome::Notice(Level::Warn, why)],
@@ -123,18 +127,18 @@ impl Program {
             let text = "The conversation was closed before a copy of it was kept.".to_owned();
             return self.notice(Level::Warn, text);
         };
-        let (reads, taken) = (self.sessions.reads(session), self.sessions.taken());
+        let (read_only, taken) = (self.sessions.read_only(session), self.sessions.taken());
         let named = copy.name.iter().map(|it| self.sessions.reserve(&SessionId(it.clone())));
         let lanes = named.chain([session]).map(Lane::Session).collect();
-        self.open_apart(lanes, move |it| it.keep_copy((of, reads), copy, &taken));
+        self.open_on_thread(lanes, move |it| it.keep_copy((of, read_only), copy, &taken));
     }
 
-    /// Ends a session, its turn stopped, and moves its files into the trash.
+    /// Stops a session's turn, closes the session and moves its files to the trash.
     pub(super) fn delete(&mut self, id: SessionId) {
         if !store::is_name(&id.0) {
             return self.bad_name(&id.0);
         }
-        // What only was called so is not meant: the disk may have another of this name.
+        // A former name does not count here: the disk may have another session of this name.
         let of = self.sessions.reserve(&id);
         let agent = self.sessions.close(of);
         self.begin(vec![Lane::Session(of)], |archive| async move {
@@ -142,11 +146,11 @@ impl Program {
             if let Some(agent) = agent {
                 agent.closed().await;
             }
-            archive.apart(move |it| it.delete(id, was_open)).await
+            archive.on_thread(move |it| it.delete(id, was_open)).await
         });
     }
 
-    /// `is_gone`: its chat goes too.
+    /// Forgets a deleted session. `is_gone`: its chat closes too.
     pub(super) fn deleted(&mut self, session: SessionId, is_gone: bool) {
         let of = self.sessions.named(&session);
         self.current.take_if(|it| Some(*it) == of);
@@ -156,18 +160,18 @@ impl Program {
     }
 }
 
-/// What the user is told of a session whose task has died.
+/// The user's sentence about a session whose agent has panicked.
 pub(super) fn broke_off(session: &SessionId) -> String {
     format!("The conversation `{session}` failed inside Caliban. :Caliban restart opens it again.")
 }
 
 fn row(it: Listed, here: &HashSet<String>) -> SessionRow {
-    let open = match (here.contains(&it.name), it.held) {
+    let open = match (here.contains(&it.name), it.locked) {
         (true, _) => WhereOpen::Here,
         (false, true) => WhereOpen::Elsewhere,
         (false, false) => WhereOpen::Nowhere,
     };
-    let Listed { name, title, age, bytes, turns, held: _, problem, line } = it;
+    let Listed { name, title, age, bytes, turns, locked: _, problem, line } = it;
     let age = age.as_secs();
     SessionRow { name, title, age, bytes, turns, open, problem, line, root: None }
 }

@@ -1,13 +1,13 @@
-//! Which models there are to choose from, and the keys that the user gives.
+//! Lists the models that the user can choose, and stores the keys that the user gives.
 
-use super::news::Outcome;
+use super::incoming::Outcome;
 use super::{Program, settings};
 use crate::agent::Command;
 use crate::agent::models::{Models, full_name};
 use crate::conversation::report::Level;
 use crate::event::Failure;
 use crate::message::Parameter;
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Offer, ToNvim};
 use crate::provider::endpoint::{self, Endpoint};
 use crate::provider::facts::Facts;
@@ -18,7 +18,7 @@ use crate::text::cause;
 use futures::future::join_all;
 use std::path::Path;
 
-/// A key was stored, or was not.
+/// The result of trying a key.
 pub(super) struct Connected {
     provider: String,
     is_stored: bool,
@@ -32,9 +32,9 @@ fn env(name: &str) -> Option<String> {
 }
 
 impl Program {
-    /// Tells the editor all models of the providers whose keys are there, without waiting for any.
+    /// Sends the editor all models of the providers with a key. The requests to the providers run at the same time.
     pub(super) fn offer_models(&self, session: Handle) {
-        let Some(voice) = self.sessions.voice(session) else { return };
+        let Some(link) = self.sessions.link(session) else { return };
         let (models, probes) = (self.models.clone(), self.config.probe);
         tokio::spawn(async move {
             let endpoints = endpoint::names(&models.users).into_iter();
@@ -43,7 +43,7 @@ impl Program {
             let asked = endpoints.filter(|it| it.is_usable(&env, probes));
             let lists = join_all(asked.map(|it| list(it, &models))).await;
             let (offers, problems): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
-            voice.tell(|session| ToNvim::Models {
+            link.tell(|session| ToNvim::Models {
                 session,
                 models: offers.concat(),
                 problems: problems.into_iter().flatten().collect(),
@@ -51,17 +51,18 @@ impl Program {
         });
     }
 
-    /// What one conversation has learnt of a server holds for all, until the program ends.
+    /// Leaves a parameter out of the requests of all conversations, until the program ends. One conversation has learnt
+    /// that the server refuses it.
     pub(super) fn leave_out(&mut self, model: &str, parameter: Parameter) {
         if self.models.leave_out(model, parameter) {
             for (_, agent) in self.sessions.agents() {
-                // One that is closed asks nothing more.
+                // A closed agent sends no requests.
                 let _ = agent.send(Command::LeaveOut(model.to_owned(), parameter));
             }
         }
     }
 
-    /// Has the editor ask for a key: of this provider, else of one the user chooses.
+    /// Has the editor ask for a key of this provider; without a provider the user chooses one.
     pub(super) fn ask_for_key(&self, provider: Option<String>) {
         let users = &self.models.users;
         if let Some(name) = &provider
@@ -80,7 +81,7 @@ impl Program {
         self.editor.tell(ToNvim::Connect { provider, providers: providers.collect() });
     }
 
-    /// Tries a key, and stores it unless it is refused.
+    /// Tries a key, and stores it unless the provider refuses it.
     pub(super) fn connect(&mut self, provider: String, key: Secret) {
         let named = endpoint::named(&provider, &self.models.users, &env);
         let Ok(endpoint) = named else { return self.ask_for_key(Some(provider)) };
@@ -96,7 +97,7 @@ impl Program {
             self.models.connect(&provider, &self.keys);
             self.model = self.model.take().filter(|(name, _)| !self.models.is_tour(name));
             for (_, agent) in self.sessions.agents() {
-                // One that is closed needs no key.
+                // A closed agent needs no key.
                 let _ = agent.send(Command::Connect(provider.clone(), self.keys.clone()));
             }
         }
@@ -109,7 +110,7 @@ async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String
     let Endpoint { name, models: own, .. } = http.endpoint();
     let (mut names, problem) = match http.list(None).await {
         Ok(names) => (names, None),
-        // A server that does not run on this machine is none.
+        // A local server that does not run is no problem to report.
         Err(Failure::Offline { .. }) if http.endpoint().is_local() && own.is_empty() => {
             return (Vec::new(), None);
         }
@@ -124,7 +125,7 @@ async fn list(endpoint: Endpoint, models: &Models) -> (Vec<Offer>, Option<String
     (offers.collect(), problem)
 }
 
-/// `200k · images · $3/$15`, as far as it is known.
+/// `200k · images · $3/$15`, without the facts that are not known. Prices are per million tokens.
 fn about(facts: &Facts) -> String {
     let window = match facts.window / 1000 {
         0 => None,

@@ -1,18 +1,18 @@
-//! While the program opens, renames or closes a session, what is said to that session waits in its lane, in order. All
-//! other sessions go on.
+//! A lane is the queue of messages to one session. While a task of the program opens, renames or closes the session,
+//! messages to it wait there in order. Other sessions go on.
 
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use std::collections::{HashMap, VecDeque};
 
-/// What a task of the program is about.
+/// The session that a task works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Lane {
     Session(Handle),
-    /// A session whose name is not known yet.
+    /// A new session that has no name yet.
     Unnamed,
 }
 
-/// The lanes that a task has now, and what waits for the end of it.
+/// The lanes of running tasks, each with the messages that wait in it.
 #[derive(Debug)]
 pub(super) struct Lanes<T> {
     busy: HashMap<Lane, VecDeque<T>>,
@@ -25,14 +25,14 @@ impl<T> Default for Lanes<T> {
 }
 
 impl<T> Lanes<T> {
-    /// A task begins that has these lanes, which are free.
+    /// A task takes these lanes, which are free.
     pub(super) fn begin(&mut self, lanes: &[Lane]) {
         for lane in lanes {
             self.busy.entry(*lane).or_default();
         }
     }
 
-    /// Gives the item back if all its lanes are free. If not, it waits.
+    /// Returns the item if all its lanes are free. Otherwise the item waits in the first busy one.
     pub(super) fn admit(&mut self, lanes: &[Lane], item: T) -> Option<T> {
         let busy = lanes.iter().find(|it| self.busy.contains_key(it));
         let Some(waiting) = busy.and_then(|it| self.busy.get_mut(it)) else { return Some(item) };
@@ -40,7 +40,7 @@ impl<T> Lanes<T> {
         None
     }
 
-    /// The task has ended: gives what has waited for it.
+    /// Frees the lanes of a task that has ended. Returns the items that waited in them.
     pub(super) fn end(&mut self, lanes: &[Lane]) -> Vec<T> {
         lanes.iter().filter_map(|it| self.busy.remove(it)).flatten().collect()
     }
@@ -68,7 +68,7 @@ mod tests {
 
     #[derive(Debug, Clone)]
     enum Act {
-        /// Something is said to a session; it may begin a task.
+        /// A message to a session. If the flag is set, it begins a task.
         Say(usize, bool),
         End(usize),
     }
@@ -78,7 +78,7 @@ mod tests {
         prop::collection::vec(prop_oneof![say, (0..4usize).prop_map(Act::End)], 0..80)
     }
 
-    /// Takes an item to its session, unless a task has it.
+    /// Delivers an item to its session, unless a task has the session.
     fn step(
         lanes: &mut Lanes<(usize, bool, usize)>,
         item: (usize, bool, usize),
@@ -95,9 +95,9 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing is lost, and nothing overtakes what was said to the same session before.
+        /// No message is lost, and each session gets its messages in the order in which they were sent.
         #[test]
-        fn each_session_hears_all_in_order(acts in acts()) {
+        fn each_session_gets_all_messages_in_order(acts in acts()) {
             let mut lanes = Lanes::default();
             let (mut said, mut heard) = (vec![Vec::new(); 4], vec![Vec::new(); 4]);
             for (number, act) in acts.into_iter().enumerate() {
@@ -106,7 +106,7 @@ mod tests {
                         let is_free = !lanes.busy.contains_key(&lane(at));
                         said[at].push(number);
                         step(&mut lanes, (at, begins, number), &mut heard);
-                        // a task of another session holds nothing up
+                        // a task of another session does not delay the message
                         prop_assert_eq!(heard[at].last() == Some(&number), is_free);
                     }
                     Act::End(at) => {

@@ -1,8 +1,8 @@
-//! What a session begins with: its tools, its system prompt, its model, and the first lines of its chat.
+//! Begins a session: its tools, system prompt, model and the first lines of its chat.
 
-use super::barred::Begin;
-use super::news::{News, Start};
+use super::incoming::{Incoming, Start};
 use super::places::{config_dir, data_dir, outputs_dir, own_file};
+use super::unavailable::Source;
 use super::{Program, settings};
 use crate::agent::models::full_name;
 use crate::agent::{self, Command};
@@ -10,7 +10,7 @@ use crate::context::prompt;
 use crate::conversation::report::{Level, Wish};
 use crate::message::CallId;
 use crate::nvim::screen;
-use crate::nvim::voice::{Handle, Voice};
+use crate::nvim::session_link::{Handle, SessionLink};
 use crate::nvim::wire::{FromNvim, WireConfig};
 use crate::nvim::workspace::Buffers;
 use crate::provider::endpoint::{self, Chosen, Unresolved};
@@ -22,47 +22,47 @@ use crate::tool::{self, Desk};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// The fourth line of an empty chat that has no model.
+/// The fourth line of an empty chat without a model.
 const TOUR: &str = "Tour     any message begins it: `i`, a word, `<Esc>`, `<CR>`";
 
-/// What is there of a session when it begins.
+/// The parts of a session that are known when it begins.
 #[derive(Default)]
-struct Begun {
+struct Parts {
     store: Option<Store>,
     session: Session,
     replayed: bool,
     partial: String,
     draft: Draft,
     warnings: Vec<String>,
-    /// It can only be read here: why, and what to do.
-    reads: Option<String>,
+    /// If the session is read-only: why, and what to do.
+    read_only: Option<String>,
 }
 
-impl Begun {
-    fn of(begin: Begin, unsent: Draft) -> Begun {
-        match begin {
-            Begin::Opened(it) => Begun {
+impl Parts {
+    fn of(source: Source, unsent: Draft) -> Parts {
+        match source {
+            Source::Opened(it) => Parts {
                 store: Some(it.store),
                 session: it.session.unwrap_or_default(),
                 replayed: it.replayed,
                 partial: it.partial,
                 draft: it.draft,
                 warnings: it.warnings,
-                reads: None,
+                read_only: None,
             },
-            Begin::InMemory(it) => Begun { session: *it, ..Begun::default() },
-            Begin::Reading(it, why) => {
-                Begun { session: *it, draft: unsent, reads: Some(why), ..Begun::default() }
+            Source::InMemory(it) => Parts { session: *it, ..Parts::default() },
+            Source::ReadOnly(it, why) => {
+                Parts { session: *it, draft: unsent, read_only: Some(why), ..Parts::default() }
             }
         }
     }
 }
 
 impl Program {
-    /// The parts that the tools of a session work with.
+    /// Everything that a session's tools work with.
     pub(super) fn desk(
         &self,
-        voice: Voice,
+        link: SessionLink,
         output: mpsc::UnboundedSender<(CallId, String)>,
     ) -> Desk {
         let env = |name: &str| std::env::var(name).ok();
@@ -72,8 +72,8 @@ impl Program {
             config: config_dir(),
             reach: self.places.reach.clone(),
             workspace: Arc::new(Buffers {
-                owner: voice.clone(),
-                voice,
+                owner: link.clone(),
+                link,
                 reviews: self.reviews.clone(),
                 questions: self.questions.clone(),
             }),
@@ -100,20 +100,21 @@ impl Program {
         prompt::Choice { system: system.clone(), system_file, no_system: *no_system }
     }
 
-    /// Begins a session that was opened.
+    /// Begins an opened session: its screen, its agent and their channels.
     pub(super) fn start(&mut self, start: Start) {
-        let open = self.sessions.named(&start.id).filter(|it| !self.sessions.reads(*it));
+        let open = self.sessions.named(&start.id).filter(|it| !self.sessions.read_only(*it));
         if let Some(open) = open.filter(|it| self.sessions.runs(*it)) {
             return self.came_twice(open, start);
         }
         self.default_model(None);
         let intro = self.intro(&start);
-        let Start { id, begin, barred, shown, recorded, unsent, is_kept, warning, .. } = start;
-        let (instead, why) = barred.unzip();
+        let Start { id, source, in_place_of, shown, recorded, unsent, is_kept, warning, .. } =
+            start;
+        let (instead, why) = in_place_of.unzip();
         let why = why.filter(|it| !it.is_empty());
         let mut warnings: Vec<String> = why.into_iter().chain(warning).collect();
-        let Begun { store, mut session, replayed, partial, draft, warnings: others, reads } =
-            Begun::of(begin, unsent);
+        let Parts { store, mut session, replayed, partial, draft, warnings: others, read_only } =
+            Parts::of(source, unsent);
         warnings.extend(others);
         if session.model.is_empty()
             || self.models.is_tour(&session.model)
@@ -128,13 +129,13 @@ impl Program {
         if self.current.and_then(|it| self.sessions.name(it)).as_ref() != Some(&id) {
             let _ = self.notes.send((id.clone(), is_kept));
         }
-        let voice = self.sessions.begin(&id, agent, reads.is_some());
-        self.current = Some(voice.session);
-        let wishes = self.wishes_of(voice.session);
-        tokio::spawn(screen::run(voice.clone(), stored, show_end));
+        let link = self.sessions.begin(&id, agent, read_only.is_some());
+        self.current = Some(link.session);
+        let wishes = self.wishes_of(link.session);
+        tokio::spawn(screen::run(link.clone(), stored, show_end));
         let setup = agent::Setup {
             id,
-            desk: self.desk(voice, output),
+            desk: self.desk(link, output),
             screen: show,
             store,
             session,
@@ -155,45 +156,46 @@ impl Program {
             intro,
             warnings,
             instead,
-            reads,
+            read_only,
         };
         tokio::spawn(agent::run(setup, inbox));
     }
 
-    /// Takes what a session's agent wishes, which does not know its session's handle.
+    /// A channel for the wishes of a session's agent. The agent does not know its session's handle, so a task adds it.
     fn wishes_of(&self, session: Handle) -> mpsc::UnboundedSender<Wish> {
         let (wishes, mut wished) = mpsc::unbounded_channel();
         let to = self.wishes.clone();
         tokio::spawn(async move {
             while let Some(wish) = wished.recv().await {
-                // The program outlives its agents, or is ending.
+                // The send fails only when the program is ending.
                 let _ = to.send((session, wish));
             }
         });
         wishes
     }
 
-    /// A session of this name has begun meanwhile: it is shown. One that is never saved takes another name.
+    /// A session of this name has begun in the meantime: the chat shows that one. A new session that is never saved
+    /// takes another name.
     fn came_twice(&mut self, open: Handle, start: Start) {
-        let Start { id, begin, shown, .. } = start;
-        if matches!(&begin, Begin::InMemory(it) if it.is_blank()) {
+        let Start { id, source, shown, .. } = start;
+        if matches!(&source, Source::InMemory(it) if it.is_blank()) {
             let name = Some(id.0);
-            return self.step(News::said(FromNvim::New { name, ephemeral: true }));
+            return self.step(Incoming::from_editor(FromNvim::New { name, ephemeral: true }));
         }
         if shown {
             self.tell(open, Command::Present);
         }
     }
 
-    /// Whether a model server on this machine is to be looked for, because the user has named no model.
+    /// Whether to look for a model server on this machine: the user has named no model, and no key is there.
     pub(super) fn looks_for_server(&self) -> bool {
         let env = |name: &str| std::env::var(name).ok();
         let found = || endpoint::resolve(self.config.model.as_deref(), &self.models.users, &env);
         self.model.is_none() && self.config.probe && matches!(found(), Err(Unresolved::Nothing))
     }
 
-    /// Finds the model of new sessions: the configured one, else the first whose key is there, else that of the `local`
-    /// server, else the tour.
+    /// Finds the model of new sessions: the configured one, else the first one with a key, else the model of the
+    /// `local` server, else the tour.
     pub(super) fn default_model(&mut self, local: Option<Chosen>) {
         if self.model.is_some() {
             return;
@@ -220,7 +222,7 @@ impl Program {
         self.model = Some(model);
     }
 
-    /// The model of new sessions, and where its key comes from.
+    /// The model of new sessions, and the origin of its key.
     fn model_of_new(&self) -> (&str, &str) {
         self.model.as_ref().map_or((tour::NAME, ""), |(model, origin)| (model, origin))
     }

@@ -1,4 +1,4 @@
-//! Where things are on this machine.
+//! The folders of the project, of the user and of Caliban on this machine.
 
 use crate::reach::{Folders, Reach};
 use crate::tool::path;
@@ -13,7 +13,7 @@ pub(super) fn project_root(cwd: &Path) -> PathBuf {
     root.unwrap_or(&cwd).to_owned()
 }
 
-/// This program, even after its file was built anew.
+/// The file of this running program; on Linux also after the file was replaced by a new build.
 pub(super) fn own_file() -> PathBuf {
     if cfg!(target_os = "linux") {
         return PathBuf::from("/proc/self/exe");
@@ -30,7 +30,7 @@ pub(super) fn cache_dir() -> PathBuf {
     base_dir("XDG_CACHE_HOME", ".cache")
 }
 
-/// `$XDG_CONFIG_HOME/caliban`, else `~/.config/caliban`: what the user has written for every project.
+/// `$XDG_CONFIG_HOME/caliban`, else `~/.config/caliban`: the user's instructions and skills for every project.
 pub(super) fn config_dir() -> PathBuf {
     // On macOS `dirs` names a folder of ~/Library, where Neovim and its users keep nothing.
     let given = dirs::config_dir().filter(|_| !cfg!(target_os = "macos"));
@@ -80,12 +80,12 @@ pub(super) fn warning(root: &Path) -> Option<String> {
     ))
 }
 
-/// The folder that keeps clipped outputs whole.
+/// The folder for the whole text of clipped outputs.
 pub(super) fn outputs_dir() -> PathBuf {
     cache_dir().join("outputs")
 }
 
-/// The variables of XDG, and the folder below the home folder that each means when it is not set.
+/// The XDG variables, and the folder in the home folder that replaces each unset one.
 const BASES: [(&str, &str); 4] = [
     ("XDG_CONFIG_HOME", ".config"),
     ("XDG_DATA_HOME", ".local/share"),

@@ -1,27 +1,27 @@
-//! The sessions that run here, each by its handle, and the names that lead to them.
+//! The running sessions by handle, and the names that lead to them.
 
 use crate::agent::Command;
 use crate::event::SessionId;
 use crate::nvim::link::Editor;
-use crate::nvim::voice::{Handle, Voice};
+use crate::nvim::session_link::{Handle, SessionLink};
 use std::collections::HashMap;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(super) type Agent = mpsc::UnboundedSender<Command>;
 
 struct Running {
-    /// Its present name, which its `Voice` reads. Once this is dropped the session is over.
+    /// The session's current name, which its `SessionLink` reads. Dropping it ends the session.
     name: watch::Sender<SessionId>,
-    /// `None`: a task opens or closes the session.
+    /// `None` while a task opens or closes the session.
     agent: Option<Agent>,
-    /// It is open for reading alone.
-    reads: bool,
+    /// The session is read-only.
+    read_only: bool,
 }
 
 pub(super) struct Sessions {
     editor: Editor,
     running: HashMap<Handle, Running>,
-    /// Former names of theirs. The editor may use them in messages that are under way.
+    /// Former names of running sessions. Messages of the editor that were sent before a rename still use them.
     former: HashMap<SessionId, Handle>,
     /// The handle that was given last.
     last: Handle,
@@ -33,7 +33,7 @@ impl Sessions {
         Sessions { editor, running, former, last: Handle::default() }
     }
 
-    /// The session that has this name, else the one that had it last.
+    /// The session that has this name now, else the running session that had it last.
     pub(super) fn find(&self, name: &SessionId) -> Option<Handle> {
         self.named(name).or_else(|| self.former.get(name).copied())
     }
@@ -47,12 +47,12 @@ impl Sessions {
         self.running.get(&session).map(|it| it.name.borrow().clone())
     }
 
-    pub(super) fn voice(&self, session: Handle) -> Option<Voice> {
+    pub(super) fn link(&self, session: Handle) -> Option<SessionLink> {
         let name = self.running.get(&session)?.name.subscribe();
-        Some(Voice::new(session, self.editor.clone(), name))
+        Some(SessionLink::new(session, self.editor.clone(), name))
     }
 
-    /// The agent of a session that is open. It may have died of a fault of ours.
+    /// The agent of an open session. The agent may have panicked.
     pub(super) fn agent(&self, session: Handle) -> Option<&Agent> {
         self.running.get(&session)?.agent.as_ref()
     }
@@ -61,43 +61,43 @@ impl Sessions {
         self.running.iter().filter_map(|(session, it)| Some((*session, it.agent.as_ref()?)))
     }
 
-    /// Whether a session is open, and its agent lives.
+    /// Whether a session is open and its agent has not ended.
     pub(super) fn runs(&self, session: Handle) -> bool {
         self.agent(session).is_some_and(|it| !it.is_closed())
     }
 
-    /// Whether a session is open for reading alone.
-    pub(super) fn reads(&self, session: Handle) -> bool {
-        self.running.get(&session).is_some_and(|it| it.reads)
+    /// Whether a session is read-only.
+    pub(super) fn read_only(&self, session: Handle) -> bool {
+        self.running.get(&session).is_some_and(|it| it.read_only)
     }
 
-    /// The names that no other session may be given: also of sessions that a task opens or closes.
+    /// The names that no other session may get, including those of sessions that a task opens or closes.
     pub(super) fn taken(&self) -> Vec<String> {
         self.running.values().map(|it| it.name.borrow().0.clone()).collect()
     }
 
-    /// The session that has this name, else a new record without an agent, which keeps the name from others.
+    /// The session that has this name. If there is none, adds a record without an agent, which reserves the name.
     pub(super) fn reserve(&mut self, name: &SessionId) -> Handle {
         self.named(name).unwrap_or_else(|| self.add(name, None, false).session)
     }
 
-    /// A session begins under a name. Whoever had the name is over, and nobody is found by it as a former one.
-    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, reads: bool) -> Voice {
+    /// Begins a session under a name. A session that had the name ends, and the name is no former name any more.
+    pub(super) fn begin(&mut self, name: &SessionId, agent: Agent, read_only: bool) -> SessionLink {
         if let Some(ended) = self.named(name) {
             self.end(ended);
         }
         self.former.remove(name);
-        self.add(name, Some(agent), reads)
+        self.add(name, Some(agent), read_only)
     }
 
-    fn add(&mut self, name: &SessionId, agent: Option<Agent>, reads: bool) -> Voice {
+    fn add(&mut self, name: &SessionId, agent: Option<Agent>, read_only: bool) -> SessionLink {
         self.last = self.last.next();
         let (name, given) = watch::channel(name.clone());
-        self.running.insert(self.last, Running { name, agent, reads });
-        Voice::new(self.last, self.editor.clone(), given)
+        self.running.insert(self.last, Running { name, agent, read_only });
+        SessionLink::new(self.last, self.editor.clone(), given)
     }
 
-    /// Gives a session another name, which is free. Returns the former one, by which it is found too.
+    /// Gives a session another name, which is free. Returns the former name, which still leads to the session.
     pub(super) fn rename(&mut self, session: Handle, to: &SessionId) -> Option<SessionId> {
         if let Some(reserved) = self.named(to).filter(|it| *it != session) {
             self.end(reserved);
@@ -108,16 +108,16 @@ impl Sessions {
         Some(of)
     }
 
-    /// Stops a session's turn and has its agent save everything and end. From now on nobody can speak to it.
+    /// Stops a session's turn and has its agent save and end. Nobody can send it commands any more.
     pub(super) fn close(&mut self, session: Handle) -> Option<Agent> {
         let agent = self.running.get_mut(&session)?.agent.take()?;
-        // One that broke off is closed already.
+        // The sends fail if the agent has panicked.
         let _ = agent.send(Command::Stop);
         let _ = agent.send(Command::Quit(oneshot::channel().0));
         Some(agent)
     }
 
-    /// A task that had this session has ended. A record without an agent goes with it.
+    /// A task that had this session has ended. Removes the record if it has no agent.
     pub(super) fn settle(&mut self, session: Handle) {
         if self.agent(session).is_none() {
             self.end(session);

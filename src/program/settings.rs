@@ -1,4 +1,4 @@
-//! The user's settings in the program's terms.
+//! Converts the user's settings into the program's types.
 
 use crate::agent::models::Models;
 use crate::event::Tuning;
@@ -10,7 +10,7 @@ use crate::provider::stored;
 use std::mem::take;
 use std::path::Path;
 
-/// Takes providers and models out of the settings. `keys` tells where the keys are that the user has given.
+/// Takes providers and models out of the settings. `keys` is the file that lists the stored keys.
 pub(super) fn models(config: &mut WireConfig, keys: &Path) -> Models {
     let WireConfig { thinking, temperature, max_output, .. } = *config;
     let (providers, own) = (take(&mut config.providers), take(&mut config.models));
@@ -36,7 +36,7 @@ fn model(it: ModelConfig) -> UserModel {
     UserModel { window, price: price.map(price_of), num_ctx, edits, tuning }
 }
 
-/// What the cache costs is, where it is not said, what it would cost without one.
+/// A missing cache price is the price of ordinary input.
 fn price_of(it: PriceConfig) -> Price {
     Price {
         input: it.input,
@@ -47,7 +47,7 @@ fn price_of(it: PriceConfig) -> Price {
     }
 }
 
-/// Where a key comes from, in a few words.
+/// The origin of a key in a few words.
 pub(super) fn origin(key: &Key) -> &str {
     match key {
         Key::None => "no key needed",

@@ -1,4 +1,4 @@
-//! While the program waits for something of one session, another session's messages are handed on at once.
+//! While a task of the program has one session, messages to other sessions are delivered at once.
 
 use super::*;
 use crate::agent::Act;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 type Inbox = mpsc::UnboundedReceiver<Command>;
 
-/// A program whose editor is gone, and what its tasks are asked for.
+/// A program without an editor, and the orders that it sends to the reviews.
 fn program(dir: &Path) -> (Program, Ends, mpsc::UnboundedReceiver<Order>) {
     let root = dir.to_owned();
     let reach = places::reach(&root);
@@ -75,12 +75,12 @@ fn heard(inbox: &mut Inbox) -> Vec<&'static str> {
 }
 
 fn retry(program: &mut Program, name: &str) {
-    program.step(News::said(FromNvim::Retry { session: id(name) }));
+    program.step(Incoming::from_editor(FromNvim::Retry { session: id(name) }));
 }
 
 async fn end_one(program: &mut Program, ends: &mut Ends) {
     let done = ends.done.recv().await.unwrap();
-    program.step(News::Done(done));
+    program.step(Incoming::TaskDone(done));
 }
 
 fn reviewed() -> Reviewed {
@@ -103,11 +103,11 @@ fn reviewed() -> Reviewed {
 }
 
 #[tokio::test]
-async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_session() {
+async fn a_verdict_arrives_before_later_messages_and_delays_no_other_session() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, mut orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
-    program.step(News::said(FromNvim::Reviewed(reviewed())));
+    program.step(Incoming::from_editor(FromNvim::Reviewed(reviewed())));
     retry(&mut program, "a");
     retry(&mut program, "b");
     assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
@@ -127,15 +127,15 @@ async fn a_verdict_comes_before_what_is_said_after_it_and_holds_up_no_other_sess
 }
 
 #[tokio::test]
-async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_it() {
+async fn a_rename_delays_no_other_session_and_later_messages_follow_it() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
     let rename = RenameSession { session: id("a"), name: "new".to_owned() };
-    program.step(News::said(FromNvim::RenameSession(rename)));
+    program.step(Incoming::from_editor(FromNvim::RenameSession(rename)));
     retry(&mut program, "a");
-    // the editor may know the new name before the program does
-    program.step(News::said(FromNvim::Stop { session: id("new") }));
+    // the editor may use the new name before the program knows it
+    program.step(Incoming::from_editor(FromNvim::Stop { session: id("new") }));
     retry(&mut program, "b");
     let Some(Command::Act(Act::Rename { done, .. })) = a.recv().await else { panic!("no rename") };
     assert_eq!((heard(&mut a), heard(&mut b)), (vec![], vec!["retry"]));
@@ -146,18 +146,18 @@ async fn a_rename_holds_up_no_other_session_and_what_is_said_meanwhile_follows_i
 }
 
 #[tokio::test]
-async fn a_session_that_closes_holds_up_no_other() {
+async fn closing_a_session_delays_no_other() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
     let delete = DeleteSession { session: id("a") };
-    program.step(News::said(FromNvim::DeleteSession(delete)));
-    program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
+    program.step(Incoming::from_editor(FromNvim::DeleteSession(delete)));
+    program.step(Incoming::from_editor(FromNvim::Open { session: Some(id("a")) }));
     retry(&mut program, "b");
     assert_eq!((heard(&mut a), heard(&mut b)), (vec!["stop", "quit"], vec!["retry"]));
     assert!(ends.done.try_recv().is_err());
     drop(a);
-    // it is deleted, and then it is opened anew
+    // first the session is deleted, then it is opened again
     end_one(&mut program, &mut ends).await;
     assert!(!runs(&program, "a") && program.lanes.is_busy(handle(&program, "a")));
     end_one(&mut program, &mut ends).await;
@@ -165,12 +165,12 @@ async fn a_session_that_closes_holds_up_no_other() {
 }
 
 #[tokio::test]
-async fn a_new_session_hears_what_is_said_to_its_name_and_not_the_one_that_had_it() {
+async fn messages_go_to_the_new_session_of_a_name_and_not_to_the_former_one() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, mut ends, _orders) = program(dir.path());
     let mut had_it = open(&mut program, "a");
     program.sessions.rename(handle(&program, "a"), &id("new"));
-    program.step(News::said(FromNvim::Open { session: Some(id("a")) }));
+    program.step(Incoming::from_editor(FromNvim::Open { session: Some(id("a")) }));
     retry(&mut program, "a");
     end_one(&mut program, &mut ends).await;
     assert_eq!(heard(&mut had_it), Vec::<&str>::new());
@@ -191,7 +191,7 @@ async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
     }
     let found = |of: &Sessions| ["a", "b", "c"].map(|it| of.find(&id(it)) == Some(a));
     assert_eq!(found(sessions), [true; 3]);
-    // a task that wanted the name has come to nothing
+    // a task reserves the name and then fails
     let reserved = sessions.reserve(&id("a"));
     assert_eq!(found(sessions), [false, true, true]);
     sessions.settle(reserved);
@@ -206,22 +206,22 @@ async fn a_former_name_leads_to_its_session_until_another_begins_under_it() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
+async fn wishes_of_an_ended_session_do_not_reach_another_of_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, _ends, _orders) = program(dir.path());
     let mut old_inbox = open(&mut program, "a");
-    let old = program.sessions.voice(handle(&program, "a")).unwrap();
+    let old = program.sessions.link(handle(&program, "a")).unwrap();
     assert!(!old.is_over());
     let mut new = open(&mut program, "a");
     assert!(old.is_over() && handle(&program, "a") != old.session);
     let copy = Copy { session: Box::default(), name: None };
     for wish in [Wish::Rename { text: "b".to_owned() }, Wish::Models, Wish::Copy(copy)] {
-        program.step(News::Wished(old.session, wish));
+        program.step(Incoming::Wish(old.session, wish));
         assert!(program.lanes.is_idle());
     }
     program.tell(old.session, Command::Retry);
     assert_eq!((heard(&mut new), heard(&mut old_inbox)), (vec![], vec![]));
-    // a review that was made in the old one is its name's: the other Neovim may have given the session back
+    // a review belongs to its session's name: the other Neovim may have given the session back
     let verdict = Verdict {
         session: Some(old.session),
         answers: Vec::new(),
@@ -235,14 +235,14 @@ async fn nothing_of_a_session_that_has_ended_reaches_another_of_its_name() {
 }
 
 #[tokio::test]
-async fn what_waits_at_the_end_is_done_before_it() {
+async fn waiting_messages_are_delivered_before_the_program_ends() {
     let dir = tempfile::tempdir().unwrap();
     let (mut program, ends, mut orders) = program(dir.path());
     let (mut a, mut b) = (open(&mut program, "a"), open(&mut program, "b"));
-    program.step(News::said(FromNvim::Reviewed(reviewed())));
+    program.step(Incoming::from_editor(FromNvim::Reviewed(reviewed())));
     retry(&mut program, "a");
     let ending = tokio::spawn(program.quit(ends));
-    // a session that waits for nothing ends at once
+    // a session without a task ends at once
     assert!(matches!(b.recv().await, Some(Command::Quit(_))));
     assert_eq!(heard(&mut a), Vec::<&str>::new());
     let Some(Order::Settled(of)) = orders.recv().await else { panic!("no review") };

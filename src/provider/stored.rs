@@ -146,8 +146,11 @@ mod tests {
         write(&file, &entries).unwrap();
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(providers(&file), ["a", "b"]);
-        let held = super::entries(&file);
-        assert_eq!((&held["a"], held["b"].as_deref(), held.get("c")), (&None, Some("sk-1"), None));
+        let stored = super::entries(&file);
+        assert_eq!(
+            (&stored["a"], stored["b"].as_deref(), stored.get("c")),
+            (&None, Some("sk-1"), None)
+        );
         std::fs::write(&file, "{").unwrap();
         assert!(providers(&file).is_empty());
     }

@@ -14,7 +14,7 @@ impl Session {
     /// Brings each call to the gate when its time has come. Asks the model again once every call is answered.
     pub(super) fn advance(&mut self, turn: TurnId, step: &mut Step) {
         for _ in 0..self.open().len() {
-            let Some(it) = self.due() else { break };
+            let Some(it) = self.next_call() else { break };
             self.begin(turn, it, step);
         }
         self.sample_if_answered(turn, step);
@@ -22,7 +22,7 @@ impl Session {
 
     /// The next call for the gate: first denied calls, then reads, then edits, then commands. A command waits for all
     /// other calls of the reply, reviews included, and for the commands before it.
-    fn due(&self) -> Option<Open> {
+    fn next_call(&self) -> Option<Open> {
         let is_reading = |it: &&Open| it.access.reads() && it.state == State::Running;
         let has_room = self.open().iter().filter(is_reading).count() < MAX_READS;
         let is_asking = self.asking().is_some();
@@ -223,7 +223,7 @@ impl Session {
         let mut made = Vec::new();
         for pair in self.messages[start..].windows(2).rev() {
             let given = pair[1].blocks.iter().filter_map(|it| match it {
-                Block::Answer(answer) if !say::is_untaken(answer) => Some((&answer.id, answer)),
+                Block::Answer(answer) if !say::is_over_limit(answer) => Some((&answer.id, answer)),
                 _ => None,
             });
             let given: HashMap<&CallId, &ToolAnswer> = given.collect();

@@ -237,8 +237,8 @@ impl Session {
             Block::Call(call) => Some(&call.id),
             _ => None,
         });
-        let untaken: Vec<&CallId> = calls.skip(answers.len()).collect();
-        answers.extend(say::untaken(&untaken, answers.len()));
+        let over_limit: Vec<&CallId> = calls.skip(answers.len()).collect();
+        answers.extend(say::over_limit(&over_limit, answers.len()));
         self.say(Role::User, answers.into_iter().map(Block::Answer).collect());
         let notes = self.take_notes();
         if !notes.is_empty() {

@@ -14,7 +14,7 @@ mod tests;
 
 pub use fork::Cut;
 pub use input::{Effect, Input, Step};
-pub use say::{is_for_both, is_untaken};
+pub use say::{is_for_both, is_over_limit};
 pub use title::title;
 
 use crate::event::{

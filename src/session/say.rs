@@ -167,27 +167,27 @@ pub(super) fn looping(call: &ToolCall, times: usize) -> String {
 }
 
 /// Answers the calls beyond the limit of one reply. Only the first answer says why: there may be thousands.
-pub(super) fn untaken(calls: &[&CallId], taken: usize) -> impl Iterator<Item = ToolAnswer> {
+pub(super) fn over_limit(calls: &[&CallId], taken: usize) -> impl Iterator<Item = ToolAnswer> {
     let all = calls.len() + taken;
     calls.iter().enumerate().map(move |(n, call)| {
         let text = if n == 0 {
             format!(
-                "{UNTAKEN}. Your reply had {all} calls. At most {taken} calls of one reply are run: the first \
+                "{OVER_LIMIT}. Your reply had {all} calls. At most {taken} calls of one reply are run: the first \
                  {taken} are answered above, the others were not run. Send the calls that you still need again, \
                  at most {taken} in one reply."
             )
         } else {
-            UNTAKEN.to_owned()
+            OVER_LIMIT.to_owned()
         };
         ToolAnswer::failed(call, text, "not taken")
     })
 }
 
-const UNTAKEN: &str = "Not run: too many calls";
+const OVER_LIMIT: &str = "Not run: too many calls";
 
 /// Whether this is the answer to a call beyond the limit of one reply.
-pub fn is_untaken(answer: &ToolAnswer) -> bool {
-    answer.failed && answer.text.starts_with(UNTAKEN)
+pub fn is_over_limit(answer: &ToolAnswer) -> bool {
+    answer.failed && answer.text.starts_with(OVER_LIMIT)
 }
 
 /// A sentence for the user.
@@ -255,7 +255,7 @@ fn is_aftermath(note: &str) -> bool {
     [End::Cancelled, End::Interrupted].iter().any(|it| aftermath(it) == Some(note))
 }
 
-/// Whether the user reads a note for the model unchanged. For modes and ends of turns the user has other words.
+/// Whether the chat shows a note for the model. For modes and ends of turns the chat has other words.
 pub fn is_for_both(note: &str) -> bool {
     !is_mode(note) && !is_aftermath(note)
 }

@@ -1,6 +1,6 @@
 //! The session file. A person can edit it: its keys are stable, and fields that the program does not know are kept.
 
-use super::Barred;
+use super::Unavailable;
 use super::unknown::{Unknown, Written};
 use crate::event::{self, Mode, Queued, Tuning};
 use crate::message::{self, Excerpt, Message, Role, Usage};
@@ -126,12 +126,12 @@ impl SessionFile {
         }
     }
 
-    pub(super) fn parse(bytes: &[u8]) -> Result<(SessionFile, Session), Barred> {
-        let newer = |it: u64| Barred::Newer(u32::try_from(it).unwrap_or(u32::MAX));
+    pub(super) fn parse(bytes: &[u8]) -> Result<(SessionFile, Session), Unavailable> {
+        let newer = |it: u64| Unavailable::Newer(u32::try_from(it).unwrap_or(u32::MAX));
         let is_newer = |it: &u64| *it > u64::from(SCHEMA);
         let mut header: SessionFile = serde_json::from_slice(bytes).map_err(|error| {
             let version = serde_json::from_slice::<Version>(bytes).ok().map(|it| it.schema);
-            version.filter(is_newer).map_or(Barred::Damaged(error.to_string()), newer)
+            version.filter(is_newer).map_or(Unavailable::Damaged(error.to_string()), newer)
         })?;
         if let Some(schema) = Some(u64::from(header.schema)).filter(is_newer) {
             return Err(newer(schema));

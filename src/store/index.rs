@@ -3,7 +3,7 @@
 use super::file::SCHEMA;
 use super::listing::Head;
 use super::stamp::Stamp;
-use super::{Barred, Project};
+use super::{Project, Unavailable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -37,8 +37,8 @@ impl Index {
         &mut self,
         name: &str,
         file: &Metadata,
-        read: impl FnOnce() -> Result<Head, Barred>,
-    ) -> Result<Head, Barred> {
+        read: impl FnOnce() -> Result<Head, Unavailable>,
+    ) -> Result<Head, Unavailable> {
         let stamp = Stamp::of(file);
         let known = self.entries.get(name).filter(|it| it.stamp == stamp);
         // the index of a newer Caliban may hold heads of files that this one cannot read

@@ -3,7 +3,7 @@
 
 use super::file::SCHEMA;
 use super::index::Index;
-use super::{Barred, Project, disk, is_name, journal};
+use super::{Project, Unavailable, disk, is_name, journal};
 use crate::event::{Event, SessionId};
 use crate::message::{Block, Role};
 use crate::session::{Session, title};
@@ -34,7 +34,7 @@ pub struct Listed {
     pub bytes: u64,
     pub turns: u32,
     /// Another program has it open.
-    pub held: bool,
+    pub locked: bool,
     /// Why it cannot be opened, as a sentence.
     pub problem: Option<String>,
     /// The first line that holds the searched text.
@@ -83,14 +83,14 @@ impl Project {
 
     /// The session of this name; `None` if nothing has been said in it.
     fn listed(&self, name: String, index: &mut Index) -> Option<Listed> {
-        let held = self.is_held(&name);
+        let locked = self.is_locked(&name);
         let path = |ending: &str| self.dir().join(format!("{name}.{ending}"));
         let (mut head, mut problem) = (Head::default(), None);
         let mut saved: Vec<Metadata> = fs::metadata(path("json")).into_iter().collect();
         if let Some(file) = saved.first() {
             match index.head(&name, file, || read_head(&path("json"))) {
                 Ok(it) => head = it,
-                Err(barred) => problem = Some(barred.say(&name)),
+                Err(unavailable) => problem = Some(unavailable.say(&name)),
             }
         }
         let journal = fs::metadata(path("journal")).ok().filter(|it| it.len() > 0);
@@ -105,11 +105,11 @@ impl Project {
         let age = last.and_then(|it| SystemTime::now().duration_since(it).ok()).unwrap_or_default();
         let bytes = saved.iter().map(Metadata::len).sum();
         let (title, turns) = (title(&head.title), head.turns);
-        Some(Listed { name, title, age, bytes, turns, held, problem, line: None })
+        Some(Listed { name, title, age, bytes, turns, locked, problem, line: None })
     }
 
     /// Whether another program has it open.
-    pub fn is_held(&self, name: &str) -> bool {
+    pub fn is_locked(&self, name: &str) -> bool {
         let lock = disk::open(&self.dir().join(format!("{name}.lock")));
         lock.is_ok_and(|it| matches!(it.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
@@ -155,21 +155,21 @@ impl<'de> Visitor<'de> for &mut Head {
 }
 
 /// Reads a file up to its messages, and checks that the file ends as it should.
-fn read_head(path: &Path) -> Result<Head, Barred> {
-    let file = disk::open(path).map_err(Barred::Io)?;
+fn read_head(path: &Path) -> Result<Head, Unavailable> {
+    let file = disk::open(path).map_err(Unavailable::Io)?;
     let mut head = Head::default();
     let read =
         serde_json::Deserializer::from_reader(BufReader::new(&file)).deserialize_map(&mut head);
     match read {
         // The reader stops in the middle, once it knows all fields.
-        Err(error) if !head.whole => return Err(Barred::Damaged(error.to_string())),
+        Err(error) if !head.whole => return Err(Unavailable::Damaged(error.to_string())),
         _ => (),
     }
     if head.schema > u64::from(SCHEMA) {
-        return Err(Barred::Newer(u32::try_from(head.schema).unwrap_or(u32::MAX)));
+        return Err(Unavailable::Newer(u32::try_from(head.schema).unwrap_or(u32::MAX)));
     }
-    if !ends_whole(&file).map_err(Barred::Io)? {
-        return Err(Barred::Damaged("it breaks off".to_owned()));
+    if !ends_whole(&file).map_err(Unavailable::Io)? {
+        return Err(Unavailable::Damaged("it breaks off".to_owned()));
     }
     Ok(head)
 }

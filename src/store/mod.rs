@@ -112,33 +112,33 @@ pub struct Opened {
 
 /// Why a session cannot be opened. Its files are left as they are.
 #[derive(Debug)]
-pub enum Barred {
+pub enum Unavailable {
     /// Another Neovim has it open.
-    Held(Holder),
+    Locked(Holder),
     Damaged(String),
     Newer(u32),
     Io(io::Error),
 }
 
-impl Barred {
+impl Unavailable {
     /// One sentence for the user.
     pub fn say(&self, name: &str) -> String {
         match self {
-            Barred::Held(Holder { by, .. }) if by.is_empty() => {
+            Unavailable::Locked(Holder { by, .. }) if by.is_empty() => {
                 format!("The conversation `{name}` is open in another Neovim.")
             }
-            Barred::Held(Holder { by, .. }) => {
+            Unavailable::Locked(Holder { by, .. }) => {
                 format!("The conversation `{name}` is open in another Neovim ({by}).")
             }
-            Barred::Damaged(why) => {
+            Unavailable::Damaged(why) => {
                 format!(
                     "The file of the conversation `{name}` is damaged ({why}) and was left as it is."
                 )
             }
-            Barred::Newer(version) => format!(
+            Unavailable::Newer(version) => format!(
                 "The conversation `{name}` was written by a newer Caliban (format {version}) and was left as it is."
             ),
-            Barred::Io(error) => {
+            Unavailable::Io(error) => {
                 format!("The conversation `{name}` cannot be opened: {}.", cause(error))
             }
         }
@@ -220,8 +220,8 @@ impl Project {
     }
 
     /// Opens a session and takes its lock. The session is the saved state with the journal's events.
-    pub fn open(&self, id: &SessionId) -> Result<Opened, Barred> {
-        self.disk.create_dir(&self.dir).map_err(Barred::Io)?;
+    pub fn open(&self, id: &SessionId) -> Result<Opened, Unavailable> {
+        self.disk.create_dir(&self.dir).map_err(Unavailable::Io)?;
         let lock = self.lock(id)?;
         self.finish_move(&id.0);
         let path = self.dir.join(format!("{id}.json"));
@@ -236,12 +236,13 @@ impl Project {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 (SessionFile::new(&id.0, &self.root), None, 0)
             }
-            Err(error) => return Err(Barred::Io(error)),
+            Err(error) => return Err(Unavailable::Io(error)),
         };
         let mut warnings = Vec::new();
         let journal_path = self.dir.join(format!("{id}.journal"));
         let at = Location { disk: &*self.disk, path: &journal_path };
-        let (journal, tail) = Journal::open(at, header.saves, &mut warnings).map_err(Barred::Io)?;
+        let (journal, tail) =
+            Journal::open(at, header.saves, &mut warnings).map_err(Unavailable::Io)?;
         let replayed = !tail.events.is_empty();
         if replayed {
             tail.replay(session.get_or_insert_default());
@@ -281,26 +282,26 @@ impl Project {
         Some(session)
     }
 
-    fn lock(&self, id: &SessionId) -> Result<File, Barred> {
+    fn lock(&self, id: &SessionId) -> Result<File, Unavailable> {
         let path = self.dir.join(format!("{id}.lock"));
         let options = &mut File::options();
         let options = options.create(true).append(true).mode(0o600);
-        let lock = disk::plain(options, &path).map_err(Barred::Io)?;
+        let lock = disk::plain(options, &path).map_err(Unavailable::Io)?;
         match lock.try_lock() {
             Ok(()) => {
-                // Only people read this text. Whether the session is held follows from the lock itself.
+                // Only people read this text. Whether the session is locked follows from the lock itself.
                 if let Err(error) =
                     self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
                 {
-                    tracing::warn!("the lock does not tell whose it is: {error}");
+                    tracing::warn!("the lock file could not name its Neovim: {error}");
                 }
                 Ok(lock)
             }
             Err(TryLockError::WouldBlock) => {
                 let text = self.disk.read(&path).unwrap_or_default();
-                Err(Barred::Held(Holder::parse(&String::from_utf8_lossy(&text))))
+                Err(Unavailable::Locked(Holder::parse(&String::from_utf8_lossy(&text))))
             }
-            Err(TryLockError::Error(error)) => Err(Barred::Io(error)),
+            Err(TryLockError::Error(error)) => Err(Unavailable::Io(error)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What can be known of a session without holding its lock: who holds it, its content, and which reviews wait in it.
 
 use super::file::{self, SessionFile};
-use super::{Barred, Draft, Project, disk, journal};
+use super::{Draft, Project, Unavailable, disk, journal};
 use crate::event::SessionId;
 use crate::place::Place;
 use crate::reach::{Reach, Writing};
@@ -105,24 +105,24 @@ impl Project {
     /// A session as it is on disk, for reading only, whoever has it open. Nothing is locked or set aside, and a
     /// running turn is not ended. If a newer Caliban wrote the file, the readable part, and the number of messages
     /// that cannot be read.
-    pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Barred> {
+    pub fn read(&self, id: &SessionId) -> Result<(Session, usize), Unavailable> {
         let (mut session, unread) = self.read_but_outputs(id)?;
         self.outputs().read_all(&id.0, &mut session);
         Ok((session, unread))
     }
 
-    pub(super) fn read_but_outputs(&self, id: &SessionId) -> Result<(Session, usize), Barred> {
+    pub(super) fn read_but_outputs(&self, id: &SessionId) -> Result<(Session, usize), Unavailable> {
         let bytes = self.disk.read(&self.dir.join(format!("{id}.json")));
         let (saves, mut session, unread) = match bytes {
             Ok(bytes) => match SessionFile::parse(&bytes) {
                 Ok((header, session)) => (header.saves, session, 0),
-                Err(Barred::Newer(version)) => {
-                    return file::newer(&bytes).ok_or(Barred::Newer(version));
+                Err(Unavailable::Newer(version)) => {
+                    return file::newer(&bytes).ok_or(Unavailable::Newer(version));
                 }
-                Err(barred) => return Err(barred),
+                Err(unavailable) => return Err(unavailable),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => (0, Session::default(), 0),
-            Err(error) => return Err(Barred::Io(error)),
+            Err(error) => return Err(Unavailable::Io(error)),
         };
         let journal = self.disk.read(&self.dir.join(format!("{id}.journal"))).unwrap_or_default();
         journal::read(&journal, saves).0.replay(&mut session);
@@ -162,7 +162,7 @@ impl Project {
             self.disk.remove_if_there(&self.dir.join(format!("{id}.unsent")))
         });
         if let Err(error) = kept {
-            tracing::warn!("what stands unsent stays in two files: {error}");
+            tracing::warn!("the unsent text could not be joined with the draft: {error}");
         }
         draft
     }

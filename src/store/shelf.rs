@@ -1,7 +1,7 @@
 //! Renames a session, or moves it to the trash, with everything that belongs to it.
 
 use super::stamp::Stamp;
-use super::{Barred, Listed, Project, Store, is_name, outputs};
+use super::{Listed, Project, Store, Unavailable, is_name, outputs};
 use crate::event::SessionId;
 use crate::session::Session;
 use std::fs;
@@ -36,7 +36,7 @@ impl Project {
         }
         let moved = self.moved(name).map_or(Ok(()), |to| self.move_rest(name, &to));
         if let Err(error) = moved.and_then(|()| self.end_move(name)) {
-            tracing::warn!("files of `{name}` stay where they are: {error}");
+            tracing::warn!("files of `{name}` could not be moved: {error}");
         }
     }
 
@@ -99,14 +99,15 @@ impl Project {
     }
 
     /// Moves all files of a session that nobody has open to the trash.
-    pub fn delete(&self, id: &SessionId) -> Result<(), Barred> {
-        self.disk.create_dir(self.dir()).map_err(Barred::Io)?;
+    pub fn delete(&self, id: &SessionId) -> Result<(), Unavailable> {
+        self.disk.create_dir(self.dir()).map_err(Unavailable::Io)?;
         let lock = self.lock(id)?;
-        self.move_to_trash(id).map_err(Barred::Io)?;
+        self.move_to_trash(id).map_err(Unavailable::Io)?;
         let _ = fs::remove_file(self.dir().join(format!("{id}.lock")));
         drop(lock);
         if self.last().as_ref() == Some(id) {
-            let next = self.list().into_iter().find(|it: &Listed| it.problem.is_none() && !it.held);
+            let next =
+                self.list().into_iter().find(|it: &Listed| it.problem.is_none() && !it.locked);
             let noted = match next {
                 Some(it) => self.set_last(&SessionId(it.name)),
                 None => fs::remove_file(self.dir().join("last")),
@@ -139,11 +140,11 @@ impl Project {
 impl Store {
     /// Gives a session at rest, with all its files, another name, and takes the lock of that name.
     #[expect(clippy::used_underscore_binding, reason = "a lock is kept, never read")]
-    pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Barred> {
+    pub fn rename(&mut self, session: &Session, to: &SessionId) -> Result<(), Unavailable> {
         let (disk, dir, root) = (self.disk.clone(), self.dir.clone(), self.root.clone());
         let project = Project { disk, dir, root, utc_offset: 0 };
         let lock = project.lock(to)?;
-        self.move_files(&project, session, to).map_err(Barred::Io)?;
+        self.move_files(&project, session, to).map_err(Unavailable::Io)?;
         let _ = fs::remove_file(self.dir.join(format!("{}.lock", self.name)));
         self.name.clone_from(&to.0);
         self._lock = lock;
@@ -190,7 +191,7 @@ impl Store {
         self.kept.clear();
         match self.disk.rename(&outputs::folder(&self.dir, &self.name), &to) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!("the outputs of what was cleared stay where they are: {error}");
+                tracing::warn!("the cleared outputs could not be moved: {error}");
             }
             _ => (),
         }

@@ -41,10 +41,10 @@ impl Place {
     }
 
     /// Opens the session. A process that another test has just started may hold the lock for a moment.
-    fn try_open(&self) -> Result<Opened, Barred> {
+    fn try_open(&self) -> Result<Opened, Unavailable> {
         loop {
             match self.project.open(&main_id()) {
-                Err(Barred::Held(_)) => std::thread::yield_now(),
+                Err(Unavailable::Locked(_)) => std::thread::yield_now(),
                 opened => return opened,
             }
         }
@@ -220,20 +220,22 @@ fn the_last_session_is_found_and_a_forged_one_is_not() {
 fn a_session_has_one_writer_at_a_time() {
     let place = place();
     let first = place.open();
-    let held = || match place.project.open(&main_id()) {
-        Err(barred @ Barred::Held(_)) => barred.say("main"),
-        other => panic!("not held: {other:?}"),
+    let locked = || match place.project.open(&main_id()) {
+        Err(unavailable @ Unavailable::Locked(_)) => unavailable.say("main"),
+        other => panic!("not locked: {other:?}"),
     };
     let own = std::os::unix::process::parent_id();
     let said = format!("is open in another Neovim (process {own}, since 2");
-    assert!(held().contains(&said), "{}", held());
+    assert!(locked().contains(&said), "{}", locked());
     // the holder's text is only shown: a hostile text decides nothing and breaks no line
     place.write("main.lock", format!("x\u{1b}[31m{}\n/run/\u{7}it", "y".repeat(500)));
-    assert!(held().contains("(x[31myyyy") && held().len() < 200, "{}", held());
-    let Err(Barred::Held(holder)) = place.project.open(&main_id()) else { panic!("not held") };
+    assert!(locked().contains("(x[31myyyy") && locked().len() < 200, "{}", locked());
+    let Err(Unavailable::Locked(holder)) = place.project.open(&main_id()) else {
+        panic!("not locked")
+    };
     assert_eq!(holder.server, "/run/it");
     place.write("main.lock", "");
-    assert!(held().ends_with("another Neovim."));
+    assert!(locked().ends_with("another Neovim."));
     drop(first);
     place.write("main.lock", "process 1, since ever");
     assert!(place.try_open().is_ok());
@@ -295,9 +297,9 @@ fn a_folder_that_cannot_be_created_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("sessions"), "a file").unwrap();
     let project = Project::new(&dir.path().join("sessions"), Path::new("/p"));
-    let barred = project.open(&main_id()).unwrap_err();
+    let unavailable = project.open(&main_id()).unwrap_err();
     expect!["The conversation `main` cannot be opened: not a directory."]
-        .assert_eq(&barred.say("main"));
+        .assert_eq(&unavailable.say("main"));
     assert_eq!(project.free_name("main", |_| false), "main");
 }
 

@@ -67,10 +67,10 @@ fn has_password(text: &str) -> bool {
 }
 
 /// Replaces secrets in a text that comes in pieces. The result is the same wherever the text is cut. A text that may be
-/// the beginning of a secret is held back until that is decided.
+/// the beginning of a secret is kept back until that is decided.
 pub struct Marking {
     known: Known,
-    held: String,
+    undecided: String,
     state: State,
     count: usize,
 }
@@ -90,7 +90,12 @@ enum State {
 
 impl Marking {
     pub fn new(known: impl Iterator<Item = String>) -> Marking {
-        Marking { known: Known::new(known), held: String::new(), state: State::Between, count: 0 }
+        Marking {
+            known: Known::new(known),
+            undecided: String::new(),
+            state: State::Between,
+            count: 0,
+        }
     }
 
     /// Takes the next piece, and returns the text that is decided so far.
@@ -99,7 +104,7 @@ impl Marking {
         self.forms(&text, false)
     }
 
-    /// Ends the text, and returns the part that was held back.
+    /// Ends the text, and returns the part that was kept back.
     pub fn end(&mut self) -> String {
         let rest = self.known.end();
         self.forms(&rest, true)
@@ -111,17 +116,17 @@ impl Marking {
     }
 
     fn forms(&mut self, text: &str, is_last: bool) -> String {
-        let mut held = mem::take(&mut self.held);
-        held.push_str(text);
-        let (mut at, mut out) = (0, String::with_capacity(held.len()));
-        while at < held.len() {
-            match self.step(&held[at..], is_last, &mut out) {
+        let mut undecided = mem::take(&mut self.undecided);
+        undecided.push_str(text);
+        let (mut at, mut out) = (0, String::with_capacity(undecided.len()));
+        while at < undecided.len() {
+            match self.step(&undecided[at..], is_last, &mut out) {
                 Some(len) => at += len,
                 None => break,
             }
         }
-        held.drain(..at);
-        self.held = held;
+        undecided.drain(..at);
+        self.undecided = undecided;
         out
     }
 

@@ -73,7 +73,7 @@ impl Workspace for Disk {
         std::future::ready(paths.iter().map(|it| stamp(it)).collect()).boxed()
     }
 
-    fn told(&self, _path: &Path, _text: &Text) {}
+    fn model_knows(&self, _path: &Path, _text: &Text) {}
 
     fn halt(&self, _turn: TurnId) {}
 

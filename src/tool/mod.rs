@@ -270,7 +270,7 @@ pub trait Workspace: Send + Sync {
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>>;
     /// Records that the model knows this text of a file. A verdict tells the model the user's own changes against
     /// this text.
-    fn told(&self, path: &Path, text: &Text);
+    fn model_knows(&self, path: &Path, text: &Text);
     /// Proposals of this turn that have not entered yet do not enter any more.
     fn halt(&self, turn: TurnId);
     /// Changes one file as if the user had done it, and saves the file. Returns why it could not be saved, or an

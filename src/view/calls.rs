@@ -14,8 +14,8 @@ impl View {
     }
 
     pub(super) fn asked(&mut self, call: &CallId, question: &str) {
-        // Its line may say that it has begun.
-        self.comes_to(call, "not run");
+        // the call's line may say that it is running
+        self.set_if_unanswered(call, "not run");
         self.set_right(call, "");
         let question = Content::Question(Box::new(Question::new(question)));
         let at = self.push(Shape::Ask, question);
@@ -51,18 +51,18 @@ impl View {
         if let Content::Tool(tool) = &mut self.blocks[at].content {
             tool.began_ms = Some(now_ms);
         }
-        self.comes_to(call, "stopped");
+        self.set_if_unanswered(call, "stopped");
         self.set_right(call, "running");
     }
 
-    /// The file that holds the result of this call, where it has not been read.
+    /// The file of a call's result, if the result has not been loaded.
     pub fn unread(&self, id: u32) -> Option<&str> {
         let Content::Tool(tool) = &self.blocks.get(id as usize)?.content else { return None };
         let answer = tool.answer.as_ref().filter(|it| it.text.is_empty());
         answer.and_then(|it| it.output.as_deref())
     }
 
-    /// The result of this call is read.
+    /// Sets a call's result, which was loaded from its file.
     pub fn read(&mut self, id: u32, text: String) {
         let block = self.blocks.get_mut(id as usize).map(|it| &mut it.content);
         if let Some(Content::Tool(tool)) = block
@@ -72,11 +72,11 @@ impl View {
         }
     }
 
-    pub(super) fn comes_to(&mut self, call: &CallId, left: &'static str) {
+    pub(super) fn set_if_unanswered(&mut self, call: &CallId, word: &'static str) {
         if let Some(at) = self.calls.get(call)
             && let Content::Tool(tool) = &mut self.blocks[*at].content
         {
-            tool.left = left;
+            tool.if_unanswered = word;
         }
     }
 
@@ -144,7 +144,7 @@ impl View {
             live: String::new(),
             open: false,
             began_ms,
-            left: "not run",
+            if_unanswered: "not run",
         };
         let at = self.push(Shape::Tool, Content::Tool(Box::new(tool)));
         self.calls.insert(id, at);

@@ -7,14 +7,15 @@ use crate::text::escape::{Escape, skip};
 use crate::text::unseen;
 use serde_json::Value;
 
-/// Characters of one argument on a tool's line.
+/// The most characters of one argument in a call's line.
 const ARGUMENT: usize = 60;
-/// Lines of one prompt that are painted.
+/// The most lines of a prompt that are painted.
 const PROMPT: usize = 300;
-/// Characters of one painted line of a prompt or a result.
+/// The most characters of one line of a prompt or a result that are painted.
 const LINE: usize = 2000;
 
-/// The blocks of a reply as they were heard: a text goes on behind what a provider keeps between its pieces.
+/// The blocks of a reply as the chat shows them: without raw blocks of the provider, and with the texts around a raw
+/// block joined.
 pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
     let mut heard: Vec<Part> = Vec::new();
     let mut goes_on = false;
@@ -29,7 +30,7 @@ pub(super) fn run_together(blocks: &[Part]) -> Vec<Part> {
     heard
 }
 
-/// Text fit for a buffer: no escape sequences, no carriage returns, no control characters but tab and newline.
+/// A text fit for a buffer: without escape sequences, carriage returns and control characters except tab and newline.
 /// Invisible characters are spelt out.
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -37,13 +38,14 @@ pub(super) fn clean(text: &str) -> String {
     out
 }
 
-/// As `clean`, of a text that comes in pieces: `held` is the sequence that a piece was cut in.
-pub(super) fn push_clean(out: &mut String, text: &str, held: &mut String) {
+/// As `clean`, for a text that arrives in pieces. `unfinished` keeps the beginning of an escape sequence that a piece
+/// cuts.
+pub(super) fn push_clean(out: &mut String, text: &str, unfinished: &mut String) {
     let is_plain = |it: u8| matches!(it, b' '..=b'~' | b'\n' | b'\t');
-    if held.is_empty() && text.bytes().all(is_plain) {
+    if unfinished.is_empty() && text.bytes().all(is_plain) {
         return out.push_str(text);
     }
-    let text = std::mem::take(held) + text;
+    let text = std::mem::take(unfinished) + text;
     let mut chars = text.chars();
     loop {
         let from = chars.as_str();
@@ -53,12 +55,12 @@ pub(super) fn push_clean(out: &mut String, text: &str, held: &mut String) {
             Escape::None if unseen::is_marked(c, before) => unseen::spell(out, c),
             Escape::None if !c.is_control() || c == '\n' || c == '\t' => out.push(c),
             Escape::None | Escape::Whole => (),
-            Escape::Cut => from.clone_into(held),
+            Escape::Cut => from.clone_into(unfinished),
         }
     }
 }
 
-/// A user's message: its lines, and the chips of its context.
+/// The lines of a user's message, and a line for each of its excerpts.
 pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
     let mut lines = Vec::new();
     let mut below = Vec::new();
@@ -79,7 +81,7 @@ pub(super) fn user(blocks: &[Part]) -> (Vec<String>, Vec<String>) {
     (lines, below)
 }
 
-/// A prompt's lines. Of a very long one the beginning is shown: the model has it whole.
+/// The lines of a prompt. Only the beginning of a very long prompt is shown; the model gets all of it.
 fn prompt(text: &str) -> Vec<String> {
     let text = clean(text);
     let mut lines: Vec<String> =
@@ -113,7 +115,7 @@ pub fn sized(excerpt: &Excerpt) -> String {
     )
 }
 
-/// What a comment is on: `comment on src/a.rs:10-12  -1 +3`.
+/// The label of a comment on a hunk: `comment on src/a.rs:10-12  -1 +3`.
 fn comment(excerpt: &Excerpt) -> String {
     let lines = excerpt.lines.map(|it| format!(":{}", span(it))).unwrap_or_default();
     let signed = |sign: char| excerpt.text.lines().filter(|it| it.starts_with(sign)).count();
@@ -124,7 +126,7 @@ fn comment(excerpt: &Excerpt) -> String {
     format!("comment on {}{gap}{counts}", flat(&format!("{}{lines}", excerpt.path)))
 }
 
-/// Lines as a reader writes them: `7`, `10-40`.
+/// A range of lines: `7`, `10-40`.
 fn span((first, last): (u32, u32)) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
@@ -134,7 +136,7 @@ pub(super) fn count(n: usize) -> String {
     if n < 1000 { n.to_string() } else { format!("{}.{}k", n / 1000, n % 1000 / 100) }
 }
 
-/// With a comma before every three digits from the end.
+/// `1234567` as `1,234,567`.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -148,7 +150,7 @@ pub fn grouped(count: u64) -> String {
 }
 
 /// A line about the calls beyond the limit of one reply.
-pub(super) fn untaken(calls: usize) -> String {
+pub(super) fn over_limit(calls: usize) -> String {
     let count = grouped(u64::try_from(calls).unwrap_or(u64::MAX));
     let were = if calls == 1 { "call was" } else { "calls were" };
     format!("{count} more {were} not run: Caliban runs at most {MAX_CALLS} calls of one reply.")
@@ -163,13 +165,13 @@ pub(super) fn notice(text: &str) -> Vec<String> {
     lines
 }
 
-/// How far a thought has come, in milliseconds.
+/// Whether a thought is still arriving; times are in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Thought {
     Arriving {
         began: u64,
     },
-    /// Complete, or never to be. How long it took is not stored.
+    /// Complete or broken off. The duration is not stored, so it is not known for a chat that is opened again.
     Over {
         took: Option<u64>,
     },
@@ -197,7 +199,7 @@ fn time(ms: u64) -> String {
     }
 }
 
-/// A call in one line, made from its parsed arguments. Broken ones are shown cut, and said to be.
+/// A call in one line. Arguments that are no JSON are shown as text, with their fault.
 pub(super) fn tool(tool: &Tool) -> String {
     let Some(call) = &tool.call else {
         return flat(&format!("{} {} …", mark(tool.open), clip(&tool.name, ARGUMENT)));
@@ -228,7 +230,7 @@ pub(super) fn tool(tool: &Tool) -> String {
     flat(&line)
 }
 
-/// The lines that `read` was asked for, as a reader would write them.
+/// The lines that a `read` call asks for, as `lines=10-40`. `None` if its arguments are no numbers.
 fn range(call: &ToolCall, map: &serde_json::Map<String, Value>) -> Option<String> {
     if call.tool != "read" || !map.keys().any(|it| is_of_range(it)) {
         return None;
@@ -246,7 +248,7 @@ fn is_of_range(key: &str) -> bool {
     matches!(key, "offset" | "limit")
 }
 
-/// The argument that needs no name.
+/// The argument that is shown without its name.
 fn main_argument(call: &ToolCall) -> Option<&'static str> {
     match call.tool.as_str() {
         "edit" | "write" => Some("path"),
@@ -288,7 +290,7 @@ pub(super) fn clip(text: &str, limit: usize) -> String {
     }
 }
 
-/// What stands under an opened tool line.
+/// The lines under an opened call.
 pub(super) fn opened(tool: &Tool, limit: usize) -> Vec<String> {
     let mut lines = tool.call.as_ref().map(diff).unwrap_or_default();
     match &tool.answer {
@@ -321,7 +323,7 @@ fn diff(call: &ToolCall) -> Vec<String> {
     lines
 }
 
-/// A running command's further output, ready to be appended under its line.
+/// More output of a running command, to be appended under its line.
 pub(super) fn indented(text: &str) -> String {
     text.lines().fold(String::new(), |mut out, line| {
         out.push_str("\n    ");
@@ -330,7 +332,7 @@ pub(super) fn indented(text: &str) -> String {
     })
 }
 
-/// Adds whole lines of output until `limit` are shown. False where nothing is to be shown of it.
+/// Adds lines of output until `limit` lines are shown. False if nothing was added.
 pub(super) fn push_live(live: &mut String, text: &str, limit: usize) -> bool {
     let shown = live.lines().count();
     if shown > limit {

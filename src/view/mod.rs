@@ -1,13 +1,13 @@
-//! Updates to blocks of lines for the chat. Pure: what is shown follows from the events and the signs of
-//! life alone; what was already painted is remembered, so a paint costs what is new.
+//! The chat as blocks of lines, made from the events of a session and the progress between them. The view remembers
+//! what the editor has painted, so a paint costs only what is new.
 
 mod calls;
 mod lines;
 mod paint;
 mod question;
+mod second_person;
 #[cfg(test)]
 mod tests;
-mod yours;
 
 pub use lines::{grouped, sized};
 pub use paint::{BlockUpdate, Shape};
@@ -16,14 +16,14 @@ use crate::event::{Delta, End, Event, Queued};
 use crate::message::{
     Block as Part, CallId, Excerpt, ExcerptKind, Message, Reply, Role, ToolAnswer, ToolCall,
 };
-use crate::session::{MAX_CALLS, Session, is_for_both, is_untaken};
+use crate::session::{MAX_CALLS, Session, is_for_both, is_over_limit};
 use lines::Thought;
 use question::Question;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// Live lines of a running command's output that are shown; the rest waits for its end.
+/// The most lines of a running command's output that are shown before it ends.
 const LIVE_LINES: usize = 400;
-/// Lines of an opened result that are painted.
+/// The most lines of an opened result that are painted.
 const OPEN_LINES: usize = 2000;
 
 /// One block of the transcript.
@@ -33,7 +33,7 @@ struct Block {
     content: Content,
     /// Virtual text at the right end of its first line.
     right: String,
-    /// Virtual lines under it.
+    /// Virtual lines under the block.
     below: Vec<String>,
     call: Option<CallId>,
     done: bool,
@@ -42,11 +42,11 @@ struct Block {
 
 #[derive(Debug, Clone)]
 enum Content {
-    /// Grows at its end only. Trailing newlines are held back until more comes.
+    /// Text that grows at its end. Trailing blank space is not painted until more text follows.
     Stream {
         text: String,
     },
-    /// Reasoning: painted only while open.
+    /// The model's thoughts, painted only while the block is open.
     Thinking {
         text: String,
         open: bool,
@@ -66,15 +66,15 @@ struct Tool {
     live: String,
     open: bool,
     began_ms: Option<u64>,
-    /// What is said of it if the turn ends now.
-    left: &'static str,
+    /// The words at the right end if the turn ends without an answer.
+    if_unanswered: &'static str,
 }
 
-/// What the editor has of a block.
+/// The part of a block that the editor has painted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sent {
     exists: bool,
-    /// Bytes of a stream's text that are painted; for other contents only whether they are current.
+    /// The painted bytes of a stream's text or of a running command's output.
     bytes: usize,
     current: bool,
     done: bool,
@@ -84,22 +84,22 @@ struct Sent {
 pub struct View {
     blocks: Vec<Block>,
     dirty: BTreeSet<usize>,
-    /// The first block that is or will soon be painted: of a long chat the end is painted first.
+    /// The first block that is painted or painted next. In a long chat the end is painted first.
     top: usize,
-    /// The block that the model's words go to.
+    /// The block to which arriving text is added.
     live: Option<usize>,
-    /// An escape sequence of it that has not come whole.
-    held: String,
+    /// The beginning of an escape sequence whose end has not arrived.
+    unfinished: String,
     calls: HashMap<CallId, usize>,
     /// Calls without an answer.
     unanswered: BTreeSet<usize>,
-    /// The call that shows the list of what is to be done as it is now: it alone stands open by itself.
+    /// The call that shows the current todo list. Only this one is open without a key of the user.
     todo: Option<usize>,
-    /// Blocks of the reply that is arriving: replaced or taken back when it ends.
+    /// Blocks of the arriving reply. They are completed or removed when the reply ends.
     arriving: Vec<usize>,
-    /// The calls of it that have begun to arrive.
+    /// The number of calls of the arriving reply so far.
     begun: usize,
-    /// Updates handed out and not yet acknowledged.
+    /// Blocks whose updates were sent but not acknowledged, each with its state after them.
     out: Vec<(usize, Sent)>,
     reset: bool,
 }
@@ -111,16 +111,16 @@ impl View {
         if session.messages.iter().all(|it| matches!(it.role, Role::System | Role::Note)) {
             view.push_lines(Shape::Intro, intro);
         }
-        let untaken = untaken(session);
+        let over_limit = over_limit(session);
         for message in &session.messages {
-            view.message(message, &untaken);
+            view.message(message, &over_limit);
         }
         session.notes.iter().for_each(|it| view.noted(it));
         view.repaint();
         view
     }
 
-    fn message(&mut self, message: &Message, untaken: &HashSet<&CallId>) {
+    fn message(&mut self, message: &Message, over_limit: &HashSet<&CallId>) {
         match message.role {
             Role::System => (),
             Role::Note => {
@@ -149,7 +149,7 @@ impl View {
                 self.user(&message.blocks);
             }
             Role::Assistant => {
-                let is_taken = |it: &&ToolCall| !untaken.contains(&it.id);
+                let is_taken = |it: &&ToolCall| !over_limit.contains(&it.id);
                 let taken = calls(&message.blocks).filter(is_taken).count();
                 self.reply(&message.blocks, taken, None);
             }
@@ -167,12 +167,12 @@ impl View {
             Event::Ruled { call, ruling, .. } => self.ruled(call, ruling),
             Event::Started { call, .. } => self.started(call, now_ms),
             Event::Proposed { call, what, .. } => {
-                self.comes_to(call, "under review");
+                self.set_if_unanswered(call, "under review");
                 self.set_right(call, &format!("{what} to review"));
             }
             Event::Answered { answer, .. } => self.answered(answer, Some(now_ms)),
             Event::Instructed { files } => self.instructed(files),
-            Event::Noted { text } => self.notice(&yours::worded(text)),
+            Event::Noted { text } => self.notice(&second_person::worded(text)),
             Event::Told { text } => self.notice(text),
             // the editor counts the pause of a retry down by itself, as long as the state says that it lasts
             Event::Retried { .. } | Event::ThoughtsDropped { .. } => self.take_back(),
@@ -204,7 +204,7 @@ impl View {
         }
     }
 
-    /// Shows a sign of life.
+    /// Shows progress between two events. `now_ms` is the same clock as for `event`.
     pub fn delta(&mut self, delta: &Delta, now_ms: u64) {
         match delta {
             Delta::Text(text) => self.grow(text, false, now_ms),
@@ -241,7 +241,7 @@ impl View {
         self.changed(at);
     }
 
-    /// Tells of instructions that went along.
+    /// Tells the user which instructions, skills or changes go with a request.
     fn instructed<'a>(&mut self, files: impl IntoIterator<Item = &'a Excerpt>) {
         for it in files {
             match it.kind {
@@ -273,7 +273,7 @@ impl View {
         self.blocks[at].below = below;
     }
 
-    /// The whole reply is here: what was shown of it while it arrived is completed in place.
+    /// Completes the blocks of a reply that is now whole.
     fn replied(&mut self, reply: &Reply, now_ms: u64) {
         self.close_live(Some(now_ms));
         let arriving = self.take_arriving();
@@ -312,7 +312,7 @@ impl View {
     /// Shows in one line how many calls of a reply were not run: there may be thousands.
     fn leave_out(&mut self, calls: usize) {
         if calls > 0 {
-            self.notice(&lines::untaken(calls));
+            self.notice(&lines::over_limit(calls));
         }
     }
 
@@ -369,7 +369,7 @@ impl View {
                     self.push(Shape::Text, Content::Stream { text: String::new() })
                 };
                 self.live = Some(at);
-                self.held.clear();
+                self.unfinished.clear();
                 self.arriving.push(at);
                 at
             }
@@ -377,14 +377,14 @@ impl View {
         match &mut self.blocks[at].content {
             Content::Stream { text: whole } => {
                 let is_first = whole.is_empty();
-                lines::push_clean(whole, text, &mut self.held);
+                lines::push_clean(whole, text, &mut self.unfinished);
                 if is_first {
                     whole.drain(..whole.len() - whole.trim_start().len());
                 }
                 self.dirty.insert(at);
             }
             Content::Thinking { text: whole, open, .. } => {
-                lines::push_clean(whole, text, &mut self.held);
+                lines::push_clean(whole, text, &mut self.unfinished);
                 if *open {
                     self.changed(at);
                 }
@@ -393,7 +393,7 @@ impl View {
         }
     }
 
-    /// Nothing more comes of what arrives, after so many milliseconds where they are known.
+    /// Ends the block to which arriving text was added. With `now_ms` a thought gets its duration.
     fn close_live(&mut self, now_ms: Option<u64>) {
         let Some(at) = self.live.take() else { return };
         let block = &mut self.blocks[at];
@@ -425,7 +425,7 @@ impl View {
             let block = &mut self.blocks[at];
             let Content::Tool(tool) = &mut block.content else { continue };
             tool.open = false;
-            tool.left.clone_into(&mut block.right);
+            tool.if_unanswered.clone_into(&mut block.right);
             block.done = true;
             self.changed(at);
         }
@@ -435,10 +435,10 @@ impl View {
         }
     }
 
-    /// What the model was or will be told between turns, and the user was told then.
+    /// Shows a note for the model, unless the chat has other words for it.
     fn noted(&mut self, text: &str) {
         if is_for_both(text) {
-            self.notice(&yours::worded(text));
+            self.notice(&second_person::worded(text));
         }
     }
 
@@ -480,11 +480,11 @@ fn calls(blocks: &[Part]) -> impl Iterator<Item = &ToolCall> {
 }
 
 /// The calls of a session that were beyond the limit of one reply.
-fn untaken(session: &Session) -> HashSet<&CallId> {
+fn over_limit(session: &Session) -> HashSet<&CallId> {
     let blocks = session.messages.iter().flat_map(|it| &it.blocks);
-    let untaken = blocks.filter_map(|it| match it {
-        Part::Answer(answer) if is_untaken(answer) => Some(&answer.id),
+    let over_limit = blocks.filter_map(|it| match it {
+        Part::Answer(answer) if is_over_limit(answer) => Some(&answer.id),
         _ => None,
     });
-    untaken.collect()
+    over_limit.collect()
 }

@@ -1,15 +1,15 @@
-//! From blocks to the changes that the editor has to make.
+//! Turns changed blocks into updates for the editor.
 
 use super::{Block, Content, OPEN_LINES, Sent, View, lines};
 use serde::Serialize;
 
-/// Bytes of one paint: larger messages hold the editor up (DESIGN §7).
+/// The most bytes of one paint: a larger message would delay the editor's keys.
 const PIECE: usize = 8 * 1024;
-/// The same of what stands above all that is painted: whole blocks that are in no window yet cost the editor little.
+/// The same for blocks above all painted ones: they are whole and in no window, so they cost the editor little.
 const ABOVE: usize = 32 * 1024;
-/// Characters that are shown of one line of an opened thought, which is painted whole each time it grows.
+/// The most characters of one line of an opened thought. The thought is painted whole each time it grows.
 const THOUGHT: usize = 8 * 1024;
-/// Bytes that a block costs by being one.
+/// The cost of a block beside its text, in bytes.
 const BLOCK: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ pub struct BlockUpdate {
 }
 
 impl BlockUpdate {
-    /// A change to this block that changes nothing yet.
+    /// An update of this block without any change.
     fn none(at: usize, block: &Block) -> BlockUpdate {
         BlockUpdate {
             id: u32::try_from(at).unwrap_or(u32::MAX),
@@ -74,14 +74,13 @@ impl View {
         !self.dirty.is_empty() || self.reset
     }
 
-    /// Whether blocks above those that are painted wait for their turn.
+    /// Whether blocks above the painted ones wait to be painted.
     pub fn is_above(&self) -> bool {
         self.top > 0
     }
 
-    /// The next piece to paint, at most about `PIECE` bytes, and whether the transcript is to be emptied first. What
-    /// stands above comes once all below is there, from the bottom to the top. Nothing counts as painted before
-    /// `acknowledge`.
+    /// The next updates, of at most about `PIECE` bytes, and whether the transcript has to be emptied first. Blocks
+    /// above the painted ones come last, from the bottom to the top. Nothing counts as painted before `acknowledge`.
     pub fn take(&mut self) -> (bool, Vec<BlockUpdate>) {
         let mut updates = Vec::new();
         let mut room = PIECE;
@@ -106,7 +105,7 @@ impl View {
         (self.reset, updates)
     }
 
-    /// The last piece is on the screen.
+    /// The editor has painted the last updates.
     pub fn acknowledge(&mut self) {
         self.reset = false;
         for (at, sent) in std::mem::take(&mut self.out) {
@@ -118,7 +117,7 @@ impl View {
         }
     }
 
-    /// The editor lost the transcript: everything is to be painted again.
+    /// Paints everything again, because the editor lost the transcript.
     pub fn repaint(&mut self) {
         self.reset = true;
         self.top = self.above(self.blocks.len(), PIECE);
@@ -133,7 +132,7 @@ impl View {
 }
 
 impl View {
-    /// The first of the last blocks before this one that together have about so many bytes.
+    /// The first of the blocks before `end` that have about this many bytes together.
     pub(super) fn above(&self, end: usize, bytes: usize) -> usize {
         let mut room = bytes;
         let mut top = end;
@@ -153,7 +152,7 @@ impl View {
     }
 }
 
-/// The change that brings a block nearer to what it should be; how it stands then; its size in bytes.
+/// The next update of a block, the state of the block after it, and its size in bytes. `None` if nothing changes.
 fn update(
     at: usize,
     block: &Block,
@@ -210,7 +209,7 @@ fn update(
     Some((update, sent, size))
 }
 
-/// The whole lines of a block that is not a stream, and how much of a running command's output is in them.
+/// All lines of a block that is no stream, and the bytes of a running command's output in them.
 fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     let mut whole = if first { Vec::new() } else { vec![String::new()] };
     let mut live = 0;
@@ -236,7 +235,7 @@ fn painted(content: &Content, first: bool) -> (Vec<String>, usize) {
     (whole, live)
 }
 
-/// What of a growing text goes out now: whole code points, no blank space that nothing follows.
+/// The next piece of a growing text: whole code points, if possible whole lines, without trailing blank space.
 fn piece(text: &str, from: usize, room: usize) -> &str {
     let to = shown(text);
     let mut end = to.min(from + room);
@@ -251,7 +250,7 @@ fn piece(text: &str, from: usize, room: usize) -> &str {
     text.get(from..end).unwrap_or_default()
 }
 
-/// Trailing blank space waits until something follows it.
+/// The length of a text without its trailing blank space, which waits until more text follows.
 fn shown(text: &str) -> usize {
     text.trim_end().len()
 }

@@ -1,4 +1,5 @@
-//! What a reader sees: updates are applied to a model of the buffer, as `lua/caliban/program/wire.lua` says.
+//! The chat as a reader sees it: updates are applied to a model of the buffer, as `lua/caliban/program/wire.lua`
+//! describes.
 
 mod laws;
 
@@ -8,7 +9,7 @@ use crate::message::{Excerpt, ExcerptKind, Input, Stop, Usage};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-/// The editor's side of one block.
+/// A block as the editor has it.
 #[derive(Debug, Clone, PartialEq)]
 struct Shown {
     id: u32,
@@ -77,7 +78,7 @@ impl Buffer {
         block.below = update.below.clone().unwrap_or(std::mem::take(&mut block.below));
     }
 
-    /// Paints until nothing is left to do.
+    /// Paints until all updates are made.
     fn drain(&mut self, view: &mut View) {
         for _ in 0..100_000 {
             if !view.is_dirty() {
@@ -148,7 +149,7 @@ fn output(id: &str, text: &str) -> Delta {
     Delta::Output { call: CallId(id.into()), text: text.into() }
 }
 
-/// A view after these events, at one second each.
+/// The view after these events, one second apart.
 fn view_of(events: &[Event]) -> View {
     let mut view = View::default();
     for (event, second) in events.iter().zip(1..) {
@@ -170,7 +171,7 @@ fn check(events: &[Event], expect: Expect) {
 }
 
 #[test]
-fn a_turn_with_tools() {
+fn a_turn_with_tools_is_shown() {
     let selection = Excerpt {
         path: "src/a.rs".into(),
         lines: Some((3, 4)),
@@ -224,7 +225,7 @@ fn a_turn_with_tools() {
 }
 
 #[test]
-fn questions_go_with_their_ruling_and_verdicts_stay() {
+fn a_question_goes_with_its_answer_and_a_verdict_stays() {
     let ask = |id: &str| Event::Asked {
         turn: TurnId(1),
         call: CallId(id.into()),
@@ -272,7 +273,7 @@ fn questions_go_with_their_ruling_and_verdicts_stay() {
 }
 
 #[test]
-fn a_failed_reply_is_taken_back_and_comes_again() {
+fn a_failed_reply_is_removed_and_its_retry_is_shown() {
     let mut view = view_of(&[prompted("go")]);
     let mut buffer = Buffer::default();
     view.delta(&Delta::Text("half an".into()), 0);
@@ -291,9 +292,9 @@ fn a_failed_reply_is_taken_back_and_comes_again() {
     .assert_eq(&buffer.text());
 }
 
-/// Bytes that no buffer should hold, in every place that text can come from.
+/// Control bytes in every place where text can come from.
 #[test]
-fn control_characters_never_come_through() {
+fn control_characters_are_never_painted() {
     let evil = "a\x1b[31mb\r\nc\0d\u{7f}\u{9b}\u{85}e\tf\x08\x0c";
     let mut view = view_of(&[
         prompted(evil),
@@ -340,7 +341,7 @@ fn control_characters_never_come_through() {
 }
 
 #[test]
-fn what_is_toggled_opens_and_closes() {
+fn a_toggled_block_opens_and_closes() {
     let mut view = view_of(&[
         replied(vec![
             Part::Thinking { text: "Hm.\nAha.".into(), signature: None },
@@ -398,7 +399,7 @@ fn live_output_is_shown_up_to_a_limit_and_gives_way_to_the_result() {
 }
 
 #[test]
-fn a_very_long_line_comes_in_pieces() {
+fn a_very_long_line_is_painted_in_pieces() {
     let long = "ü".repeat(500_000);
     let mut view = View::default();
     view.delta(&Delta::Text(long.clone()), 0);
@@ -421,7 +422,7 @@ fn a_very_long_line_comes_in_pieces() {
 }
 
 #[test]
-fn a_text_between_whose_pieces_a_signature_stands_reads_on() {
+fn texts_around_a_signature_are_joined() {
     let signature =
         Part::Raw { provider: "gemini".into(), value: json!({ "thoughtSignature": "c2ln" }) };
     let reply = replied(vec![text("One sen"), signature, text("tence.")]);

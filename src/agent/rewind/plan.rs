@@ -1,5 +1,5 @@
-//! What a rewind makes of each file: the changes taken back one after the other, the last first, each merged with what
-//! has become of the file since.
+//! Plans a rewind: takes the changes of each file back, the latest first, each by a three-way merge with the file as it
+//! is now.
 
 use crate::edit;
 use crate::reach::Writing;
@@ -10,25 +10,25 @@ use crate::tool::{self, Desk, Unreadable};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A file, as it is and as it is to be.
+/// A file as it is, and as it will be after the rewind.
 #[derive(Debug, Clone)]
 pub(super) struct File {
-    /// Where it is, or is to be again.
+    /// The path after the rewind.
     pub(super) path: PathBuf,
-    /// Where it is now, if elsewhere.
+    /// The current path, if it differs.
     pub(super) from: Option<PathBuf>,
     pub(super) was: Content,
     pub(super) now: Content,
-    /// The user's own changes are in it too.
+    /// Later changes are kept in the file.
     pub(super) merged: bool,
-    /// Places that stay as they are: the same lines changed later.
-    pub(super) stays: usize,
-    /// Why it is left as it is, to follow its name.
-    pub(super) left: Option<String>,
-    /// A command has changed it.
+    /// The number of places that stay as they are, because the same lines changed later.
+    pub(super) conflicts: usize,
+    /// Why the file is not changed, to follow its name in a sentence.
+    pub(super) skipped: Option<String>,
+    /// A command changed the file.
     pub(super) by_command: bool,
     pub(super) mode: Option<FileMode>,
-    /// It is done in its buffer, and why not on disk.
+    /// The file was restored only in its buffer, for this reason.
     pub(super) unsaved: Option<String>,
 }
 
@@ -37,15 +37,15 @@ impl File {
         self.from.is_none() && self.was == self.now
     }
 
-    /// Whether there is something to do for it.
+    /// Whether the rewind changes the file.
     pub(super) fn is_to_do(&self) -> bool {
-        self.left.is_none() && !self.is_unchanged()
+        self.skipped.is_none() && !self.is_unchanged()
     }
 
-    /// What becomes of it, to follow its name.
+    /// What happens to the file, to follow its name in a sentence.
     pub(super) fn say(&self, root: &Path) -> String {
         let name = |it: &Path| tool::path::show(root, it);
-        let mine = match (self.stays, self.merged) {
+        let mine = match (self.conflicts, self.merged) {
             (1, _) => ", except one place that changed later".to_owned(),
             (n @ 2.., _) => format!(", except {n} places that changed later"),
             (_, true) => ", with the later changes kept".to_owned(),
@@ -54,7 +54,7 @@ impl File {
         if let Some(why) = &self.unsaved {
             return format!("is restored in its buffer{mine}; it is not saved: {why}");
         }
-        match (&self.left, &self.from, &self.was, &self.now) {
+        match (&self.skipped, &self.from, &self.was, &self.now) {
             (Some(why), ..) => format!("is not changed: {why}"),
             _ if self.is_unchanged() => "is as it was before".to_owned(),
             (_, Some(from), ..) => format!("is renamed back from {}{mine}", name(from)),
@@ -65,7 +65,7 @@ impl File {
     }
 }
 
-/// What taking back these changes, the last first, makes of their files.
+/// The files after taking back these changes, of which the latest comes first.
 pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<File> {
     let mut files = BTreeMap::new();
     for change in changes {
@@ -84,13 +84,13 @@ pub(super) async fn plan(desk: &Desk, blobs: &Blobs, changes: &[Change]) -> Vec<
         }
     }
     files.retain(|_, it| {
-        it.left.is_some() || it.was != Content::Absent || it.now != Content::Absent
+        it.skipped.is_some() || it.was != Content::Absent || it.now != Content::Absent
     });
     files.into_values().collect()
 }
 
-/// An error if a symbolic link leads from this path to another place. Checked again right before each change.
-pub(in crate::agent) fn stays(desk: &Desk, path: &Path) -> Result<(), String> {
+/// Fails if the path is a symbolic link or leads through one to another place. Checked again right before each change.
+pub(in crate::agent) fn check_no_link(desk: &Desk, path: &Path) -> Result<(), String> {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
     let leads = tool::path::resolve(desk, &path.to_string_lossy());
     if is_link || leads.map_or(true, |it| it != *path) {
@@ -100,7 +100,7 @@ pub(in crate::agent) fn stays(desk: &Desk, path: &Path) -> Result<(), String> {
     }
 }
 
-/// A file as it is now.
+/// The current state of a file.
 async fn look(desk: &Desk, path: &Path) -> File {
     let mut file = File {
         path: path.to_owned(),
@@ -108,42 +108,43 @@ async fn look(desk: &Desk, path: &Path) -> File {
         was: Content::Absent,
         now: Content::Absent,
         merged: false,
-        stays: 0,
-        left: None,
+        conflicts: 0,
+        skipped: None,
         by_command: false,
         mode: None,
         unsaved: None,
     };
-    if let Err(why) = stays(desk, path) {
-        file.left = Some(why);
+    if let Err(why) = check_no_link(desk, path) {
+        file.skipped = Some(why);
         return file;
     }
     if let Writing::Never(why) = desk.reach.writing(path) {
-        file.left = Some(format!("it {why}"));
+        file.skipped = Some(format!("it {why}"));
         return file;
     }
     match desk.workspace.read(path).await {
         Ok(source) if source.pending > 0 => {
-            file.left = Some("its changes are under review; decide them first".to_owned());
+            file.skipped = Some("its changes are under review; decide them first".to_owned());
         }
         Ok(source) => file.was = Content::Text(source.text),
         Err(Unreadable::Absent) => (),
         Err(Unreadable::Binary | Unreadable::NotUtf8) => match regular::read_apart(path).await {
             Ok(bytes) => file.was = Content::of(bytes),
-            Err(error) => file.left = Some(cause(&error)),
+            Err(error) => file.skipped = Some(cause(&error)),
         },
-        Err(why) => file.left = Some(format!("it {}", why.say())),
+        Err(why) => file.skipped = Some(format!("it {}", why.say())),
     }
     file.now = file.was.clone();
     file
 }
 
-/// A file that was renamed goes back, with what it holds.
+/// Gives a renamed file its former path back, with its content.
 fn move_back(files: &mut BTreeMap<PathBuf, File>, path: &Path, to: &Path) {
-    let is_free = files.get(path).is_none_or(|it| it.now == Content::Absent && it.left.is_none());
+    let is_free =
+        files.get(path).is_none_or(|it| it.now == Content::Absent && it.skipped.is_none());
     let Some(moved) = files.get_mut(to).filter(|it| it.now != Content::Absent) else { return };
     if !is_free {
-        return moved.left = Some("another file has its former name".to_owned());
+        return moved.skipped = Some("another file has its former name".to_owned());
     }
     let [was, now] =
         [&mut moved.was, &mut moved.now].map(|it| std::mem::replace(it, Content::Absent));
@@ -154,7 +155,7 @@ fn move_back(files: &mut BTreeMap<PathBuf, File>, path: &Path, to: &Path) {
 }
 
 fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
-    if file.left.is_some() {
+    if file.skipped.is_some() {
         return;
     }
     file.by_command |= change.cause == Cause::Command;
@@ -162,7 +163,7 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
     let (before, after) = match (blobs.read(before), blobs.read(after)) {
         (Ok(before), Ok(after)) => (before, after),
         (Err(why), _) | (_, Err(why)) => {
-            return file.left = Some(format!("its earlier text {why}"));
+            return file.skipped = Some(format!("its earlier text {why}"));
         }
     };
     if file.now == after {
@@ -171,18 +172,20 @@ fn take_back(file: &mut File, blobs: &Blobs, change: &Change) {
     } else if file.now != before {
         match (&before, &after, &file.now) {
             (Content::Text(before), Content::Text(after), Content::Text(now)) => {
-                // where the two meet it is the text as it is now
+                // in a conflict the merge keeps the current text
                 let merged = edit::merge(after, before, now);
                 if merged.text == *now {
-                    file.left = Some("the same lines changed later".to_owned());
+                    file.skipped = Some("the same lines changed later".to_owned());
                     return;
                 }
-                (file.merged, file.stays) = (true, file.stays + merged.conflicts);
+                (file.merged, file.conflicts) = (true, file.conflicts + merged.conflicts);
                 file.now = Content::Text(merged.text);
             }
-            (_, _, Content::Absent) => file.left = Some("it no longer exists".to_owned()),
-            (_, Content::Absent, _) => file.left = Some("another file has its name now".to_owned()),
-            _ => file.left = Some("it changed later".to_owned()),
+            (_, _, Content::Absent) => file.skipped = Some("it no longer exists".to_owned()),
+            (_, Content::Absent, _) => {
+                file.skipped = Some("another file has its name now".to_owned());
+            }
+            _ => file.skipped = Some("it changed later".to_owned()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A tool that breaks inside.
+//! A tool that panics, and ids of calls.
 
 use super::*;
 use crate::edit::Proposal;
@@ -11,7 +11,7 @@ use crate::tool::{Arrival, Stamp, Unreadable, Workspace};
 use futures::future::BoxFuture;
 use serde_json::json;
 
-/// Nothing can be read here.
+/// A workspace that panics on each read.
 struct Trap(Disk);
 
 impl Workspace for Trap {
@@ -33,8 +33,8 @@ impl Workspace for Trap {
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         self.0.stamps(paths)
     }
-    fn told(&self, path: &Path, text: &Text) {
-        self.0.told(path, text);
+    fn model_knows(&self, path: &Path, text: &Text) {
+        self.0.model_knows(path, text);
     }
     fn halt(&self, turn: TurnId) {
         self.0.halt(turn);
@@ -48,7 +48,7 @@ impl Workspace for Trap {
 }
 
 #[tokio::test]
-async fn a_tool_that_panics_is_answered_all_the_same() {
+async fn a_call_whose_tool_panics_is_answered() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     std::fs::write(root.join("a.txt"), "alpha\n").unwrap();
@@ -67,16 +67,16 @@ async fn a_tool_that_panics_is_answered_all_the_same() {
         root,
     };
     let (results, mut answers) = mpsc::unbounded_channel();
-    let knowing = mpsc::unbounded_channel().0;
+    let observations = mpsc::unbounded_channel().0;
     let (watched, unsaved, keeper) = (Vec::new(), Vec::new(), None);
-    let job = Job { desk, results, knowing, watched, unsaved, keeper };
+    let job = Job { desk, results, observations, watched, unsaved, keeper };
     let input = Arguments::Json(json!({"path": "a.txt"}));
     run(job, TurnId(1), ToolCall { id: CallId("c1".into()), tool: "read".into(), input }).await;
     let Some(Input::Answered { answer, .. }) = answers.recv().await else { panic!("no answer") };
     assert_eq!(answer, broken(&CallId("c1".into())));
 }
 
-/// With a search from the beginning for each this takes minutes.
+/// This takes minutes if the search for a free id begins at 1 for each call.
 #[test]
 fn calls_with_one_id_get_ids_of_their_own_in_linear_time() {
     let call = |id: String| {
@@ -88,7 +88,7 @@ fn calls_with_one_id_get_ids_of_their_own_in_linear_time() {
     let blocks: Vec<Block> = taken.chain(same).collect();
     let (count, stop, usage) = (blocks.len(), Stop::ToolUse, Usage::default());
     let reply = Reply { blocks, stop, usage, model: String::new(), by: String::new() };
-    let reply = sound(reply, &Session::default());
+    let reply = sendable(reply, &Session::default());
     let ids: HashSet<&CallId> = reply.calls().map(|it| &it.id).collect();
     assert_eq!(ids.len(), count);
 }

@@ -32,7 +32,7 @@ fn a_decision_holds_whatever_the_text_is() {
         let settled = Text::new(settled);
         let mut outcome = outcome(part, Some(&settled));
         follow(&mut outcome, part, &settled, &[Some(decision)]);
-        outcome.say("f", &[], &mut Told::default())
+        outcome.say("f", &[], &mut Reported::default())
     };
     let cases = [
         told(Accepted, "a\nB\nB2\nc\n"),

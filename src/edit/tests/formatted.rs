@@ -73,7 +73,7 @@ fn the_model_hears_that_it_was_formatted() {
     let part = part("a\nb\nc\n", "a\nf(x,y)\nc\n");
     let settled = Text::new("a\nf(x, y)\nc\n");
     let said =
-        outcome_among(&[part], 0, Some(&settled), &[]).say("a.rs", &[], &mut Told::default());
+        outcome_among(&[part], 0, Some(&settled), &[]).say("a.rs", &[], &mut Reported::default());
     expect![[r#"
         Of the change in a.rs: 1 accepted and formatted.
         line 2, accepted and formatted, now reads:

@@ -1,9 +1,11 @@
-//! What a settled review means: for each call of it, what the model hears.
+//! Turns a settled review into the answers that the model gets for its calls.
 
-use super::super::voice::Handle;
+use super::super::session_link::Handle;
 use super::super::wire::{Reviewed, WireFormatting, WireWhole};
 use super::{Entry, Verdict};
-use crate::edit::{self, Back, Decision, Fate, Formatting, Outcome, Part, Revision, Told, Whole};
+use crate::edit::{
+    self, Back, Decision, Fate, Formatting, Outcome, Part, Reported, Revision, Whole,
+};
 use crate::message::{CallId, ToolAnswer};
 use crate::regular;
 use crate::text::Text;
@@ -12,15 +14,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A proposal that is judged, as far as this program knows it.
+/// A proposal of the review.
 struct Judged<'a> {
     session: Option<Handle>,
     parts: Cow<'a, [Part]>,
-    /// What stood before the first part, and after each.
+    /// The text before the first part, then the text after each part.
     texts: Vec<Text>,
-    /// What was asked of the file as a whole, and the path it had then.
+    /// The proposed deletion or renaming, and the path that the file had then.
     whole: Option<(Cow<'a, Whole>, &'a Path)>,
-    /// What the user decided of each of its changes, as far as the editor knows.
+    /// The user's decision on each change, as far as the editor knows it.
     decisions: &'a [Decision],
 }
 
@@ -30,20 +32,20 @@ impl Judged<'_> {
     }
 }
 
-/// What a settled review is judged by.
+/// The facts of a settled review that all its answers share.
 struct Judge<'a> {
     reviewed: &'a Reviewed,
-    /// The file's name.
+    /// The file's path as the user sees it.
     shown: String,
     /// The text that the user settled on.
     settled: Option<Text>,
     formattings: Vec<Formatting>,
-    /// What its calls have been told.
-    told: Told,
+    /// The lines that its calls have been told.
+    told: Reported,
 }
 
 impl Judge<'_> {
-    /// What one call hears of its part, the one at `at` of all.
+    /// The answer to one call. `at` is the index of its part in `all`.
     fn answer(
         &mut self,
         part: &Part,
@@ -66,7 +68,8 @@ impl Judge<'_> {
         ToolAnswer { id: part.call.clone(), text, failed, summary: summary(&outcome), output: None }
     }
 
-    /// The answers to one proposal's calls. `all`: what the calls of all proposals did, and where this one's begin.
+    /// The answers to the calls of one proposal. `all` has the changes of all proposals; those of this one begin at
+    /// `from`.
     fn answers(
         &mut self,
         judged: &Judged<'_>,
@@ -75,7 +78,7 @@ impl Judge<'_> {
     ) -> Vec<ToolAnswer> {
         let Judged { parts: own, whole, decisions, .. } = judged;
         if let Some((whole, path)) = whole {
-            return vec![decided(&own[0].call, whole, path, self.reviewed, root)];
+            return vec![answer_to_whole(&own[0].call, whole, path, self.reviewed, root)];
         }
         let revisions = &all[from..from + own.len()];
         let answer = |(n, part)| {
@@ -86,7 +89,8 @@ impl Judge<'_> {
     }
 }
 
-/// `session`: the one that the editor names for the review, if it is open here.
+/// The verdicts of a review, one for each session. `session` is the one that the editor names for the review, if it is
+/// open here.
 pub(super) fn judge(
     entries: &mut BTreeMap<u32, Entry>,
     (reviewed, session): (&Reviewed, Option<Handle>),
@@ -99,7 +103,7 @@ pub(super) fn judge(
         Some(text) => (Some(text.clone()), Some(text)),
         None => (disk.clone(), disk),
     };
-    let (formattings, told) = (formattings(reviewed), Told::default());
+    let (formattings, told) = (formattings(reviewed), Reported::default());
     let mut judge = Judge { reviewed, shown, settled, formattings, told };
     let (mut at, mut verdicts): (usize, Vec<Verdict>) = (0, Vec::new());
     let proposals: Vec<Judged<'_>> = (0..reviewed.proposals.len())
@@ -114,7 +118,7 @@ pub(super) fn judge(
                 session: judged.session,
                 answers,
                 path: reviewed.path.clone(),
-                was: was(entries, reviewed),
+                was: former_path(entries, reviewed),
                 saved: reviewed.saved || reviewed.gone,
                 text: text.clone().filter(|_| !reviewed.deleted),
             });
@@ -122,7 +126,7 @@ pub(super) fn judge(
         };
         verdict.answers.extend(answers);
     }
-    let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.told.as_deref());
+    let known = reviewed.proposals.iter().rev().find_map(|id| entries.get(id)?.known.as_deref());
     let last = verdicts.iter_mut().filter_map(|it| it.answers.last_mut()).next_back();
     if let (Some(answer), Some(settled), false) = (last, &judge.settled, reviewed.deleted) {
         tell_elsewhere(answer, &all, settled, known);
@@ -136,7 +140,8 @@ pub(super) fn judge(
     verdicts
 }
 
-/// The user's own changes are told once, with the last answer. `known`: the text that the model has seen since.
+/// Adds the user's own changes to the last answer. `known` is the last text of the file that the model got since its
+/// proposal.
 fn tell_elsewhere(
     answer: &mut ToolAnswer,
     all: &[Revision<'_>],
@@ -152,16 +157,17 @@ fn tell_elsewhere(
     }
 }
 
-/// A path at which the file is no more, or never came to be.
-fn was(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<PathBuf> {
-    let untaken = |id| match &entries.get(id)?.proposal.whole {
+/// The path before the file was renamed, or the proposed new path that the user rejected.
+fn former_path(entries: &BTreeMap<u32, Entry>, reviewed: &Reviewed) -> Option<PathBuf> {
+    let over_limit = |id| match &entries.get(id)?.proposal.whole {
         Some(Whole::Rename { to }) if *to != reviewed.path => Some(to.clone()),
         _ => None,
     };
-    reviewed.was.clone().or_else(|| reviewed.proposals.iter().find_map(untaken))
+    reviewed.was.clone().or_else(|| reviewed.proposals.iter().find_map(over_limit))
 }
 
-/// A proposal's parts; of one whose program has ended what the editor kept of it, as one part of no call.
+/// A proposal of the review. For a proposal of an earlier program, the editor's copy is used, as one part with an empty
+/// call id.
 fn find<'a>(
     entries: &'a BTreeMap<u32, Entry>,
     (reviewed, session): (&'a Reviewed, Option<Handle>),
@@ -191,15 +197,15 @@ fn find<'a>(
     Some(Judged { session, parts, texts, whole, decisions })
 }
 
-/// What formatters made of the text while it was under review, and as it was saved.
+/// The changes that formatters made during the review and while saving.
 fn formattings(reviewed: &Reviewed) -> Vec<Formatting> {
     let text = |lines: &str| Text::from_lines_joined(lines, reviewed.eol, false, false);
     let one = |it: &WireFormatting| Formatting { before: text(&it.before), after: text(&it.after) };
     reviewed.formattings.iter().map(one).collect()
 }
 
-/// What the call hears that asked for a file's deletion or renaming.
-fn decided(
+/// The answer to a call that deletes or renames a file.
+fn answer_to_whole(
     call: &CallId,
     whole: &Whole,
     path: &Path,
@@ -227,7 +233,7 @@ fn decided(
     ToolAnswer { id, text, failed: !accepted, summary: verb.to_owned(), output: None }
 }
 
-/// The text the user settled on, if it came along.
+/// The text that the user settled on, if the editor sent it.
 fn settled(reviewed: &Reviewed) -> Option<Text> {
     if reviewed.deleted {
         return Some(Text::default());
@@ -236,7 +242,7 @@ fn settled(reviewed: &Reviewed) -> Option<Text> {
     Some(Text::from_lines_joined(text, reviewed.eol, false, false))
 }
 
-/// Whether only the disk has the text that a review came to.
+/// Whether the final text of a review has to be read from disk.
 pub(super) fn is_on_disk(reviewed: &Reviewed) -> bool {
     reviewed.gone || (reviewed.text.is_none() && !reviewed.deleted)
 }

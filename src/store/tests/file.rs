@@ -104,8 +104,8 @@ fn an_unreadable_file_is_not_opened_and_stays_as_it_is() {
     ] {
         let place = place();
         place.write("main.json", content);
-        let barred = place.project.open(&main_id()).unwrap_err();
-        let sentence = barred.say("main");
+        let unavailable = place.project.open(&main_id()).unwrap_err();
+        let sentence = unavailable.say("main");
         assert!(sentence.contains(said) && sentence.contains("left as it is"), "{sentence}");
         assert_eq!(
             (place.files(), place.read("main.json")),
@@ -128,8 +128,8 @@ fn messages_before_the_damage_are_read() {
         let zeroed = format!("{}{}", &whole[..cut], "\0".repeat(whole.len() - cut));
         for damaged in [&whole[..cut], &zeroed] {
             place.write("main.json", damaged);
-            let barred = place.try_open().unwrap_err();
-            assert!(matches!(barred, Barred::Damaged(_)), "{damaged}");
+            let unavailable = place.try_open().unwrap_err();
+            assert!(matches!(unavailable, Unavailable::Damaged(_)), "{damaged}");
             let read = place.project.recover(&main_id()).map(|it| it.messages).unwrap_or_default();
             assert!(messages.starts_with(&read), "{damaged}");
             let stood = ends.iter().filter(|end| **end <= cut).count();
@@ -146,7 +146,7 @@ fn a_wrong_field_or_another_layout_loses_no_message() {
     let mut wrong = file.clone();
     (wrong["turns"], wrong["usage"]) = (json!("three"), json!([]));
     place.write("main.json", wrong.to_string());
-    assert!(matches!(place.try_open().unwrap_err(), Barred::Damaged(_)));
+    assert!(matches!(place.try_open().unwrap_err(), Unavailable::Damaged(_)));
     let read = place.project.recover(&main_id()).unwrap();
     assert_eq!(read.messages, everything().messages);
     assert_eq!((read.title.as_str(), read.model.as_str()), ("What is \"this\"?", "mine/m-1"));

@@ -7,9 +7,9 @@ use expect_test::Expect;
 fn shown(list: Vec<Listed>) -> String {
     let row = |it: Listed| {
         let line = it.line.map(|it| format!(" › {it}")).unwrap_or_default();
-        let held = if it.held { " held" } else { "" };
+        let locked = if it.locked { " locked" } else { "" };
         let problem = it.problem.unwrap_or_default();
-        format!("{}: {:?} {} turns{held}{line}{problem}\n", it.name, it.title, it.turns)
+        format!("{}: {:?} {} turns{locked}{line}{problem}\n", it.name, it.title, it.turns)
     };
     list.into_iter().map(row).collect()
 }
@@ -79,7 +79,7 @@ fn a_first_turn_is_listed_and_an_open_session_is_marked() {
     let mut session = opened();
     let step = session.step(send("the first\nprompt"));
     store.append(&step.events, false).unwrap();
-    assert_eq!(shown(place.project.list()), "main: \"the first\" 1 turns held\n");
+    assert_eq!(shown(place.project.list()), "main: \"the first\" 1 turns locked\n");
     drop(store);
     assert_eq!(shown(place.project.list()), "main: \"the first\" 1 turns\n");
 }
@@ -92,8 +92,8 @@ fn a_text_is_found_in_any_case_with_its_line() {
     session.step(send("one\nThe ÜBER Needle here"));
     store.save(&session).unwrap();
     let found = |text: &str| shown(place.project.find(text));
-    assert_eq!(found("über needle"), "main: \"one\" 1 turns held › The ÜBER Needle here\n");
-    assert_eq!(found("MAIN"), "main: \"one\" 1 turns held\n");
+    assert_eq!(found("über needle"), "main: \"one\" 1 turns locked › The ÜBER Needle here\n");
+    assert_eq!(found("MAIN"), "main: \"one\" 1 turns locked\n");
     assert_eq!(found("nowhere"), "");
 }
 
@@ -113,13 +113,13 @@ fn turns_in_the_journal_alone_are_listed_and_found() {
     }
     let title = Input::Title { title: "mine".into() };
     store.record(&session.clone(), &session.step(title).events, false).unwrap();
-    assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns held\n");
-    assert_eq!(shown(place.project.find("needle")), "main: \"mine\" 3 turns held › a needle\n");
+    assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns locked\n");
+    assert_eq!(shown(place.project.find("needle")), "main: \"mine\" 3 turns locked › a needle\n");
     // the journal of an older save adds nothing
     let journal = place.read("main.journal");
     store.settle(&session).unwrap();
     place.write("main.journal", journal.replace("\"three\"", "\"never\""));
-    assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns held\n");
+    assert_eq!(shown(place.project.list()), "main: \"mine\" 3 turns locked\n");
     assert_eq!(shown(place.project.find("never")), "");
 }
 

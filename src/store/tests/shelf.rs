@@ -143,10 +143,10 @@ fn kept(calls: usize) -> (Place, Project, Arc<Stopping>) {
 }
 
 /// Opens a session. The child of another test may hold its lock for a moment.
-fn open(project: &Project, id: &SessionId) -> Result<Opened, Barred> {
+fn open(project: &Project, id: &SessionId) -> Result<Opened, Unavailable> {
     loop {
         match project.open(id) {
-            Err(Barred::Held(_)) => std::thread::yield_now(),
+            Err(Unavailable::Locked(_)) => std::thread::yield_now(),
             opened => return opened,
         }
     }
@@ -215,7 +215,7 @@ fn a_stopped_deletion_leaves_the_session_here_or_in_the_trash() {
         let (place, project, disk) = kept(calls);
         let deleted = loop {
             match project.delete(&main_id()) {
-                Err(Barred::Held(_)) => std::thread::yield_now(),
+                Err(Unavailable::Locked(_)) => std::thread::yield_now(),
                 deleted => break deleted.is_ok(),
             }
         };

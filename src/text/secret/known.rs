@@ -8,7 +8,7 @@ pub(super) struct Known {
     keys: Vec<String>,
     /// The first bytes of these keys.
     first: [bool; 256],
-    held: String,
+    undecided: String,
     pub(super) count: usize,
 }
 
@@ -21,24 +21,24 @@ impl Known {
         for byte in keys.iter().filter_map(|it| it.bytes().next()) {
             first[usize::from(byte)] = true;
         }
-        Known { keys, first, held: String::new(), count: 0 }
+        Known { keys, first, undecided: String::new(), count: 0 }
     }
 
     pub(super) fn push(&mut self, text: &str) -> String {
         if self.keys.is_empty() {
             return text.to_owned();
         }
-        let mut held = mem::take(&mut self.held);
-        held.push_str(text);
-        let (out, done) = self.scan(&held, false);
-        held.drain(..done);
-        self.held = held;
+        let mut undecided = mem::take(&mut self.undecided);
+        undecided.push_str(text);
+        let (out, done) = self.scan(&undecided, false);
+        undecided.drain(..done);
+        self.undecided = undecided;
         out
     }
 
     pub(super) fn end(&mut self) -> String {
-        let held = mem::take(&mut self.held);
-        self.scan(&held, true).0
+        let undecided = mem::take(&mut self.undecided);
+        self.scan(&undecided, true).0
     }
 
     /// The text with keys replaced, and the number of bytes of the given text that it covers.

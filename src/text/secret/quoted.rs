@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-/// So many consecutive characters of the key count as a part of it.
+/// This many consecutive characters of the key count as a part of it.
 const RUN: usize = 8;
-/// So many last characters of the key count as a part of it, if they are a word of their own.
+/// A word of this many characters counts as a quotation of a key if the key ends with it.
 const LAST: std::ops::RangeInclusive<usize> = 4..=7;
 
 /// The text with `mark` instead of the key, of parts of the key, and of its rest beside asterisks.

@@ -151,7 +151,7 @@ proptest! {
     }
 }
 
-/// Neither an endless word nor an endless line of a private key is held back for ever.
+/// Neither an endless word nor an endless line of a private key is kept back for ever.
 #[test]
 fn the_text_that_is_held_back_is_bounded() {
     for (begin, more) in [("sk-", "a1"), ("-----BEGIN PRIVATE KEY-----", "ab"), ("x", "y")] {
@@ -161,7 +161,7 @@ fn the_text_that_is_held_back_is_bounded() {
         let mut out = String::new();
         for piece in text.as_bytes().chunks(1000) {
             out.push_str(&marking.push(std::str::from_utf8(piece).unwrap()));
-            assert!(marking.held.len() <= 20_000, "{}", marking.held.len());
+            assert!(marking.undecided.len() <= 20_000, "{}", marking.undecided.len());
         }
         out.push_str(&marking.end());
         assert_eq!((out, marking.count()), whole);

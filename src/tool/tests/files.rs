@@ -227,8 +227,8 @@ impl Workspace for Buffers {
     fn stamps(&self, paths: Vec<PathBuf>) -> BoxFuture<'_, Vec<Stamp>> {
         self.disk.stamps(paths)
     }
-    fn told(&self, path: &Path, text: &Text) {
-        self.disk.told(path, text);
+    fn model_knows(&self, path: &Path, text: &Text) {
+        self.disk.model_knows(path, text);
     }
     fn halt(&self, turn: TurnId) {
         self.disk.halt(turn);

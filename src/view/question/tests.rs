@@ -66,7 +66,7 @@ fn text_that_would_hide_the_rest_is_folded_and_says_its_size() {
 }
 
 #[test]
-fn of_a_long_command_head_and_tail_are_shown() {
+fn a_long_command_shows_its_head_and_tail() {
     let lines: Vec<String> = (1..=300).map(|n| format!("echo {n}")).collect();
     let question = Question::new(&format!("Run this?\n{}", lines.join("\n")));
     let shown = question.lines();

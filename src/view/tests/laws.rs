@@ -1,11 +1,11 @@
-//! However the updates are painted, the transcript is the same.
+//! The transcript is the same, however its updates are painted.
 
 use super::*;
 use crate::event::{Access, Failure};
 use crate::session;
 use proptest::prelude::*;
 
-/// One thing that happens, and how the paint after it goes.
+/// An event or progress, and whether the paint after it succeeds.
 #[derive(Debug, Clone)]
 struct Act {
     kind: u8,
@@ -30,7 +30,7 @@ fn act() -> impl Strategy<Value = Act> {
     })
 }
 
-/// A session as the agent drives it, and what its view is told.
+/// A session driven as the agent does it, and the messages to its view.
 struct Driven {
     session: Session,
     partial: Vec<Part>,
@@ -169,7 +169,7 @@ fn drive(acts: &[Act]) -> Vec<(Vec<Told>, u8)> {
     told
 }
 
-/// What is kept of a chat when it is opened again: words, prompts and calls with their results.
+/// The part of a chat that stays when it is opened again: texts, prompts, and calls with their results.
 fn lasting(view: &mut View) -> String {
     let mut buffer = Buffer::default();
     view.repaint();
@@ -184,9 +184,9 @@ fn lasting(view: &mut View) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// Paints in between, some of which fail, end in what one paint at the end shows; so does a repaint.
+    /// A chat painted in several steps, some of which fail, equals a chat painted once at the end; so does a repaint.
     #[test]
-    fn when_it_is_painted_makes_no_difference(acts in prop::collection::vec(act(), 0..50)) {
+    fn the_transcript_does_not_depend_on_when_it_is_painted(acts in prop::collection::vec(act(), 0..50)) {
         let (mut often, mut once) = (View::default(), View::default());
         let mut buffer = Buffer::default();
         for (told, paint) in drive(&acts) {
@@ -215,9 +215,9 @@ proptest! {
         prop_assert_eq!(&buffer, &at_the_end);
     }
 
-    /// A chat that is opened again shows what it showed.
+    /// A chat that is opened again shows the same texts, prompts and calls as before.
     #[test]
-    fn what_is_opened_again_is_what_was(acts in prop::collection::vec(act(), 0..50)) {
+    fn a_reopened_chat_shows_the_same_blocks(acts in prop::collection::vec(act(), 0..50)) {
         let mut driven = Driven::new();
         let mut live = View::default();
         for act in acts.iter().filter(|it| it.kind != 13) {
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn where_a_text_is_cut_makes_no_difference(whole in "[a-c*`üé😀\n\r m0;\u{1b}\\[\\]\u{7}\u{9b}]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
+    fn the_transcript_does_not_depend_on_where_a_text_is_cut(whole in "[a-c*`üé😀\n\r m0;\u{1b}\\[\\]\u{7}\u{9b}]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..8)) {
         let mut places: Vec<usize> = cuts.into_iter().filter(|it| whole.is_char_boundary(*it)).collect();
         places.extend([0, whole.len()]);
         places.sort_unstable();

@@ -4,7 +4,7 @@ use super::assert_valid;
 use super::script::play;
 use caliban::event::SessionId;
 use caliban::session::{Input, Session};
-use caliban::store::{Barred, Project};
+use caliban::store::{Project, Unavailable};
 use caliban::view::View;
 use serde_json::{Value, json};
 use std::fs;
@@ -61,7 +61,7 @@ fn edit(messages: &mut Vec<Value>, dice: &mut Dice) {
 fn opened(project: &Project) -> Option<Session> {
     loop {
         match project.open(&SessionId("main".into())) {
-            Err(Barred::Held(_)) => std::thread::yield_now(),
+            Err(Unavailable::Locked(_)) => std::thread::yield_now(),
             opened => return opened.unwrap().session,
         }
     }

@@ -7,7 +7,7 @@ use caliban::message::{
     Block, CallId, Input as Arguments, Reply, Stop, ToolAnswer, ToolCall, Usage,
 };
 use caliban::session::{Input, Session};
-use caliban::store::{Barred, Draft, Opened, Project, Store};
+use caliban::store::{Draft, Opened, Project, Store, Unavailable};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(super) fn open(disk: &Arc<FakeDisk>, dir: &Path) -> Opened {
     // a process that another test has just started holds for a moment what was open here, locks too
     loop {
         match project.open(&SessionId("main".into())) {
-            Err(Barred::Held(_)) => std::thread::yield_now(),
+            Err(Unavailable::Locked(_)) => std::thread::yield_now(),
             opened => return opened.unwrap(),
         }
     }

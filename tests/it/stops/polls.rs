@@ -17,7 +17,7 @@ use caliban::provider::endpoint::UserProvider;
 use caliban::provider::{Provider, Sampled};
 use caliban::reach::{Folders, Reach};
 use caliban::session::Session;
-use caliban::store::{Barred, Draft, Opened, Project};
+use caliban::store::{Draft, Opened, Project, Unavailable};
 use caliban::text::Text;
 use caliban::tool::{self, Arrival, Desk, Source, Stamp, Toolset, Unreadable, Workspace, lsp};
 use futures::future::{BoxFuture, FutureExt};
@@ -177,7 +177,7 @@ impl Workspace for Files {
         counted(&self.0, async move { vec![Stamp::Unknown; paths.len()] })
     }
 
-    fn told(&self, _: &Path, _: &Text) {}
+    fn model_knows(&self, _: &Path, _: &Text) {}
 
     fn halt(&self, _: TurnId) {}
 
@@ -230,7 +230,7 @@ pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
 fn opened(project: &Project, id: &SessionId) -> Opened {
     loop {
         match project.open(id) {
-            Err(Barred::Held(_)) => std::thread::yield_now(),
+            Err(Unavailable::Locked(_)) => std::thread::yield_now(),
             opened => return opened.unwrap(),
         }
     }
@@ -259,7 +259,7 @@ pub(super) fn setup(
         choice: Choice::default(),
         places: None,
         instead: None,
-        reads: None,
+        read_only: None,
         live: Vec::new(),
         recorded: Vec::new(),
         shown: false,

@@ -1,7 +1,7 @@
-//! What a command changes in files is found by a look at them before it and one after it: at those that git knows or
-//! would, and at those that the session has changed.
+//! Finds the files that a command changes, by comparing them before and after it: files that git tracks or would track,
+//! and files that the session has changed.
 
-use super::checkpoints::{By, Keeper, Planned};
+use super::checkpoints::{ChangedBy, Keeper, Planned};
 use crate::event::TurnId;
 use crate::regular;
 use crate::store::checkpoints::Content;
@@ -19,51 +19,53 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Files that are looked at: at a µs or two each a command waits 50 ms at most. In larger projects only those that the
-/// session has changed are.
+/// The most files that are compared: at one or two µs each a command waits 50 ms at most. In larger projects only the
+/// files that the session has changed are compared.
 const FILES: usize = 20_000;
-/// Bytes of one file, and of all, that are held while a command runs, because git could not give them back.
+/// The most bytes of one file, and of all files, that are kept in memory while a command runs, because git could not
+/// restore them.
 const LARGEST: u64 = 1 << 20;
 const ALL: u64 = 64 << 20;
-/// How long git is waited for.
+/// The longest wait for git.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Settings of git that name commands for the content of files.
+/// Git settings that name commands for the content of files.
 const FILTERS: &str = r"^filter\.";
-/// Files whose change by one command is kept: of more it is no work of the model's, but a build's.
+/// The most changed files of one command that are stored. If there are more, the command is a build rather than work on
+/// the files.
 const CHANGED: usize = 500;
 
-/// How files are before a command.
+/// The state of the files before a command.
 struct Before {
     root: PathBuf,
     files: BTreeMap<PathBuf, Seen>,
     is_git: bool,
 }
 
-/// A file.
+/// The state of one file.
 struct Seen {
     stamp: Stamp,
     origin: Origin,
-    /// Its permissions, where they are known and not as those of any new file.
+    /// The file's permissions, if they are known and differ from those of a new file.
     mode: Option<u32>,
 }
 
-/// Where a file's content comes from, once it is wanted.
+/// Where the earlier content of a file can be found.
 enum Origin {
-    Held(Content),
-    /// As git has it, under this name.
+    InMemory(Content),
+    /// In git, under this object name.
     Git(String),
-    /// Too large, or too much in all.
+    /// Nowhere: the file is too large, or all files together are.
     None,
 }
 
-/// Waits for the end of a command, however it ends.
+/// Watches a running command until it ends or is stopped.
 pub(super) struct Watch {
     end: oneshot::Sender<()>,
     looks: JoinHandle<()>,
 }
 
 impl Watch {
-    /// Looks at the files. `touched`: those that the session has changed.
+    /// Notes the state of the files. `touched` are the files that the session has changed.
     pub(super) async fn begin(
         root: &Path,
         touched: Vec<PathBuf>,
@@ -73,17 +75,17 @@ impl Watch {
         let before = Before::look(root.to_owned(), touched).await;
         let (end, ended) = oneshot::channel::<()>();
         let looks = tokio::spawn(async move {
-            // A call that is stopped lets go of the other end.
+            // A stopped call drops the sender.
             let _ = ended.await;
             let planned = before.changed().await;
             if !planned.is_empty() {
-                keeper.begin(By::Command(turn), planned).await;
+                keeper.begin(ChangedBy::Command(turn), planned).await;
             }
         });
         Watch { end, looks }
     }
 
-    /// The command has ended: what it changed is kept.
+    /// Stores the changes of the command, which has ended.
     pub(super) async fn end(self) {
         let _ = self.end.send(());
         let _ = self.looks.await;
@@ -107,10 +109,10 @@ impl Before {
                 let seen = Seen { stamp: disk::stamp(&path), origin, mode: it.mode };
                 files.insert(path, seen);
             }
-            let mut held = 0;
+            let mut loaded = 0;
             let others = others.into_iter().filter(|_| is_small);
             for path in touched.into_iter().chain(others) {
-                let (origin, mode) = hold(&path, &mut held);
+                let (origin, mode) = load(&path, &mut loaded);
                 let seen = Seen { stamp: disk::stamp(&path), origin, mode };
                 files.insert(path, seen);
             }
@@ -121,12 +123,13 @@ impl Before {
         tokio::task::spawn_blocking(look).await.unwrap_or(none)
     }
 
-    /// What is not as it was, at most `CHANGED` of it.
+    /// The files that have changed, at most `CHANGED` of them.
     async fn changed(mut self) -> Vec<Planned> {
         if self.is_git {
             let others = git(&self.root, &["ls-files", "-o", "-z", "--exclude-standard"]).await;
             for path in paths(&self.root, &others.unwrap_or_default()) {
-                let (stamp, origin) = (Stamp::Disk(String::new()), Origin::Held(Content::Absent));
+                let (stamp, origin) =
+                    (Stamp::Disk(String::new()), Origin::InMemory(Content::Absent));
                 self.files.entry(path).or_insert(Seen { stamp, origin, mode: None });
             }
         }
@@ -139,7 +142,7 @@ impl Before {
         let mut planned = Vec::new();
         for (path, seen) in found {
             let before = match seen.origin {
-                Origin::Held(content) => content,
+                Origin::InMemory(content) => content,
                 Origin::Git(name) => match of_git(&root, &path, &name).await {
                     Some(content) => content,
                     None => continue,
@@ -155,28 +158,28 @@ impl Before {
     }
 }
 
-/// A file that git would not give back as it is, and its permissions.
-fn hold(path: &Path, held: &mut u64) -> (Origin, Option<u32>) {
+/// Loads a file that git could not restore, and its permissions. `loaded` counts the bytes of all loaded files.
+fn load(path: &Path, loaded: &mut u64) -> (Origin, Option<u32>) {
     let (size, mode) = match fs::symlink_metadata(path) {
         Ok(it) if it.is_file() => (it.len(), Some(it.permissions().mode() & 0o7777)),
         Ok(_) => return (Origin::None, None),
-        Err(_) => return (Origin::Held(Content::Absent), None),
+        Err(_) => return (Origin::InMemory(Content::Absent), None),
     };
-    if size > LARGEST || *held + size > ALL {
+    if size > LARGEST || *loaded + size > ALL {
         return (Origin::None, mode);
     }
-    *held += size;
-    (regular::read(path).map_or(Origin::None, |it| Origin::Held(Content::of(it))), mode)
+    *loaded += size;
+    (regular::read(path).map_or(Origin::None, |it| Origin::InMemory(Content::of(it))), mode)
 }
 
-/// What git has of a file.
+/// A file in git's index.
 struct Entry {
     path: String,
     name: String,
     mode: Option<u32>,
 }
 
-/// A line of `git ls-files -s`. Links and submodules are left out.
+/// Parses a line of `git ls-files -s`. Symbolic links and submodules are left out.
 fn entry(line: &[u8]) -> Option<Entry> {
     let (about, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
     let mut words = about.split(' ');
@@ -200,9 +203,9 @@ async fn of_git(root: &Path, path: &Path, name: &str) -> Option<Content> {
     git(root, &["cat-file", "--filters", &of, name]).await.map(Content::of)
 }
 
-/// What git says; `None` where it says nothing good, or there is none. The repository may be anybody's: nothing that its
-/// own configuration names is run, no file system monitor, no filter, no fetch of what is missing. Filters that the user
-/// has configured (LFS) run as for any other git. No lock is taken that a command of the user's would meet.
+/// The output of git; `None` if git fails or is not installed. The repository is untrusted: no command that its own
+/// configuration names runs (file system monitor, filters, fetching missing objects). Filters from the user's
+/// configuration (LFS) run as usual. No lock is taken that could block a git command of the user.
 async fn git(root: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let listed =
         ["config", "--includes", "--show-scope", "--name-only", "-z", "--get-regexp", FILTERS];
@@ -236,7 +239,8 @@ async fn output(command: &mut Command) -> Option<Output> {
     timeout(PATIENCE, command.output()).await.ok()?.ok()
 }
 
-/// Of `git config --show-scope --name-only -z` the names that the repository sets, not the user or the system.
+/// The names in the output of `git config --show-scope --name-only -z` that the repository sets, not the user or the
+/// system.
 fn filters(listed: &[u8]) -> BTreeSet<&[u8]> {
     let words: Vec<&[u8]> = listed.split(|it| *it == 0).collect();
     let is_users = |scope: &[u8]| matches!(scope, b"system" | b"global" | b"command");
@@ -248,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_the_users_or_do_not_run() {
+    fn only_filters_of_the_user_run() {
         let listed =
             b"global\0filter.lfs.clean\0local\0filter.a=b\nc.clean\0worktree\0filter.x.process\0\
             local\0filter.a=b\nc.clean\0";

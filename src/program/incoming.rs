@@ -1,116 +1,118 @@
-//! What comes to the program, which lanes it needs, and what its tasks come to.
+//! The messages of the program's loop, the lanes that each needs, and the results of the program's tasks.
 
 use super::Program;
 use super::archive::Archive;
-use super::barred::Begin;
+use super::commands;
 use super::connect::Connected;
 use super::lanes::Lane;
-use super::said;
+use super::unavailable::Source;
 use crate::agent::Command;
 use crate::conversation::report::{Copy, Level, Wish};
 use crate::event::SessionId;
 use crate::nvim::reviews::Verdict;
-use crate::nvim::voice::Handle;
+use crate::nvim::session_link::Handle;
 use crate::nvim::wire::{Claim, FromNvim, Way};
 use crate::provider::endpoint::Chosen;
 use crate::provider::probe;
 use crate::store::{Draft, Holder, Recorded};
 
-/// All that comes to the program.
-pub(super) enum News {
-    /// The editor says something to a session, by the name that it knows.
-    Told(SessionId, Box<Command>),
-    /// The editor says something else.
-    Said(Box<FromNvim>),
-    /// A session wants something of the program.
-    Wished(Handle, Wish),
-    /// A task has ended.
-    Done(Done),
+/// A message to the program's loop.
+pub(super) enum Incoming {
+    /// A command of the editor to the session with this name.
+    SessionCommand(SessionId, Box<Command>),
+    /// Any other message of the editor.
+    Editor(Box<FromNvim>),
+    /// A session's agent asks the program for something.
+    Wish(Handle, Wish),
+    /// A task of the program has ended.
+    TaskDone(Done),
 }
 
-impl News {
-    pub(super) fn said(message: FromNvim) -> News {
-        match said::command(message) {
-            Ok((session, command)) => News::Told(session, Box::new(command)),
-            Err(message) => News::Said(message),
+impl Incoming {
+    pub(super) fn from_editor(message: FromNvim) -> Incoming {
+        match commands::session_command(message) {
+            Ok((session, command)) => Incoming::SessionCommand(session, Box::new(command)),
+            Err(message) => Incoming::Editor(message),
         }
     }
 }
 
-/// What a task has come to, and the lanes that it had.
+/// The results of a task, and the lanes that it had.
 pub(super) struct Done {
     pub(super) lanes: Vec<Lane>,
     pub(super) outcomes: Vec<Outcome>,
 }
 
-/// One thing that a task has come to.
+/// One result of a task.
 pub(super) enum Outcome {
-    /// A session begins here.
+    /// A session is ready to begin.
     Start(Box<Start>),
-    /// The session that was used last, if there was one.
+    /// The session that was used last in this project, if any.
     Last(Option<SessionId>),
-    /// The model of a server on this machine, if one was found.
+    /// The model of a server on this machine, if one runs.
     Local(Option<Chosen>),
-    /// Another Neovim has the session: the user is asked what to do.
-    Held(SessionId, Holder),
-    /// Another Neovim has the session, and may be on its way out.
+    /// Another Neovim has the session open. The user is asked what to do.
+    Locked(SessionId, Holder),
+    /// Another Neovim has the session open and may be about to end.
     Leaving(SessionId),
-    /// Nobody has the session any more: it may be looked at.
+    /// No Neovim has the session open any more.
     Free(SessionId),
-    /// `was_last`: the session was the one to come back to.
+    /// `was_last`: it was the session that opens when Neovim starts.
     Renamed {
         session: Handle,
         to: SessionId,
         was_last: bool,
     },
-    /// The session is closed. `is_gone`: its chat goes too.
+    /// The session is closed. `is_gone`: its chat closes too.
     Deleted {
         session: SessionId,
         is_gone: bool,
     },
-    /// A review is settled, for which the editor names this session.
+    /// The verdicts of a settled review. The editor names this session for the review.
     Judged(SessionId, Vec<Verdict>),
-    /// A key was tried.
+    /// A key was tried and perhaps stored.
     Connected(Connected),
     Notice(Level, String),
 }
 
-/// A session that is about to begin here, with all that the disk says about it.
+/// A session that is about to begin, with all that the disk holds about it.
 pub(super) struct Start {
     pub(super) id: SessionId,
-    pub(super) begin: Begin,
-    /// The session that this one stands for, and why, where that is to be said.
-    pub(super) barred: Option<(SessionId, String)>,
-    /// The chat is to show it.
+    pub(super) source: Source,
+    /// The session in whose place this one opens, and the reason; an empty reason is not shown.
+    pub(super) in_place_of: Option<(SessionId, String)>,
+    /// Whether the chat shows the session at once.
     pub(super) shown: bool,
-    /// The reviews that the editor is to take up again.
+    /// The reviews that the editor has to reopen.
     pub(super) recorded: Vec<Recorded>,
-    /// What was typed where the session could only be read.
+    /// The text in the composer of a session that could only be read.
     pub(super) unsent: Draft,
-    /// Something of it is on disk.
+    /// Whether the session has a file on disk.
     pub(super) is_kept: bool,
-    /// How many conversations the project has.
+    /// The number of conversations of the project.
     pub(super) others: usize,
-    /// Where else this repository has conversations, if it has none here.
+    /// If the project has no conversations: another folder of the same repository that has some.
     pub(super) relative: Option<String>,
     /// A warning about the project's folder.
     pub(super) warning: Option<String>,
 }
 
 impl Program {
-    /// Does what comes, unless it is about a session that a task has: then it waits.
-    pub(super) fn step(&mut self, news: News) {
-        let lanes = self.lanes_of(&news);
-        match self.lanes.admit(&lanes, news) {
-            Some(News::Told(session, command)) => self.told(session, *command),
-            Some(News::Said(message)) => self.handle(*message),
-            Some(News::Wished(session, wish)) => self.wish(session, wish),
-            Some(News::Done(done)) => self.done(done),
+    /// Handles a message. If a task has one of its sessions, the message waits for the end of that task.
+    pub(super) fn step(&mut self, incoming: Incoming) {
+        let lanes = self.lanes_of(&incoming);
+        match self.lanes.admit(&lanes, incoming) {
+            Some(Incoming::SessionCommand(session, command)) => {
+                self.session_command(session, *command);
+            }
+            Some(Incoming::Editor(message)) => self.handle(*message),
+            Some(Incoming::Wish(session, wish)) => self.wish(session, wish),
+            Some(Incoming::TaskDone(done)) => self.done(done),
             None => (),
         }
     }
 
-    /// Begins a task. What is about one of its lanes waits for the end of it.
+    /// Begins a task. Messages that need one of its lanes wait until the task ends.
     pub(super) fn begin<Work>(&mut self, lanes: Vec<Lane>, work: impl FnOnce(Archive) -> Work)
     where
         Work: Future<Output = Vec<Outcome>> + Send + 'static,
@@ -118,14 +120,14 @@ impl Program {
         self.lanes.begin(&lanes);
         let (work, done) = (work(self.archive.clone()), self.done.clone());
         tokio::spawn(async move {
-            // Also a task that dies of a fault of ours ends.
+            // A task that panics ends too, without results.
             let outcomes = tokio::spawn(work).await.unwrap_or_default();
-            // The program waits for it, or is ending.
+            // The send fails only when the program is ending.
             let _ = done.send(Done { lanes, outcomes });
         });
     }
 
-    /// Begins a task that opens a session. The first of them also looks for a model server on this machine.
+    /// Begins a task that opens a session. The first such task also looks for a model server on this machine.
     pub(super) fn begin_opening<Work>(
         &mut self,
         lanes: Vec<Lane>,
@@ -147,13 +149,13 @@ impl Program {
         });
     }
 
-    /// Begins a task that opens a session, and has work with the disk alone.
-    pub(super) fn open_apart(
+    /// Begins a task that opens a session and only works with the disk.
+    pub(super) fn open_on_thread(
         &mut self,
         lanes: Vec<Lane>,
         work: impl FnOnce(&Archive) -> Vec<Outcome> + Send + 'static,
     ) {
-        self.begin_opening(lanes, |archive| async move { archive.apart(work).await });
+        self.begin_opening(lanes, |archive| async move { archive.on_thread(work).await });
     }
 
     fn done(&mut self, done: Done) {
@@ -161,8 +163,8 @@ impl Program {
         for outcome in done.outcomes {
             self.outcome(outcome);
         }
-        for news in waiting {
-            self.step(news);
+        for incoming in waiting {
+            self.step(incoming);
         }
         for lane in done.lanes {
             if let Lane::Session(session) = lane
@@ -178,12 +180,12 @@ impl Program {
             Outcome::Start(start) => self.start(*start),
             Outcome::Last(last) => {
                 let session = Some(last.unwrap_or_else(|| SessionId("main".into())));
-                self.step(News::said(FromNvim::Open { session }));
+                self.step(Incoming::from_editor(FromNvim::Open { session }));
             }
             Outcome::Local(local) => self.default_model(local),
-            Outcome::Held(session, holder) => self.offer(session, holder),
+            Outcome::Locked(session, holder) => self.offer(session, holder),
             Outcome::Leaving(session) => self.look_later(session),
-            Outcome::Free(session) => self.step(News::said(FromNvim::Look { session })),
+            Outcome::Free(session) => self.step(Incoming::from_editor(FromNvim::Look { session })),
             Outcome::Renamed { session, to, was_last } => self.renamed(session, to, was_last),
             Outcome::Deleted { session, is_gone } => self.deleted(session, is_gone),
             Outcome::Judged(session, verdicts) => {
@@ -196,27 +198,28 @@ impl Program {
         }
     }
 
-    /// The lanes that have to be free for it.
-    pub(super) fn lanes_of(&self, news: &News) -> Vec<Lane> {
-        let lanes: Vec<Option<Handle>> = match news {
-            News::Told(session, _) => vec![self.sessions.find(session)],
-            News::Said(message) => return self.lanes_of_message(message),
-            News::Wished(_, Wish::New { .. }) => return vec![Lane::Unnamed],
-            News::Wished(session, Wish::Rename { text }) => {
+    /// The lanes that have to be free before a message is handled.
+    pub(super) fn lanes_of(&self, incoming: &Incoming) -> Vec<Lane> {
+        let lanes: Vec<Option<Handle>> = match incoming {
+            Incoming::SessionCommand(session, _) => vec![self.sessions.find(session)],
+            Incoming::Editor(message) => return self.lanes_of_message(message),
+            Incoming::Wish(_, Wish::New { .. }) => return vec![Lane::Unnamed],
+            Incoming::Wish(session, Wish::Rename { text }) => {
                 vec![Some(*session), self.whose(text.trim())]
             }
-            News::Wished(session, Wish::Copy(Copy { name, .. })) => {
+            Incoming::Wish(session, Wish::Copy(Copy { name, .. })) => {
                 vec![Some(*session), name.as_ref().and_then(|it| self.whose(it))]
             }
-            // A task without lanes has waited for another Neovim.
-            News::Done(Done { lanes, outcomes }) if lanes.is_empty() => {
+            // Only a task that waits for another Neovim has no lanes. Its session may have been opened here in the
+            // meantime.
+            Incoming::TaskDone(Done { lanes, outcomes }) if lanes.is_empty() => {
                 let starts = outcomes.iter().filter_map(|it| match it {
                     Outcome::Start(start) => Some(self.sessions.named(&start.id)),
                     _ => None,
                 });
                 starts.collect()
             }
-            News::Wished(..) | News::Done(_) => Vec::new(),
+            Incoming::Wish(..) | Incoming::TaskDone(_) => Vec::new(),
         };
         lanes.into_iter().flatten().map(Lane::Session).collect()
     }
@@ -228,7 +231,7 @@ impl Program {
             }
             FromNvim::New { .. } => return vec![Lane::Unnamed],
             FromNvim::Open { session: None } => vec![self.current],
-            // These are about a name on the disk, not about a session that had it once.
+            // These mean a name on disk, not a session that had the name before.
             FromNvim::Open { session: Some(session) } | FromNvim::Look { session } => {
                 vec![self.sessions.named(session)]
             }
@@ -246,12 +249,12 @@ impl Program {
         lanes.into_iter().flatten().map(Lane::Session).collect()
     }
 
-    /// The session that the editor names for a review, and the one that is told its verdict.
+    /// The session that the editor names for a review, and the session that gets the verdict.
     pub(super) fn lanes_of_review(&self, session: &SessionId) -> [Option<Handle>; 2] {
         [self.sessions.find(session), self.judged_for(session)]
     }
 
-    /// The session that has a name now.
+    /// The session that has this name now.
     fn whose(&self, name: &str) -> Option<Handle> {
         self.sessions.named(&SessionId(name.to_owned()))
     }

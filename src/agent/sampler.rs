@@ -1,4 +1,4 @@
-//! The models that are asked: which one, with what request, and what its replies say of it.
+//! Sends requests to models, and takes in what a reply says about its model, cost and cache.
 
 use super::cache::Cached;
 use super::models::{self, Models};
@@ -18,28 +18,28 @@ use crate::tool::{self, Desk};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The request that went out last, and the door it went through.
+/// The last request, and the provider that it went to.
 pub(super) type Sent = (Arc<dyn Provider>, Arc<Request>);
 
-pub(super) struct Asking {
+pub(super) struct Sampler {
     pub(super) models: Models,
-    /// The model is asked for a title.
+    /// Whether to ask the model for a title.
     pub(super) titles: bool,
-    /// Where edits are counted, if they are.
+    /// The file in which edits are counted; `None` if they are not counted.
     tally: Option<PathBuf>,
     pub(super) sent: Option<Sent>,
-    /// What the last answered request left in its provider's cache.
+    /// The last answered request, and the state of its provider's cache after it.
     pub(super) cached: Option<Cached>,
-    /// Percent of the last request that the provider had in its cache.
+    /// The percentage of the last request that the provider read from its cache.
     pub(super) hit: Option<u32>,
 }
 
-impl Asking {
-    pub(super) fn new(models: Models, titles: bool, tally: Option<PathBuf>) -> Asking {
-        Asking { models, titles, tally, sent: None, cached: None, hit: None }
+impl Sampler {
+    pub(super) fn new(models: Models, titles: bool, tally: Option<PathBuf>) -> Sampler {
+        Sampler { models, titles, tally, sent: None, cached: None, hit: None }
     }
 
-    /// How a model writes its edits.
+    /// The format in which a model writes its edits.
     pub(super) fn format(&self, model: &str) -> Format {
         self.models.resolve(model).map_or(Format::default(), |it| it.facts.edits)
     }
@@ -49,8 +49,8 @@ impl Asking {
         Some(Tally { file, model: model.to_owned(), format })
     }
 
-    /// What a text chooses: a model's full name, settings behind it (`thinking=high`), or only these for the present
-    /// model.
+    /// The model and settings that a text chooses: a model's full name, settings like `thinking=high`, or both.
+    /// Settings alone are for the current model.
     pub(super) fn chosen(&self, now: &Session, text: &str) -> Result<(Chosen, Tuning), String> {
         let (model, tuning) = Tuning::parse(text)?;
         Ok(match model {
@@ -62,30 +62,31 @@ impl Asking {
     /// Sends the conversation to its model.
     pub(super) fn sample(
         &mut self,
-        of: &mut Conversation,
+        conversation: &mut Conversation,
         desk: &Desk,
         work: &mut Turn,
         turn: TurnId,
     ) {
-        let (provider, chosen) = match self.models.provider(&of.session.model) {
+        let (provider, chosen) = match self.models.provider(&conversation.session.model) {
             Ok(found) => found,
             Err(failure) => return work.fail(turn, failure),
         };
         let base = Request {
             tools: desk.tools.specs(chosen.facts.edits),
-            thread: work::thread(&desk.root, &of.id),
-            ..self.models.request(&chosen, of.session.tuning)
+            thread: work::thread(&desk.root, &conversation.id),
+            ..self.models.request(&chosen, conversation.session.tuning)
         };
-        of.read_outputs();
-        let request = Arc::new(request::build(&of.session, base));
+        conversation.read_outputs();
+        let request = Arc::new(request::build(&conversation.session, base));
         self.sent = Some((provider.clone(), request.clone()));
         work.sample(turn, provider, request);
     }
 
-    /// What becomes of a request that failed. `by`: the model that was asked; `partial`: what came of its reply.
+    /// Turns a failed request into an input. `by` is the model that was asked, `partial` the part of the reply that had
+    /// arrived.
     pub(super) fn failed(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         turn: TurnId,
         failure: Failure,
         by: String,
@@ -99,45 +100,48 @@ impl Asking {
             && had(parameter)
             && let Ok(chosen) = self.models.resolve(&by)
         {
-            let told = self.learn(of, &chosen, parameter);
+            let told = self.learn(conversation, &chosen, parameter);
             return Input::Repeat { turn, told };
         }
         Input::Failed { turn, failure, by, partial, dice: work::dice() }
     }
 
-    /// Notes what a server has refused, here and for all conversations. Gives what the user is told, the first time.
+    /// Leaves a refused parameter out from now on, in all conversations. Returns the sentence for the user the first
+    /// time.
     fn learn(
         &mut self,
-        of: &Conversation,
+        conversation: &Conversation,
         chosen: &Chosen,
         parameter: Parameter,
     ) -> Option<String> {
         let model = models::full_name(chosen);
         let is_new = self.models.leave_out(&model, parameter);
-        of.wish(Wish::LeaveOut { model, parameter });
+        conversation.wish(Wish::LeaveOut { model, parameter });
         is_new.then(|| self.models.left_out(chosen, parameter))
     }
 
-    /// Takes in what a reply says of its model, of its price and of the provider's cache.
-    pub(super) fn replied(&mut self, to: &mut Conversation, desk: &Desk, reply: &Reply) {
-        self.warn_of_model(to, reply);
-        self.warn_of_window(to, reply);
+    /// Takes in what a reply says about its model, its window, its cost and the provider's cache.
+    pub(super) fn replied(&mut self, conversation: &mut Conversation, desk: &Desk, reply: &Reply) {
+        self.warn_of_model(conversation, reply);
+        self.warn_of_window(conversation, reply);
         self.watch_cache(reply);
-        self.account(to, reply);
-        self.count_malformed(to, desk, reply);
+        self.account(conversation, reply);
+        self.count_malformed(conversation, desk, reply);
     }
 
-    /// A call that cannot even be read is an edit that missed.
-    fn count_malformed(&self, of: &Conversation, desk: &Desk, reply: &Reply) {
+    /// Counts edit calls with malformed arguments as edits that did not fit.
+    fn count_malformed(&self, conversation: &Conversation, desk: &Desk, reply: &Reply) {
         let missed = reply.calls().take(MAX_CALLS);
         let missed = missed.filter(|it| tool::is_malformed_edit(desk, it)).count();
         let count = Count { fitted: 0, missed: u64::try_from(missed).unwrap_or(0) };
-        let Some(tally) = self.tally(&of.session.model).filter(|_| missed > 0) else { return };
+        let Some(tally) = self.tally(&conversation.session.model).filter(|_| missed > 0) else {
+            return;
+        };
         tokio::task::spawn_blocking(move || tally.add(count));
     }
 
-    /// What the reply cost, and how much of the request the provider knew.
-    fn account(&mut self, to: &mut Conversation, reply: &Reply) {
+    /// Adds the cost of a reply, and measures how much of the request came from the provider's cache.
+    fn account(&mut self, conversation: &mut Conversation, reply: &Reply) {
         let usage = reply.usage;
         if usage.total() == 0 || self.models.is_tour(&reply.by) {
             return;
@@ -145,39 +149,39 @@ impl Asking {
         self.hit = (usage.read() > 0)
             .then(|| u32::try_from(100 * usage.cache_read / usage.read()).unwrap_or(0));
         let price = self.models.resolve(&reply.by).ok().and_then(|it| it.facts.price);
-        to.take(Input::Spend { cost: price.map(|it| it.of(usage)) });
+        conversation.take(Input::Spend { cost: price.map(|it| it.of(usage)) });
     }
 
-    fn warn_of_model(&self, to: &mut Conversation, reply: &Reply) {
-        // A deployment of Azure's is called what its owner likes.
-        let chosen = self.models.resolve(&to.session.model);
+    fn warn_of_model(&self, conversation: &mut Conversation, reply: &Reply) {
+        // The owner of an Azure deployment chooses its name.
+        let chosen = self.models.resolve(&conversation.session.model);
         if chosen.is_ok_and(|it| it.endpoint.is_azure()) {
             return;
         }
-        if let Some(text) = models::substituted(&to.session.model, &reply.model)
-            && !to.was_told(&text)
+        if let Some(text) = models::substituted(&conversation.session.model, &reply.model)
+            && !conversation.was_told(&text)
         {
-            to.take(Input::Tell { text });
+            conversation.take(Input::Tell { text });
         }
     }
 
-    fn warn_of_window(&self, to: &mut Conversation, reply: &Reply) {
+    fn warn_of_window(&self, conversation: &mut Conversation, reply: &Reply) {
         let Ok(chosen) = self.models.resolve(&reply.by) else { return };
         let Some((_, request)) = &self.sent else { return };
-        to.tell_once(models::truncated(&chosen, request, reply.usage));
+        conversation.tell_once(models::truncated(&chosen, request, reply.usage));
     }
 
-    /// Shows the last request as it went out.
-    pub(super) fn show_request(&self, to: &Conversation) {
+    /// Shows the last request as it was sent.
+    pub(super) fn show_request(&self, conversation: &Conversation) {
         let shown = self.sent.as_ref().map(|(provider, request)| provider.shown(request));
         let text = match shown {
             Some(Some((about, body))) => {
                 let body = self.models.without_keys(body);
-                return to.show(Show::Now(Report::Request { about, body }));
+                return conversation.show(Show::Now(Report::Request { about, body }));
             }
             Some(None) => "The tour sends nothing.",
             None => "Nothing has been sent in this conversation since it was opened.",
         };
-        to.notice(Level::Info, text.into());
+        conversation.notice(Level::Info, text.into());
     }
 }

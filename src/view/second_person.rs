@@ -1,6 +1,6 @@
-//! Notes to the model, in the words for the user who reads along: to the model they are "the user", here they are "you".
+//! Rewords notes to the model for the user who reads them in the chat: "the user" becomes "you".
 
-/// How lines of such notes begin, and how they begin here.
+/// Beginnings of lines in such notes, and their words for the user.
 const BEGINNINGS: [(&str, &str); 9] = [
     ("The user accepted ", "You accepted "),
     ("The user rejected ", "You rejected "),
@@ -16,13 +16,13 @@ const BEGINNINGS: [(&str, &str); 9] = [
     ("Its buffer holds the user's own unsaved text", "Its buffer holds your own unsaved text"),
 ];
 
-/// How they end.
+/// Ends of lines, and their words for the user.
 const ENDS: [(&str, &str); 2] = [
     ("; the user may still review it.", "; you may still review it."),
     ("; the user may still undo it.", "; you may still undo it."),
 ];
 
-/// A note with "you" in the sentences that are Caliban's; lines of files that it quotes stay.
+/// Rewords Caliban's own sentences in a note. Quoted lines of files stay as they are.
 pub(super) fn worded(note: &str) -> String {
     let lines = note.split('\n').enumerate().map(|(n, line)| {
         let known = BEGINNINGS.iter().find_map(|(from, to)| Some((line.strip_prefix(from)?, to)));
@@ -30,7 +30,7 @@ pub(super) fn worded(note: &str) -> String {
         match (known, end) {
             (Some((rest, to)), _) => format!("{to}{rest}"),
             (None, Some((rest, to))) => format!("{rest}{to}"),
-            // the counts of a verdict, which are its first line
+            // the first line of a verdict counts the user's decisions
             (None, None) if n == 0 && line.starts_with("Of ") => {
                 line.replace(" reworked by the user", " reworked by you")
             }
@@ -43,21 +43,21 @@ pub(super) fn worded(note: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Revision, Told, outcome, reasons};
+    use crate::edit::{Reported, Revision, outcome, reasons};
     use crate::text::Text;
 
-    /// What the model hears of one verdict, as the user reads it.
+    /// A verdict in the words for the user. `settled` is the file's text after the review.
     fn verdict(settled: &str, why: &str) -> String {
         let text = |it: &str| Text::from_lines_joined(it, true, false, false);
         let (before, after) = (text("a\nb\nc\nd"), text("A\nb\nc\nThe user accepted"));
         let part = Revision { before: &before, after: &after };
         let given = ["A".to_owned()];
         let reasons = reasons(part, [(&given[..], why)].into_iter().filter(|it| !it.1.is_empty()));
-        worded(&outcome(part, Some(&text(settled))).say("a.rs", &reasons, &mut Told::default()))
+        worded(&outcome(part, Some(&text(settled))).say("a.rs", &reasons, &mut Reported::default()))
     }
 
     #[test]
-    fn a_verdict_speaks_to_the_user() {
+    fn a_verdict_addresses_the_user_as_you() {
         expect_test::expect![[r"
             You accepted 2 changes in a.rs.
             --
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sentence_about_the_user_is_turned_round() {
+    fn every_sentence_about_the_user_is_reworded() {
         for (from, to) in BEGINNINGS {
             assert_eq!(worded(&format!("x\n{from}y")), format!("x\n{to}y"));
             assert!(!to.contains("user"));

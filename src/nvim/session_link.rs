@@ -1,4 +1,4 @@
-//! What one session says to the editor: each message goes out under the name that the session has at that moment.
+//! One session's link to the editor. Each message goes out under the name that the session has at that moment.
 
 use super::link::Editor;
 use super::wire::ToNvim;
@@ -6,8 +6,8 @@ use crate::event::SessionId;
 use rmpv::Value;
 use tokio::sync::watch;
 
-/// A session while it runs. No other session has the same handle, not even one that gets the same name later. A
-/// handle is stored nowhere, and the editor never hears of it.
+/// Identifies a running session. No other session gets the same handle, not even one that gets the same name later.
+/// Handles are never stored, and the editor does not know them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Handle(u32);
 
@@ -19,23 +19,23 @@ impl Handle {
 }
 
 #[derive(Clone)]
-pub struct Voice {
+pub struct SessionLink {
     pub session: Handle,
     pub editor: Editor,
     name: watch::Receiver<SessionId>,
 }
 
-impl Voice {
-    pub fn new(session: Handle, editor: Editor, name: watch::Receiver<SessionId>) -> Voice {
-        Voice { session, editor, name }
+impl SessionLink {
+    pub fn new(session: Handle, editor: Editor, name: watch::Receiver<SessionId>) -> SessionLink {
+        SessionLink { session, editor, name }
     }
 
-    /// The session's name at this moment.
+    /// The session's current name.
     pub fn name(&self) -> SessionId {
         self.name.borrow().clone()
     }
 
-    /// Whether the session has ended. Another one may have its name.
+    /// Whether the session has ended. Another session may have its name.
     pub fn is_over(&self) -> bool {
         self.name.has_changed().is_err()
     }
@@ -45,7 +45,7 @@ impl Voice {
         self.editor.call(message(self.name())).await
     }
 
-    /// Sends a message whose answer says nothing.
+    /// Sends a message and ignores its answer.
     pub fn tell(&self, message: impl FnOnce(SessionId) -> ToNvim) {
         self.editor.tell(message(self.name()));
     }

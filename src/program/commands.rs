@@ -1,4 +1,4 @@
-//! What the editor says to one session, as that session's agent takes it.
+//! Converts the editor's messages to one session into the commands of that session's agent.
 
 use crate::agent::{Act, Command};
 use crate::event::{Ruling, SessionId};
@@ -7,8 +7,8 @@ use crate::nvim::wire::{FromNvim, WireRuling};
 use crate::session::Cut;
 use crate::store::Draft;
 
-/// The session and the command; or the message, if it is for the program.
-pub(super) fn command(message: FromNvim) -> Result<(SessionId, Command), Box<FromNvim>> {
+/// The session's name and the command. An error returns a message that is for the program.
+pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command), Box<FromNvim>> {
     Ok(match message {
         FromNvim::Send { session, text, context, steer } => {
             (session, Command::Send { text, context, steer })

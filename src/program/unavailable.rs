@@ -1,0 +1,131 @@
+//! Sessions that cannot be opened: another Neovim has the session open, its file is damaged, or a newer Caliban wrote
+//! the file. Such a session can be read, copied or taken over.
+
+use super::Program;
+use super::archive::OpenRequest;
+use super::incoming::Outcome;
+use super::lanes::Lane;
+use crate::conversation::report::Level;
+use crate::event::SessionId;
+use crate::nvim::wire::{Claim, Held, ToNvim, Way, Yield};
+use crate::session::Session;
+use crate::store::{self, Holder, Opened};
+use std::time::Duration;
+
+/// How long opening a session waits for another Neovim's lock: that Neovim may be about to end.
+const HANDOVER: Duration = Duration::from_millis(500);
+
+/// How long it waits after the other Neovim was asked for the session. Its user may be in the middle of something.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the content of a beginning session comes from.
+pub(super) enum Source {
+    Opened(Box<Opened>),
+    /// In memory only. The session may hold what could be read of one that cannot be opened.
+    InMemory(Box<Session>),
+    /// Read-only; the text says why, and what to do.
+    ReadOnly(Box<Session>, String),
+}
+
+impl Source {
+    pub(super) fn of(opened: Opened) -> Source {
+        Source::Opened(Box::new(opened))
+    }
+
+    /// An empty session that is never saved.
+    pub(super) fn in_memory() -> Source {
+        Source::InMemory(Box::default())
+    }
+}
+
+impl Program {
+    /// Opens a session from disk. If that is not possible, the session opens read-only or a new one opens in its place.
+    pub(super) fn load(&mut self, id: SessionId) {
+        let asked = self.open_request(false);
+        let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
+        self.begin_opening(lanes, |archive| async move {
+            let opened = archive.open_within(&id, HANDOVER).await;
+            archive.on_thread(move |it| it.loaded(id, opened, &asked)).await
+        });
+    }
+
+    /// The program's state that a task needs to open a session.
+    pub(super) fn open_request(&self, shown: bool) -> OpenRequest {
+        OpenRequest { shown, has_current: self.current.is_some(), taken: self.sessions.taken() }
+    }
+
+    /// Has the editor ask the user what to do with a session that another Neovim has open.
+    pub(super) fn offer(&self, session: SessionId, Holder { by, server }: Holder) {
+        self.editor.tell(ToNvim::Held(Held { session, by, server }));
+    }
+
+    /// The user's choice for a session that another Neovim has open: read it, copy it or take it over.
+    pub(super) fn claim(&mut self, Claim { session, way, root }: Claim) {
+        if !store::is_name(&session.0) {
+            return self.bad_name(&session.0);
+        }
+        let taken = self.sessions.taken();
+        match way {
+            Way::Read => {
+                let lanes = vec![Lane::Session(self.sessions.reserve(&session))];
+                self.open_on_thread(lanes, move |it| it.read(session, true));
+            }
+            Way::Fork => {
+                let of = self.sessions.reserve(&session);
+                let read_only = self.sessions.read_only(of);
+                self.open_on_thread(vec![Lane::Session(of)], move |it| {
+                    it.fork(session, root.as_deref(), read_only, &taken)
+                });
+            }
+            Way::Take => self.take_over(session),
+        }
+    }
+
+    /// Takes the session over from the other Neovim. A read-only chat of it goes on in the meantime, so this needs no
+    /// lane.
+    fn take_over(&mut self, session: SessionId) {
+        self.begin_opening(Vec::new(), |archive| async move {
+            match archive.open_within(&session, PATIENCE).await {
+                Ok(opened) => {
+                    let source = Source::of(opened);
+                    archive.on_thread(move |it| it.started(session, source, true)).await
+                }
+                Err(unavailable) => {
+                    let text =
+                        format!("{} That Neovim did not release it.", unavailable.say(&session.0));
+                    vec![Outcome::Notice(Level::Warn, text)]
+                }
+            }
+        });
+    }
+
+    pub(super) fn look(&mut self, id: SessionId) {
+        let is_open = self.sessions.named(&id).and_then(|it| self.sessions.agent(it)).is_some();
+        if is_open || !store::is_name(&id.0) {
+            return;
+        }
+        let lanes = vec![Lane::Session(self.sessions.reserve(&id))];
+        self.open_on_thread(lanes, move |it| it.look(id));
+    }
+
+    /// Looks at a session once the other Neovim has closed it: that Neovim may be ending in mid-turn.
+    pub(super) fn look_later(&mut self, session: SessionId) {
+        self.begin(Vec::new(), |archive| async move {
+            let is_free = archive.freed_within(&session, PATIENCE).await;
+            is_free.then_some(Outcome::Free(session)).into_iter().collect()
+        });
+    }
+
+    /// Gives a session to another Neovim: its turn is stopped, everything is saved, and here the session becomes
+    /// read-only.
+    pub(super) fn give_up(&mut self, Yield { session, by }: Yield) {
+        let of = self.sessions.named(&session).filter(|it| !self.sessions.read_only(*it));
+        let Some((of, agent)) = of.and_then(|it| Some((it, self.sessions.close(it)?))) else {
+            return;
+        };
+        self.begin_opening(vec![Lane::Session(of)], |archive| async move {
+            agent.closed().await;
+            archive.on_thread(move |it| it.given_up(session, &by)).await
+        });
+    }
+}
