@@ -82,25 +82,25 @@ pub enum FromNvim {
     Retry {
         session: SessionId,
     },
-    Model {
+    SetModel {
         session: SessionId,
         model: String,
     },
-    Mode {
+    SetMode {
         session: SessionId,
         mode: Option<Mode>,
     },
-    Models {
+    ListModels {
         session: SessionId,
     },
-    Connect {
+    AskForKey {
         provider: Option<String>,
     },
-    Key {
+    GiveKey {
         provider: String,
         key: Secret,
     },
-    Request {
+    ShowRequest {
         session: SessionId,
     },
     ListSessions(ListSessions),

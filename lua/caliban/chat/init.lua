@@ -129,7 +129,7 @@ local function inherit(chat, barred)
   end
 end
 
----@param message caliban.SessionOpened
+---@param message caliban.Session
 function M.opened(message)
   local chat = chat_for(message.session)
   local composer = require('caliban.chat.composer')

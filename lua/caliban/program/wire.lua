@@ -124,32 +124,32 @@
 
 --- How much is done before the user has decided, from the next call on.
 ---@class (exact) caliban.SetMode
----@field kind 'mode'
+---@field kind 'set_mode'
 ---@field session string
 ---@field mode? 'plan'|'ask'|'auto-edit' absent: the one after the present one
 
 --- Asks for all models there are.
 ---@class (exact) caliban.ListModels
----@field kind 'models'
+---@field kind 'list_models'
 ---@field session string
 
 --- The user wants to give a key, for this provider or one of a list.
 ---@class (exact) caliban.AskForKey
----@field kind 'connect'
+---@field kind 'ask_for_key'
 ---@field provider? string
 
----@class (exact) caliban.GivenKey
----@field kind 'key'
+---@class (exact) caliban.GiveKey
+---@field kind 'give_key'
 ---@field provider string
 ---@field key string
 
 --- Shows the request that went out last.
 ---@class (exact) caliban.ShowRequest
----@field kind 'request'
+---@field kind 'show_request'
 ---@field session string
 
 ---@class (exact) caliban.SetModel
----@field kind 'model'
+---@field kind 'set_model'
 ---@field session string
 ---@field model string `provider/model`, settings behind it (`thinking=high`), or only these
 
@@ -261,7 +261,7 @@
 ---@field version string the program's
 
 --- A session is open here: make its buffers. Its transcript follows as `paint`.
----@class (exact) caliban.SessionOpened
+---@class (exact) caliban.Session
 ---@field kind 'session'
 ---@field session string
 ---@field instead? string the one that was asked for and could not be opened
@@ -415,14 +415,14 @@
 ---@field about string a few words; may be empty
 
 --- The models there are.
----@class (exact) caliban.ModelList
+---@class (exact) caliban.Models
 ---@field kind 'models'
 ---@field session string
 ---@field models caliban.Offer[] by their full names
 ---@field problems string[] a sentence for each provider that could not be asked
 
 --- Asks the user for a key: of `provider`, else of one they choose.
----@class (exact) caliban.KeyWanted
+---@class (exact) caliban.Connect
 ---@field kind 'connect'
 ---@field provider? string
 ---@field providers caliban.Offer[]
@@ -465,7 +465,7 @@
 ---@field session string
 
 --- The request that went out last.
----@class (exact) caliban.SentRequest
+---@class (exact) caliban.Request
 ---@field kind 'request'
 ---@field session string
 ---@field about string its address and headers, without the key
@@ -477,7 +477,7 @@
 ---@field text string
 
 --- A `User` autocommand for scripts.
----@class (exact) caliban.UserEvent
+---@class (exact) caliban.Event
 ---@field kind 'event'
 ---@field name string e.g. `CalibanTurnStart`
 ---@field data table
