@@ -1,4 +1,4 @@
-//! What a reader sees: updates are applied to a model of the buffer, as `lua/caliban/program/wire.lua` says.
+//! What a reader sees: updates are applied to a model of the buffer, as `BlockUpdate` says.
 
 mod laws;
 
