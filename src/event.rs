@@ -21,6 +21,7 @@ use std::path::PathBuf;
 
 /// A session's name: `[A-Za-z0-9_-]{1,64}`, unique within its project.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SessionId(pub String);
 

@@ -156,10 +156,11 @@ impl Serialize for ToolAnswer {
 
 /// A labelled piece of text from a file, a buffer or a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Excerpt {
     /// As the user would write it: relative to the project's root if it lies in the project.
     pub path: String,
-    /// First and last line, from 1, inclusive; `None` for the whole.
+    /// First and last line, from 1, inclusive. If absent, the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -170,6 +171,7 @@ pub struct Excerpt {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ExcerptKind {
     #[default]
@@ -285,6 +287,7 @@ impl Reply {
 
 /// How hard a model is to think before it answers, as the user says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
     Off,

@@ -191,12 +191,12 @@ impl Program {
             FromNvim::Open { session } => self.open(session),
             FromNvim::Look { session } => self.look(session),
             FromNvim::New { name, ephemeral } => self.new_session(name, ephemeral, false),
-            FromNvim::Models { session } => match self.sessions.find(&session) {
+            FromNvim::ListModels { session } => match self.sessions.find(&session) {
                 Some(it) => self.offer_models(it),
                 None => self.absent(&session),
             },
-            FromNvim::Connect { provider } => self.ask_for_key(provider),
-            FromNvim::Key { provider, key } => self.connect(provider, key),
+            FromNvim::AskForKey { provider } => self.ask_for_key(provider),
+            FromNvim::GiveKey { provider, key } => self.connect(provider, key),
             FromNvim::Arrived(arrived) => drop(self.reviews.send(reviews::Order::Arrived(arrived))),
             FromNvim::Found(found) => drop(self.questions.send(lsp::Order::Found(found))),
             FromNvim::Reviewed(reviewed) => self.reviewed(reviewed),

@@ -247,7 +247,7 @@ local subcommands = {
   model = {
     run = function(call)
       if call.rest ~= '' then
-        require('caliban.chat').send({ kind = 'model', model = call.rest })
+        require('caliban.chat').send({ kind = 'set_model', model = call.rest })
       else
         require('caliban.sessions.models').ask()
       end

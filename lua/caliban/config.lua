@@ -116,8 +116,6 @@ local function number(most)
   end
 end
 
----@alias caliban.Mode 'plan'|'ask'|'auto-edit'
-
 --- How much the agent does before the user has decided, as the user goes through the modes.
 ---@type caliban.Mode[]
 M.modes = { 'plan', 'ask', 'auto-edit' }

@@ -3,7 +3,7 @@
 use super::sampler::Sampler;
 use super::turn::Turn;
 use crate::conversation::Conversation;
-use crate::conversation::report::{QueuedMessage, Status};
+use crate::conversation::report::{QueuedMessage, Stage, Status, Wait};
 use crate::session::{Phase, State};
 use crate::view::grouped;
 
@@ -71,21 +71,21 @@ pub(super) fn usage(conversation: &Conversation, sampler: &Sampler) -> String {
     text + &format!("\ncost     {cost}")
 }
 
-fn phase(conversation: &Conversation, turn: &Turn) -> (&'static str, Option<&'static str>) {
+fn phase(conversation: &Conversation, turn: &Turn) -> (Stage, Option<Wait>) {
     let session = &conversation.session;
     match &session.phase {
-        Phase::Idle => ("idle", None),
-        Phase::Sampling { .. } if turn.partial.is_empty() => ("sending", None),
-        Phase::Sampling { .. } => ("streaming", None),
-        Phase::Resting { .. } => ("retrying", None),
+        Phase::Idle => (Stage::Idle, None),
+        Phase::Sampling { .. } if turn.partial.is_empty() => (Stage::Sending, None),
+        Phase::Sampling { .. } => (Stage::Streaming, None),
+        Phase::Resting { .. } => (Stage::Retrying, None),
         Phase::Acting { open, .. } => {
             let running = open.iter().any(|it| it.state == State::Running);
             if session.asking().is_some() {
-                ("asking", Some("permission"))
+                (Stage::Asking, Some(Wait::Permission))
             } else if running {
-                ("running", None)
+                (Stage::Running, None)
             } else {
-                ("reviewing", Some("review"))
+                (Stage::Reviewing, Some(Wait::Review))
             }
         }
     }

@@ -51,7 +51,7 @@ pub enum Report {
     },
     /// A text for the clipboard.
     Copied(String),
-    /// The user wants to see where the conversation is saved.
+    /// The user wants to choose among the messages that were sent in this project.
     History,
     /// The turns that changed files, the latest first.
     Turns(Vec<TurnRow>),
@@ -88,6 +88,7 @@ pub struct Opened {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     Info,
@@ -96,44 +97,88 @@ pub enum Level {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Status {
-    pub phase: &'static str,
+    pub phase: Stage,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting_for: Option<&'static str>,
+    pub waiting_for: Option<Wait>,
+    /// The running turn, or the last one.
     pub turn: u32,
+    /// The running tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     pub model: String,
     pub mode: Mode,
+    /// The model is the tour.
     pub tour: bool,
     /// The conversation is in memory only: it is ephemeral, or the disk fails.
     pub unsaved: bool,
+    /// The tokens that this session has used.
     pub input: u64,
     pub output: u64,
     pub cached: u64,
+    /// The tokens of the last request and its reply.
     pub context: u64,
+    /// The model's context window in tokens; 0 if it is not known.
     pub window: u64,
     pub queue: Vec<QueuedMessage>,
+    /// The time until the next try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_ms: Option<u64>,
+    /// Why the last try failed, without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_why: Option<String>,
+    /// How long the model has been silent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silent_ms: Option<u64>,
+    /// The part of the last request that was in the provider's cache, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hit: Option<u32>,
+    /// The session's cost in USD, without the replies whose price is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// The price of at least one reply is not known.
     pub unpriced: bool,
+}
+
+/// What a session is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    Idle,
+    /// A request was sent; no reply has arrived yet.
+    Sending,
+    /// A reply is arriving.
+    Streaming,
+    /// A request failed and will be sent again after a pause.
+    Retrying,
+    /// A tool runs.
+    Running,
+    /// The user is asked whether a call may run.
+    Asking,
+    /// The turn waits for the user's review.
+    Reviewing,
+}
+
+/// What a turn needs from the user to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    Permission,
+    Review,
 }
 
 /// A queued message as the user sees it. All fields are always sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct QueuedMessage {
     pub id: u32,
     pub text: String,
     pub context: Vec<Excerpt>,
     pub steer: bool,
+    /// It is sent only when the user says so.
     pub held: bool,
     /// The text of a held message with each deceptive character spelt out; empty for other messages.
     pub shown: String,
@@ -149,20 +194,27 @@ impl QueuedMessage {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TurnRow {
     pub entry: u32,
     pub title: String,
-    /// In seconds.
+    /// Seconds since the turn's first change.
     pub age: u64,
     pub files: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RewindFile {
+    /// The absolute path.
     pub path: PathBuf,
+    /// The path as the user would write it.
     pub name: String,
+    /// What will happen to the file, as words that follow its name.
     pub about: String,
+    /// A unified diff without the header.
     pub diff: String,
+    /// The rewind changes this file.
     pub todo: bool,
 }
 

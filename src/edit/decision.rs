@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 /// The user's decision on one proposed change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     Accepted,

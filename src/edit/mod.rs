@@ -44,6 +44,7 @@ use std::path::{Path, PathBuf};
 
 /// The format in which a model writes edits, which depends on its training.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// Old and new text, with the tools `edit` and `write`.

@@ -191,9 +191,11 @@ mod tests {
     fn drafts(count: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for n in 0..count {
-            let fields = [("kind", "draft"), ("session", "main"), ("text", &n.to_string())]
-                .map(|(key, value)| (Value::from(key), Value::from(value)));
-            let draft = Value::Map(fields.into_iter().collect());
+            let text = n.to_string();
+            let fields = [("kind", "draft"), ("session", "main"), ("text", &text)];
+            let fields = fields.map(|(key, value)| (Value::from(key), Value::from(value)));
+            let context = (Value::from("context"), Value::Array(Vec::new()));
+            let draft = Value::Map(fields.into_iter().chain([context]).collect());
             let parts = vec![2.into(), "caliban".into(), Value::Array(vec![draft])];
             rmpv::encode::write_value(&mut bytes, &Value::Array(parts)).unwrap();
         }

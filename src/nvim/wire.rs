@@ -1,9 +1,14 @@
-//! What crosses between the editor and the program; the twin of `lua/caliban/program/wire.lua`, which says what
-//! each field means. A test keeps the two equal.
+//! The messages between the editor and the program. The Lua types in `lua/caliban/program/wire/` are generated from
+//! these types and their doc comments, see `lua`.
+//!
+//! A text is one string: its lines joined by `\n`, without a newline at the end. `eol` says whether the file's last
+//! line ends in a newline. Lines are counted from 0, and ranges are half open, unless the field says otherwise.
 
 mod chats;
 mod config;
 mod files;
+#[cfg(test)]
+mod lua;
 mod permissions;
 mod reports;
 mod servers;
@@ -27,80 +32,104 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Everything the editor says.
+/// A message from the editor: a notification with this table as its only argument.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FromNvim {
     Hello(Hello),
+    /// Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
     Open {
+        /// If absent, the session of this project that was used last, or `main`.
         session: Option<SessionId>,
     },
+    /// Opens a session whose turn was interrupted, or that has reviews, without showing it. Sent at startup.
     Look {
         session: SessionId,
     },
+    /// Begins a session. The session before it stays.
     New {
+        /// If absent, the program makes a name.
         name: Option<String>,
+        /// The session is never saved.
         ephemeral: bool,
     },
+    /// A message of the user to the model.
     Send {
         session: SessionId,
         text: String,
-        #[serde(default)]
         context: Vec<Excerpt>,
+        /// The message goes with the next request of the running turn.
         steer: bool,
     },
+    /// Takes a message back out of the queue.
     Unqueue {
         session: SessionId,
         id: u32,
     },
+    /// Sends messages that were already queued when the session was opened.
     SendHeld {
         session: SessionId,
+        /// If absent, all of these messages.
         id: Option<u32>,
     },
+    /// The unsent text of the composer.
     Draft {
         session: SessionId,
         text: String,
-        #[serde(default)]
         context: Vec<Excerpt>,
     },
+    /// Stops the running turn.
     Stop {
         session: SessionId,
     },
+    /// The user's answer to a call's question.
     Rule {
         session: SessionId,
         call: String,
         ruling: WireRuling,
-        #[serde(default)]
         reason: String,
     },
+    /// Opens or closes a block of the transcript, or a fold of a question.
     Toggle {
         session: SessionId,
         block: u32,
+        /// The index of the fold's line in the question's block.
         #[serde(default)]
         line: u32,
     },
+    /// Sends a failed request again now, without waiting for the end of the pause.
     Retry {
         session: SessionId,
     },
-    Model {
+    /// Sets the model and its settings.
+    SetModel {
         session: SessionId,
+        /// `provider/model`, then settings such as `thinking=high`; or settings only.
         model: String,
     },
-    Mode {
+    /// Sets the mode, which holds from the next call on.
+    SetMode {
         session: SessionId,
+        /// If absent, the mode after the present one.
         mode: Option<Mode>,
     },
-    Models {
+    /// Asks for a list of all models. The answer is `models`.
+    ListModels {
         session: SessionId,
     },
-    Connect {
+    /// The user wants to give a provider's key. The answer is `connect`.
+    AskForKey {
+        /// If absent, the user chooses a provider from a list.
         provider: Option<String>,
     },
-    Key {
+    /// The user's key of a provider.
+    GiveKey {
         provider: String,
         key: Secret,
     },
-    Request {
+    /// Asks for the last request as it was sent. The answer is `request`.
+    ShowRequest {
         session: SessionId,
     },
     ListSessions(ListSessions),
@@ -118,19 +147,26 @@ pub enum FromNvim {
     Checked(Checked),
 }
 
+/// The handshake: the first message, sent once. The answer is `welcome`.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Hello {
+    /// The plugin's version.
     pub version: String,
+    /// Neovim's version.
     pub nvim: String,
     pub cwd: PathBuf,
-    #[serde(default)]
+    /// Absolute paths of the files that are under review.
     pub reviews: Vec<PathBuf>,
+    /// The local leader, as the user types it.
     pub leader: String,
+    /// The seconds by which the user's clock is ahead of UTC.
     pub utc_offset: i32,
     pub config: WireConfig,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WireRuling {
     Once,
@@ -138,110 +174,163 @@ pub enum WireRuling {
     Deny,
 }
 
+/// A proposal has reached its buffer, or cannot.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Arrived {
     pub id: u32,
     pub state: ArrivedState,
-    #[serde(default)]
+    /// How many hunks of the proposal are pending. 0 unless it has entered.
     pub hunks: u32,
+    /// If it was written at once: why the text is not on disk, or the empty string if it is on disk.
     pub unsaved: Option<String>,
+    /// If it has moved, the file's present text, or nothing if there is no such file. If it has entered, the text that
+    /// the user's autocommands made of it on writing, if they changed it.
     pub text: Option<String>,
     #[serde(default)]
     pub eol: bool,
+    /// 'fileformat' is `dos`.
     #[serde(default)]
     pub dos: bool,
     #[serde(default)]
     pub bom: bool,
+    /// The reason for a refusal: the end of a sentence for the model.
     #[serde(default)]
     pub why: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ArrivedState {
+    /// The proposal is in the buffer.
     Entered,
+    /// The text is no longer the text that the proposal was made from.
     Moved,
     Refused,
+    /// Another proposal of the group could not enter, so none did.
     Withheld,
+    /// The turn was stopped before the proposal could enter.
     Stopped,
 }
 
-/// Everything the program says.
+/// A message to the editor: a request with this table as its only argument. The program sends the next message once
+/// this one is answered.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ToNvim {
+    /// The answer to `hello`.
     Welcome {
+        /// The program's version.
         version: String,
     },
+    /// A session is open here and needs its buffers. Its transcript follows as `paint` messages.
     Session {
         session: SessionId,
+        /// The session that could not be opened, in whose place this one was opened.
         #[serde(skip_serializing_if = "Option::is_none")]
         instead: Option<SessionId>,
+        /// The project's root.
         root: PathBuf,
+        /// The session is never saved.
         ephemeral: bool,
+        /// The session can only be read here.
         reading: bool,
+        /// The names of the reviews' records that the editor may reopen.
         reviews: Vec<String>,
+        /// The user asked for this session: the chat shows it in place of the present one.
         show: bool,
         draft: String,
         draft_context: Vec<Excerpt>,
     },
+    /// Changes to the transcript.
     Paint {
         session: SessionId,
+        /// The transcript is emptied first.
         reset: bool,
+        /// More blocks follow that stand above those painted so far.
         above: bool,
         updates: Vec<BlockUpdate>,
     },
+    /// The state of a session.
     Status {
         session: SessionId,
         #[serde(flatten)]
         status: Status,
     },
+    /// Proposals for the user's review. The editor answers at once; an `arrived` message follows for each proposal.
     Propose {
+        /// The session of the turn: a worker's, for a worker's proposals.
         session: SessionId,
+        /// The session in which the proposals are reviewed: a worker's parent, or the session itself.
         owner: SessionId,
         turn: u32,
         proposals: Vec<WireProposal>,
     },
+    /// Asks for a buffer's text. The answer is a `BufferText`.
     Read {
+        /// The absolute path.
         path: PathBuf,
+        /// The file is not UTF-8 on disk: the answer has its text as Neovim reads it, loaded or not.
         decode: bool,
     },
+    /// Asks for the paths of the loaded, modified file buffers. The answer is a list.
     Changed,
+    /// Asks for the version of each file's text. The answer is a list of strings: empty if the text is the one on
+    /// disk, `undecided` if the text has pending changes.
     Stamps {
+        /// Absolute paths.
         paths: Vec<PathBuf>,
     },
+    /// Asks to save those of the files that are modified and have nothing pending. The answer is a list of the files
+    /// that are still unsaved.
     Save {
+        /// Absolute paths.
         paths: Vec<PathBuf>,
     },
+    /// The program has stopped a turn: its proposals that have not entered a buffer must not enter any more.
     Halt {
         session: SessionId,
         turn: u32,
     },
+    /// A question to the language servers. The editor answers at once; their answer follows as `found`.
     Consult {
         id: u32,
         session: SessionId,
         aspect: Aspect,
+        /// The absolute path.
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<PathBuf>,
+        /// The symbol's line.
         line: u32,
+        /// The symbol as it is written on that line.
         symbol: String,
+        /// A part of the names of the project's symbols that are searched.
         #[serde(skip_serializing_if = "Option::is_none")]
         query: Option<String>,
+        /// The symbol's new name.
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
+    /// A message was not sent: its text goes back into the composer.
     Bounce {
         session: SessionId,
         text: String,
         context: Vec<Excerpt>,
         why: String,
     },
+    /// All models, for the user's choice.
     Models {
         session: SessionId,
+        /// By their full names.
         models: Vec<Offer>,
+        /// A sentence for each provider that could not be asked.
         problems: Vec<String>,
     },
+    /// Asks the user for a key.
     Connect {
+        /// If absent, the user chooses one of `providers`.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider: Option<String>,
         providers: Vec<Offer>,
@@ -255,52 +344,76 @@ pub enum ToNvim {
     Turns(Turns),
     Permissions(Permissions),
     Preview(Preview),
+    /// Asks to do one thing to a file without a review. The answer is a `Restored`.
     Restore {
         file: WireProposal,
     },
+    /// The program has written this file.
     Refresh {
+        /// The absolute path.
         path: PathBuf,
     },
+    /// The last request as it was sent.
     Request {
         session: SessionId,
+        /// The request's address and headers, without the key.
         about: String,
+        /// Indented JSON.
         body: String,
     },
+    /// A sentence for the user.
     Notice {
         level: Level,
         text: String,
     },
+    /// A `User` autocommand for scripts.
     Event {
+        /// For example `CalibanTurnStart`.
         name: &'static str,
         data: BTreeMap<&'static str, String>,
     },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Offer {
     pub name: String,
+    /// A few words; may be empty.
     pub about: String,
 }
 
+/// A proposed change of one file.
 #[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireProposal {
     pub id: u32,
+    /// The proposals of a group enter together, or none of them does.
     pub group: u32,
+    /// The absolute path.
     pub path: PathBuf,
+    /// The file is new.
     pub create: bool,
+    /// The hash of the text from which the proposal was made (`Text::hash_of_parts`); empty for a new file.
     pub sha: String,
+    /// In ascending order.
     pub hunks: Vec<WireHunk>,
+    /// The last line of the proposed text ends in a newline.
     pub eol: bool,
+    /// The text is written as soon as it is in the buffer.
     pub at_once: bool,
+    /// The file is not text: it can only be proposed to delete or rename it.
     pub binary: bool,
+    /// A change of the whole file. There are no hunks then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<WireWhole>,
+    /// The file's new path, absolute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WireWhole {
     Delete,
@@ -308,10 +421,15 @@ pub enum WireWhole {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireHunk {
+    /// The first line that is replaced.
     pub start: u32,
+    /// How many lines are replaced.
     pub count: u32,
+    /// The new lines.
     pub text: String,
+    /// How many new lines there are. With 0, `text` is empty.
     pub n: u32,
 }
 

@@ -24,9 +24,9 @@ pub(super) fn session_command(message: FromNvim) -> Result<(SessionId, Command),
         }
         FromNvim::Toggle { session, block, line } => (session, Command::Toggle { block, line }),
         FromNvim::Retry { session } => (session, Command::Retry),
-        FromNvim::Model { session, model } => (session, Command::ChooseModel(model)),
-        FromNvim::Mode { session, mode } => (session, Command::ChooseMode(mode)),
-        FromNvim::Request { session } => (session, Command::ShowRequest),
+        FromNvim::SetModel { session, model } => (session, Command::ChooseModel(model)),
+        FromNvim::SetMode { session, mode } => (session, Command::ChooseMode(mode)),
+        FromNvim::ShowRequest { session } => (session, Command::ShowRequest),
         FromNvim::ForkSession(it) => {
             let cut = it.after.map(|after| Cut { after: after as usize, is_prompt: it.is_prompt });
             (it.session, Command::Act(Act::Fork(cut)))

@@ -242,7 +242,7 @@ impl Program {
             }
             FromNvim::DeleteSession(it) => vec![self.sessions.named(&it.session)],
             FromNvim::Yield(it) => vec![self.sessions.named(&it.session)],
-            FromNvim::Models { session } => vec![self.sessions.find(session)],
+            FromNvim::ListModels { session } => vec![self.sessions.find(session)],
             FromNvim::Reviewed(it) => self.lanes_of_review(&it.session).into(),
             _ => Vec::new(),
         };

@@ -18,6 +18,7 @@ use std::fmt::Write;
 
 /// A protocol spoken over HTTP. The names are those of `providers.*.dialect` in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     Anthropic,

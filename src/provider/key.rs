@@ -40,6 +40,7 @@ pub enum Key {
 
 /// A key in use. `Debug` does not show it.
 #[derive(Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Secret(String);
 

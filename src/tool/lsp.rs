@@ -15,6 +15,7 @@ const LIMITS: clip::Limits = clip::Limits { lines: 500, bytes: 30_000, wide: 500
 
 /// The subject of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Aspect {
     Diagnostics,
@@ -44,6 +45,7 @@ pub struct Question {
 
 /// The changes of one file in a renaming.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rewrite {
     /// The file's absolute path.
     pub path: PathBuf,
@@ -59,6 +61,7 @@ pub struct Rewrite {
 
 /// A range of bytes in a text's joined lines, and its new text.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Splice {
     pub from: u32,
     pub to: u32,
@@ -66,13 +69,13 @@ pub struct Splice {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The absolute path, or a URI if it is no file.
     pub path: PathBuf,
     /// The line, from 0.
     pub line: u32,
     /// The server's text; empty if the line itself was searched.
-    #[serde(default)]
     pub text: String,
 }
 

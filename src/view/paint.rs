@@ -13,6 +13,7 @@ const THOUGHT: usize = 8 * 1024;
 const BLOCK: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     User,
@@ -25,27 +26,37 @@ pub enum Shape {
     Intro,
 }
 
-/// A change to one block; see `caliban.BlockUpdate` in `lua/caliban/program/wire.lua`.
+/// A change to one block of the transcript. An unknown `id` is a new block; blocks stand in the order of their ids. A
+/// block's lines include the empty line that separates it from the block above.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct BlockUpdate {
     pub id: u32,
     pub shape: Shape,
+    /// The index in the block of the first line that `lines` replaces.
     pub at: u32,
+    /// The block's lines from `at` to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<Vec<String>>,
+    /// Text to append at the block's end; it may contain newlines. Sent instead of `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub append: Option<String>,
+    /// Nothing more will be appended, so the last line may be highlighted.
     #[serde(rename = "final")]
     pub done: bool,
+    /// Virtual text at the right end of the block's first line that is not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right: Option<String>,
+    /// Virtual lines under the block: the context of a user's message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Vec<String>>,
+    /// The call that a question is about. The question's last line names the keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// In a question, the lines that are folds. Each has to be opened before a yes is accepted.
+    /// In a question, the indices of the lines that are folds. Each has to be opened before a yes is accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<Vec<u32>>,
+    /// The block is gone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub remove: bool,
 }

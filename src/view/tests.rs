@@ -1,5 +1,4 @@
-//! The chat as a reader sees it: updates are applied to a model of the buffer, as `lua/caliban/program/wire.lua`
-//! describes.
+//! The chat as a reader sees it: updates are applied to a model of the buffer, as `BlockUpdate` says.
 
 mod laws;
 

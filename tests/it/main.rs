@@ -78,5 +78,4 @@ mod usage;
 mod verdicts;
 mod whole;
 mod winbar;
-mod wire;
 pub mod review;

@@ -129,7 +129,7 @@ local function inherit(chat, barred)
   end
 end
 
----@param message caliban.SessionOpened
+---@param message caliban.Session
 function M.opened(message)
   local chat = chat_for(message.session)
   local composer = require('caliban.chat.composer')
@@ -301,7 +301,9 @@ local function ended(why, unsent)
     chat.outbox, chat.above = {}, nil
     require('caliban.chat.question').gone(chat)
     if chat.status then
-      chat.status.phase, chat.status.waiting_for, chat.status.tool = 'offline', nil, nil
+      -- a phase that only Lua sets: without a program nobody sends one
+      local status = chat.status --[[@as table]]
+      status.phase, status.waiting_for, status.tool = 'offline', nil, nil
       chat.retry_at, chat.silent_since = nil, nil
       show_countdown(chat)
     end

@@ -44,6 +44,7 @@ end
 ---@param state 'awaited'|'told'|'dropped'
 ---@param fields? table
 local function tell(check, state, fields)
+  ---@type caliban.Checked
   local message = {
     kind = 'checked',
     id = check.id,
@@ -60,7 +61,8 @@ local function tell(check, state, fields)
     known = true,
     fresh = true,
   }
-  require('caliban.program.process').notify(vim.tbl_extend('force', message, fields or {}))
+  message = vim.tbl_extend('force', message, fields or {}) --[[@as caliban.Checked]]
+  require('caliban.program.process').notify(message)
 end
 
 --- What is known of a file before an edit enters it. Where an earlier edit is still being looked into, it is what

@@ -107,7 +107,7 @@ local function on_exit(job, code)
   dead(say_so:format(how_it_ended(code)))
 end
 
----@param message table
+---@param message caliban.FromNvim
 local function transmit(message)
   -- the channel closes a moment before on_exit runs
   if not pcall(vim.rpcnotify, link.job or 0, 'caliban', message) then
@@ -193,7 +193,7 @@ end
 
 --- Sends a message to the program, starting it where it never ran. After it has ended only drafts and
 --- reviews are taken, for the program that comes after it.
----@param message table
+---@param message caliban.FromNvim
 ---@return boolean taken
 ---@return string? why why not
 function M.notify(message)
@@ -216,7 +216,7 @@ function M.notify(message)
 end
 
 --- The same for what the user has asked for: a refusal is told.
----@param message table
+---@param message caliban.FromNvim
 ---@return boolean taken
 function M.ask(message)
   local ok, why = M.notify(message)

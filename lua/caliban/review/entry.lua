@@ -75,9 +75,9 @@ end
 ---@param state string
 ---@param fields? table
 function M.answer(p, state, fields)
-  require('caliban.program.process').notify(
-    vim.tbl_extend('force', { kind = 'arrived', id = p.id, state = state, hunks = 0 }, fields or {})
-  )
+  local message = { kind = 'arrived', id = p.id, state = state, hunks = 0 }
+  message = vim.tbl_extend('force', message, fields or {})
+  require('caliban.program.process').notify(message --[[@as caliban.Arrived]])
 end
 
 ---@class caliban.Unfit

@@ -18,7 +18,7 @@ function M.halt(message)
 end
 
 --- A conversation was opened: what was under review in it is again.
----@param message caliban.SessionOpened
+---@param message caliban.Session
 function M.take_up(message)
   require('caliban.review.restore.reopen').take_up(message)
 end

@@ -10,7 +10,7 @@ local means = {
 
 ---@param mode? caliban.Mode absent: the one after the present one
 function M.set(mode)
-  require('caliban.chat').send({ kind = 'mode', mode = mode })
+  require('caliban.chat').send({ kind = 'set_mode', mode = mode })
 end
 
 --- Has the user choose.

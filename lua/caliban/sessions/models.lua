@@ -11,12 +11,12 @@ end
 
 --- Asks for the list; it comes when the providers have answered.
 function M.ask()
-  if require('caliban.chat').send({ kind = 'models' }) then
+  if require('caliban.chat').send({ kind = 'list_models' }) then
     vim.api.nvim_echo({ { 'Asking for models …' } }, false, {})
   end
 end
 
----@param message caliban.ModelList
+---@param message caliban.Models
 function M.offer(message)
   local chats = require('caliban.chat.chats')
   local chat = chats.find(message.session)
@@ -45,7 +45,7 @@ function M.offer(message)
   }
   require('caliban.editor.pick').one(items, opts, function(item)
     if item.name then
-      chats.send(chat, { kind = 'model', model = item.name })
+      chats.send(chat, { kind = 'set_model', model = item.name })
     else
       say(item.text:sub(3))
     end
@@ -55,7 +55,7 @@ end
 --- Asks the program whose key can be given.
 ---@param provider? string
 function M.connect(provider)
-  require('caliban.program.process').ask({ kind = 'connect', provider = provider })
+  require('caliban.program.process').ask({ kind = 'ask_for_key', provider = provider })
 end
 
 --- Asks for a key. `inputsecret()` shows a star for each character and keeps no history. A plugin that has replaced
@@ -77,10 +77,10 @@ local function take(provider)
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     require('caliban.chat.composer').unwarn(chat)
   end
-  require('caliban.program.process').ask({ kind = 'key', provider = provider, key = key })
+  require('caliban.program.process').ask({ kind = 'give_key', provider = provider, key = key })
 end
 
----@param message caliban.KeyWanted
+---@param message caliban.Connect
 function M.want(message)
   if message.provider then
     return take(message.provider)

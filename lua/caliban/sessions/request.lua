@@ -25,7 +25,7 @@ local mods
 ---@param given? vim.api.keyset.cmd_mods
 function M.ask(given)
   mods = given
-  require('caliban.chat').send({ kind = 'request' })
+  require('caliban.chat').send({ kind = 'show_request' })
 end
 
 --- Goes to the window of a buffer of this name, else makes both; it is not to be written.
@@ -48,7 +48,7 @@ function M.window(name, modifiers)
   return buf
 end
 
----@param message caliban.SentRequest
+---@param message caliban.Request
 function M.show(message)
   local buf = M.window(('caliban://%s/request'):format(message.session), mods)
   vim.bo[buf].modifiable = true

@@ -1,116 +1,162 @@
-//! What is said of the sessions as a whole: which there are, and what becomes of them.
+//! The messages about whole sessions: listed, renamed, copied, deleted, exported, taken over.
 
 use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Asks for the sessions of the project, or those in which a text stands.
+/// Asks for the sessions of the project, the latest first. The answer is `sessions`.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListSessions {
-    #[serde(default)]
+    /// Only sessions that contain this text are listed; all sessions if it is empty.
     pub text: String,
 }
 
+/// Renames a session.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RenameSession {
     pub session: SessionId,
+    /// A text that cannot be a name becomes the session's title.
     pub name: String,
 }
 
+/// Copies a session and opens the copy.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ForkSession {
     pub session: SessionId,
+    /// How many of the user's last messages are left out. If absent, the copy is whole.
     pub after: Option<u32>,
+    /// The copy ends with the last message of the user that stays; what followed that message is left out too.
     pub is_prompt: bool,
 }
 
+/// Moves a session into the trash. A running turn is stopped.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DeleteSession {
     pub session: SessionId,
 }
 
+/// Writes a session to a file: JSON if the name ends in `.json`, Markdown otherwise.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExportSession {
     pub session: SessionId,
+    /// The absolute path. If empty, `{session}.md` in the project.
     pub file: String,
+    /// A file that exists is overwritten.
     pub force: bool,
 }
 
+/// The user's choice about a session that another Neovim has open.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Claim {
     pub session: SessionId,
     pub way: Way,
+    /// The root of the session's project, if it is another one. From there a session can only be copied.
     pub root: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
     Read,
+    /// Opens a copy.
     Fork,
+    /// Opens the session once the other Neovim has closed it.
     Take,
 }
 
+/// Another Neovim takes this session over. The editor has given up the session's reviews already.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Yield {
     pub session: SessionId,
+    /// The other Neovim, for the user.
     pub by: String,
 }
 
+/// Another Neovim has the session that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Held {
     pub session: SessionId,
+    /// The other Neovim, for the user; empty if it is not known.
     pub by: String,
+    /// The address on which the other Neovim listens; empty if it is not known.
     pub server: String,
 }
 
+/// A text for the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Copied {
     pub text: String,
 }
 
+/// The user wants to choose among the messages that were sent in this project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct History {
     pub session: SessionId,
 }
 
+/// A session has a new name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Renamed {
     pub session: SessionId,
+    /// The new name.
     pub to: SessionId,
 }
 
+/// A session was deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Deleted {
     pub session: SessionId,
 }
 
+/// The answer to `list_sessions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sessions {
+    /// The text that was searched; empty for all sessions.
     pub text: String,
     pub sessions: Vec<SessionRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SessionRow {
     pub name: String,
     pub title: String,
+    /// Seconds since the session was saved.
     pub age: u64,
     pub bytes: u64,
     pub turns: u32,
     pub open: WhereOpen,
+    /// Why the session cannot be opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// The first line that contains the text that was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
+    /// The root of the session's project, if it is another worktree of the repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WhereOpen {
     Here,
+    /// Another Neovim has it.
     Elsewhere,
     Nowhere,
 }

@@ -1,4 +1,4 @@
-//! The settings that the program needs.
+//! The user's settings that the program needs.
 
 use crate::edit::Format;
 use crate::event::Mode;
@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 #[expect(clippy::struct_excessive_bools, reason = "switches of the user's, each its own")]
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireConfig {
     pub model: Option<String>,
     #[serde(default, deserialize_with = "map")]
@@ -20,53 +21,61 @@ pub struct WireConfig {
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub max_output: Option<u32>,
-    #[serde(default)]
     pub mode: Mode,
-    #[serde(default)]
+    /// `:Caliban` opens the session that was used last. With `open`, the chat is also shown when Neovim starts.
     pub resume: Resume,
-    #[serde(default)]
     pub debug: bool,
     pub system: Option<String>,
     pub system_file: Option<PathBuf>,
-    #[serde(default)]
     pub no_system: bool,
-    #[serde(default)]
+    /// Read `AGENTS.md` and files like it.
     pub instructions: bool,
-    #[serde(default)]
+    /// If nothing is configured, look for a model server on this machine.
     pub probe: bool,
-    #[serde(default)]
+    /// Ask the model for a title after the first turn.
     pub titles: bool,
-    #[serde(default)]
+    /// Variables that commands get even if they look like secrets.
     pub pass_env: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProviderConfig {
+    #[cfg_attr(test, schemars(with = "Option<crate::provider::dialect::Dialect>"))]
     pub dialect: Option<String>,
     pub base_url: Option<String>,
+    /// `env:NAME` or `cmd:COMMAND`.
     pub key: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
     #[serde(default)]
     pub quirks: Vec<String>,
+    /// Each value is a text or `env:NAME`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
 }
 
+/// The user's facts about one model.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ModelConfig {
+    /// In tokens.
     pub window: Option<u32>,
+    /// In tokens.
     pub max_output: Option<u32>,
     #[serde(default, deserialize_with = "named")]
     pub thinking: Option<Effort>,
     pub temperature: Option<f64>,
     pub price: Option<PriceConfig>,
+    /// The window that a server on this machine is told to give the model, in tokens.
     pub num_ctx: Option<u32>,
     #[serde(default, deserialize_with = "named")]
     pub edits: Option<Format>,
 }
 
+/// In USD for a million tokens.
 #[derive(Debug, Clone, Copy, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PriceConfig {
     pub input: f64,
     pub output: f64,
@@ -74,7 +83,7 @@ pub struct PriceConfig {
     pub cache_write: Option<f64>,
 }
 
-/// `true`, `false` or `'open'`.
+/// Whether the session that was used last is opened: `true`, `false` or `'open'`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Resume {
     #[default]
@@ -93,7 +102,7 @@ impl<'de> Deserialize<'de> for Resume {
     }
 }
 
-/// By its name: what reads the values of a map takes no enum.
+/// An enum, by its name. In the values of a map, `rmpv` cannot read an enum itself.
 fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<T>, D::Error> {
     let name = String::deserialize(from)?;
     T::deserialize(name.into_deserializer()).map(Some)

@@ -1,4 +1,4 @@
-//! What is said of the user's files: their text, the turns that changed them, and taking one of those back.
+//! The messages about the user's files: their text, the turns that changed them, and rewinding one of these turns.
 
 use crate::agent::Rewind;
 use crate::conversation::report::{RewindFile, TurnRow};
@@ -6,10 +6,14 @@ use crate::event::SessionId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// Asks for the turns that changed files, for a preview of rewinding one of them, or to rewind one of them.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RewindWanted {
     pub session: SessionId,
+    /// The turn. If absent, the answer is `turns`.
     pub entry: Option<u32>,
+    /// The absolute paths of the files that are rewound. If absent, the answer is `preview`.
     pub paths: Option<Vec<PathBuf>>,
 }
 
@@ -24,13 +28,18 @@ impl From<RewindWanted> for (SessionId, Rewind) {
     }
 }
 
+/// The turns that changed files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Turns {
     pub session: SessionId,
+    /// The latest first.
     pub turns: Vec<TurnRow>,
 }
 
+/// What rewinding a turn would do to each file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Preview {
     pub session: SessionId,
     pub entry: u32,
@@ -38,23 +47,24 @@ pub struct Preview {
     pub files: Vec<RewindFile>,
 }
 
-/// The answer to `ToNvim::Restore`.
+/// The answer to `restore`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Restored {
-    #[serde(default)]
     pub done: bool,
-    #[serde(default)]
+    /// Why it was not done. If it was done: why the file is not on disk, or empty.
     pub why: String,
 }
 
-/// The answer to `ToNvim::Read`.
+/// The answer to `read`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct BufferText {
-    #[serde(default)]
     pub loaded: bool,
-    #[serde(default)]
+    /// How many hunks are pending.
     pub pending: u32,
+    /// The buffer's text, if it is modified.
     pub text: Option<String>,
     #[serde(default)]
     pub eol: bool,

@@ -1,31 +1,45 @@
-//! What the user has allowed for a session: listed, and taken back.
+//! The messages about the permissions that the user has granted for a session.
 
 use crate::event::{Grant, SessionId};
 use serde::{Deserialize, Serialize};
 
+/// Asks for the permissions of a session. The answer is `permissions`.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PermissionsWanted {
     pub session: SessionId,
+    /// A permission that is taken back first.
     pub revoke: Option<Granted>,
 }
 
+/// A permission to read a path with a tool, or to run a command.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Granted {
+    /// If absent, the permission is for a command.
     pub tool: Option<String>,
+    /// The path or the command.
     pub what: String,
 }
 
+/// The permissions of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Permissions {
     pub session: SessionId,
+    /// In the order in which they were granted.
     pub grants: Vec<GrantRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GrantRow {
+    /// One line for the user.
     pub label: String,
+    /// If absent, the permission is for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// The path or the command.
     pub what: String,
 }
 

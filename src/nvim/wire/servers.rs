@@ -1,4 +1,4 @@
-//! What the editor says of its language servers.
+//! The messages about the editor's language servers.
 
 use crate::agent::{Check, Looked};
 use crate::event::SessionId;
@@ -6,42 +6,57 @@ use crate::tool::lsp::{Difference, Finding, Rewrite};
 use serde::Deserialize;
 use std::path::PathBuf;
 
+/// The answer of the language servers to `consult`.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Found {
     pub id: u32,
-    #[serde(default)]
     pub findings: Vec<Finding>,
-    #[serde(default)]
+    /// How many more findings there are.
     pub more: u32,
-    #[serde(default)]
+    /// Sentences about servers that did not answer.
     pub notes: Vec<String>,
-    #[serde(default)]
+    /// The changes of a renaming.
     pub rewrites: Vec<Rewrite>,
+    /// Why no server could be asked, for the model.
     pub why: Option<String>,
 }
 
+/// How an edit changed the diagnostics of a file. The lists hold only the first of the findings that the numbers count.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Checked {
     pub id: u32,
     pub session: SessionId,
+    /// The absolute path.
     pub path: PathBuf,
     pub state: CheckState,
+    /// New findings.
     pub added: Vec<Finding>,
+    /// Findings that were there before.
     pub remaining: Vec<Finding>,
+    /// New findings in other files.
     pub elsewhere: Vec<Finding>,
+    /// Sentences about the servers.
     pub notes: Vec<String>,
     pub new: u32,
     pub fixed: u32,
     pub remain: u32,
+    /// The diagnostics before the edit are known. If not, `added` has the findings on the changed lines.
     pub known: bool,
+    /// At least one server has reported on the new text.
     pub fresh: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
+    /// The result will follow: the verdict on the edit waits for it.
     Awaited,
+    /// This is the result.
     Told,
+    /// There will be no result, because another edit came meanwhile.
     Dropped,
 }
 

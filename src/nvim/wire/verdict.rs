@@ -1,4 +1,4 @@
-//! How a review ended.
+//! The message about the end of a review.
 
 use super::WireWhole;
 use crate::edit::Decision;
@@ -6,39 +6,47 @@ use crate::event::SessionId;
 use serde::Deserialize;
 use std::path::PathBuf;
 
+/// The review of a file is settled: nothing in the file is pending any more.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(clippy::struct_excessive_bools, reason = "the wire has independent flags")]
 pub struct Reviewed {
     pub session: SessionId,
+    /// The ids of the review's proposals, the oldest first.
     pub proposals: Vec<u32>,
-    #[serde(default)]
+    /// For each proposal, the decisions on its changes; empty if they are not known.
     pub decisions: Vec<Vec<Decision>>,
-    #[serde(default)]
+    /// The texts of the proposals that an earlier program made.
     pub texts: Vec<ProposedText>,
+    /// The absolute path.
     pub path: PathBuf,
+    /// The path before the user accepted a renaming.
     pub was: Option<PathBuf>,
-    #[serde(default)]
+    /// The user accepted the file's deletion.
     pub deleted: bool,
+    /// The file was deleted or its buffer was wiped out; this counts as a rejection.
     pub gone: bool,
+    /// The resulting text, if it differs from the file on disk.
     pub text: Option<String>,
     pub eol: bool,
     pub saved: bool,
-    #[serde(default)]
+    /// Why the text was not saved; empty if it was.
     pub unsaved: String,
-    #[serde(default)]
     pub reasons: Vec<Reason>,
-    #[serde(default)]
     pub formattings: Vec<WireFormatting>,
 }
 
-/// What a formatter made of the text, lines joined by `\n`.
+/// A change that a formatter made to the text.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct WireFormatting {
     pub before: String,
     pub after: String,
 }
 
+/// A proposal's text before and after the change.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProposedText {
     pub id: u32,
     pub before: String,
@@ -46,11 +54,15 @@ pub struct ProposedText {
     pub after: String,
     pub after_eol: bool,
     pub whole: Option<WireWhole>,
+    /// The file's new path, absolute.
     pub to: Option<PathBuf>,
 }
 
+/// Why the user rejected a change.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Reason {
+    /// The proposed lines that were rejected.
     pub lines: Vec<String>,
     pub reason: String,
 }

@@ -291,7 +291,7 @@ local function read(name)
 end
 
 --- The reviews of a conversation that wait from before; each is given once.
----@param message caliban.SessionOpened
+---@param message caliban.Session
 ---@return caliban.Record[]
 function M.waiting(message)
   local out = {} ---@type caliban.Record[]

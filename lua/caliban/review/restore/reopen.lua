@@ -395,7 +395,7 @@ function M.wait(it)
 end
 
 --- A conversation was opened here: its reviews come back with it.
----@param message caliban.SessionOpened
+---@param message caliban.Session
 function M.take_up(message)
   local waiting = record.waiting(message)
   ---@type caliban.Batch

@@ -1,0 +1,445 @@
+---@meta
+--- The messages from the editor to the program. Generated from the types in `src/nvim/wire.rs`: change these, then
+--- run `UPDATE_EXPECT=1 cargo test --lib wire::lua`.
+---
+--- A text is one string: its lines joined by `\n`, without a newline at the end. `eol` says whether the file's last
+--- line ends in a newline. Lines are counted from 0, and ranges are half open, unless the field says otherwise.
+
+--- The handshake: the first message, sent once. The answer is `welcome`.
+---@class (exact) caliban.Hello
+---@field kind 'hello'
+---@field version string The plugin's version.
+---@field nvim string Neovim's version.
+---@field cwd string
+---@field reviews string[] Absolute paths of the files that are under review.
+---@field leader string The local leader, as the user types it.
+---@field utc_offset integer The seconds by which the user's clock is ahead of UTC.
+---@field config caliban.WireConfig
+
+---@class (exact) caliban.WireConfig
+---@field model? string
+---@field providers? table<string, caliban.ProviderConfig>
+---@field models? table<string, caliban.ModelConfig>
+---@field thinking? 'off'|'low'|'medium'|'high'|'max'
+---@field temperature? number
+---@field max_output? integer
+---@field mode 'plan'|'ask'|'auto-edit'
+---@field resume boolean|'open' `:Caliban` opens the session that was used last. With `open`, the chat is also shown
+--- when Neovim starts.
+---@field debug boolean
+---@field system? string
+---@field system_file? string
+---@field no_system boolean
+---@field instructions boolean Read `AGENTS.md` and files like it.
+---@field probe boolean If nothing is configured, look for a model server on this machine.
+---@field titles boolean Ask the model for a title after the first turn.
+---@field pass_env string[] Variables that commands get even if they look like secrets.
+
+---@class (exact) caliban.ProviderConfig
+---@field dialect? 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
+---@field base_url? string
+---@field key? string `env:NAME` or `cmd:COMMAND`.
+---@field models? string[]
+---@field quirks? string[]
+---@field headers? table<string, string> Each value is a text or `env:NAME`.
+
+--- A protocol spoken over HTTP. The names are those of `providers.*.dialect` in the configuration.
+---@alias caliban.Dialect 'anthropic'|'openai-chat'|'openai-responses'|'gemini'|'ollama'
+
+--- The user's facts about one model.
+---@class (exact) caliban.ModelConfig
+---@field window? integer In tokens.
+---@field max_output? integer In tokens.
+---@field thinking? 'off'|'low'|'medium'|'high'|'max'
+---@field temperature? number
+---@field price? caliban.PriceConfig
+---@field num_ctx? integer The window that a server on this machine is told to give the model, in tokens.
+---@field edits? 'replace'|'patch'|'whole'
+
+--- How hard a model is to think before it answers, as the user says it.
+---@alias caliban.Effort 'off'|'low'|'medium'|'high'|'max'
+
+--- In USD for a million tokens.
+---@class (exact) caliban.PriceConfig
+---@field input number
+---@field output number
+---@field cache_read? number
+---@field cache_write? number
+
+--- The format in which a model writes edits, which depends on its training.
+---@alias caliban.Format
+---| 'replace' # Old and new text, with the tools `edit` and `write`.
+---| 'patch' # The format of `apply_patch`.
+---| 'whole' # Whole files only, for models that are too small to repeat a text exactly.
+
+---@alias caliban.Mode
+---| 'plan' # Reads only: edits and commands are refused.
+---| 'ask' # The user decides on each edit and each command.
+---| 'auto-edit' # Edits are written at once and reviewed afterwards. The user decides on each command.
+
+--- Opens a session. The answer is a `session` message, then the transcript as `paint` messages.
+---@class (exact) caliban.Open
+---@field kind 'open'
+---@field session? caliban.SessionId If absent, the session of this project that was used last, or `main`.
+
+--- A session's name: `[A-Za-z0-9_-]{1,64}`, unique within its project.
+---@alias caliban.SessionId string
+
+--- Opens a session whose turn was interrupted, or that has reviews, without showing it. Sent at startup.
+---@class (exact) caliban.Look
+---@field kind 'look'
+---@field session caliban.SessionId
+
+--- Begins a session. The session before it stays.
+---@class (exact) caliban.New
+---@field kind 'new'
+---@field name? string If absent, the program makes a name.
+---@field ephemeral boolean The session is never saved.
+
+--- A message of the user to the model.
+---@class (exact) caliban.Send
+---@field kind 'send'
+---@field session caliban.SessionId
+---@field text string
+---@field context caliban.Excerpt[]
+---@field steer boolean The message goes with the next request of the running turn.
+
+--- A labelled piece of text from a file, a buffer or a folder.
+---@class (exact) caliban.Excerpt
+---@field path string As the user would write it: relative to the project's root if it lies in the project.
+---@field lines? [integer, integer] First and last line, from 1, inclusive. If absent, the whole file.
+---@field filetype? string
+---@field kind 'file'|'folder'|'selection'|'instructions'|'skills'|'skill'|'changes'|'hunk'
+---@field text string
+
+---@alias caliban.ExcerptKind
+---| 'file'
+---| 'folder'
+---| 'selection'
+---| 'instructions' # A file in which the user or the project tells the model how to work. The user's own file lies outside the project.
+---| 'skills' # The names and purposes of the skills that exist.
+---| 'skill' # The text of one skill.
+---| 'changes' # What changed in a file since the model last saw it, other than by the model.
+---| 'hunk' # A change under review, as a diff: the message is the user's comment on it.
+
+--- Takes a message back out of the queue.
+---@class (exact) caliban.Unqueue
+---@field kind 'unqueue'
+---@field session caliban.SessionId
+---@field id integer
+
+--- Sends messages that were already queued when the session was opened.
+---@class (exact) caliban.SendHeld
+---@field kind 'send_held'
+---@field session caliban.SessionId
+---@field id? integer If absent, all of these messages.
+
+--- The unsent text of the composer.
+---@class (exact) caliban.Draft
+---@field kind 'draft'
+---@field session caliban.SessionId
+---@field text string
+---@field context caliban.Excerpt[]
+
+--- Stops the running turn.
+---@class (exact) caliban.Stop
+---@field kind 'stop'
+---@field session caliban.SessionId
+
+--- The user's answer to a call's question.
+---@class (exact) caliban.Rule
+---@field kind 'rule'
+---@field session caliban.SessionId
+---@field call string
+---@field ruling 'once'|'session'|'deny'
+---@field reason string
+
+---@alias caliban.WireRuling 'once'|'session'|'deny'
+
+--- Opens or closes a block of the transcript, or a fold of a question.
+---@class (exact) caliban.Toggle
+---@field kind 'toggle'
+---@field session caliban.SessionId
+---@field block integer
+---@field line? integer The index of the fold's line in the question's block.
+
+--- Sends a failed request again now, without waiting for the end of the pause.
+---@class (exact) caliban.Retry
+---@field kind 'retry'
+---@field session caliban.SessionId
+
+--- Sets the model and its settings.
+---@class (exact) caliban.SetModel
+---@field kind 'set_model'
+---@field session caliban.SessionId
+---@field model string `provider/model`, then settings such as `thinking=high`; or settings only.
+
+--- Sets the mode, which holds from the next call on.
+---@class (exact) caliban.SetMode
+---@field kind 'set_mode'
+---@field session caliban.SessionId
+---@field mode? 'plan'|'ask'|'auto-edit' If absent, the mode after the present one.
+
+--- Asks for a list of all models. The answer is `models`.
+---@class (exact) caliban.ListModels
+---@field kind 'list_models'
+---@field session caliban.SessionId
+
+--- The user wants to give a provider's key. The answer is `connect`.
+---@class (exact) caliban.AskForKey
+---@field kind 'ask_for_key'
+---@field provider? string If absent, the user chooses a provider from a list.
+
+--- The user's key of a provider.
+---@class (exact) caliban.GiveKey
+---@field kind 'give_key'
+---@field provider string
+---@field key caliban.Secret
+
+--- A key in use. `Debug` does not show it.
+---@alias caliban.Secret string
+
+--- Asks for the last request as it was sent. The answer is `request`.
+---@class (exact) caliban.ShowRequest
+---@field kind 'show_request'
+---@field session caliban.SessionId
+
+--- Asks for the sessions of the project, the latest first. The answer is `sessions`.
+---@class (exact) caliban.ListSessions
+---@field kind 'list_sessions'
+---@field text string Only sessions that contain this text are listed; all sessions if it is empty.
+
+--- Renames a session.
+---@class (exact) caliban.RenameSession
+---@field kind 'rename_session'
+---@field session caliban.SessionId
+---@field name string A text that cannot be a name becomes the session's title.
+
+--- Copies a session and opens the copy.
+---@class (exact) caliban.ForkSession
+---@field kind 'fork_session'
+---@field session caliban.SessionId
+---@field after? integer How many of the user's last messages are left out. If absent, the copy is whole.
+---@field is_prompt boolean The copy ends with the last message of the user that stays; what followed that message is
+--- left out too.
+
+--- Moves a session into the trash. A running turn is stopped.
+---@class (exact) caliban.DeleteSession
+---@field kind 'delete_session'
+---@field session caliban.SessionId
+
+--- Writes a session to a file: JSON if the name ends in `.json`, Markdown otherwise.
+---@class (exact) caliban.ExportSession
+---@field kind 'export_session'
+---@field session caliban.SessionId
+---@field file string The absolute path. If empty, `{session}.md` in the project.
+---@field force boolean A file that exists is overwritten.
+
+--- Asks for the turns that changed files, for a preview of rewinding one of them, or to rewind one of them.
+---@class (exact) caliban.RewindWanted
+---@field kind 'rewind'
+---@field session caliban.SessionId
+---@field entry? integer The turn. If absent, the answer is `turns`.
+---@field paths? string[] The absolute paths of the files that are rewound. If absent, the answer is `preview`.
+
+--- Asks for the permissions of a session. The answer is `permissions`.
+---@class (exact) caliban.PermissionsWanted
+---@field kind 'permissions'
+---@field session caliban.SessionId
+---@field revoke? caliban.Granted A permission that is taken back first.
+
+--- A permission to read a path with a tool, or to run a command.
+---@class (exact) caliban.Granted
+---@field tool? string If absent, the permission is for a command.
+---@field what string The path or the command.
+
+--- The user's choice about a session that another Neovim has open.
+---@class (exact) caliban.Claim
+---@field kind 'claim'
+---@field session caliban.SessionId
+---@field way 'read'|'fork'|'take'
+---@field root? string The root of the session's project, if it is another one. From there a session can only be
+--- copied.
+
+---@alias caliban.Way
+---| 'read'
+---| 'fork' # Opens a copy.
+---| 'take' # Opens the session once the other Neovim has closed it.
+
+--- Another Neovim takes this session over. The editor has given up the session's reviews already.
+---@class (exact) caliban.Yield
+---@field kind 'yield'
+---@field session caliban.SessionId
+---@field by string The other Neovim, for the user.
+
+--- A proposal has reached its buffer, or cannot.
+---@class (exact) caliban.Arrived
+---@field kind 'arrived'
+---@field id integer
+---@field state 'refused'|'entered'|'moved'|'withheld'|'stopped'
+---@field hunks integer How many hunks of the proposal are pending. 0 unless it has entered.
+---@field unsaved? string If it was written at once: why the text is not on disk, or the empty string if it is on
+--- disk.
+---@field text? string If it has moved, the file's present text, or nothing if there is no such file. If it has
+--- entered, the text that the user's autocommands made of it on writing, if they changed it.
+---@field eol? boolean
+---@field dos? boolean 'fileformat' is `dos`.
+---@field bom? boolean
+---@field why? string The reason for a refusal: the end of a sentence for the model.
+
+---@alias caliban.ArrivedState
+---| 'refused'
+---| 'entered' # The proposal is in the buffer.
+---| 'moved' # The text is no longer the text that the proposal was made from.
+---| 'withheld' # Another proposal of the group could not enter, so none did.
+---| 'stopped' # The turn was stopped before the proposal could enter.
+
+--- The review of a file is settled: nothing in the file is pending any more.
+---@class (exact) caliban.Reviewed
+---@field kind 'reviewed'
+---@field session caliban.SessionId
+---@field proposals integer[] The ids of the review's proposals, the oldest first.
+---@field decisions ('accepted'|'rejected'|'reworked'|'part')[][] For each proposal, the decisions on its changes;
+--- empty if they are not known.
+---@field texts caliban.ProposedText[] The texts of the proposals that an earlier program made.
+---@field path string The absolute path.
+---@field was? string The path before the user accepted a renaming.
+---@field deleted boolean The user accepted the file's deletion.
+---@field gone boolean The file was deleted or its buffer was wiped out; this counts as a rejection.
+---@field text? string The resulting text, if it differs from the file on disk.
+---@field eol boolean
+---@field saved boolean
+---@field unsaved string Why the text was not saved; empty if it was.
+---@field reasons caliban.Reason[]
+---@field formattings caliban.WireFormatting[]
+
+--- The user's decision on one proposed change.
+---@alias caliban.Decision
+---| 'accepted'
+---| 'rejected'
+---| 'reworked' # Accepted, after the user changed it.
+---| 'part' # Only some of its lines were accepted.
+
+--- A proposal's text before and after the change.
+---@class (exact) caliban.ProposedText
+---@field id integer
+---@field before string
+---@field before_eol boolean
+---@field after string
+---@field after_eol boolean
+---@field whole? 'delete'|'rename'
+---@field to? string The file's new path, absolute.
+
+---@alias caliban.WireWhole 'delete'|'rename'
+
+--- Why the user rejected a change.
+---@class (exact) caliban.Reason
+---@field lines string[] The proposed lines that were rejected.
+---@field reason string
+
+--- A change that a formatter made to the text.
+---@class (exact) caliban.WireFormatting
+---@field before string
+---@field after string
+
+--- The answer of the language servers to `consult`.
+---@class (exact) caliban.Found
+---@field kind 'found'
+---@field id integer
+---@field findings caliban.Finding[]
+---@field more integer How many more findings there are.
+---@field notes string[] Sentences about servers that did not answer.
+---@field rewrites caliban.Rewrite[] The changes of a renaming.
+---@field why? string Why no server could be asked, for the model.
+
+---@class (exact) caliban.Finding
+---@field path string The absolute path, or a URI if it is no file.
+---@field line integer The line, from 0.
+---@field text string The server's text; empty if the line itself was searched.
+
+--- The changes of one file in a renaming.
+---@class (exact) caliban.Rewrite
+---@field path string The file's absolute path.
+---@field sha string The hash of the text for which the renaming was computed (`Text::sha256_hex`); empty if the text
+--- does not change.
+---@field splices caliban.Splice[] In ascending order and without overlaps.
+---@field deleted boolean
+---@field to? string Its new path.
+
+--- A range of bytes in a text's joined lines, and its new text.
+---@class (exact) caliban.Splice
+---@field from integer
+---@field to integer
+---@field text string
+
+--- How an edit changed the diagnostics of a file. The lists hold only the first of the findings that the numbers
+--- count.
+---@class (exact) caliban.Checked
+---@field kind 'checked'
+---@field id integer
+---@field session caliban.SessionId
+---@field path string The absolute path.
+---@field state 'awaited'|'told'|'dropped'
+---@field added caliban.Finding[] New findings.
+---@field remaining caliban.Finding[] Findings that were there before.
+---@field elsewhere caliban.Finding[] New findings in other files.
+---@field notes string[] Sentences about the servers.
+---@field new integer
+---@field fixed integer
+---@field remain integer
+---@field known boolean The diagnostics before the edit are known. If not, `added` has the findings on the changed
+--- lines.
+---@field fresh boolean At least one server has reported on the new text.
+
+---@alias caliban.CheckState
+---| 'awaited' # The result will follow: the verdict on the edit waits for it.
+---| 'told' # This is the result.
+---| 'dropped' # There will be no result, because another edit came meanwhile.
+
+--- A message from the editor: a notification with this table as its only argument.
+---@alias caliban.FromNvim
+---| caliban.Hello
+---| caliban.Open
+---| caliban.Look
+---| caliban.New
+---| caliban.Send
+---| caliban.Unqueue
+---| caliban.SendHeld
+---| caliban.Draft
+---| caliban.Stop
+---| caliban.Rule
+---| caliban.Toggle
+---| caliban.Retry
+---| caliban.SetModel
+---| caliban.SetMode
+---| caliban.ListModels
+---| caliban.AskForKey
+---| caliban.GiveKey
+---| caliban.ShowRequest
+---| caliban.ListSessions
+---| caliban.RenameSession
+---| caliban.ForkSession
+---| caliban.DeleteSession
+---| caliban.ExportSession
+---| caliban.RewindWanted
+---| caliban.PermissionsWanted
+---| caliban.Claim
+---| caliban.Yield
+---| caliban.Arrived
+---| caliban.Reviewed
+---| caliban.Found
+---| caliban.Checked
+
+--- The answer to `read`.
+---@class (exact) caliban.BufferText
+---@field loaded boolean
+---@field pending integer How many hunks are pending.
+---@field text? string The buffer's text, if it is modified.
+---@field eol? boolean
+---@field dos? boolean
+---@field bom? boolean
+
+--- The answer to `restore`.
+---@class (exact) caliban.Restored
+---@field done boolean
+---@field why string Why it was not done. If it was done: why the file is not on disk, or empty.

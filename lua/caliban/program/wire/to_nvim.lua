@@ -1,0 +1,352 @@
+---@meta
+--- The messages from the program to the editor. Generated from the types in `src/nvim/wire.rs`: change these, then
+--- run `UPDATE_EXPECT=1 cargo test --lib wire::lua`.
+---
+--- A text is one string: its lines joined by `\n`, without a newline at the end. `eol` says whether the file's last
+--- line ends in a newline. Lines are counted from 0, and ranges are half open, unless the field says otherwise.
+
+--- The answer to `hello`.
+---@class (exact) caliban.Welcome
+---@field kind 'welcome'
+---@field version string The program's version.
+
+--- A session is open here and needs its buffers. Its transcript follows as `paint` messages.
+---@class (exact) caliban.Session
+---@field kind 'session'
+---@field session caliban.SessionId
+---@field instead? caliban.SessionId The session that could not be opened, in whose place this one was opened.
+---@field root string The project's root.
+---@field ephemeral boolean The session is never saved.
+---@field reading boolean The session can only be read here.
+---@field reviews string[] The names of the reviews' records that the editor may reopen.
+---@field show boolean The user asked for this session: the chat shows it in place of the present one.
+---@field draft string
+---@field draft_context caliban.Excerpt[]
+
+--- Changes to the transcript.
+---@class (exact) caliban.Paint
+---@field kind 'paint'
+---@field session caliban.SessionId
+---@field reset boolean The transcript is emptied first.
+---@field above boolean More blocks follow that stand above those painted so far.
+---@field updates caliban.BlockUpdate[]
+
+--- A change to one block of the transcript. An unknown `id` is a new block; blocks stand in the order of their ids. A
+--- block's lines include the empty line that separates it from the block above.
+---@class (exact) caliban.BlockUpdate
+---@field id integer
+---@field shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'
+---@field at integer The index in the block of the first line that `lines` replaces.
+---@field lines? string[] The block's lines from `at` to its end.
+---@field append? string Text to append at the block's end; it may contain newlines. Sent instead of `lines`.
+---@field final boolean Nothing more will be appended, so the last line may be highlighted.
+---@field right? string Virtual text at the right end of the block's first line that is not empty.
+---@field below? string[] Virtual lines under the block: the context of a user's message.
+---@field call? string The call that a question is about. The question's last line names the keys.
+---@field folds? integer[] In a question, the indices of the lines that are folds. Each has to be opened before a yes
+--- is accepted.
+---@field remove? boolean The block is gone.
+
+---@alias caliban.Shape 'user'|'text'|'thinking'|'tool'|'ask'|'notice'|'error'|'intro'
+
+--- The state of a session.
+---@class (exact) caliban.Status
+---@field kind 'status'
+---@field session caliban.SessionId
+---@field phase 'idle'|'sending'|'streaming'|'retrying'|'running'|'asking'|'reviewing'
+---@field waiting_for? 'permission'|'review'
+---@field turn integer The running turn, or the last one.
+---@field tool? string The running tool.
+---@field model string
+---@field mode 'plan'|'ask'|'auto-edit'
+---@field tour boolean The model is the tour.
+---@field unsaved boolean The conversation is in memory only: it is ephemeral, or the disk fails.
+---@field input integer The tokens that this session has used.
+---@field output integer
+---@field cached integer
+---@field context integer The tokens of the last request and its reply.
+---@field window integer The model's context window in tokens; 0 if it is not known.
+---@field queue caliban.QueuedMessage[]
+---@field retry_ms? integer The time until the next try.
+---@field retry_why? string Why the last try failed, without a full stop.
+---@field silent_ms? integer How long the model has been silent.
+---@field hit? integer The part of the last request that was in the provider's cache, in percent.
+---@field cost? number The session's cost in USD, without the replies whose price is not known.
+---@field unpriced boolean The price of at least one reply is not known.
+
+--- What a session is doing.
+---@alias caliban.Stage
+---| 'idle'
+---| 'sending' # A request was sent; no reply has arrived yet.
+---| 'streaming' # A reply is arriving.
+---| 'retrying' # A request failed and will be sent again after a pause.
+---| 'running' # A tool runs.
+---| 'asking' # The user is asked whether a call may run.
+---| 'reviewing' # The turn waits for the user's review.
+
+--- What a turn needs from the user to go on.
+---@alias caliban.Wait 'permission'|'review'
+
+--- A queued message as the user sees it. All fields are always sent.
+---@class (exact) caliban.QueuedMessage
+---@field id integer
+---@field text string
+---@field context caliban.Excerpt[]
+---@field steer boolean
+---@field held boolean It is sent only when the user says so.
+---@field shown string The text of a held message with each deceptive character spelt out; empty for other messages.
+
+--- Proposals for the user's review. The editor answers at once; an `arrived` message follows for each proposal.
+---@class (exact) caliban.Propose
+---@field kind 'propose'
+---@field session caliban.SessionId The session of the turn: a worker's, for a worker's proposals.
+---@field owner caliban.SessionId The session in which the proposals are reviewed: a worker's parent, or the session
+--- itself.
+---@field turn integer
+---@field proposals caliban.WireProposal[]
+
+--- A proposed change of one file.
+---@class (exact) caliban.WireProposal
+---@field id integer
+---@field group integer The proposals of a group enter together, or none of them does.
+---@field path string The absolute path.
+---@field create boolean The file is new.
+---@field sha string The hash of the text from which the proposal was made (`Text::hash_of_parts`); empty for a new
+--- file.
+---@field hunks caliban.WireHunk[] In ascending order.
+---@field eol boolean The last line of the proposed text ends in a newline.
+---@field at_once boolean The text is written as soon as it is in the buffer.
+---@field binary boolean The file is not text: it can only be proposed to delete or rename it.
+---@field whole? 'delete'|'rename' A change of the whole file. There are no hunks then.
+---@field to? string The file's new path, absolute.
+
+---@class (exact) caliban.WireHunk
+---@field start integer The first line that is replaced.
+---@field count integer How many lines are replaced.
+---@field text string The new lines.
+---@field n integer How many new lines there are. With 0, `text` is empty.
+
+--- Asks for a buffer's text. The answer is a `BufferText`.
+---@class (exact) caliban.Read
+---@field kind 'read'
+---@field path string The absolute path.
+---@field decode boolean The file is not UTF-8 on disk: the answer has its text as Neovim reads it, loaded or not.
+
+--- Asks for the paths of the loaded, modified file buffers. The answer is a list.
+---@class (exact) caliban.Changed
+---@field kind 'changed'
+
+--- Asks for the version of each file's text. The answer is a list of strings: empty if the text is the one on disk,
+--- `undecided` if the text has pending changes.
+---@class (exact) caliban.Stamps
+---@field kind 'stamps'
+---@field paths string[] Absolute paths.
+
+--- Asks to save those of the files that are modified and have nothing pending. The answer is a list of the files that
+--- are still unsaved.
+---@class (exact) caliban.Save
+---@field kind 'save'
+---@field paths string[] Absolute paths.
+
+--- The program has stopped a turn: its proposals that have not entered a buffer must not enter any more.
+---@class (exact) caliban.Halt
+---@field kind 'halt'
+---@field session caliban.SessionId
+---@field turn integer
+
+--- A question to the language servers. The editor answers at once; their answer follows as `found`.
+---@class (exact) caliban.Consult
+---@field kind 'consult'
+---@field id integer
+---@field session caliban.SessionId
+---@field aspect 'diagnostics'|'definition'|'references'|'hover'|'symbols'|'rename'
+---@field path? string The absolute path.
+---@field line integer The symbol's line.
+---@field symbol string The symbol as it is written on that line.
+---@field query? string A part of the names of the project's symbols that are searched.
+---@field name? string The symbol's new name.
+
+--- The subject of a question.
+---@alias caliban.Aspect
+---| 'diagnostics'
+---| 'definition'
+---| 'references'
+---| 'hover'
+---| 'symbols'
+---| 'rename' # The changes that another name of a symbol needs.
+
+--- A message was not sent: its text goes back into the composer.
+---@class (exact) caliban.Bounce
+---@field kind 'bounce'
+---@field session caliban.SessionId
+---@field text string
+---@field context caliban.Excerpt[]
+---@field why string
+
+--- All models, for the user's choice.
+---@class (exact) caliban.Models
+---@field kind 'models'
+---@field session caliban.SessionId
+---@field models caliban.Offer[] By their full names.
+---@field problems string[] A sentence for each provider that could not be asked.
+
+---@class (exact) caliban.Offer
+---@field name string
+---@field about string A few words; may be empty.
+
+--- Asks the user for a key.
+---@class (exact) caliban.Connect
+---@field kind 'connect'
+---@field provider? string If absent, the user chooses one of `providers`.
+---@field providers caliban.Offer[]
+
+--- The answer to `list_sessions`.
+---@class (exact) caliban.Sessions
+---@field kind 'sessions'
+---@field text string The text that was searched; empty for all sessions.
+---@field sessions caliban.SessionRow[]
+
+---@class (exact) caliban.SessionRow
+---@field name string
+---@field title string
+---@field age integer Seconds since the session was saved.
+---@field bytes integer
+---@field turns integer
+---@field open 'here'|'nowhere'|'elsewhere'
+---@field problem? string Why the session cannot be opened.
+---@field line? string The first line that contains the text that was searched.
+---@field root? string The root of the session's project, if it is another worktree of the repository.
+
+---@alias caliban.WhereOpen
+---| 'here'
+---| 'nowhere'
+---| 'elsewhere' # Another Neovim has it.
+
+--- Another Neovim has the session that was asked for.
+---@class (exact) caliban.Held
+---@field kind 'held'
+---@field session caliban.SessionId
+---@field by string The other Neovim, for the user; empty if it is not known.
+---@field server string The address on which the other Neovim listens; empty if it is not known.
+
+--- A session has a new name.
+---@class (exact) caliban.Renamed
+---@field kind 'renamed'
+---@field session caliban.SessionId
+---@field to caliban.SessionId The new name.
+
+--- A session was deleted.
+---@class (exact) caliban.Deleted
+---@field kind 'deleted'
+---@field session caliban.SessionId
+
+--- A text for the clipboard.
+---@class (exact) caliban.Copied
+---@field kind 'copied'
+---@field text string
+
+--- The user wants to choose among the messages that were sent in this project.
+---@class (exact) caliban.History
+---@field kind 'history'
+---@field session caliban.SessionId
+
+--- The turns that changed files.
+---@class (exact) caliban.Turns
+---@field kind 'turns'
+---@field session caliban.SessionId
+---@field turns caliban.TurnRow[] The latest first.
+
+---@class (exact) caliban.TurnRow
+---@field entry integer
+---@field title string
+---@field age integer Seconds since the turn's first change.
+---@field files string[]
+
+--- The permissions of a session.
+---@class (exact) caliban.Permissions
+---@field kind 'permissions'
+---@field session caliban.SessionId
+---@field grants caliban.GrantRow[] In the order in which they were granted.
+
+---@class (exact) caliban.GrantRow
+---@field label string One line for the user.
+---@field tool? string If absent, the permission is for a command.
+---@field what string The path or the command.
+
+--- What rewinding a turn would do to each file.
+---@class (exact) caliban.Preview
+---@field kind 'preview'
+---@field session caliban.SessionId
+---@field entry integer
+---@field title string
+---@field files caliban.RewindFile[]
+
+---@class (exact) caliban.RewindFile
+---@field path string The absolute path.
+---@field name string The path as the user would write it.
+---@field about string What will happen to the file, as words that follow its name.
+---@field diff string A unified diff without the header.
+---@field todo boolean The rewind changes this file.
+
+--- Asks to do one thing to a file without a review. The answer is a `Restored`.
+---@class (exact) caliban.Restore
+---@field kind 'restore'
+---@field file caliban.WireProposal
+
+--- The program has written this file.
+---@class (exact) caliban.Refresh
+---@field kind 'refresh'
+---@field path string The absolute path.
+
+--- The last request as it was sent.
+---@class (exact) caliban.Request
+---@field kind 'request'
+---@field session caliban.SessionId
+---@field about string The request's address and headers, without the key.
+---@field body string Indented JSON.
+
+--- A sentence for the user.
+---@class (exact) caliban.Notice
+---@field kind 'notice'
+---@field level 'info'|'warn'|'error'
+---@field text string
+
+---@alias caliban.Level 'info'|'warn'|'error'
+
+--- A `User` autocommand for scripts.
+---@class (exact) caliban.Event
+---@field kind 'event'
+---@field name string For example `CalibanTurnStart`.
+---@field data table<string, string>
+
+--- A message to the editor: a request with this table as its only argument. The program sends the next message once
+--- this one is answered.
+---@alias caliban.ToNvim
+---| caliban.Welcome
+---| caliban.Session
+---| caliban.Paint
+---| caliban.Status
+---| caliban.Propose
+---| caliban.Read
+---| caliban.Changed
+---| caliban.Stamps
+---| caliban.Save
+---| caliban.Halt
+---| caliban.Consult
+---| caliban.Bounce
+---| caliban.Models
+---| caliban.Connect
+---| caliban.Sessions
+---| caliban.Held
+---| caliban.Renamed
+---| caliban.Deleted
+---| caliban.Copied
+---| caliban.History
+---| caliban.Turns
+---| caliban.Permissions
+---| caliban.Preview
+---| caliban.Restore
+---| caliban.Refresh
+---| caliban.Request
+---| caliban.Notice
+---| caliban.Event
