@@ -54,7 +54,7 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
 }
 
 #[test]
-fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
+fn rejecting_a_file_restores_it_on_disk() {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys(":Caliban reject file not so<CR>");
     scene.wait_hunks(0);
@@ -70,7 +70,7 @@ fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
 }
 
 #[test]
-fn files_that_are_not_open_are_written_and_a_new_one_that_is_rejected_goes() {
+fn files_without_a_buffer_are_written_and_rejecting_a_new_one_deletes_it() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     let reply = Reply::new()
         .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
@@ -101,7 +101,7 @@ fn files_that_are_not_open_are_written_and_a_new_one_that_is_rejected_goes() {
 
 /// A command of the same reply sees the disk, and waits for nobody's review.
 #[test]
-fn a_command_behind_it_finds_it_on_disk() {
+fn a_command_after_an_edit_sees_the_edit_on_disk() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
         "c1",
@@ -118,7 +118,7 @@ fn a_command_behind_it_finds_it_on_disk() {
 }
 
 #[test]
-fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
+fn the_model_is_told_what_a_formatter_changed_at_the_write() {
     let formatter = "vim.cmd([[autocmd BufWritePre *.txt keepjumps silent %s/L/M/ge]])";
     let scene = Scene::two_written(|it| it.before(formatter));
     let now = changed().replace('L', "M");
@@ -148,7 +148,7 @@ fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
 }
 
 #[test]
-fn a_buffer_with_unsaved_changes_of_the_users_is_not_written() {
+fn a_buffer_with_the_users_unsaved_changes_is_not_written() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>5GAmine<Esc>");
     scene.server.reply(two_hunks());
@@ -169,7 +169,7 @@ fn a_buffer_with_unsaved_changes_of_the_users_is_not_written() {
 }
 
 #[test]
-fn a_write_that_fails_is_told_to_both() {
+fn a_failed_write_is_reported_to_the_user_and_the_model() {
     let before = "vim.cmd('autocmd BufWritePre * throw \"no formatter\"')";
     let scene = Scene::two_written(|it| it.before(before));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
@@ -182,7 +182,7 @@ fn a_write_that_fails_is_told_to_both() {
 }
 
 #[test]
-fn it_waits_until_the_user_has_finished_typing() {
+fn an_edit_waits_until_the_user_has_finished_typing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
     let gate =
@@ -202,7 +202,7 @@ fn it_waits_until_the_user_has_finished_typing() {
 
 /// `u` and `<C-r>` are the user's, and write nothing by themselves.
 #[test]
-fn undo_and_redo() {
+fn undoing_and_redoing_an_edit_writes_nothing() {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys("u");
     scene.wait_hunks(0);
@@ -228,7 +228,7 @@ fn undo_and_redo() {
 
 /// What another program writes is taken over, and the hunks stay.
 #[test]
-fn a_change_on_disk_leaves_the_hunks() {
+fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
     let scene = Scene::two_written(|it| it);
     let theirs = changed().replace("l5", "theirs");
     std::fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
@@ -245,7 +245,7 @@ fn a_change_on_disk_leaves_the_hunks() {
 
 /// Hunks that wait for a decision are not written with others that would be, and the other way round.
 #[test]
-fn the_modes_do_not_mix_in_a_file() {
+fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban mode auto-edit<CR>");
     scene.nvim.wait_screen(" · auto-edit · ");
@@ -280,7 +280,7 @@ fn the_modes_do_not_mix_in_a_file() {
 
 /// A file that is run by opening a folder waits for the user in this mode too, and the call with it.
 #[test]
-fn what_runs_when_a_folder_is_opened_waits() {
+fn an_edit_of_a_file_that_runs_by_itself_waits_for_the_user() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file(".exrc", "set nu\n").config(MODE));
     let edits = json!({"edits": [
         {"path": "a.txt", "old": "l2", "new": "L2"},

@@ -21,7 +21,7 @@ fn goes_on(nvim: &Nvim, server: &Server) {
 }
 
 #[test]
-fn a_storm_of_rate_limits_ends_in_a_failure_and_keeps_what_was_written() {
+fn repeated_rate_limits_end_the_turn_and_keep_the_composers_text() {
     for dialect in DIALECTS {
         let server = Server::start();
         for _ in 0..6 {
@@ -38,7 +38,7 @@ fn a_storm_of_rate_limits_ends_in_a_failure_and_keeps_what_was_written() {
 }
 
 #[test]
-fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
+fn repeated_rate_limits_without_retry_after_end_the_turn() {
     let server = Server::start();
     for _ in 0..6 {
         server.reply(Reply::error(429));
@@ -81,7 +81,7 @@ fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
 }
 
 #[test]
-fn a_reply_may_come_byte_by_byte() {
+fn a_reply_that_arrives_byte_by_byte_is_read() {
     let said = DIALECTS.map(|dialect| {
         let server = Server::start();
         let call = json!({"path": "a.txt"});
@@ -104,7 +104,7 @@ fn a_reply_may_come_byte_by_byte() {
 }
 
 #[test]
-fn headers_of_any_size_do_not_hide_the_reply() {
+fn a_reply_with_60_kb_of_headers_is_read() {
     let server = Server::start();
     let mut reply = Reply::said("Behind it all.");
     for n in 0..60 {
@@ -129,7 +129,7 @@ fn check(reply: Reply, expected: Expect) {
 }
 
 #[test]
-fn what_is_no_answer_is_told_at_once() {
+fn a_reply_that_is_not_http_ends_the_turn_at_once() {
     let endless = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "v".repeat(2_000_000));
     check(
         Reply::bytes(endless),
@@ -146,7 +146,7 @@ fn what_is_no_answer_is_told_at_once() {
 }
 
 #[test]
-fn a_proxys_refusals_are_told_with_what_to_do() {
+fn a_proxys_html_error_becomes_one_sentence_with_the_next_step() {
     let page = |title: &str| {
         format!(
             "<html>\r\n<head><title>{title}</title></head>\r\n<body><h1>{title}</h1></body></html>"
@@ -189,7 +189,7 @@ const ZIPPED: [u8; 90] = [
 ];
 
 #[test]
-fn an_error_that_comes_packed_is_told_as_what_it_is() {
+fn a_compressed_error_reply_is_named_as_compressed() {
     let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
     check(
         Reply::raw(400, &headers, ZIPPED),
@@ -222,7 +222,7 @@ fn a_connection_closed_within_the_headers_is_tried_again() {
 }
 
 #[test]
-fn nothing_but_rpc_comes_out_of_the_program() {
+fn the_program_writes_only_rpc_to_its_standard_output() {
     let server = Server::start();
     let setup = Setup::new();
     let out = setup.dir().join("out");
@@ -277,7 +277,7 @@ fn limited(server: &Server, blocks: u32) -> Setup {
 }
 
 #[test]
-fn a_full_disk_is_told_and_stands_in_the_winbar_and_the_conversation_goes_on() {
+fn a_full_disk_shows_not_saved_in_the_winbar_and_the_chat_goes_on() {
     let server = Server::start();
     let setup = limited(&server, 32);
     let nvim = Nvim::start(&setup);
@@ -303,7 +303,7 @@ fn a_full_disk_is_told_and_stands_in_the_winbar_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_from_the_beginning_is_told_too() {
+fn a_disk_full_from_the_start_shows_not_saved_and_the_chat_goes_on() {
     let server = Server::start();
     let nvim = Nvim::start(&limited(&server, 0));
     nvim.keys(":Caliban<CR>");

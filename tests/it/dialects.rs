@@ -16,7 +16,7 @@ fn read_only(tokens: u32) -> Reply {
 }
 
 #[test]
-fn what_ollama_leaves_out_in_silence_is_told_once_with_what_to_do() {
+fn a_prompt_that_ollama_cut_silently_is_reported_once() {
     let server = Server::start();
     let nvim = Nvim::start(
         &Setup::new()
@@ -71,7 +71,7 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 /// Each request is valid, or the server refuses it and the test fails with it. Claude's and Gemini's server refuse
 /// a signature too that they did not give for the very thing it stands at.
 #[test]
-fn a_conversation_goes_from_one_dialect_to_the_others_and_back_with_its_signatures() {
+fn switching_dialects_and_back_sends_each_its_own_signatures() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).openai(&server).gemini(&server);
     let responses = "{ providers = { openai = { dialect = 'openai-responses' } } }";
@@ -112,7 +112,7 @@ fn a_conversation_goes_from_one_dialect_to_the_others_and_back_with_its_signatur
 
 /// After a restart a request goes on where the one before it ended.
 #[test]
-fn a_resumed_session_sends_what_it_sent_before_in_every_dialect() {
+fn a_resumed_session_repeats_its_last_request_in_every_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         let setup = dialect.choose(Setup::new().file("a.txt", "alpha\n"), &server);

@@ -94,7 +94,7 @@ fn check(machine: &Machine, states: &[State], dir: &Path, at: &str) {
 }
 
 #[test]
-fn stopped_at_every_call_it_comes_back() {
+fn a_crash_at_any_disk_call_loses_nothing_confirmed() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let live = play(dir.path(), None);
     let ops = live.disk.ops();
@@ -128,7 +128,7 @@ fn stopped_at_every_call_it_comes_back() {
 }
 
 #[test]
-fn a_disk_that_fails_anywhere_has_it_all_when_it_is_well() {
+fn a_session_is_whole_on_disk_once_a_failing_disk_recovers() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let count = play(dir.path(), None).disk.count();
     let kinds = [

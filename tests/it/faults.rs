@@ -33,7 +33,7 @@ fn goes_on(nvim: &Nvim, server: &Server) {
 }
 
 #[test]
-fn a_message_that_is_nested_too_deep_ends_the_program_with_a_sentence() {
+fn a_too_deeply_nested_message_ends_the_program_with_one_sentence() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().size(160, 40).anthropic(&server));
     server.reply(Reply::said("The first."));
@@ -48,7 +48,7 @@ fn a_message_that_is_nested_too_deep_ends_the_program_with_a_sentence() {
 }
 
 #[test]
-fn bytes_that_are_no_message_end_the_program_with_a_sentence() {
+fn bytes_that_are_not_msgpack_end_the_program_with_one_sentence() {
     let server = Server::start();
     let setup = Setup::new().size(160, 40).anthropic(&server);
     let fifo = setup.dir().join("fifo");
@@ -128,7 +128,7 @@ fn a_key_pressed_twice_answers_one_question() {
 }
 
 #[test]
-fn a_command_that_the_user_refuses_to_run_unrecorded_is_not_run() {
+fn refusing_to_run_a_command_unrecorded_runs_nothing() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban deny");
@@ -143,7 +143,7 @@ fn a_command_that_the_user_refuses_to_run_unrecorded_is_not_run() {
 }
 
 #[test]
-fn a_stop_at_the_question_of_a_full_disk_runs_nothing() {
+fn stopping_at_the_full_disk_question_runs_nothing() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban stop");

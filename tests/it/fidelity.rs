@@ -167,7 +167,7 @@ fn run(seed: u64, accepts: bool) {
 }
 
 #[test]
-fn bytes_outside_of_an_edit_are_the_same_before_and_after() {
+fn bytes_outside_an_edit_do_not_change() {
     run(1, true);
     run(2, true);
     run(3, false);
@@ -175,7 +175,7 @@ fn bytes_outside_of_an_edit_are_the_same_before_and_after() {
 
 /// The last newline alone: its line is the hunk.
 #[test]
-fn the_last_newline_comes_and_goes_by_itself() {
+fn a_hunk_may_add_or_remove_the_final_newline_alone() {
     let rows = [
         ("a\nb", ("b", "b\n"), "a\nb\n"),
         ("a\nb\n", ("b\n", "b"), "a\nb"),
@@ -211,7 +211,7 @@ fn the_last_newline_comes_and_goes_by_itself() {
 }
 
 #[test]
-fn a_last_newline_is_shown_as_what_it_is_and_follows_undo_and_redo() {
+fn a_changed_final_newline_is_shown_and_follows_undo_and_redo() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb"));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
@@ -239,7 +239,7 @@ fn a_last_newline_is_shown_as_what_it_is_and_follows_undo_and_redo() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_last_newline_is_written_at_once_and_taken_back() {
+fn in_auto_edit_a_final_newline_is_written_and_can_be_rejected() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb").config("{ mode = 'auto-edit' }"));
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
     scene.ask_until(Reply::said("I see."), "I see.");
@@ -253,7 +253,7 @@ fn in_auto_edit_mode_a_last_newline_is_written_at_once_and_taken_back() {
 
 /// After a restart of the editor it is there again; beside other hunks it is one of them.
 #[test]
-fn a_last_newline_outlives_the_editor_and_stacks_on_other_hunks() {
+fn a_final_newline_hunk_survives_a_restart_beside_other_hunks() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb\nc"));
     scene.nvim.keys(":edit a.txt<CR>");
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("a", "A")]));

@@ -15,7 +15,7 @@ fn reads(count: usize) -> Reply {
 }
 
 #[test]
-fn of_too_many_calls_in_one_reply_the_first_200_are_taken() {
+fn only_the_first_200_calls_of_a_reply_are_run() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(reads(1000));
@@ -43,7 +43,7 @@ fn of_too_many_calls_in_one_reply_the_first_200_are_taken() {
 }
 
 #[test]
-fn a_reply_without_end_is_cut_off_at_its_limit_and_what_came_is_kept() {
+fn an_endless_reply_is_cut_at_16_mb_and_its_text_kept() {
     let server = Server::start();
     // blanks at the end of a text are not painted
     server.reply(Reply::said("So far.").on_and_on(&" ".repeat(1 << 20)));

@@ -50,7 +50,7 @@ fn path(of: &std::path::Path) -> Value {
 }
 
 #[test]
-fn a_read_that_is_allowed_for_the_session_covers_this_tool_and_this_path_alone() {
+fn a_read_allowed_for_the_session_covers_one_tool_and_path() {
     let scene = Scene::start(|it| it);
     let folder = outside(&scene);
     let link = scene.nvim.setup.path("link");
@@ -76,7 +76,7 @@ fn a_read_that_is_allowed_for_the_session_covers_this_tool_and_this_path_alone()
 
 /// One has a byte that is not UTF-8; the name of the other is how that byte is shown.
 #[test]
-fn two_paths_that_could_be_shown_alike_are_allowed_one_by_one() {
+fn allowing_a_path_does_not_allow_one_that_is_shown_alike() {
     let scene = Scene::start(|it| it);
     let folder = outside(&scene);
     for (name, link) in [(&b"x\xff"[..], "bytes"), (&br"x\xff"[..], "letters")] {
@@ -90,7 +90,7 @@ fn two_paths_that_could_be_shown_alike_are_allowed_one_by_one() {
 }
 
 #[test]
-fn what_is_allowed_is_listed_and_what_is_revoked_is_asked_for_again() {
+fn permissions_are_listed_and_a_revoked_one_is_asked_for_again() {
     let scene = Scene::start(|it| it.size(160, 30));
     let folder = outside(&scene);
     let file = folder.join("a.txt");
@@ -122,7 +122,7 @@ fn what_is_allowed_is_listed_and_what_is_revoked_is_asked_for_again() {
 }
 
 #[test]
-fn nothing_is_allowed_any_more_after_a_restart() {
+fn permissions_end_with_a_restart() {
     let scene = Scene::start(|it| it);
     let command = json!({ "command": "echo a" });
     call(&scene, "shell", command.clone(), SESSION);

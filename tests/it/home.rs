@@ -32,7 +32,7 @@ fn asked_of_a_file_at_home(script: &str) -> String {
 }
 
 #[test]
-fn without_a_home_the_users_entry_of_the_system_counts() {
+fn without_home_the_users_passwd_entry_is_used() {
     let entry = "HOME=$(getent passwd \"$(id -u)\" | cut -d: -f6) || HOME=~\nexport HOME\n";
     let expected = asked_of_a_file_at_home(&format!("{entry} exec \"$KIT_BIN\""));
     assert!(expected.contains("outside the project"), "{expected}");
@@ -44,7 +44,7 @@ fn without_a_home_the_users_entry_of_the_system_counts() {
 /// Other file systems take no name that is not UTF-8.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_odd_home_holds_what_calibans_folders_are_in() {
+fn folders_are_found_below_a_home_with_an_odd_name() {
     // the value of HOME as the script writes it, and the folder that it means
     let cases: [(&str, &[u8]); 2] = [
         (r#""$PWD/.."$'/h\xff\xfe $(x)'"#, b"h\xff\xfe $(x)"),

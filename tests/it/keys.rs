@@ -62,7 +62,7 @@ fn search(nvim: &Nvim) {
 }
 
 #[test]
-fn a_key_is_asked_for_tried_stored_and_found_again() {
+fn connecting_asks_for_a_key_tries_it_and_stores_it() {
     let server = Server::start();
     server.reply(models());
     server.reply(Reply::said("At last."));
@@ -103,7 +103,7 @@ fn a_key_is_asked_for_tried_stored_and_found_again() {
 }
 
 #[test]
-fn a_refused_key_is_told_and_not_stored() {
+fn a_key_that_the_provider_refuses_is_not_stored() {
     let server = Server::start();
     let body = json!({"error": {"type": "authentication_error", "message": format!("bad {KEY}")}});
     let refused = Reply::raw(401, &[("content-type", "application/json")], body.to_string());
@@ -120,7 +120,7 @@ fn a_refused_key_is_told_and_not_stored() {
 }
 
 #[test]
-fn the_keyring_is_taken_where_there_is_one_and_no_argument_holds_the_key() {
+fn a_key_goes_to_the_keyring_and_never_into_an_argument() {
     let server = Server::start();
     server.reply(models());
     server.reply(Reply::said("From the ring."));
@@ -199,7 +199,7 @@ fn a_command_of_the_model_has_no_key_in_its_environment() {
 }
 
 #[test]
-fn a_key_of_a_command_that_was_pasted_is_not_shown_in_the_request() {
+fn a_pasted_key_from_a_key_command_is_hidden_in_the_request() {
     let server = Server::start();
     server.reply(Reply::said("Do not show it."));
     let config = format!(
@@ -217,7 +217,7 @@ fn a_key_of_a_command_that_was_pasted_is_not_shown_in_the_request() {
 
 /// A key command that hangs, as one that waits for a password does, is not run to show a request.
 #[test]
-fn a_request_is_shown_without_running_a_key_command() {
+fn showing_the_request_runs_no_key_command() {
     let server = Server::start();
     server.reply(Reply::said("Hi."));
     let config = format!(
@@ -235,7 +235,7 @@ fn a_request_is_shown_without_running_a_key_command() {
 
 /// Wherever a key that was given is kept: pasted into a prompt, it is not shown.
 #[test]
-fn a_stored_key_that_was_pasted_is_not_shown_in_the_request() {
+fn a_pasted_stored_key_is_hidden_in_the_request() {
     for in_ring in [true, false] {
         let server = Server::start();
         server.reply(models());
@@ -262,7 +262,7 @@ fn a_stored_key_that_was_pasted_is_not_shown_in_the_request() {
 
 /// A warning about keys has no place over the composer any more once there is one.
 #[test]
-fn what_was_said_of_a_missing_key_goes_when_one_is_given() {
+fn the_missing_key_warning_goes_once_a_key_is_given() {
     let server = Server::start();
     server.reply(models());
     let nvim = Nvim::start(&setup(&server));

@@ -47,7 +47,7 @@ fn a_full_log_rolls_and_stays_within_ten_megabytes() {
 }
 
 #[test]
-fn two_neovims_write_one_log_and_each_sees_it_roll() {
+fn two_neovims_share_one_log_that_rolls_over() {
     let server = Server::start();
     let setup = filled(Setup::new().anthropic(&server), 4_999_800);
     let first = Nvim::start(&setup);
@@ -72,7 +72,7 @@ fn two_neovims_write_one_log_and_each_sees_it_roll() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_costs_lines_of_the_log_and_nothing_else() {
+fn a_full_disk_loses_log_lines_and_nothing_else() {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let server = Server::start();
     let setup = filled(Setup::new().anthropic(&server), 1_000);

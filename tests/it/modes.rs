@@ -25,7 +25,7 @@ fn everything() -> Reply {
 }
 
 #[test]
-fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
+fn plan_mode_allows_reads_alone_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(everything());
@@ -68,7 +68,7 @@ fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
 
 /// A call that waits when the mode changes is treated as the new one wants it, and its question goes.
 #[test]
-fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
+fn a_mode_switched_during_a_turn_applies_to_waiting_calls() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let two = Reply::new().call("c1", "shell", json!({"command": "touch c.txt"})).call(
         "c2",
@@ -96,7 +96,7 @@ fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
 /// The mode is the session's: it stands in its file, and is there after a new start of the editor. A new session has
 /// the settings' mode, and its model hears of it.
 #[test]
-fn a_session_keeps_its_mode() {
+fn a_session_keeps_its_mode_over_a_restart() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
@@ -175,7 +175,7 @@ fn the_mode_is_chosen_by_command_key_list_and_slash() {
 
 /// With the chat out of sight a line says so.
 #[test]
-fn a_mode_that_changes_out_of_sight_is_told() {
+fn a_mode_changed_with_the_chat_closed_is_notified() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>");

@@ -67,7 +67,7 @@ fn the_chat_counts_down_with_the_winbar_and_names_the_keys() {
 }
 
 #[test]
-fn it_is_gone_once_the_request_is_out_again() {
+fn the_countdown_line_goes_when_the_retry_is_sent() {
     let server = Server::start();
     let nvim = waiting(&server);
     let gate = server.reply(Reply::said("All is well.").held());
@@ -83,7 +83,7 @@ fn it_is_gone_once_the_request_is_out_again() {
 }
 
 #[test]
-fn it_is_gone_after_a_stop() {
+fn the_countdown_line_goes_after_a_stop() {
     let server = Server::start();
     let nvim = waiting(&server);
     nvim.keys("<C-c>");
@@ -93,7 +93,7 @@ fn it_is_gone_after_a_stop() {
 }
 
 #[test]
-fn it_is_gone_after_a_failure() {
+fn the_countdown_line_goes_after_an_error() {
     let server = Server::start();
     let nvim = waiting(&server);
     server.reply(Reply::error(401));
@@ -104,7 +104,7 @@ fn it_is_gone_after_a_failure() {
 }
 
 #[test]
-fn it_is_gone_when_the_program_ends() {
+fn the_countdown_line_goes_when_the_program_ends() {
     let server = Server::start();
     let nvim = waiting(&server);
     let own = env!("CARGO_BIN_EXE_caliban");
@@ -116,7 +116,7 @@ fn it_is_gone_when_the_program_ends() {
 
 /// The second failure is another: there is still one line, and it says what went wrong last.
 #[test]
-fn a_second_pause_takes_the_place_of_the_first() {
+fn a_second_retry_pause_replaces_the_line_of_the_first() {
     let server = Server::start();
     let nvim = waiting(&server);
     server.reply(Reply::error(502).header("retry-after", "60"));
@@ -139,7 +139,7 @@ fn a_second_pause_takes_the_place_of_the_first() {
 
 /// The cursor of a reader stays where it is, on the line that counts too.
 #[test]
-fn counting_moves_no_cursor() {
+fn the_countdown_does_not_move_the_cursor() {
     let server = Server::start();
     let nvim = waiting(&server);
     nvim.go_to_transcript("Trying again");
@@ -154,7 +154,7 @@ fn counting_moves_no_cursor() {
 }
 
 #[test]
-fn each_status_is_called_what_it_is() {
+fn each_http_status_has_its_own_sentence() {
     for (status, said) in [
         (408, "The provider waited too long for the request (408)"),
         (500, "The provider had an internal error (500)"),
@@ -180,7 +180,7 @@ fn each_status_is_called_what_it_is() {
 
 /// Where the line is wrapped it can still be read whole, and its key works.
 #[test]
-fn it_is_seen_whole_in_every_width() {
+fn the_countdown_line_is_readable_at_every_width() {
     for (columns, rows) in [(50, 18), (60, 20), (80, 24), (120, 40)] {
         let server = Server::start();
         server.reply(limited());
@@ -199,7 +199,7 @@ fn it_is_seen_whole_in_every_width() {
 
 /// A gateway answers with a page, and never with anything else.
 #[test]
-fn a_gateway_that_never_answers_is_told_in_its_own_words_at_the_end() {
+fn a_gateways_error_page_is_quoted_after_the_last_retry() {
     let server = Server::start();
     let page = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>";
     let headers = [("content-type", "text/html"), ("retry-after-ms", "1")];

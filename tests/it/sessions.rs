@@ -103,7 +103,7 @@ fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
 }
 
 #[test]
-fn nothing_runs_before_the_first_use_and_nothing_is_left_after_it() {
+fn no_process_runs_before_the_first_use_or_after_the_end() {
     let setup = wide();
     let nvim = Nvim::start(&setup);
     assert_eq!(setup.processes().len(), 1);
@@ -166,7 +166,7 @@ fn the_queue_and_the_draft_survive_the_editors_death() {
 }
 
 #[test]
-fn a_wiped_chat_comes_back_as_it_was() {
+fn a_wiped_chat_is_restored() {
     let server = Server::start();
     let (_setup, nvim, gate) = in_mid_turn(&server);
     nvim.keys("unsent<Esc>");
@@ -185,7 +185,7 @@ fn a_wiped_chat_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_wrong_version_is_said_in_one_sentence() {
+fn a_version_mismatch_is_one_sentence() {
     let wrong = "package.preload['caliban.version'] = function() return '9.9.9' end";
     let setup = wide().before(wrong);
     let nvim = Nvim::start(&setup);

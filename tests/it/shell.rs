@@ -46,7 +46,7 @@ async fn shell(desk: &Desk, input: Value) -> ToolAnswer {
 }
 
 #[tokio::test]
-async fn commands() {
+async fn output_and_exit_code_are_reported() {
     let room = room();
     let mut said = String::new();
     for command in [
@@ -104,7 +104,7 @@ async fn commands() {
 }
 
 #[tokio::test]
-async fn output_streams() {
+async fn output_is_streamed_while_the_command_runs() {
     let mut room = room();
     shell(&room.desk, json!({ "command": "echo one; printf two" })).await;
     let mut streamed = String::new();
@@ -115,7 +115,7 @@ async fn output_streams() {
 }
 
 #[tokio::test]
-async fn a_flood_is_bounded() {
+async fn a_huge_output_is_cut_and_kept_in_a_file() {
     let mut room = room();
     let command =
         "yes 'a line of output' | head -c 20000000; head -c 1000000 /dev/zero | tr '\\0' x";
@@ -131,7 +131,7 @@ async fn a_flood_is_bounded() {
 
 /// Bytes that begin no character are cut at the limit as any others.
 #[tokio::test]
-async fn a_flood_of_broken_bytes_is_bounded() {
+async fn a_huge_output_of_invalid_utf_8_is_cut() {
     let mut room = room();
     let command = "head -c 1000000 /dev/zero | tr '\\0' '\\200'; sleep 1000";
     let desk = room.desk.clone();
@@ -144,13 +144,13 @@ async fn a_flood_of_broken_bytes_is_bounded() {
 }
 
 #[tokio::test]
-async fn what_holds_the_output_does_not_hold_the_call() {
+async fn a_background_child_holding_the_output_does_not_delay_the_answer() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & echo started" })).await;
     assert_eq!(done.text, "started\n[exit code 0; the processes it left running were ended]");
 }
 
 #[tokio::test]
-async fn time_out_ends_the_group() {
+async fn a_time_out_ends_the_process_group() {
     let command = "trap '' TERM; echo started; sleep 1000; sleep 1000";
     let done = shell(&room().desk, json!({ "command": command, "timeout_s": 3 })).await;
     expect![[r#"
@@ -161,7 +161,7 @@ async fn time_out_ends_the_group() {
 }
 
 #[tokio::test]
-async fn a_dropped_call_ends_its_grandchildren() {
+async fn dropping_a_call_ends_the_commands_grandchildren() {
     let mut room = room();
     let desk = room.desk.clone();
     let command = "mkfifo held; echo ready; (trap '' TERM INT; exec 3>held; sleep 1000) & wait";
@@ -208,7 +208,7 @@ const DEMONS: [&str; 7] = [
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_command_that_ended() {
+async fn no_child_outlives_a_command_that_ended() {
     for demon in DEMONS {
         let room = room();
         let done = shell(&room.desk, json!({ "command": format!("{demon}\necho started") })).await;
@@ -219,7 +219,7 @@ async fn nothing_that_was_started_outlives_a_command_that_ended() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_time_out() {
+async fn no_child_outlives_a_time_out() {
     let room = room();
     let command = format!("{}\necho started; sleep 1000", DEMONS.join("\n"));
     let done = shell(&room.desk, json!({ "command": command, "timeout_s": 1 })).await;
@@ -228,7 +228,7 @@ async fn nothing_that_was_started_outlives_a_time_out() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop() {
+async fn no_child_outlives_a_stop() {
     let mut room = room();
     let (desk, command) = (room.desk.clone(), DEMONS.join("\n") + "\necho ready; wait");
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
@@ -256,7 +256,7 @@ async fn until(room: &Room, is_so: impl Fn(&[String]) -> bool) {
 }
 
 #[tokio::test]
-async fn a_command_that_kills_its_group_or_its_supervisor_ends_itself() {
+async fn killing_its_group_or_supervisor_ends_the_command() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & kill 0; sleep 1000" })).await;
     assert_eq!(done.text, "[no output]\n[ended by signal 15]");
     let room = room();
@@ -288,7 +288,7 @@ const FLOODS: [&str; 2] = [
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_its_supervisor() {
+async fn no_child_outlives_its_supervisor() {
     for demon in DEMONS.into_iter().chain(FLOODS) {
         for order in ["before", "after"] {
             let room = room();
@@ -306,7 +306,7 @@ async fn nothing_that_was_started_outlives_its_supervisor() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_killed() {
+async fn no_child_outlives_a_stop_after_the_supervisor_was_killed() {
     let mut room = room();
     let demons = DEMONS.join("\n");
     let command = format!("{}\n{demons}\necho ready; sleep 1000", without_supervisor());
@@ -322,7 +322,7 @@ async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_kille
 /// A supervisor that is stopped, not killed, hears of nothing.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_stopped() {
+async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
     let mut room = room();
     let halt = without_supervisor().replace("kill -9", "kill -STOP");
     let command = format!("{halt}\n{}\necho ready; sleep 1000", DEMONS.join("\n"));
@@ -337,7 +337,7 @@ async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_stopp
 /// A process that belongs to no command stays, whether it is a child of the program or an orphan that it adopted.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn other_children_of_the_program_live_on() {
+async fn other_children_of_the_program_are_not_ended() {
     let room = room();
     let other = std::process::Command::new("sh")
         .args(["-c", "sleep 1000 & exec sleep 1000"])
@@ -363,7 +363,7 @@ async fn other_children_of_the_program_live_on() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_is_said() {
+async fn a_missing_working_folder_is_reported() {
     let room = room();
     fs::remove_dir_all(&room.desk.root).unwrap();
     let done = shell(&room.desk, json!({ "command": "true" })).await;

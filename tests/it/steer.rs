@@ -62,7 +62,7 @@ fn second_request(bytes: &str, shown: &str) -> String {
 }
 
 #[test]
-fn escape_and_enter_in_one_read_of_a_terminal_queue() {
+fn escape_and_enter_read_together_from_a_terminal_queue() {
     assert!(!second_request("\x1b\r", "queued: also this").contains("also this"));
 }
 

@@ -59,7 +59,7 @@ fn buffers(scene: &Scene) -> String {
 }
 
 #[test]
-fn a_deletion_is_shown_and_done_when_it_is_accepted() {
+fn a_file_is_deleted_only_once_the_user_accepts() {
     let scene = pending("delete", delete("a.txt"));
     scene.nvim.wait_screen("Caliban deletes this file · \\A accept file · \\R reject file");
     scene.nvim.wait(|it| it.hl_of("l5") == ["CalibanDelete"], "the file in its colour");
@@ -92,7 +92,7 @@ fn a_deletion_is_rejected_with_a_reason() {
 }
 
 #[test]
-fn what_the_user_typed_into_a_file_to_be_deleted_stays_theirs() {
+fn text_typed_into_a_file_to_be_deleted_stays_in_its_buffer() {
     let scene = pending("delete", delete("a.txt"));
     scene.nvim.keys("5GAmine<Esc>");
     let told = decide(&scene, ":Caliban accept file<CR>");
@@ -106,7 +106,7 @@ fn what_the_user_typed_into_a_file_to_be_deleted_stays_theirs() {
 }
 
 #[test]
-fn an_empty_file_and_one_that_is_not_open_are_deleted_too() {
+fn empty_files_and_files_without_a_buffer_can_be_deleted() {
     let scene = Scene::start(|it| it.file("a.txt", "").file("b.txt", nine()));
     let calls =
         Reply::new().call("c1", "delete", delete("a.txt")).call("c2", "delete", delete("b.txt"));
@@ -151,7 +151,7 @@ fn a_renamed_file_keeps_its_buffer() {
 }
 
 #[test]
-fn a_renaming_is_rejected() {
+fn a_rejected_renaming_leaves_the_file() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     let told = decide(&scene, "\\R");
     assert_eq!(told, "The user rejected it: a.txt is not renamed.");
@@ -181,7 +181,7 @@ fn a_file_with_unsaved_text_is_not_renamed() {
 }
 
 #[test]
-fn both_are_listed_and_gone_to() {
+fn deletions_and_renamings_are_listed_and_jumped_to() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let calls = Reply::new()
         .call("c1", "delete", delete("a.txt"))
@@ -208,7 +208,7 @@ fn both_are_listed_and_gone_to() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
+fn in_auto_edit_a_deletion_is_done_at_once_and_can_be_rejected() {
     let scene = done("delete", delete("a.txt"));
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still undo it.");
@@ -239,7 +239,7 @@ fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_deletion_is_accepted_afterwards() {
+fn in_auto_edit_a_done_deletion_can_be_accepted() {
     let scene = done("delete", delete("a.txt"));
     scene.nvim.keys("\\A");
     scene.wait_hunks(0);
@@ -253,7 +253,7 @@ fn in_auto_edit_mode_a_deletion_is_accepted_afterwards() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_renaming_is_done_at_once_and_taken_back() {
+fn in_auto_edit_a_renaming_is_done_at_once_and_can_be_rejected() {
     let scene = done("rename", rename("a.txt", "new/b.txt"));
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("new/b.txt")), (None, Some(nine())));
     assert_eq!(scene.answer(2, "c1"), "a.txt is now new/b.txt; the user may still undo it.");
@@ -282,7 +282,7 @@ fn in_auto_edit_mode_a_renaming_is_done_at_once_and_taken_back() {
 
 /// A file that the model made in this mode and deletes again.
 #[test]
-fn in_auto_edit_mode_a_new_file_goes_again() {
+fn in_auto_edit_the_model_can_delete_its_own_new_file() {
     let scene = Scene::start(|it| it.config(MODE));
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "one\n")));
     scene.server.reply(Reply::new().call("c1", "delete", delete("a.txt")));
@@ -309,7 +309,7 @@ fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Va
 }
 
 #[test]
-fn what_cannot_be_deleted_is_refused_in_a_sentence() {
+fn an_impossible_deletion_is_refused_with_the_reason() {
     let told = [
         refused(|it| it, "", "delete", delete("none.txt")),
         refused(|it| it, "", "delete", delete("dir")),
@@ -331,7 +331,7 @@ fn what_cannot_be_deleted_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn where_a_file_cannot_be_renamed_to_is_refused_in_a_sentence() {
+fn an_impossible_renaming_is_refused_with_the_reason() {
     let named = ":edit b.txt<CR>ihello<Esc>:edit! a.txt<CR>";
     let told = [
         refused(|it| it, "", "rename", rename("a.txt", "dir/x.txt")),
@@ -354,7 +354,7 @@ fn where_a_file_cannot_be_renamed_to_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn a_link_is_neither_deleted_nor_renamed_nor_taken_the_place_of() {
+fn a_link_is_neither_deleted_nor_renamed_nor_replaced() {
     let linked = |it: Setup| {
         std::os::unix::fs::symlink(it.path("a.txt"), it.path("link.txt")).unwrap();
         it
@@ -372,7 +372,7 @@ fn a_link_is_neither_deleted_nor_renamed_nor_taken_the_place_of() {
 }
 
 #[test]
-fn calls_of_one_reply_that_meet_in_a_file_do_not_mix() {
+fn a_deletion_or_renaming_does_not_mix_with_edits_of_the_reply() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.ask(
         Reply::new()
@@ -396,7 +396,7 @@ fn calls_of_one_reply_that_meet_in_a_file_do_not_mix() {
 
 /// What stands in the way at the moment of the decision is told, and nothing is lost.
 #[test]
-fn what_came_in_the_way_meanwhile() {
+fn a_changed_disk_stops_an_accepted_deletion_or_renaming() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");

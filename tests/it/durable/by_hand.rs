@@ -68,7 +68,7 @@ fn opened(project: &Project) -> Option<Session> {
 }
 
 #[test]
-fn edited_in_any_way_it_goes_on() {
+fn a_session_file_edited_at_random_still_opens() {
     let (dir, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let live = play(scratch.path(), None);
     let files = live.disk.machine().files();

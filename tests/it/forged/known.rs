@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 /// The model is told of changes in files that it knows, but not in files that only a session file names.
 #[test]
-fn a_file_outside_the_project_is_not_looked_after() {
+fn changes_of_a_file_outside_the_project_are_not_reported() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().file("a.txt", "one\n").anthropic(&server));
     let outside = setup.dir().join("id_rsa");

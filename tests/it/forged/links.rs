@@ -26,7 +26,7 @@ fn names(folder: &PathBuf) -> Vec<String> {
 }
 
 #[test]
-fn a_trash_that_is_a_link_takes_and_loses_nothing() {
+fn a_trash_folder_that_is_a_link_is_not_used() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let documents = documents(&setup);

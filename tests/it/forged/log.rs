@@ -66,7 +66,7 @@ fn a_fork_touches_no_file_that_a_forged_log_names() {
 
 /// Whatever is chosen of the list, nothing is written outside the project, in `.git`, or with more than ordinary rights.
 #[test]
-fn a_rewind_writes_nothing_that_is_not_the_projects() {
+fn a_rewind_from_a_forged_log_writes_only_project_files() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let outside = setup.dir().join("outside");
@@ -106,7 +106,7 @@ fn a_rewind_writes_nothing_that_is_not_the_projects() {
 
 /// Something else than a file, in the place of a content, is not read.
 #[test]
-fn a_content_that_is_no_regular_file_is_not_read() {
+fn checkpoint_contents_that_are_not_regular_files_are_not_read() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let dir = write_log(&setup, &[made(1, &setup.path("b.txt"), 0o644)]);

@@ -38,7 +38,7 @@ fn buffers(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
+fn a_review_record_of_a_file_outside_the_project_is_ignored() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", nine()).anthropic(&server);
     let setup = one_turn(&server, setup);
@@ -90,7 +90,7 @@ fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
 
 /// Hunks that a record calls accepted, or written at once, have to be decided again.
 #[test]
-fn accepted_hunks_of_a_record_are_pending_again() {
+fn hunks_a_record_calls_accepted_must_be_decided_again() {
     let server = Server::start();
     let setup =
         Setup::new().size(120, 40).file("a.txt", nine()).file("b.txt", nine()).file("c.txt", "");

@@ -60,7 +60,7 @@ fn a_symbol_is_renamed_in_all_files_once_the_user_agrees() {
 }
 
 #[test]
-fn files_that_go_along_are_of_their_kinds() {
+fn a_renaming_may_move_and_delete_files() {
     let scene = started(&json!({"renames": "moves"}));
     scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
     scene.wait_pending(4);
@@ -80,7 +80,7 @@ fn files_that_go_along_are_of_their_kinds() {
 }
 
 #[test]
-fn what_cannot_be_renamed_is_refused_with_the_reason() {
+fn an_impossible_renaming_is_refused_with_the_reason() {
     let lacks = json!({"lacks": ["textDocument/rename"]});
     refused(lacks, rename("x"), expect!["scripted0 does not support renaming."]);
     refused(
@@ -124,7 +124,7 @@ fn what_cannot_be_renamed_is_refused_with_the_reason() {
 
 /// One of the files cannot be changed: none is.
 #[test]
-fn where_one_file_is_read_only_none_is_renamed() {
+fn one_read_only_file_stops_the_renaming_in_all_files() {
     let scene = Scene::start(|it| project(files(it).mode("shapes.py", 0o444), &[json!({})]));
     scene.server.reply(Reply::new().call("c1", "rename_symbol", rename("surface")));
     scene.server.reply(Reply::said("I see."));
@@ -136,7 +136,7 @@ fn where_one_file_is_read_only_none_is_renamed() {
 }
 
 #[test]
-fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
+fn a_stop_during_the_servers_answer_changes_nothing() {
     let server = json!({"name": "quiet", "silent": ["textDocument/rename"]});
     let scene = started(&server);
     scene.server.reply(Reply::new().call("c1", "rename_symbol", rename("surface")));
@@ -152,7 +152,7 @@ fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
 
 /// In auto-edit mode, a file that runs with the tests waits for the user, and the other files are written.
 #[test]
-fn a_file_that_runs_by_itself_waits_in_auto_edit() {
+fn in_auto_edit_a_file_that_runs_by_itself_waits_for_the_user() {
     let config = "{ mode = 'auto-edit', lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
     let scene = Scene::start(|it| {
         let setup = it.file("shapes.py", SHAPES).file("main.py", MAIN).file("conftest.py", MAIN);
@@ -169,7 +169,7 @@ fn a_file_that_runs_by_itself_waits_in_auto_edit() {
 
 /// The places do not show lines of a file that the user would be asked for.
 #[test]
-fn lines_of_files_with_keys_are_not_shown() {
+fn lines_of_files_with_keys_are_hidden() {
     let scene =
         Scene::start(|it| project(files(it).file(".env.py", "area = 's3cret'\n"), &[json!({})]));
     let args = json!({"path": "main.py", "line": 3, "symbol": "area"});

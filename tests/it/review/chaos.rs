@@ -92,7 +92,7 @@ struct Chaos {
 }
 
 #[test]
-fn whatever_happens_in_whatever_order_nothing_of_the_users_is_lost_and_nothing_enters_unasked() {
+fn random_acts_lose_no_user_text_and_accept_nothing_unasked() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let text = (0..12).fold(String::new(), |text, n| text + &format!("u{n}\n"));
     let scene = Scene::start(|it| it.file("a.txt", &text));

@@ -47,7 +47,7 @@ fn ran(command: &str) -> Scene {
 }
 
 #[test]
-fn what_a_command_changed_made_and_deleted() {
+fn files_a_command_changed_created_or_deleted_are_rewound() {
     let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt run.sh own.sh; mkdir new; echo c > new/c.txt; echo e > $'e\\nvil'; \
         echo x > ignored; printf other > raw; git commit -qam more";
     let scene = ran(&command.replace("git commit", "git -c user.name=m -c user.email=m@m commit"));
@@ -80,7 +80,7 @@ fn what_a_command_changed_made_and_deleted() {
 
 /// Without git the files that the session has changed are looked at.
 #[test]
-fn a_file_that_the_turn_has_edited_before() {
+fn without_git_a_command_change_to_an_edited_file_is_rewound() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     let run = json!({"command": "sed -i s/l5/L5/ a.txt"});
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
@@ -96,7 +96,7 @@ fn a_file_that_the_turn_has_edited_before() {
 }
 
 #[test]
-fn what_a_stopped_command_had_done_by_then() {
+fn changes_of_a_stopped_command_are_rewound() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     git(&scene, &["init", "-q"]);
     git(&scene, &["add", "."]);
@@ -121,7 +121,7 @@ fn what_a_stopped_command_had_done_by_then() {
 /// The repository may come from anybody, with all that stands in `.git`: what it has git run is not run by the look at its
 /// files.
 #[test]
-fn what_a_repository_would_have_git_run_is_not_run() {
+fn git_runs_no_command_that_the_repository_configures() {
     let scene = Scene::start(|it| {
         it.file("a.txt", nine()).file("b.txt", nine()).file(".gitattributes", "*.txt filter=x=y\n")
     });

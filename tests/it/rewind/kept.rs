@@ -31,7 +31,7 @@ fn kill_program(nvim: &Nvim) {
 
 /// What the user has read in the chat, and the model is told with the next request, stands there again.
 #[test]
-fn what_was_taken_back_is_in_a_chat_that_is_opened_again() {
+fn a_reopened_chat_shows_the_rewind() {
     let scene = two_accepted();
     rewind(&scene, "1");
     let said = |it: &Nvim| {
@@ -59,7 +59,7 @@ fn wait_left(scene: &Scene, why: &str) {
 }
 
 #[test]
-fn a_program_that_was_killed_leaves_what_its_successor_rewinds() {
+fn changes_made_before_the_program_was_killed_can_be_rewound() {
     let scene = two_accepted();
     kill_program(&scene.nvim);
     scene.nvim.keys(":Caliban restart<CR>");
@@ -69,7 +69,7 @@ fn a_program_that_was_killed_leaves_what_its_successor_rewinds() {
 }
 
 #[test]
-fn hunks_that_were_decided_while_no_program_ran() {
+fn hunks_decided_with_the_program_dead_can_be_rewound() {
     let scene = Scene::two_hunks(|it| it);
     kill_program(&scene.nvim);
     scene.nvim.keys("2G\\r:Caliban accept all<CR>");
@@ -86,7 +86,7 @@ fn hunks_that_were_decided_while_no_program_ran() {
 }
 
 #[test]
-fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
+fn checkpoints_follow_a_session_resumed_renamed_copied_or_deleted() {
     let server = Server::start();
     let setup = Setup::new().file("a.txt", nine()).config(MODE).anthropic(&server);
     let scene = Scene { nvim: Nvim::start(&setup), server };
@@ -125,7 +125,7 @@ fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
 }
 
 #[test]
-fn what_is_damaged_is_left_with_one_sentence() {
+fn a_file_with_a_damaged_checkpoint_is_left_alone() {
     let scene = two_accepted();
     for path in blobs(&scene.nvim.setup, "main") {
         fs::write(path, "nonsense").unwrap();
@@ -145,7 +145,7 @@ fn what_is_damaged_is_left_with_one_sentence() {
 
 /// Caliban's own folders are not written, also where they lie in the project.
 #[test]
-fn calibans_own_folders_are_left() {
+fn a_rewind_does_not_touch_calibans_own_folders() {
     let scene = Scene::two_written(|it| {
         let own = it.path("own").display().to_string();
         it.env("XDG_CONFIG_HOME", &own).file("own/caliban/x.txt", changed())
@@ -171,7 +171,7 @@ fn calibans_own_folders_are_left() {
 
 /// The user should look at a file that others run before a rewind writes it.
 #[test]
-fn the_preview_says_which_files_run_by_themselves() {
+fn the_preview_marks_files_that_run_by_themselves() {
     let scene = Scene::start(|it| it.file("build.rs", nine()));
     scene.ask(Reply::new().call("e1", "edit", edit("build.rs", &[("l2", "L2")])));
     scene.wait_pending(1);
@@ -186,7 +186,7 @@ fn the_preview_says_which_files_run_by_themselves() {
 
 /// What was kept is not written through a link, nor outside the project, whatever the log says.
 #[test]
-fn links_and_what_is_outside_are_left() {
+fn a_rewind_writes_through_no_link_and_not_outside_the_project() {
     let scene = two_accepted();
     let setup = &scene.nvim.setup;
     scene.nvim.keys(":bwipe a.txt<CR>");
@@ -214,7 +214,7 @@ fn links_and_what_is_outside_are_left() {
 
 /// The turn goes on, and the user is told.
 #[test]
-fn a_disk_that_does_not_take_it_stops_nothing() {
+fn a_failure_to_store_checkpoints_does_not_stop_the_turn() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":Caliban<CR>");
     scene.nvim.wait_screen("Project");
@@ -231,7 +231,7 @@ fn a_disk_that_does_not_take_it_stops_nothing() {
 }
 
 #[test]
-fn a_session_that_is_never_saved_keeps_nothing() {
+fn an_unsaved_session_has_no_checkpoints() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":Caliban new!<CR>");
     scene.nvim.wait_screen("Project");

@@ -21,7 +21,7 @@ fn noted(nvim: &Nvim) -> Vec<String> {
 }
 
 #[test]
-fn a_lock_of_another_neovim_holds_up_no_other_conversation() {
+fn a_conversation_locked_elsewhere_does_not_delay_the_others() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -46,7 +46,7 @@ fn a_lock_of_another_neovim_holds_up_no_other_conversation() {
 }
 
 #[test]
-fn what_is_said_while_a_conversation_opens_reaches_it_in_order() {
+fn messages_to_a_conversation_that_is_opening_arrive_in_order() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -86,7 +86,7 @@ fn what_is_said_while_a_conversation_opens_reaches_it_in_order() {
 }
 
 #[test]
-fn what_is_said_to_a_conversation_that_opens_while_neovim_ends_is_kept() {
+fn a_draft_for_a_conversation_opening_as_neovim_exits_is_saved() {
     let setup = wide().without("CALIBAN_MODEL");
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban new one<CR>");

@@ -4,7 +4,7 @@ use super::*;
 use crate::kit::server::Gate;
 
 #[test]
-fn the_programs_death_is_one_sentence_and_loses_nothing() {
+fn the_programs_death_is_reported_and_loses_no_text() {
     let server = Server::start();
     let (_setup, nvim, _gate) = in_mid_turn(&server);
     nvim.keys("and the tests?<C-s>");
@@ -62,7 +62,7 @@ fn goes_on_after_it(server: &Server, nvim: &Nvim) {
 }
 
 #[test]
-fn a_command_ends_with_its_editor() {
+fn a_command_ends_when_its_editor_is_killed() {
     let server = Server::start();
     let (setup, nvim) = sleeping(&server);
     nvim.kill();
@@ -78,7 +78,7 @@ fn a_command_ends_with_its_editor() {
 }
 
 #[test]
-fn a_command_ends_with_its_program() {
+fn a_command_ends_when_its_program_is_killed() {
     let server = Server::start();
     let (setup, nvim) = sleeping(&server);
     kill_program(&nvim);
@@ -91,7 +91,7 @@ fn a_command_ends_with_its_program() {
 }
 
 #[test]
-fn a_restart_in_mid_turn_ends_what_runs_and_goes_on() {
+fn a_restart_during_a_turn_ends_its_command() {
     let server = Server::start();
     let (setup, nvim) = sleeping(&server);
     let before = program(&setup);
@@ -105,7 +105,7 @@ fn a_restart_in_mid_turn_ends_what_runs_and_goes_on() {
 }
 
 #[test]
-fn a_program_killed_as_it_starts_a_command_leaves_nothing_of_it() {
+fn a_program_killed_as_it_starts_a_command_leaves_no_process() {
     let server = Server::start();
     let nvim = Nvim::start(&wide().anthropic(&server));
     nvim.keys(":Caliban<CR>");
@@ -179,7 +179,7 @@ fn number(variable: &str, usual: u32) -> u32 {
 }
 
 #[test]
-fn killed_at_any_moment_it_comes_back_whole() {
+fn a_conversation_survives_a_kill_at_any_moment() {
     let server = Server::start();
     let setup = wide().anthropic(&server).file("a.txt", "one\n").without("CALIBAN_DEBUG");
     let nvim = Nvim::start(&setup);
@@ -230,7 +230,7 @@ fn killed_at_any_moment_it_comes_back_whole() {
 
 /// The program of the Neovim that is gone has its conversation for a moment still.
 #[test]
-fn an_interrupted_turn_is_said_as_soon_as_nobody_has_it() {
+fn an_interrupted_turn_is_announced_once_its_lock_is_free() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("half an ").gate().text("answer"));
     let setup = Setup::new().anthropic(&server);

@@ -23,7 +23,7 @@ fn is_kept(setup: &Setup, nvim: Nvim, text: &str) {
 }
 
 #[test]
-fn it_is_kept_however_the_editor_ends() {
+fn a_draft_is_saved_however_the_editor_ends() {
     for end in ["<Esc>:qa!<CR>", "<Esc>:cq<CR>", "<C-o>:qa!<CR>"] {
         let setup = wide();
         let nvim = typed(&setup);
@@ -40,7 +40,7 @@ fn it_is_kept_however_the_editor_ends() {
 }
 
 #[test]
-fn it_is_kept_while_it_is_typed() {
+fn a_draft_is_saved_while_it_is_typed() {
     let setup = wide();
     let nvim = typed(&setup);
     let draft = folder(&setup).join("main.draft");
@@ -57,7 +57,7 @@ fn it_is_kept_while_it_is_typed() {
 }
 
 #[test]
-fn it_is_kept_where_the_program_is_dead() {
+fn a_draft_is_saved_with_the_program_dead() {
     let setup = wide();
     let nvim = typed(&setup);
     kill_program(&nvim);
@@ -67,7 +67,7 @@ fn it_is_kept_where_the_program_is_dead() {
 }
 
 #[test]
-fn none_is_left_of_what_was_sent_or_taken_back() {
+fn a_deleted_draft_leaves_no_file() {
     let setup = wide();
     let nvim = typed(&setup);
     let draft = folder(&setup).join("main.draft");

@@ -36,7 +36,7 @@ fn wait_session(nvim: &Nvim, name: &str) {
 }
 
 #[test]
-fn a_message_under_way_reaches_a_conversation_that_is_renamed_twice() {
+fn a_message_reaches_a_conversation_renamed_twice_meanwhile() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     let gate = server.reply(Reply::new().gate().text("Second."));
@@ -55,7 +55,7 @@ fn a_message_under_way_reaches_a_conversation_that_is_renamed_twice() {
 }
 
 #[test]
-fn a_name_that_was_given_up_is_another_conversations() {
+fn a_former_name_can_be_taken_by_another_conversation() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban rename kept<CR>");
@@ -86,7 +86,7 @@ fn a_name_that_was_given_up_is_another_conversations() {
 }
 
 #[test]
-fn what_one_that_is_deleted_still_says_does_not_reach_its_successor() {
+fn a_deleted_conversations_reply_does_not_reach_its_successor() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     let words = "delete('main') open('main') send('main', 'anew')";
@@ -105,7 +105,7 @@ fn what_one_that_is_deleted_still_says_does_not_reach_its_successor() {
 }
 
 #[test]
-fn a_name_that_was_refused_is_free_and_the_conversation_goes_on() {
+fn a_refused_name_stays_free_and_the_conversation_goes_on() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     server.reply(Reply::said("The second."));

@@ -49,7 +49,7 @@ fn wait_whole(nvim: &Nvim) {
 }
 
 #[test]
-fn every_line_is_painted_once_and_in_its_place() {
+fn every_line_is_painted_once_and_in_order() {
     let server = Server::start();
     let (_setup, nvim) = opened(&server, 300);
     wait_whole(&nvim);
@@ -70,7 +70,7 @@ fn every_line_is_painted_once_and_in_its_place() {
 
 /// Each key is typed at once, whatever is painted by then.
 #[test]
-fn keys_go_to_what_is_not_painted_yet() {
+fn keys_reach_lines_that_are_not_painted_yet() {
     let server = Server::start();
     for (keys, line) in [
         ("gg", "prompt 0:"),
@@ -93,7 +93,7 @@ fn keys_go_to_what_is_not_painted_yet() {
 
 /// What a reader looks at stays where it is while more comes above it.
 #[test]
-fn a_window_stays_where_it_is() {
+fn painting_earlier_messages_does_not_move_the_view() {
     let server = Server::start();
     let (_setup, nvim) = opened(&server, 400);
     nvim.keys("50k");
@@ -126,7 +126,7 @@ fn outputs(setup: &Setup) -> PathBuf {
 
 /// The next request begins with the same bytes as if the conversation had never been closed.
 #[test]
-fn a_long_output_stands_beside_the_session_and_goes_to_the_model_again() {
+fn a_long_output_is_stored_in_its_own_file_and_sent_again() {
     let server = Server::start();
     let setup = with_log(&server);
     let nvim = logged(&setup, &server);
@@ -149,7 +149,7 @@ fn a_long_output_stands_beside_the_session_and_goes_to_the_model_again() {
 }
 
 #[test]
-fn an_output_that_is_gone_is_one_sentence() {
+fn a_missing_output_file_is_reported_in_one_sentence() {
     let server = Server::start();
     let setup = with_log(&server);
     logged(&setup, &server).quit_with(":qa<CR>");
@@ -168,7 +168,7 @@ fn an_output_that_is_gone_is_one_sentence() {
 }
 
 #[test]
-fn a_copy_and_an_export_have_the_long_outputs() {
+fn a_copy_and_an_export_include_long_outputs() {
     let server = Server::start();
     let setup = with_log(&server);
     logged(&setup, &server).quit_with(":qa<CR>");
@@ -192,7 +192,7 @@ fn a_copy_and_an_export_have_the_long_outputs() {
 
 /// What a turn of a long conversation added stands in the journal until then.
 #[test]
-fn its_file_is_whole_once_it_is_closed() {
+fn the_session_file_is_complete_once_the_session_is_closed() {
     let server = Server::start();
     let ends: [&dyn Fn(&Nvim); 2] =
         [&|it| assert!(it.quit_with(":qa<CR>").success()), &|it| it.kill()];

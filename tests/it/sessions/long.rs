@@ -26,7 +26,7 @@ fn many(setup: Setup, server: &Server) -> Nvim {
 }
 
 #[test]
-fn neovims_own_list_offers_what_fits_and_the_rest_on_demand() {
+fn the_builtin_list_shows_one_screen_and_offers_the_rest() {
     let server = Server::start();
     let nvim = many(Setup::new().size(100, 40), &server);
     nvim.keys(":Caliban sessions<CR>");
@@ -58,7 +58,7 @@ fn neovims_own_list_offers_what_fits_and_the_rest_on_demand() {
 }
 
 #[test]
-fn a_small_screen_is_not_left_either() {
+fn on_a_small_screen_the_list_causes_no_more_prompt() {
     let server = Server::start();
     let nvim = many(Setup::new().size(80, 20), &server);
     nvim.keys(":Caliban sessions<CR>");
@@ -69,7 +69,7 @@ fn a_small_screen_is_not_left_either() {
 }
 
 #[test]
-fn a_picker_in_its_place_is_given_all() {
+fn a_replaced_vim_ui_select_gets_all_items() {
     let server = Server::start();
     let picker = "vim.ui.select = function(items, opts, on)
         Given = { #items, opts.format_item(items[1]) }

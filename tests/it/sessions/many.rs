@@ -23,7 +23,7 @@ fn rows(nvim: &Nvim) -> Vec<String> {
 }
 
 #[test]
-fn the_picker_shows_titles_and_opens_what_is_chosen() {
+fn the_picker_shows_titles_and_opens_the_chosen_conversation() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -76,7 +76,7 @@ fn a_text_is_found_in_all_conversations() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_listed_as_what_it_is() {
+fn damaged_newer_and_locked_conversations_are_listed_with_the_reason() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let _first = talked(&setup, &server, "mine", "Yours.");

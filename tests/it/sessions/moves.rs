@@ -20,7 +20,7 @@ fn begun(server: &Server) -> (Setup, Nvim) {
 }
 
 #[test]
-fn a_renamed_conversation_goes_on_with_all_its_files() {
+fn a_renamed_conversation_keeps_all_its_files() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys("iunsent<Esc>");
@@ -54,7 +54,7 @@ fn a_renamed_conversation_goes_on_with_all_its_files() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_refused_and_what_is_no_name_is_a_title() {
+fn rename_refuses_a_taken_name_and_takes_other_words_as_a_title() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban new Other<CR>");
@@ -84,7 +84,7 @@ fn a_name_that_is_taken_is_refused_and_what_is_no_name_is_a_title() {
 }
 
 #[test]
-fn a_running_turn_keeps_its_name() {
+fn a_conversation_cannot_be_renamed_during_a_turn() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     nvim.keys("<Esc>:Caliban rename other<CR>");
@@ -138,7 +138,7 @@ fn a_fork_goes_up_to_the_message_under_the_cursor_in_every_dialect() {
 }
 
 #[test]
-fn save_keeps_a_copy_and_stays() {
+fn save_makes_a_copy_and_stays_in_the_original() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.lua("require('caliban').ask('/save before')", &[]);
@@ -175,7 +175,7 @@ fn trash(setup: &Setup) -> Vec<String> {
 }
 
 #[test]
-fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
+fn deleting_moves_to_the_trash_and_shows_another_conversation() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban new other<CR>");
@@ -213,7 +213,7 @@ fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
 }
 
 #[test]
-fn a_running_turn_is_stopped_before_it_goes() {
+fn deleting_a_conversation_stops_its_running_turn() {
     let server = Server::start();
     let (setup, nvim, _gate) = in_mid_turn(&server);
     nvim.keys("<Esc>:Caliban delete<CR>");

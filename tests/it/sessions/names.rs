@@ -25,7 +25,7 @@ fn completed(nvim: &Nvim, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn conversations_have_names() {
+fn each_conversation_has_a_name_that_resumes_it() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -116,7 +116,7 @@ fn without_resuming_each_start_is_a_new_conversation() {
 }
 
 #[test]
-fn a_damaged_file_is_left_alone() {
+fn a_damaged_session_file_is_left_alone() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
@@ -136,7 +136,7 @@ fn a_damaged_file_is_left_alone() {
 }
 
 #[test]
-fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
+fn the_readable_part_of_a_damaged_file_continues_in_a_copy() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
@@ -160,7 +160,7 @@ fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
 }
 
 #[test]
-fn two_editors_have_two_conversations() {
+fn two_editors_get_two_conversations() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let first = talked(&setup, &server, "one", "The first.");
@@ -180,7 +180,7 @@ fn two_editors_have_two_conversations() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_does_not_end_the_turn() {
+fn a_failing_disk_does_not_end_the_turn() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -200,7 +200,7 @@ fn a_disk_that_takes_nothing_does_not_end_the_turn() {
 
 /// A folder in which nothing can be written shows what it holds; here its locks cannot be taken.
 #[test]
-fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
+fn a_conversation_without_a_lock_is_shown_and_continued_in_a_copy() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "one", "The first.");
@@ -233,7 +233,7 @@ fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
 }
 
 #[test]
-fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
+fn edits_of_an_open_session_file_are_loaded_or_kept_aside() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "one", "The first.");
@@ -275,7 +275,7 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_does_not_either() {
+fn a_session_folder_that_cannot_be_created_does_not_end_the_turn() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     fs::write(setup.dir().join("data/caliban"), "in the way").unwrap();

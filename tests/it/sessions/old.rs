@@ -22,7 +22,7 @@ fn plan_as(setup: &Setup, step: &Value) {
 
 /// A program of an older version died while a question waited: the newer one reads all that it wrote.
 #[test]
-fn a_question_in_a_journal_of_an_older_version_is_read() {
+fn a_question_in_an_older_versions_journal_is_read() {
     let asked = "Let read look at `/x/private.txt`, outside the project?";
     for step in [
         serde_json::json!({"asked_read": asked}),

@@ -90,7 +90,7 @@ fn the_last_reply_is_copied() {
 }
 
 #[test]
-fn earlier_messages_are_found_in_every_session_and_hidden_ones_in_none() {
+fn the_message_history_spans_sessions_without_unsaved_ones() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = open(&setup);
@@ -135,7 +135,7 @@ fn earlier_messages_are_found_in_every_session_and_hidden_ones_in_none() {
 }
 
 #[test]
-fn two_turns_run_at_once_and_each_chat_stays_where_it_was() {
+fn two_turns_can_run_at_once_and_each_chat_keeps_its_view() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = open(&setup);

@@ -34,7 +34,7 @@ fn wait_buffer(nvim: &Nvim, name: &str, text: &str) {
 }
 
 #[test]
-fn what_another_has_is_read_and_copied() {
+fn a_conversation_open_elsewhere_can_be_read_and_forked() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     second.keys("1<CR>");
@@ -63,7 +63,7 @@ fn what_another_has_is_read_and_copied() {
 }
 
 #[test]
-fn a_copy_of_what_another_has_is_made_at_once() {
+fn a_conversation_open_elsewhere_can_be_copied_at_once() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     second.keys("2<CR>");
@@ -75,7 +75,7 @@ fn a_copy_of_what_another_has_is_made_at_once() {
 }
 
 #[test]
-fn it_is_taken_over_and_may_be_taken_back() {
+fn a_conversation_taken_over_can_be_taken_back() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     first.keys("iunsent");
@@ -107,7 +107,7 @@ fn it_is_taken_over_and_may_be_taken_back() {
 }
 
 #[test]
-fn a_running_turn_is_stopped_and_a_review_goes_along_when_it_is_taken_over() {
+fn taking_a_conversation_over_stops_its_turn_and_brings_its_review() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     let edits = edit("a.txt", &[("l2", "L2"), ("l8", "L8")]);
@@ -135,7 +135,7 @@ fn composer(nvim: &Nvim, session: &str) -> String {
 }
 
 #[test]
-fn what_is_typed_where_it_can_only_be_read_is_kept_and_goes_along() {
+fn a_draft_in_a_read_only_conversation_is_kept_for_its_fork() {
     let server = Server::start();
     let (setup, _first, second) = two(&server);
     second.keys("1<CR>");
@@ -160,7 +160,7 @@ fn what_is_typed_where_it_can_only_be_read_is_kept_and_goes_along() {
 }
 
 #[test]
-fn a_draft_goes_along_when_it_is_taken_over_and_nothing_typed_since_is_lost() {
+fn taking_a_conversation_over_brings_its_draft_and_loses_no_text() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     first.keys("ihalf a thought");
@@ -188,7 +188,7 @@ fn a_draft_goes_along_when_it_is_taken_over_and_nothing_typed_since_is_lost() {
 }
 
 #[test]
-fn one_that_was_killed_holds_nothing() {
+fn a_killed_neovim_keeps_no_lock() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let first = talked(&setup, &server, "one", "The first.");
@@ -202,7 +202,7 @@ fn one_that_was_killed_holds_nothing() {
 }
 
 #[test]
-fn nobody_is_asked_where_nobody_can_answer() {
+fn a_headless_neovim_gets_a_new_conversation_without_a_question() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let _first = talked(&setup, &server, "one", "The first.");
@@ -216,7 +216,7 @@ fn nobody_is_asked_where_nobody_can_answer() {
 }
 
 #[test]
-fn a_newer_file_is_read_and_never_written() {
+fn a_newer_versions_file_is_read_and_never_written() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
@@ -276,7 +276,7 @@ fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
 }
 
 #[test]
-fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing() {
+fn a_conversation_of_another_worktree_is_offered_as_a_copy() {
     goes_on_in_a_copy("tree", |setup, tree| {
         let own = setup.path(".git/worktrees/tree");
         fs::create_dir_all(&own).unwrap();
@@ -287,7 +287,7 @@ fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing
 }
 
 #[test]
-fn what_was_said_before_the_folder_was_moved_is_offered_as_a_copy() {
+fn a_conversation_from_before_a_move_is_offered_as_a_copy() {
     goes_on_in_a_copy("moved", |setup, moved| {
         let project = setup.dir().join("project");
         fs::rename(&project, moved).unwrap();

@@ -280,26 +280,26 @@ impl Dice {
 }
 
 #[test]
-fn anthropic() {
+fn anthropic_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[0]);
 }
 
 #[test]
-fn openai_chat() {
+fn openai_chat_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[1]);
 }
 
 #[test]
-fn openai_responses() {
+fn openai_responses_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[2]);
 }
 
 #[test]
-fn gemini() {
+fn gemini_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[3]);
 }
 
 #[test]
-fn ollama() {
+fn ollama_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[4]);
 }

@@ -435,7 +435,7 @@ fn survives(at: usize, poll: usize, blow: Blow) -> bool {
 }
 
 #[test]
-fn an_agent_stopped_at_any_poll_asks_what_no_provider_refuses() {
+fn an_agent_stopped_at_any_poll_sends_a_valid_next_request() {
     for at in 0..MODELS.len() {
         let mut poll = 1;
         while survives(at, poll, Blow::Stop) {
@@ -447,7 +447,7 @@ fn an_agent_stopped_at_any_poll_asks_what_no_provider_refuses() {
 
 /// Each poll in one of the dialects: what is on disk is not made by them.
 #[test]
-fn an_agent_killed_at_any_poll_goes_on_where_it_was() {
+fn an_agent_killed_at_any_poll_resumes() {
     let mut poll = 1;
     while survives(poll % MODELS.len(), poll, Blow::Kill) {
         poll += 1;
