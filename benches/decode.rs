@@ -1,4 +1,4 @@
-//! What reading an answer costs: each dialect's decoder by itself, and the whole way from a socket beside
+//! The cost of reading a reply: each dialect's decoder alone, and the whole path from a socket compared with only
 //! copying the bytes.
 
 use super::proc;
@@ -14,7 +14,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An answer of a dialect: before the text, a piece of it (`%`), behind it; as the provider sends them.
+/// A reply in a dialect as the provider sends it: what comes before the text, one piece of text (`%`), and what comes
+/// after.
 struct Shape {
     dialect: &'static str,
     head: &'static str,
@@ -55,16 +56,16 @@ const SHAPES: [Shape; 5] = [
     },
 ];
 
-/// A piece of text of twenty bytes, an escape among them.
+/// A piece of text of twenty bytes, with an escape.
 const TEXT: &str = "of a line, and so\\n- ";
-/// Bytes that a decoder reads by itself.
+/// Bytes that each decoder reads in one try.
 const LONG: usize = 40 << 20;
-/// How often it does.
+/// The number of tries.
 const TRIES: usize = 9;
-/// Bytes that come by a socket, and in what pieces.
+/// Bytes that come through a socket, and the size of their pieces.
 const REPLY: usize = 2 << 20;
 const CHUNK: usize = 20;
-/// Between two chunks, so that each arrives by itself, as over a network.
+/// The pause between two chunks, so that each arrives alone, as over a network.
 const GAP: Duration = Duration::from_micros(15);
 
 impl Shape {
@@ -98,7 +99,8 @@ fn verdict(met: bool) -> &'static str {
     if met { "met" } else { "**short**" }
 }
 
-/// Each dialect's best. They are taken in turn, so that a slow second of the machine's is nobody's.
+/// Each dialect's best speed. The dialects take turns, so that a slow moment of the machine does not affect one
+/// alone.
 fn speeds() -> [f64; SHAPES.len()] {
     let streams = SHAPES.map(|shape| (Dialect::named(shape.dialect).unwrap(), shape.stream(LONG)));
     let mut best = [0.0; SHAPES.len()];

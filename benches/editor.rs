@@ -1,4 +1,4 @@
-//! A real Neovim with a UI attached: what is typed, and when which sign is on the screen.
+//! A real Neovim with a UI attached: types keys, and records when each sign comes to the screen.
 
 use super::Subject;
 use caliban::store::Project;
@@ -9,10 +9,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Nothing that is awaited may take longer.
+/// The limit of every wait.
 const LIMIT: Duration = Duration::from_secs(120);
 const SIZE: (u32, u32) = (160, 45);
-/// Columns of the floors' chat: as many as Caliban's has on this screen.
+/// Columns of the floors' chat, equal to those of Caliban's on this screen.
 const WIDTH: &str = "64";
 
 enum News {
@@ -121,7 +121,7 @@ impl Editor {
         std::fs::write(self.home.path().join("project").join(name), text).unwrap();
     }
 
-    /// Types, and waits until all of it is done and drawn.
+    /// Types keys, waits until their effect is drawn, and returns how long that took.
     pub(crate) fn done(&mut self, keys: &str) -> Duration {
         let sent = Instant::now();
         self.keys(keys);
@@ -156,7 +156,7 @@ impl Editor {
         }
     }
 
-    /// Types, waiting for nothing.
+    /// Types keys without waiting.
     pub(crate) fn keys(&mut self, keys: &str) {
         let arguments = vec![keys.into()];
         self.write(vec![2.into(), "nvim_input".into(), Value::Array(arguments)]);
@@ -168,7 +168,7 @@ impl Editor {
         self.stdin.write_all(&bytes).unwrap();
     }
 
-    /// Takes what comes for so long.
+    /// Processes Neovim's messages for this time.
     pub(crate) fn listen(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while let Ok(news) = self.news.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -187,10 +187,10 @@ impl Editor {
         self.seen.clear();
     }
 
-    /// Types one sign in insert mode: how long it takes to the screen.
+    /// Types one sign in Insert mode, and returns the time until it is on the screen.
     pub(crate) fn type_one(&mut self) -> Duration {
         self.typed += 1;
-        // Where the line begins anew, no cell shows the same sign as before.
+        // A new line before the signs repeat, so that no cell already shows the next sign.
         if self.typed.is_multiple_of(40) {
             self.keys("<C-u>");
         }

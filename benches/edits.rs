@@ -1,4 +1,4 @@
-//! What matching an edit costs, and finding what a miss is most like: the worst that files and models bring.
+//! The cost of matching an edit, and of finding the nearest block for a failed match, in the worst files and calls.
 
 use super::proc;
 use super::report::median;
@@ -10,10 +10,10 @@ use std::time::Instant;
 
 /// Milliseconds.
 const LIMIT: f64 = 50.0;
-/// Calls of one reply, each of one edit on a text of so many lines of 50 bytes.
+/// The number of calls in one reply, each with one edit, and the number of the text's lines, of 50 bytes each.
 const CALLS: usize = 200;
 const LINES: usize = 100_000;
-/// Milliseconds for all of them, and megabytes that are kept of them: three texts.
+/// Limits: milliseconds for all calls, and megabytes kept for them, the size of three texts.
 const STACKED: f64 = 200.0;
 const KEPT: f64 = 25.0;
 

@@ -51,7 +51,7 @@ fn answered(calls: usize) -> Duration {
     turns.server.next().arrived - reply.last
 }
 
-/// From a stop to what shows that it is done: with `arriving` before the reply has ended.
+/// The time from a stop until the screen shows it. With `arriving` the stop comes before the reply has ended.
 fn stopped(calls: usize, arriving: bool) -> Duration {
     let server = Server::start();
     let mut editor = Editor::start(Subject::Caliban, server.port);

@@ -1,4 +1,4 @@
-//! What the system knows of a process.
+//! Figures of a process from the operating system.
 
 use std::fs::{read_dir, read_to_string};
 

@@ -1,4 +1,4 @@
-//! What a run measured, as a file of `doc/benchmarks`: the last run of each part, with where and when it was.
+//! Writes the results of a part's last run to `doc/benchmarks`, with the machine and the date.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The table: medians over the rounds, ratios to the floors, and the figures that are to be reached.
+//! The table of results: medians over the rounds, ratios to the floors, and targets.
 
 use super::Subject;
 use super::single::{Start, Ways};
@@ -14,12 +14,12 @@ pub(crate) struct Report {
     pub(crate) starts: Vec<Start>,
 }
 
-/// The most that Caliban may have.
+/// The largest figure that Caliban may reach.
 pub(crate) enum Target {
     None,
-    /// At most so much.
+    /// At most this figure.
     Most(f64),
-    /// At most so many times *marked*, and never above so much.
+    /// At most this many times *marked*'s figure, and at most this figure.
     Ratio(f64, f64),
 }
 
@@ -32,8 +32,8 @@ struct Line {
 }
 
 enum Of {
-    /// Of each round's times p50, p99 or the largest, and of these the median: what disturbs the machine in one
-    /// round does not make the figure.
+    /// The p50, p99 or largest time of each round, and of these the median, so that a disturbance in one round does
+    /// not count.
     Rank(fn(&Measured) -> &[f64], usize),
     /// The median of the rounds.
     Median(fn(&Measured) -> f64),
@@ -65,7 +65,7 @@ const LINES: [Line; 16] = [
     line("both memory", "MB", Of::Median(|it| it.editor_memory + it.program_memory), Target::None),
 ];
 
-/// What must not grow with the chat: the longest to the empty one, at most so many times.
+/// For figures that must not grow with the chat: the largest ratio of the longest chat's figure to the empty one's.
 const FLAT: f64 = 1.2;
 
 impl Report {
@@ -108,7 +108,7 @@ impl Report {
         rows
     }
 
-    /// The end of the longest chat to that of the empty one.
+    /// The ratio of the longest chat's figure to the empty one's.
     fn flat(&self, scenarios: &[Scenario]) -> String {
         let (Some(long), Some(short)) =
             (scenarios.last(), scenarios.iter().rev().find(|it| it.before == 0))

@@ -1,4 +1,4 @@
-//! Reviews: what 2,000 hunks in one file, a very long line and many files cost the user who types meanwhile.
+//! Reviews: delays while the user types, with 2,000 hunks in one file, with a very long line, and with many files.
 
 use super::Subject;
 use super::editor::Editor;
@@ -10,15 +10,15 @@ use rmpv::Value;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// One line of so many has a hunk.
+/// One line in this many has a hunk.
 const EVERY: usize = 50;
-/// Files of the last part, and hunks of each.
+/// The number of files in the last part, and of hunks in each.
 const FILES: usize = 20;
 const EACH: usize = 50;
-/// Milliseconds: a frame, a decision on all.
+/// Limits in milliseconds: for a frame, and for a decision on everything.
 const FRAME: f64 = 16.0;
 const ALL: f64 = 200.0;
-/// The floors' names in the file.
+/// The text in the file before and after the edits.
 const OLD: &str = "compute(";
 const NEW: &str = "calculate(";
 
@@ -68,7 +68,8 @@ impl Bench<'_> {
         number(&self.editor().lua(&format!("return Review.{field}"), &[]))
     }
 
-    /// Lets edits arrive while a user types in another window; how long that took.
+    /// Lets edits arrive while a user types in another window. Returns the delays, the duration and the sign that
+    /// ends the reply.
     fn arrive(&mut self, edits: &serde_json::Value, files: usize) -> (Felt, Duration, char) {
         eprintln!("review, arrival");
         let want = self.count("entered") + files as f64;
@@ -88,7 +89,7 @@ impl Bench<'_> {
         (felt, took, sign)
     }
 
-    /// Types signs and new lines at a line; then all of that is undone.
+    /// Types signs and new lines at a line, then undoes them.
     fn type_at(&mut self, line: usize, how: &str) -> [Felt; 2] {
         eprintln!("review, typing");
         let state = self.editor().lua("return vim.fn.changenr()", &[]);
@@ -115,7 +116,7 @@ impl Bench<'_> {
         [signs, breaks]
     }
 
-    /// The same keys again and again, each until all is drawn.
+    /// Types the same keys `times` times, waiting each time until everything is drawn.
     fn press(&mut self, keys: &str, times: usize) -> Felt {
         eprintln!("review, {keys}");
         self.felt(|it| {
@@ -129,7 +130,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Decides all that is pending, until the model hears of it and answers with the sign.
+    /// Decides everything pending. Returns the time until the model, which is told, has answered with the sign.
     fn decide(&mut self, keys: &str, sign: char) -> f64 {
         eprintln!("review, {keys}");
         let files = self.count("settled");

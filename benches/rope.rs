@@ -28,7 +28,7 @@ fn task() -> (String, Vec<(String, String)>) {
     (text, edits.map(|old| (old.clone(), old.replace("compute", "look_it_up"))).collect())
 }
 
-/// The median of each, in ms, of runs by turns.
+/// The median time of each in ms. The two run in turns.
 fn beside<A, B>(mut one: impl FnMut() -> A, mut other: impl FnMut() -> B) -> [f64; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..5 {

@@ -1,4 +1,4 @@
-//! A model's server on loopback that sends what it was told to, when it was told to, and notes the times.
+//! A model server on loopback that sends scripted replies at a scripted pace and records times.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,20 +13,20 @@ const PIECE: usize = 64;
 pub(crate) enum Reply {
     Text {
         tokens: Vec<String>,
-        /// Tokens a second; 0: as fast as they go.
+        /// Tokens per second; 0 for no limit.
         rate: u32,
         /// The silence before the first byte of the text.
         pause: Duration,
     },
     /// A call of this tool.
     Call { name: &'static str, input: serde_json::Value },
-    /// So many calls of this tool in one reply; with `stays` the reply does not end.
+    /// `count` calls of this tool in one reply. With `stays` the reply does not end.
     Calls { count: usize, stays: bool, name: &'static str, input: fn(usize) -> serde_json::Value },
-    /// This word, and then nothing until the other side closes the connection: that is its last.
+    /// Sends this word, and then nothing until the client closes the connection.
     Open { word: String },
 }
 
-/// When what happened to one request.
+/// The times of one request.
 pub(crate) struct Times {
     pub(crate) arrived: Instant,
     pub(crate) first: Instant,
@@ -80,7 +80,7 @@ fn serve(stream: TcpStream, inbox: &Mutex<Receiver<Reply>>, log: &Sender<Times>)
     }
 }
 
-/// Reads one request to its end; when it had come, or `None` where the connection was closed.
+/// Reads a whole request, and returns the time of its arrival; `None` if the connection was closed.
 fn request(reader: &mut impl BufRead) -> Option<Instant> {
     let mut length = 0;
     let mut line = String::new();
@@ -144,7 +144,7 @@ fn text(
     std::thread::sleep(pause);
     let (first, mut sent) = (Instant::now(), 0);
     while sent < tokens.len() {
-        // All that is due goes out in one piece.
+        // Everything due is sent in one piece.
         let due = match rate {
             0 => sent + 200,
             rate => {

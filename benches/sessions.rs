@@ -28,7 +28,7 @@ const HUGE_OUTPUT: usize = 80_000;
 const LISTED: usize = 1_000;
 /// Starts of an editor, every other one with an interrupted turn.
 const STARTS: usize = 200;
-/// Stands at the end of a session, and nowhere else.
+/// A sign that only the end of the session contains.
 const END: char = '\u{16a0}';
 
 fn words(bytes: usize, seed: usize) -> String {
@@ -44,7 +44,7 @@ fn call(turn: usize) -> ToolCall {
     ToolCall { id: CallId(format!("call_{turn}")), tool: "shell".into(), input }
 }
 
-/// What a turn says: a prompt, a call, its output, a reply.
+/// The messages of a turn: a prompt, a call, its output, a reply.
 fn turn(n: usize, output: usize) -> [Message; 4] {
     let text = |bytes| Block::Text { text: words(bytes, n) };
     let answer = ToolAnswer {
@@ -207,8 +207,8 @@ fn listing() -> String {
     .concat()
 }
 
-/// From the editor's start to its first screen, with a session whose turn was interrupted and without: of many starts
-/// those that the machine's noise, which only adds, left alone.
+/// The time from the editor's start to its first screen, with and without an interrupted turn. Noise of the machine
+/// only adds time, so the quickest starts count.
 fn starting() -> String {
     let server = Server::start();
     let mut times = [vec![], vec![]];

@@ -1,4 +1,4 @@
-//! What happens once: the way of one message, a tool's round trip, starting, opening.
+//! Single events: one message, one tool call, the start of the program, the opening of a chat.
 
 use super::editor::Editor;
 use super::server::{Reply, Server};
@@ -17,7 +17,7 @@ pub(crate) struct Ways {
     pub(crate) last: [f64; 3],
 }
 
-/// The way of a message there and back, of so many messages.
+/// Measures `count` messages to the server and their replies to the screen.
 pub(crate) fn ways(subject: Subject, count: usize) -> Ways {
     let server = Server::start();
     let mut editor = Editor::start(subject, server.port);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// Bytes of one reply with which a chat is filled.
 const FILL: usize = 250_000;
-/// Tokens of the reply before all others: parsers and queries are loaded by it.
+/// Tokens of the first reply, which makes Neovim load its parsers and queries.
 pub(crate) const WARM: usize = 3_000;
 /// The silence between a request and its first token.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -20,18 +20,18 @@ pub(crate) struct Scenario {
     pub(crate) rate: u32,
     /// Bytes in the chat beforehand.
     pub(crate) before: usize,
-    /// How often in a row: of a short stream once gives too little to measure.
+    /// How often the stream is repeated. A short stream alone is too little to measure.
     pub(crate) times: u32,
 }
 
 /// Times in milliseconds, memory in megabytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Measured {
-    /// Every one that was taken.
+    /// Every measured value.
     pub(crate) timer: Vec<f64>,
     pub(crate) queue: Vec<f64>,
     pub(crate) key: Vec<f64>,
-    /// Of one stream, from before its first token to the last on the screen.
+    /// For one stream, from before its first token until its last token is on the screen.
     pub(crate) editor_cpu: f64,
     pub(crate) program_cpu: f64,
     /// From the submit to before the first token.
@@ -165,14 +165,14 @@ impl<'a> Turns<'a> {
         (shown.saturating_duration_since(self.server.next().last), held)
     }
 
-    /// A sign that is not on the screen, to be looked for.
+    /// The next sign that is not on the screen.
     fn sign(&mut self) -> char {
         self.count += 1;
         self.editor.forget_seen();
         char::from_u32(0x16a0 + self.count % 74).unwrap()
     }
 
-    /// A stream while a user types: how long what they do takes, added to the others.
+    /// Measures a stream while a user types, and adds the delays to `sum`.
     fn felt(&mut self, scenario: Scenario, program: u32, seed: u64, sum: &mut Measured) {
         self.settle(program);
         self.editor.lua("Probe.start()", &[]);
@@ -202,7 +202,7 @@ impl<'a> Turns<'a> {
         self.server.next();
     }
 
-    /// Lets text arrive that is not measured.
+    /// Fills the chat with text, unmeasured.
     pub(crate) fn fill(&mut self, tokens: Vec<String>) {
         let (_, last) = self.submit(tokens, 0, Duration::ZERO);
         self.editor.wait(last);

@@ -106,7 +106,7 @@ fn ways() -> String {
     rows
 }
 
-/// What a user feels who types while one line of so many bytes streams, and how long that takes.
+/// The delays of typing while a line of `LONG` bytes streams, and the duration of the stream.
 fn line(subject: Subject) -> (Felt, f64) {
     eprintln!("way, a long line, {}", subject.name());
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! Mode auto-edit: edits are on disk at once, and can be accepted, reworked and taken back afterwards.
+//! Auto-edit mode: edits are written at once, and the user can accept, rework or reject them afterwards.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, nine, two_hunks, write};
@@ -23,12 +23,12 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
         .assert_eq(&scene.answer(2, "e1"));
     scene.nvim.wait_screen("2 changes by Caliban, written · \\A accept file");
     scene.nvim.wait_screen("2 hunks written");
-    // the file is as any other to write
+    // The user may write the file.
     scene.nvim.keys("5GAmine<Esc>:w<CR>");
     let mine = changed().replace("l5", "l5mine");
     assert_eq!(scene.on_disk("a.txt"), Some(mine.clone()));
     assert_eq!((scene.pending(), modified(&scene).as_str()), (2, "false"));
-    // what is taken back is taken back on disk
+    // A rejection is written to disk.
     scene.nvim.keys("2G\\r");
     scene.wait_hunks(1);
     assert_eq!(scene.on_disk("a.txt"), Some(mine.replace("L2", "l2")));
@@ -99,7 +99,7 @@ fn files_without_a_buffer_are_written_and_rejecting_a_new_one_deletes_it() {
     }
 }
 
-/// A command of the same reply sees the disk, and waits for nobody's review.
+/// A command of the same reply runs without waiting for the review.
 #[test]
 fn a_command_after_an_edit_sees_the_edit_on_disk() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
@@ -200,7 +200,6 @@ fn an_edit_waits_until_the_user_has_finished_typing() {
     assert_eq!(scene.pending(), 1);
 }
 
-/// `u` and `<C-r>` are the user's, and write nothing by themselves.
 #[test]
 fn undoing_and_redoing_an_edit_writes_nothing() {
     let scene = Scene::two_written(|it| it);
@@ -226,7 +225,6 @@ fn undoing_and_redoing_an_edit_writes_nothing() {
     .assert_eq(&scene.told_next());
 }
 
-/// What another program writes is taken over, and the hunks stay.
 #[test]
 fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
     let scene = Scene::two_written(|it| it);
@@ -243,7 +241,8 @@ fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
     assert_eq!(scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].autoread"), "true");
 }
 
-/// Hunks that wait for a decision are not written with others that would be, and the other way round.
+/// An edit in auto-edit mode waits if the file has waiting hunks. An edit in ask mode is not written with hunks that
+/// are.
 #[test]
 fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     let scene = Scene::two_hunks(|it| it);
@@ -258,7 +257,7 @@ fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     scene.wait_idle("I see.");
     let now = changed().replace("l5", "L5");
     assert_eq!(scene.on_disk("a.txt"), Some(now.clone()));
-    // now one that is written, and then one that waits
+    // Now a written hunk first, and then one that waits.
     scene.server.reply(Reply::new().call("e3", "edit", edit("a.txt", &[("l6", "L6")])));
     scene.server.reply(Reply::said("Written."));
     scene.nvim.keys(":Caliban ask on<CR>");
@@ -278,7 +277,7 @@ fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     assert_eq!(scene.on_disk("a.txt"), Some(now));
 }
 
-/// A file that is run by opening a folder waits for the user in this mode too, and the call with it.
+/// `.exrc` runs when Neovim opens the folder. The other file of the call is written.
 #[test]
 fn an_edit_of_a_file_that_runs_by_itself_waits_for_the_user() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file(".exrc", "set nu\n").config(MODE));

@@ -1,4 +1,4 @@
-//! Days on which the provider, the network between or the machine does what it should not.
+//! Failures of the provider, the network and the machine.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -8,9 +8,8 @@ use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
-/// What was written is in the history, and the conversation goes on.
+/// Checks that the prompt is in the history and that the conversation goes on.
 fn goes_on(nvim: &Nvim, server: &Server) {
     nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban<CR>i<Up>");
@@ -46,8 +45,8 @@ fn repeated_rate_limits_without_retry_after_end_the_turn() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>ithe prompt<C-s>a queued one<C-s>");
     nvim.keys("<Esc>");
-    // The pauses are of random lengths: some end by themselves before the key.
-    // They may end between two looks too: whether there is one and the key for it are one step.
+    // Pauses have random lengths, so some end before the key is typed. Finding the line and typing the key is
+    // therefore one step.
     let retry = "local chat = require('caliban.chat.chats').current
         for i, line in ipairs(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false)) do
           if line:find('Trying again in', 1, true) and chat.status.phase == 'retrying' then
@@ -115,7 +114,7 @@ fn a_reply_with_60_kb_of_headers_is_read() {
     nvim.ask("go", "Behind it all.");
 }
 
-/// What is said of an answer that no provider gives, without a try too many.
+/// Compares the sentence in the chat for a broken reply. The request must not be sent again.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(reply: Reply, expected: Expect) {
     let server = Server::start();
@@ -226,7 +225,7 @@ fn the_program_writes_only_rpc_to_its_standard_output() {
     let server = Server::start();
     let setup = Setup::new();
     let out = setup.dir().join("out");
-    let bin = script(&setup, &format!("cat | \"$KIT_BIN\" | tee {}", out.display()));
+    let bin = setup.script(&format!("cat | \"$KIT_BIN\" | tee {}", out.display()));
     let config = format!(
         "{{ bin = '{bin}', providers = {{ mine = {{ dialect = 'openai-chat', base_url = '{}/v1',
             key = 'cmd:echo the-key; echo noise >&2', models = {{ 'm' }} }} }} }}",
@@ -261,19 +260,10 @@ fn the_program_writes_only_rpc_to_its_standard_output() {
     assert!(messages > 10, "{messages}");
 }
 
-/// A script that starts the program.
-fn script(setup: &Setup, text: &str) -> String {
-    let path = setup.dir().join("start");
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path.display().to_string()
-}
-
-/// Files can grow to so many blocks of 512 bytes, and no further.
+/// A setup in which no file of the program can grow beyond `blocks` blocks.
 fn limited(server: &Server, blocks: u32) -> Setup {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
-    let bin = script(&setup, &format!("trap '' XFSZ\nulimit -f {blocks}\nexec \"$KIT_BIN\""));
-    setup.config(&format!("{{ bin = '{bin}' }}"))
+    setup.started_by(&format!("trap '' XFSZ\nulimit -f {blocks}\nexec \"$KIT_BIN\""))
 }
 
 #[test]

@@ -11,7 +11,7 @@ echo '   Compiling one v1.0.0' >&2
 echo 'error: no room left' >&2
 exit ";
 
-/// A Neovim whose PATH has this cargo alone, or none.
+/// A Neovim whose `PATH` has only a fake cargo that ends with this code, or no cargo.
 fn with_cargo(code: Option<u32>) -> Nvim {
     let setup = Setup::new().file("../bin/none", "");
     let setup = match code {

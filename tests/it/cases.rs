@@ -1,4 +1,4 @@
-//! Nasty cases of the wire and the loop that belong to no other file.
+//! Edge cases of requests and turns that fit no other file.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::http::Request;
@@ -8,7 +8,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// What any server of Anthropic's dialect might say, whichever model it names.
+/// A reply in Anthropic's dialect that names this model.
 fn stream(model: &str, text: &str) -> Reply {
     let events = [
         json!({"type": "message_start", "message": {"model": model, "usage": {"input_tokens": 9}}}),
@@ -35,7 +35,7 @@ fn a_reply_from_another_model_is_reported_but_not_a_dated_name() {
     nvim.wait_transcript(told);
 }
 
-/// One call ran, one was refused, one was not answered when the turn was stopped: three answers, in their order.
+/// One command runs, one is refused, and the turn is stopped at the question of a third.
 #[test]
 fn calls_that_end_differently_are_answered_in_call_order() {
     for dialect in DIALECTS {
@@ -110,7 +110,6 @@ fn two_hundred_calls_of_one_reply_are_answered_in_call_order() {
     }
 }
 
-/// What no text holds is sent and shown all the same.
 #[test]
 fn nul_and_line_separators_are_sent_and_shown() {
     for dialect in DIALECTS {
@@ -129,7 +128,6 @@ fn nul_and_line_separators_are_sent_and_shown() {
     }
 }
 
-/// The proxy's variables count for other machines, what `NO_PROXY` names and this machine left out.
 #[test]
 fn the_proxy_is_used_except_for_this_machine_and_no_proxy_hosts() {
     let (proxy, local) = (Server::start(), Server::start().without_key());

@@ -1,4 +1,4 @@
-//! What the user changes between turns in files that the model has seen: told once, with the next request.
+//! Changes that the user makes in files the model has read are reported once, with the next request.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -14,7 +14,7 @@ fn read(path: &str) -> Value {
     json!({ "path": path })
 }
 
-/// The model has read `a.txt`, which is open.
+/// A scene in which `a.txt` is open and the model has read it.
 fn seen(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine())));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -23,7 +23,7 @@ fn seen(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     scene
 }
 
-/// What the model hears with the next prompt.
+/// Sends the prompt `and?` and returns the text that the model gets.
 fn told(scene: &Scene) -> String {
     let n = scene.server.requests().len();
     let said = format!("Answer {n}.");
@@ -34,7 +34,7 @@ fn told(scene: &Scene) -> String {
     text.replace(&scene.nvim.setup.path("").display().to_string(), "DIR")
 }
 
-/// It hears this now, and the next time nothing.
+/// Checks what the model gets with the next prompt, and that it gets nothing with the one after.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
 fn hears(scene: &Scene, expected: Expect) {
@@ -69,7 +69,7 @@ fn unsaved_changes_are_reported_once() {
             and?"#]],
     );
     scene.wait_chat("! The model is told what changed in a.txt.");
-    // saved it is the same text
+    // Saving does not change the text.
     scene.nvim.keys(":w<CR>");
     assert_eq!(told(&scene), "and?");
     scene.nvim.keys("1Gdd");
@@ -162,7 +162,7 @@ fn a_long_diff_is_cut_and_many_changed_files_are_listed_by_name() {
     let named = "Changed since you saw them last: f19.txt, f20.txt, f21.txt";
     assert!(said.contains(named), "{said}");
     assert_eq!(told(&scene), "and?");
-    // what it was not told of it may not write over
+    // The model cannot overwrite a file with changes that were not reported in full.
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "all new\n")));
     scene.ask_until(Reply::said("Well."), "Well.");
     let answer = scene.answer(scene.server.requests().len(), "w1");
@@ -182,7 +182,7 @@ fn a_reviewed_edit_is_not_reported_again_as_a_change() {
     assert!(!said.contains("kind=\"changes\""), "{said}");
 }
 
-/// A second verdict begins where the first ended: what was tolerated and what the user typed are told once.
+/// Tolerances and the user's changes are reported once.
 #[test]
 fn a_second_verdict_repeats_nothing_of_the_first() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -215,7 +215,6 @@ fn a_second_verdict_repeats_nothing_of_the_first() {
     );
 }
 
-/// It stood in what the model read.
 #[test]
 fn a_verdict_omits_changes_the_model_has_read_since() {
     let scene = Scene::two_hunks(|it| it);
@@ -241,7 +240,6 @@ fn a_verdict_omits_changes_the_model_has_read_since() {
     );
 }
 
-/// While hunks wait nothing is told: the verdict will tell.
 #[test]
 fn changes_in_a_file_under_review_are_reported_with_the_verdict() {
     let scene = Scene::two_hunks(|it| it);
@@ -259,7 +257,7 @@ fn changes_in_a_file_under_review_are_reported_with_the_verdict() {
     assert_eq!(told(&scene), "and?");
 }
 
-/// In auto-edit mode a review may stay open for long, and the file is the user's meanwhile.
+/// A review may stay open for long in auto-edit mode.
 #[test]
 fn in_auto_edit_changes_are_reported_at_once_not_with_the_verdict() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
@@ -377,7 +375,7 @@ fn after_a_restart_the_model_is_still_told_what_the_user_changes() {
     scene.nvim.keys("5GA mine<Esc>");
     assert!(told(&scene).contains("-l5\n+l5 mine\n"));
     assert_eq!(told(&scene), "and?");
-    // of what changed before it began, it can say no more than that
+    // A new program does not have the earlier text, so it can only report that the file changed.
     scene.nvim.keys("6GA mine<Esc>");
     restart(&scene);
     hears(

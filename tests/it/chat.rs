@@ -38,7 +38,7 @@ fn the_command_opens_the_chat_beside_the_code_and_refocuses_it() {
     nvim.wait_screen("g? keys · @file");
     let project = setup.path("").display().to_string();
     let shown = |nvim: &Nvim| {
-        // 0.12's status line marks what cannot be modified
+        // Neovim 0.12 marks nomodifiable buffers in the status line.
         let screen = nvim.screen().replace(&project, "PROJECT").replace(" [-]", "    ");
         let rows = screen.lines().map(|line| line.chars().skip(40).collect::<String>());
         rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
@@ -215,7 +215,7 @@ fn stopping_closes_the_connection_and_the_next_request_is_valid() {
         nvim.keys(":Caliban<CR>ione<C-s>");
         nvim.wait_screen("Half of");
         nvim.keys("<Esc>");
-        // a call of its own: typed ahead in insert mode it would interrupt what was typed before it
+        // In its own call: after keys in Insert mode, `<C-c>` would interrupt them.
         nvim.keys("<C-c>");
         server.wait_closed(1);
         nvim.wait_screen("! Stopped.");
@@ -245,7 +245,7 @@ fn asking_by_the_api_shows_the_chat_without_moving_the_focus() {
     nvim.wait_screen("Answered.");
     assert_eq!(nvim.lua_str(here), "a.rs 2 n");
     assert_eq!(server.wait_requests(1)[0].last_user_text(), "what?");
-    // the chip is still there, for the message that is being written
+    // The chip stays for the message in the composer.
     nvim.wait_screen("selection  a.rs:1");
 }
 
@@ -297,7 +297,7 @@ fn the_view_follows_the_end_only_with_the_cursor_on_the_last_line() {
     nvim.keys(":Caliban<CR>ione<C-s>");
     nvim.wait_screen("- line 80");
     nvim.keys("<Esc>");
-    // shown twice: one at the end, one at the top
+    // Two windows show the transcript: one at its end, one at its top.
     nvim.keys("<C-w>k:vsplit<CR>gg");
     nvim.wait(|nvim| nvim.screen().matches("- line 80").count() == 1, "one window at the end");
     nvim.lua("require('caliban').ask('two')", &[]);

@@ -1,5 +1,4 @@
-//! Consent is given to a question that has been on the screen, by a key that was pressed after it: whatever the command
-//! holds, and whatever was typed before the question came.
+//! Only a key pressed after the whole question was on the screen gives consent.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -10,7 +9,7 @@ use serde_json::json;
 const FOLDED: &str =
     "A part of the question is folded. Open it with <CR> and read it, then answer.";
 
-/// A chat whose model wants to run this command, and whose question is on the screen and takes keys.
+/// A chat whose question about this command is on the screen and accepts keys.
 fn asked(server: &Server, setup: Setup, command: &str) -> Nvim {
     server.reply(Reply::new().call("c1", "shell", json!({"command": command})));
     server.reply(Reply::said("Over."));
@@ -164,7 +163,7 @@ fn in_a_window_of_four_rows_every_line_must_be_scrolled_into_view() {
     for _ in 0..14 {
         press(&nvim, "k");
     }
-    // lines that were seen stay seen when the chat is painted anew
+    // Lines count as seen after a repaint.
     nvim.keys("G");
     nvim.wait_question();
     nvim.lua("require('caliban.program.process').notify({ kind = 'open', session = 'main' })", &[]);
@@ -221,7 +220,7 @@ fn approving_a_question_off_the_screen_shows_it_first() {
     }
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_question();
-    // a question that was scrolled away is shown again, and not answered
+    // A question scrolled off the screen is shown again, not answered.
     nvim.lua(
         "local chat = require('caliban.chat.chats').current
         local win = vim.fn.win_findbuf(chat.transcript)[1]

@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 
-/// Sends a prompt in a project of a few files and compares what the model is given.
+/// Sends a prompt in a small project and compares the text that the model gets.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(prompt: &str, expected: Expect) {
     let server = Server::start();
@@ -115,7 +115,7 @@ fn a_mentioned_file_is_sent_with_its_buffers_unsaved_text() {
     assert_eq!(nvim.setup.on_disk("a.txt").unwrap(), "old\n");
 }
 
-/// A prompt that is given back once, with a warning, and goes when it is sent again.
+/// Checks that the prompt is given back once with this warning, and is sent when the user sends it again.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_given_back(prompt: &str, expected: Expect) {
     let server = Server::start();
@@ -188,7 +188,7 @@ fn a_prompt_mentioning_an_unreadable_file_is_given_back_with_a_reason() {
     );
 }
 
-/// Keys that select something in `text.lua` and add it; the block that the model is given.
+/// Types keys that add a selection in `text.lua`, and compares the block that the model gets.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_selection(keys: &str, expected: Expect) {
     let server = Server::start();

@@ -8,7 +8,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use std::fs;
 
-/// An edit of `a.txt` (not open, then open) is accepted; the bytes on disk are `after`.
+/// Accepts an edit of `a.txt`, once without and once with a buffer, and compares the bytes on disk with `after`.
 #[track_caller]
 fn bytes(before: &[u8], change: (&str, &str), after: &[u8]) {
     for open in [false, true] {
@@ -125,7 +125,7 @@ fn an_edit_keeps_text_beyond_ascii() {
     bytes("ä\u{301} 漢\n\t\u{a0}b\n".as_bytes(), ("b", "ß"), "ä\u{301} 漢\n\t\u{a0}ß\n".as_bytes());
 }
 
-/// The call is answered with an error, at once, with no prompt and nothing pending.
+/// Checks that the call is answered at once with the error `told`, without a question and without hunks.
 #[track_caller]
 fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Value, told: &str) {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine())));
@@ -341,7 +341,7 @@ fn a_call_with_truncated_arguments_is_never_proposed() {
     assert_eq!(scene.pending(), 0);
 }
 
-/// The edit fits by a tolerance: what it makes of the file, and what the model hears of it.
+/// Accepts an edit that fits by a tolerance. Compares the file, and the answer's sentence about the tolerance.
 #[track_caller]
 fn tolerated(before: &str, change: (&str, &str), after: &str, told: &str) {
     let scene = Scene::start(|it| it.file("a.txt", before));
@@ -397,7 +397,7 @@ fn a_merely_similar_block_is_shown_and_not_changed() {
     refused(|it| it, "", "edit", edit("a.txt", &[("l1\nl2b\nl3", "x")]), told);
 }
 
-/// One call over two files.
+/// An edit call that changes `a.txt` and `b.txt`.
 fn both(a: (&str, &str), b: (&str, &str)) -> Value {
     json!({ "path": "a.txt", "edits": [
         { "old": a.0, "new": a.1 },

@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// How the turn ends in the chat.
+/// Compares the chat at the end of a turn with this reply, in each dialect.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_stop(reply: impl Fn() -> Reply, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {
@@ -136,7 +136,7 @@ fn a_paused_reply_is_continued_a_limited_number_of_times() {
     assert_eq!(types(&sent(1)[1]), ["text", "server_tool_use"]);
     assert_eq!(types(&sent(2)[2]), ["web_search_tool_result", "server_tool_use"]);
     assert_eq!(sent(3)[1..3], sent(2)[1..3]);
-    // for ever, and stopped in the middle
+    // A model that pauses without end is stopped.
     for _ in 0..11 {
         server.reply(Reply::new().text("Wait.").block(search("s3")).stop("pause_turn"));
     }

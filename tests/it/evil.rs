@@ -1,4 +1,4 @@
-//! What no sane user, model or provider would do.
+//! Extreme input from users, models, plugins and providers.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, nine, two_hunks};
@@ -8,7 +8,7 @@ fn accepted() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
 }
 
-/// Two hunks are under review; these keys are typed, then all is accepted: what the model hears.
+/// With two hunks under review, types keys and accepts everything. Compares what the model is told.
 fn accepted_after(keys: &str, setup: &str, heard: &Expect) -> Scene {
     let scene = Scene::two_hunks(|it| it.before(setup));
     scene.nvim.keys(keys);

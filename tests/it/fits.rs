@@ -1,4 +1,4 @@
-//! What is shown on a narrow screen is shown whole: hints, keys, lists and the line above a file.
+//! Hints, keys, lists and banners are readable on a narrow screen.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -10,7 +10,7 @@ use serde_json::json;
 /// A path that is wider than a window of 60 cells.
 const FAR: &str = "src/components/deeply/nested/folder/with/a/long/name/renamed_at_last.txt";
 
-/// The words of the windows at the left, one behind the other.
+/// The text of the windows at the left, without blanks and line breaks.
 fn joined(nvim: &Nvim) -> String {
     let screen = nvim.screen();
     let rows = screen.lines().filter_map(|it| it.split('│').next());
@@ -33,7 +33,7 @@ fn the_banner_of_a_renaming_shows_its_path_and_both_keys() {
     }
 }
 
-/// Of the hint on a hunk that which has room behind its line is shown, and never a part of a key.
+/// The hint is shortened word by word, never within a key.
 #[test]
 fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
     for width in [5, 15, 21, 22, 28, 29, 34, 48, 52, 55, 58, 63, 90] {
@@ -53,7 +53,7 @@ fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
     }
 }
 
-/// What stands behind a line of `x`, in the last of its rows on the screen.
+/// The text after a line of `x`, in its last row on the screen.
 fn behind(nvim: &Nvim) -> Option<String> {
     let screen = nvim.screen();
     let row = screen.lines().rfind(|it| it.starts_with("▎ x") || it.starts_with("  xx"))?;

@@ -84,7 +84,7 @@ fn a_patch_that_fits_only_in_part_changes_nothing() {
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }
 
-/// What other harnesses overwrite, or fail at half way.
+/// Patches that other agents apply in part, or that overwrite a file.
 #[test]
 fn a_patch_that_would_overwrite_or_cannot_finish_changes_nothing() {
     let files = |it: Setup| {
@@ -172,7 +172,7 @@ fn a_small_model_writes_whole_files() {
     assert_eq!(tools(&scene.request(1)), "write");
 }
 
-/// A miss whose new text is kept; gives its name.
+/// Has an edit with this new text fail, and returns the name under which Caliban kept the text.
 fn missed(scene: &Scene, new: &str, request: usize) -> String {
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2b", new)])));
     scene.server.reply(Reply::said("Missed."));
@@ -254,7 +254,7 @@ fn the_health_check_shows_how_often_edits_fitted() {
     assert!(report.contains(told), "no {told:?} in {report}");
 }
 
-/// A call that cannot be read is one that missed; each way of a model to write its edits is counted by itself.
+/// An unreadable call counts as a failed edit.
 #[test]
 fn fitting_edits_are_counted_by_model_and_edit_format() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(PATCHING));

@@ -1,4 +1,4 @@
-//! What the user allows for a session: how far it goes, how it is listed, and how it is taken back.
+//! Permissions for a session: what they cover, how they are listed and revoked.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -109,7 +109,7 @@ fn permissions_are_listed_and_a_revoked_one_is_asked_for_again() {
     assert!(!scene.nvim.screen().contains("3: "), "{}", scene.nvim.screen());
     scene.nvim.keys("1<CR>");
     scene.nvim.wait_screen("You are asked again before: read may look at");
-    // no request tells what becomes of the file: it may not be read any more
+    // The permission is revoked, so changes of the file are not reported.
     fs::write(&file, "changed\n").unwrap();
     assert!(!scene.told_next().contains("changed"));
     assert!(!is_asked(&scene, "shell", command.clone()));

@@ -1,4 +1,4 @@
-//! What the screen says is so: hints name what a key does now, names and words stand whole at every width.
+//! Hints name what a key does now. Names and words are not broken at any width.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -287,7 +287,7 @@ fn a_jump_to_a_file_to_be_deleted_shows_its_first_line() {
     scene.nvim.wait_screen("Caliban deletes this file");
 }
 
-/// What was fitted into wide rows is fitted into narrow ones when it comes to the screen.
+/// The chat is scrolled after a resize.
 #[test]
 fn the_words_beside_a_tool_line_are_refitted_when_scrolled_to() {
     let path = |n: usize| format!("src/some/folder/{}/name{n}.txt", "deep".repeat(n % 4));
@@ -307,7 +307,7 @@ fn the_words_beside_a_tool_line_are_refitted_when_scrolled_to() {
                 let rows = screen.lines().filter(|it| !it.contains("[-]"));
                 let text = rows.collect::<Vec<_>>().join(" ");
                 let calls = text.split("▸ read").skip(1).collect::<Vec<_>>();
-                // the last call may go on below the screen, and words above it belong to a call that is not seen
+                // The last call may continue below the screen.
                 let shown = &calls[..calls.len().saturating_sub(1)];
                 let is_whole = |it: &&str| {
                     let time = it.split_once(" line · ").map(|it| it.1.split_whitespace());

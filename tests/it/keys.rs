@@ -1,4 +1,4 @@
-//! Keys that the user gives: asked for, tried, stored, found again; and where no key ever stands.
+//! API keys: how they are asked for, tried, stored and found again, and where they must never appear.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -16,12 +16,12 @@ fn models() -> Reply {
     Reply::raw(200, &[("content-type", "application/json")], list.to_string())
 }
 
-/// No key in the environment, only where the provider is.
+/// A setup with the provider's address and without a key.
 fn setup(server: &Server) -> Setup {
     Setup::new().config("{ probe = false }").env("ANTHROPIC_BASE_URL", &server.url()).size(200, 40)
 }
 
-/// A keyring that keeps one key, back to front.
+/// Adds a fake keyring program that stores one key, reversed.
 fn with_ring(setup: Setup) -> Setup {
     let ring = setup.dir().join("ring");
     std::fs::create_dir_all(&ring).unwrap();
@@ -35,7 +35,7 @@ fn with_ring(setup: Setup) -> Setup {
 
 const ALL: &str = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
 
-/// What stands nowhere in the editor nor on disk but in the file of keys.
+/// Checks that the key is nowhere in the editor, and on disk only in `keys.json`.
 fn search(nvim: &Nvim) {
     let everything =
         "return table.concat({ vim.fn.execute('messages'), vim.fn.execute('history all'),
@@ -233,7 +233,7 @@ fn showing_the_request_runs_no_key_command() {
     assert_eq!(nvim.setup.on_disk("runs").as_deref(), Some("run\n"));
 }
 
-/// Wherever a key that was given is kept: pasted into a prompt, it is not shown.
+/// In the keyring, and in `keys.json`.
 #[test]
 fn a_pasted_stored_key_is_hidden_in_the_request() {
     for in_ring in [true, false] {
@@ -260,7 +260,6 @@ fn a_pasted_stored_key_is_hidden_in_the_request() {
     }
 }
 
-/// A warning about keys has no place over the composer any more once there is one.
 #[test]
 fn the_missing_key_warning_goes_once_a_key_is_given() {
     let server = Server::start();

@@ -11,7 +11,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// The whole way, as an example to write others by.
+/// An example for new tests: from the keys through the program to the server and back to the screen.
 #[test]
 fn a_question_is_answered_in_the_chat() {
     let server = Server::start();

@@ -77,11 +77,8 @@ fn a_full_disk_loses_log_lines_and_nothing_else() {
     let server = Server::start();
     let setup = filled(Setup::new().anthropic(&server), 1_000);
     // The program's files may have 1024 bytes: 24 are left for the log.
-    let start = setup.dir().join("start");
-    let script = "#!/usr/bin/env bash\ntrap '' XFSZ\nulimit -S -f 1\nexec \"$KIT_BIN\"\n";
-    fs::write(&start, script).unwrap();
-    fs::set_permissions(&start, Permissions::from_mode(0o755)).unwrap();
-    let nvim = Nvim::start(&setup.config(&format!("{{ bin = '{}' }}", start.display())));
+    let script = "trap '' XFSZ\nulimit -S -f 1\nexec \"$KIT_BIN\"";
+    let nvim = Nvim::start(&setup.started_by(script));
     server.reply(Reply::said("Fine."));
     nvim.ask("one", "Fine.");
     // of a line that is written at this moment a part may be there

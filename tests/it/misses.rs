@@ -1,4 +1,4 @@
-//! What a model hears of edits that do not fit, and of the order in which they do: all of it in the next request.
+//! Edits that do not fit: what the model is told, and the order in which edits apply.
 
 use super::review::scene::{Scene, edit, nine, write};
 use crate::kit::nvim::Nvim;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-/// Each call is the only one of its reply and changes nothing; what it is told.
+/// Makes each call in a reply of its own, checks that it changes nothing, and returns the answers.
 fn told(setup: impl FnOnce(Setup) -> Setup, calls: &[(&str, Value)]) -> String {
     let scene = Scene::start(setup);
     for (tool, input) in calls {
@@ -120,7 +120,7 @@ fn each_edit_of_a_call_applies_to_the_result_of_the_one_before() {
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace('l', "k").replace("k9", "nine")));
 }
 
-/// The model has read `a.txt`; then this is done, and it writes the file.
+/// Has the model read `a.txt`, runs `then`, and has the model write the file.
 fn written(open: bool, then: impl FnOnce(&Nvim)) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(if open { ":edit a.txt<CR>" } else { "" });
@@ -159,7 +159,7 @@ fn a_file_is_stale_by_its_text_not_by_its_time() {
             assert_eq!(scene.on_disk("a.txt").as_deref(), Some("x\n"));
         }
     }
-    // as long as before, and of the same time
+    // Another text of the same length, with the same modification time.
     for open in [true, false] {
         let scene = written(open, |nvim| {
             let time = fs::metadata(nvim.setup.path("a.txt")).unwrap().modified().unwrap();

@@ -9,7 +9,7 @@ use crate::review::scene::{Scene, edit, nine, write};
 use expect_test::expect;
 use serde_json::json;
 
-/// The mode that scripts are told, once it is this one.
+/// Waits until `state()` reports this mode.
 fn wait_mode(nvim: &Nvim, mode: &str) {
     let now = |nvim: &Nvim| nvim.lua_str("return require('caliban').state().mode");
     nvim.wait(|nvim| now(nvim) == mode, &format!("the mode {mode}"));
@@ -66,7 +66,6 @@ fn plan_mode_allows_reads_alone_in_every_dialect() {
         and now?"#]].assert_eq(common(&told));
 }
 
-/// A call that waits when the mode changes is treated as the new one wants it, and its question goes.
 #[test]
 fn a_mode_switched_during_a_turn_applies_to_waiting_calls() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -93,8 +92,7 @@ fn a_mode_switched_during_a_turn_applies_to_waiting_calls() {
         </notice>"#]].assert_eq(&scene.request(2).outline());
 }
 
-/// The mode is the session's: it stands in its file, and is there after a new start of the editor. A new session has
-/// the settings' mode, and its model hears of it.
+/// A new session begins in the mode of the settings.
 #[test]
 fn a_session_keeps_its_mode_over_a_restart() {
     let server = Server::start();
@@ -129,7 +127,7 @@ fn a_new_session_begins_in_the_settings_mode() {
     nvim.ask("one", "One.");
     assert!(server.requests()[0].last_user_text().contains("The user chose plan mode"));
     assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: plan · idle");
-    // cleared, it goes on in its mode, and says so again
+    // After `/clear` the mode stays, and the model is told again.
     nvim.lua("require('caliban').ask('/clear')", &[]);
     nvim.wait(|nvim| !nvim.transcript().contains("One."), "an empty chat");
     nvim.ask("two", "Two.");
@@ -173,7 +171,6 @@ fn the_mode_is_chosen_by_command_key_list_and_slash() {
     assert_eq!(server.requests().len(), 1);
 }
 
-/// With the chat out of sight a line says so.
 #[test]
 fn a_mode_changed_with_the_chat_closed_is_notified() {
     let server = Server::start();

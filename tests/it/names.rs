@@ -62,7 +62,6 @@ fn writing_editing_and_deleting_a_hostile_name_runs_nothing() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// Plan mode only reads, and so must not run anything either.
 #[test]
 fn reading_a_hostile_name_in_plan_mode_runs_nothing() {
     let scene = Scene::start(|it| with_names(it, b"caf\xe9\n").config("{ mode = 'plan' }"));
@@ -117,7 +116,6 @@ fn reopening_the_review_of_a_hostile_name_runs_nothing() {
     nothing_ran(&setup);
 }
 
-/// A folder with a command for its name is a project like any other.
 #[test]
 fn a_project_in_a_folder_with_a_hostile_name_runs_nothing() {
     let folder = "`touch PWN`$HOME%#*[a]";
@@ -144,7 +142,6 @@ fn a_project_in_a_folder_with_a_hostile_name_runs_nothing() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// The names that `gf` and a completed path may lead to.
 #[test]
 fn gf_in_the_chat_opens_a_hostile_name_literally() {
     let name = "$HOME#%,-=~+a.txt";

@@ -5,7 +5,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
 
-/// Types this, and the message is there in both forms.
+/// Types keys, and checks that the message is cut on the screen and whole in `:messages`.
 #[track_caller]
 fn check(nvim: &Nvim, keys: &str, whole: &str) {
     nvim.lua("vim.cmd('messages clear')", &[]);

@@ -142,7 +142,7 @@ fn an_azure_deployment_is_requested_at_its_own_address() {
     assert!(!nvim.transcript().contains("answered with"), "{}", nvim.transcript());
 }
 
-/// A message is said on the way or is the answer, and goes back as what it was.
+/// The phase says whether a message is commentary or the final answer.
 #[test]
 fn a_messages_phase_is_sent_back_with_the_message() {
     let server = Server::start();

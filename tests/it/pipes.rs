@@ -176,7 +176,7 @@ fn pipes_among_the_projects_files_hang_no_tool() {
     scene.nvim.wait_screen("! `@pipe` cannot be read: it is a device, a pipe or a");
 }
 
-/// What says which files are ignored is opened by every walk of a folder.
+/// Every walk of a folder opens its ignore files.
 #[test]
 fn a_gitignore_that_is_a_pipe_or_device_hangs_no_search() {
     let scene = Scene::start(|it| {

@@ -1,4 +1,4 @@
-//! What was sent once is sent again as it was: requests only grow, and thoughts go back unchanged.
+//! Later requests begin with the earlier ones, byte for byte: they only grow.
 
 mod context;
 mod turns;
@@ -30,7 +30,7 @@ fn each_request_begins_with_the_one_before() {
     }
 }
 
-/// Thoughts of every form go back as they came, also after a new start of the editor; to another model none.
+/// Thoughts with text, without text and redacted.
 #[test]
 fn thoughts_are_sent_back_unchanged_to_their_own_model_alone() {
     let server = Server::start();
@@ -103,7 +103,7 @@ fn a_cache_miss_is_named_in_the_debug_log() {
     assert!(line.ends_with(r#"became ",\"text\":\"be kinder\"}""#), "{line}");
 }
 
-/// Told to think, a model with a budget does so between its calls too; what another model began goes on without.
+/// The turn was begun by a model without thinking blocks. The next turn thinks, also between calls.
 #[test]
 fn a_turn_begun_without_thinking_goes_on_without() {
     let server = Server::start();

@@ -187,10 +187,7 @@ fn new_leaves_the_old_conversation_and_clear_moves_it_to_the_trash() {
     nvim.wait_transcript("First.");
     nvim.wait_phase("idle");
     nvim.keys("/new other<C-s>");
-    nvim.wait(
-        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
-        "the new conversation",
-    );
+    nvim.wait_session("other");
     assert!(!nvim.transcript().contains("First."));
     nvim.keys("<Esc>");
     nvim.ask("two", "Second.");

@@ -155,7 +155,7 @@ fn files_with_keys_need_consent_and_are_left_out_of_searches() {
     let question = "Let read look at `.env`? It holds the keys or settings of an environment.";
     let said = asked(&scene, "read", json!({ "path": ".env" }), question, ":Caliban deny<CR>");
     assert!(said.contains("the user refused"), "{said}");
-    // the error of an edit that does not fit would show the text
+    // An edit needs consent too: its error would show text of the file.
     let said = answer(&scene, "edit", edit(".env", &[("TOKEN=x", "TOKEN=y")]));
     expect![".env was not changed: it holds the keys or settings of an environment, and you have not read its current text. Call `read` on it first: the user is asked."].assert_eq(&said);
     assert!(!sent(&scene).contains("s3cret"));
@@ -226,7 +226,7 @@ fn in_auto_edit_files_that_run_by_themselves_wait_for_the_user() {
     }
 }
 
-/// Under another name it could be read without a question.
+/// Under another name the file could be read without consent.
 #[test]
 fn in_auto_edit_renaming_a_file_with_keys_waits_for_the_user() {
     let scene = Scene::start(|it| it.file(".env", SECRET).config(AUTO));
@@ -289,7 +289,7 @@ fn a_link_to_a_file_with_keys_is_treated_like_that_file() {
     assert!(!sent(&scene).contains("s3cret"));
 }
 
-/// A session file that calls a file known grants nothing: the model is not told of changes in it.
+/// The session file says that the model knows the file. That grants nothing.
 #[test]
 fn a_reopened_session_reports_no_changes_of_a_file_with_keys() {
     let scene = Scene::start(|it| it.file(".env", SECRET));

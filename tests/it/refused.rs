@@ -197,7 +197,7 @@ fn a_parameter_refused_by_anthropic_gemini_or_ollama_is_left_out() {
     });
 }
 
-/// A deployment of Azure's, or a model by another name: what it is cannot be known.
+/// The model's name does not tell which of the two names it accepts.
 #[test]
 fn a_refused_reply_limit_is_renamed_and_then_left_out() {
     let server = Server::start();
@@ -229,7 +229,7 @@ fn a_refused_reply_limit_is_renamed_and_then_left_out() {
     );
 }
 
-/// Some servers begin the stream before they look at what was asked.
+/// Some servers begin the stream before they check the request.
 #[test]
 fn a_parameter_refused_by_a_stream_error_is_left_out() {
     let server = Server::start();
@@ -244,7 +244,7 @@ fn a_parameter_refused_by_a_stream_error_is_left_out() {
     assert_eq!(nvim.transcript().matches(TOLD).count(), 1);
 }
 
-/// What has come of a reply is not thrown away for a parameter.
+/// The part of the reply that has arrived is kept.
 #[test]
 fn a_parameter_refused_in_mid_reply_ends_the_turn() {
     let server = Server::start();
@@ -283,7 +283,7 @@ fn cache_marks_and_beta_headers_refused_by_a_proxy_are_left_out() {
     assert!(!nvim.screen().contains("anthropic-beta: "));
 }
 
-/// It is refused again though it was left out, or it is something that no request can do without.
+/// Also if a parameter is refused again after it was left out.
 #[test]
 fn a_refusal_of_a_required_parameter_ends_the_turn() {
     for (body, requests) in [
@@ -304,7 +304,6 @@ fn a_refusal_of_a_required_parameter_ends_the_turn() {
     }
 }
 
-/// What one chat has learnt another that is open already knows too.
 #[test]
 fn a_refused_parameter_is_left_out_in_every_open_chat() {
     let server = Server::start();

@@ -6,8 +6,8 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
-/// A turn with a call and its thoughts, a second call that is stopped while it asks, and a prompt after it: what
-/// the last request has of the replies.
+/// Runs a turn with a thought and a call, stops a second call at its question, and sends another prompt. Returns the
+/// assistant messages of the last request.
 fn replies(model: &str, thought: fn(Reply) -> Reply) -> Vec<Value> {
     let server = Server::start();
     server.reply(thought(Reply::new()).text("I look.").call("call_1", "list", json!({})));

@@ -114,7 +114,7 @@ fn the_countdown_line_goes_when_the_program_ends() {
     is_gone(&nvim);
 }
 
-/// The second failure is another: there is still one line, and it says what went wrong last.
+/// The line names the last error.
 #[test]
 fn a_second_retry_pause_replaces_the_line_of_the_first() {
     let server = Server::start();
@@ -125,7 +125,7 @@ fn a_second_retry_pause_replaces_the_line_of_the_first() {
     nvim.wait_screen("! A gateway got no valid answer from the provider (502). Trying again in ");
     wait_below(&nvim, 61);
     assert_eq!(nvim.transcript().matches("Trying again").count(), 1);
-    // what is said meanwhile stands above it, and a transcript that is painted anew has it still
+    // Notices that come during the pause are above the line, which survives a repaint.
     nvim.keys(":Caliban mode plan<CR>");
     nvim.wait_transcript("Mode plan");
     let text = nvim.transcript();
@@ -137,7 +137,7 @@ fn a_second_retry_pause_replaces_the_line_of_the_first() {
     is_gone(&nvim);
 }
 
-/// The cursor of a reader stays where it is, on the line that counts too.
+/// Not even on the line of the countdown.
 #[test]
 fn the_countdown_does_not_move_the_cursor() {
     let server = Server::start();
@@ -178,7 +178,7 @@ fn each_http_status_has_its_own_sentence() {
     }
 }
 
-/// Where the line is wrapped it can still be read whole, and its key works.
+/// The key works on a wrapped line, too.
 #[test]
 fn the_countdown_line_is_readable_at_every_width() {
     for (columns, rows) in [(50, 18), (60, 20), (80, 24), (120, 40)] {
@@ -197,7 +197,6 @@ fn the_countdown_line_is_readable_at_every_width() {
     }
 }
 
-/// A gateway answers with a page, and never with anything else.
 #[test]
 fn a_gateways_error_page_is_quoted_after_the_last_retry() {
     let server = Server::start();

@@ -94,7 +94,6 @@ fn a_session_file_shows_a_conversation_that_is_already_open() {
     assert_eq!(server.wait_requests(2)[1].outline(), "user: hi\nassistant: Hello.\nuser: two");
 }
 
-/// A session file without the chat, which is open in the Neovim that loads it.
 #[test]
 fn loading_a_session_file_without_the_chat_keeps_the_chats_name() {
     let server = Server::start();
@@ -107,7 +106,7 @@ fn loading_a_session_file_without_the_chat_keeps_the_chats_name() {
     nvim.wait(|it| windows(it).contains(CHAT), "the chat under its name");
 }
 
-/// With the options, a session file brings the one that was changed for the chat.
+/// With 'options' in 'sessionoptions' the session file has the value that Caliban set for the chat.
 #[test]
 fn a_session_file_does_not_leave_the_chats_breakat_behind() {
     let server = Server::start();
@@ -164,7 +163,6 @@ fn windows_of_a_deleted_conversation_are_closed() {
     assert_eq!(nvim.lua_str("return require('caliban.program.process').report().running"), "false");
 }
 
-/// A name that somebody else has chosen opens, makes and runs nothing.
 #[test]
 fn a_hostile_chat_name_runs_nothing_and_creates_no_file() {
     let server = Server::start();

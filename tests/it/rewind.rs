@@ -69,7 +69,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
     assert_eq!(scene.pending(), 0);
-    // both as they come
+    // The order of the two is not fixed.
     let told = scene.told_next();
     for said in [
         "The user took back the changes of “please”:\na.txt is restored\n",
@@ -123,7 +123,7 @@ fn the_users_later_changes_elsewhere_are_kept() {
     rewind(&scene, "1");
     scene.wait_chat("a.txt is restored, with the later changes kept");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "l5mine")));
-    // the same back again
+    // Rewinding the rewind brings the change back.
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(changed().replace("l5", "l5mine")));
 }
@@ -212,7 +212,7 @@ fn folders_the_turn_created_are_removed_if_empty() {
     }
 }
 
-/// After `/clear` the turns have the numbers of the ones before it, also for a program that does not know of it.
+/// Turns are numbered from 1 again after `/clear`.
 #[test]
 fn turns_before_and_after_clear_are_rewound_apart() {
     let scene = two_accepted();

@@ -30,15 +30,8 @@ fn wide() -> Setup {
     Setup::new().size(240, 40)
 }
 
-/// The project's folder of sessions; it must be there.
-fn folder(setup: &Setup) -> PathBuf {
-    let all = setup.dir().join("data/caliban/sessions");
-    let mut found: Vec<PathBuf> = fs::read_dir(all).unwrap().map(|it| it.unwrap().path()).collect();
-    assert_eq!(found.len(), 1, "{found:?}");
-    found.remove(0)
-}
-
-/// What is in that folder but the locks and the history of prompts; empty where there is none.
+/// The names in the project's folder of sessions, without the locks and the prompt history. Empty if there is no
+/// folder.
 fn files(setup: &Setup) -> Vec<String> {
     let all = setup.dir().join("data/caliban/sessions");
     let entries = fs::read_dir(all)
@@ -54,7 +47,8 @@ fn files(setup: &Setup) -> Vec<String> {
 }
 
 fn session(setup: &Setup, name: &str) -> Value {
-    serde_json::from_slice(&fs::read(folder(setup).join(format!("{name}.json"))).unwrap()).unwrap()
+    serde_json::from_slice(&fs::read(setup.sessions().join(format!("{name}.json"))).unwrap())
+        .unwrap()
 }
 
 /// The messages of a session file as `role: text`, the system prompt left out.
@@ -129,7 +123,7 @@ fn quitting_in_mid_turn_keeps_the_conversation() {
     nvim.keys("half a thought<Esc>");
     nvim.quit_with(":qa!<CR>");
     no_processes(&nvim);
-    assert!(folder(&setup).file_name().unwrap().to_str().unwrap().starts_with("project-"));
+    assert!(setup.sessions().file_name().unwrap().to_str().unwrap().starts_with("project-"));
 
     server.reply(Reply::said("Gladly."));
     let nvim = Nvim::start(&setup);
@@ -153,7 +147,7 @@ fn the_queue_and_the_draft_survive_the_editors_death() {
     nvim.keys("and the tests?<C-s>");
     nvim.wait_screen("queued: and the tests?");
     nvim.keys("half a thought");
-    let draft = folder(&setup).join("main.draft");
+    let draft = setup.sessions().join("main.draft");
     nvim.wait(|_| fs::read_to_string(&draft).is_ok_and(|it| it.contains("half a th")), "the draft");
     nvim.kill();
     no_processes(&nvim);

@@ -129,7 +129,6 @@ async fn a_huge_output_is_cut_and_kept_in_a_file() {
     }
 }
 
-/// Bytes that begin no character are cut at the limit as any others.
 #[tokio::test]
 async fn a_huge_output_of_invalid_utf_8_is_cut() {
     let mut room = room();
@@ -314,12 +313,12 @@ async fn no_child_outlives_a_stop_after_the_supervisor_was_killed() {
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
     room.chat.recv().await.unwrap();
     task.abort();
-    // it may have ended already: nobody supervises it any more
+    // The call may have ended already: its supervisor is dead.
     let _ = task.await;
     gone(&room).await;
 }
 
-/// A supervisor that is stopped, not killed, hears of nothing.
+/// A suspended supervisor does not notice the stop.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
@@ -334,7 +333,7 @@ async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
     gone(&room).await;
 }
 
-/// A process that belongs to no command stays, whether it is a child of the program or an orphan that it adopted.
+/// Neither a child of the program nor an orphan that it adopted.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn other_children_of_the_program_are_not_ended() {

@@ -12,7 +12,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// A reply with a gate before each thing in it, the head included.
+/// A reply with a gate before each part, the response head included.
 fn gated() -> Reply {
     Reply::new()
         .held()
@@ -26,7 +26,7 @@ fn gated() -> Reply {
         .gate()
 }
 
-/// What the chat shows last once so many gates are open.
+/// The text that the chat shows last, by the number of open gates.
 const SHOWN: [&str; 5] = ["go", "Thinking", "I look.", "▸ read", "▸ shell"];
 
 #[test]
@@ -75,7 +75,6 @@ fn stopping_a_retry_pause_keeps_the_results_before_it() {
     }
 }
 
-/// Calls that had arrived whole belong to a reply that did not: none is run, and asking again repeats nothing.
 #[test]
 fn a_reply_that_breaks_off_after_complete_calls_runs_none_of_them() {
     for dialect in DIALECTS {
@@ -109,7 +108,7 @@ fn a_retry_after_of_an_hour_ends_the_turn() {
     }
 }
 
-/// The files that a prompt mentions are still being read: it comes back, and nothing is asked.
+/// The stop comes while the mentioned file is being read.
 #[test]
 fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     let server = Server::start();

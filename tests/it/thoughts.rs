@@ -78,7 +78,6 @@ fn thoughts_refused_by_gemini_are_left_out() {
     goes_on_without(&gemini::Gemini, "Thought signature is not valid.");
 }
 
-/// Refused again there is nothing left to leave out; thoughts of another model are not the cause of it.
 #[test]
 fn a_second_refusal_of_thoughts_ends_the_turn() {
     let server = Server::start();
@@ -95,7 +94,7 @@ fn a_second_refusal_of_thoughts_ends_the_turn() {
     assert_eq!(server.requests().len(), 4);
 }
 
-/// Providers refuse a message that ends with a thought, and so do the kit's servers.
+/// Providers refuse a message that ends with a thought.
 #[test]
 fn the_conversation_goes_on_after_a_reply_with_only_thoughts() {
     let last = [

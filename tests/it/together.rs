@@ -1,4 +1,4 @@
-//! What one call asks of several files enters whole or not at all; and what a turn that is stopped leaves of it.
+//! A call that changes several files is applied whole or not at all, also if the turn is stopped.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -27,7 +27,7 @@ fn three(setup: Setup) -> Setup {
     setup.file("a.txt", nine()).file("b.txt", nine()).file("c.txt", nine())
 }
 
-/// The call is refused, and no file has anything of it.
+/// Checks that the call is refused and changes no file, and returns the answer.
 #[track_caller]
 fn refused(scene: &Scene, call: Reply) -> String {
     scene.server.reply(call);
@@ -61,7 +61,7 @@ fn one_refused_file_keeps_the_whole_call_out() {
     }
 }
 
-/// Calls that have nothing to do with it enter; those that build on it are matched anew, without it.
+/// Calls that build on the waiting call are matched again without it.
 #[test]
 fn calls_on_other_files_do_not_wait() {
     let scene = Scene::start(|it| three(it).file("d.txt", nine()).mode("c.txt", 0o444));
@@ -82,7 +82,7 @@ fn calls_on_other_files_do_not_wait() {
     assert_eq!(scene.on_disk("d.txt"), Some(nine().replace("l2", "L2")));
 }
 
-/// While the user is in the middle of something in one of them, the others wait with it.
+/// The user is typing in one of the files.
 #[test]
 fn all_files_of_a_call_wait_until_each_can_be_changed() {
     let scene = Scene::start(three);
@@ -104,7 +104,6 @@ fn all_files_of_a_call_wait_until_each_can_be_changed() {
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l2", "L2")));
 }
 
-/// A text that moved in one of them has all of them matched anew.
 #[test]
 fn a_text_moved_in_one_file_makes_the_call_match_all_again() {
     let scene = Scene::start(three);
@@ -183,7 +182,6 @@ fn in_auto_edit_a_patch_is_applied_at_once_and_can_be_rejected() {
     assert_eq!(scene.on_disk("dir/b2.txt"), None);
 }
 
-/// What fails on the disk itself takes back what had been done.
 #[test]
 fn in_auto_edit_a_failed_move_takes_back_the_whole_patch() {
     let body = "*** Update File: c.txt\n@@\n-l2\n+L2\n*** Delete File: a.txt\n\
@@ -248,7 +246,7 @@ fn in_auto_edit_files_that_instruct_agents_wait_for_the_user() {
     }
 }
 
-/// What the model hears of the call in the next request.
+/// The answer to the call in the next request.
 fn next(scene: &Scene, call: &str) -> String {
     scene.wait_idle("Stopped.");
     let n = scene.server.requests().len();
@@ -258,7 +256,7 @@ fn next(scene: &Scene, call: &str) -> String {
     scene.answer(n + 1, call)
 }
 
-/// The stop comes while the file is being written, before the program hears of it.
+/// The stop comes during the write, before the program is told of it.
 #[test]
 fn a_file_written_as_the_stop_came_is_reported_as_written() {
     let hook = "vim.api.nvim_create_autocmd('BufWritePost', {
@@ -306,7 +304,6 @@ fn after_a_stop_each_call_is_told_its_own_outcome() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
-/// In ask mode what is in the buffer is there, whenever the stop came.
 #[test]
 fn hunks_entering_as_the_stop_came_stay_under_review() {
     let scene = Scene::start(three);
@@ -327,7 +324,7 @@ fn hunks_entering_as_the_stop_came_stay_under_review() {
     assert_eq!(scene.pending(), 2);
 }
 
-/// The turns of a conversation that is begun anew have the numbers of the old one's.
+/// Turns are numbered from 1 again after `/clear`.
 #[test]
 fn after_clear_a_new_turn_is_not_taken_for_a_stopped_one() {
     let scene = Scene::start(three);

@@ -25,7 +25,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
         let nvim = Nvim::start(&setup.speaking(dialect, &server));
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_screen("? Run `echo ran`?");
-        // the reads did not wait for the question
+        // The reads do not wait for the answer to the question.
         nvim.wait_transcript("▸ read  path=\"b.txt\" lines=2");
         nvim.wait_question();
         nvim.command("Caliban approve");

@@ -17,7 +17,7 @@ fn delete(path: &str) -> Value {
     json!({ "path": path })
 }
 
-/// `a.txt` is open; this call has come, and waits.
+/// Opens `a.txt` and waits until this call is under review.
 fn pending(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -26,7 +26,7 @@ fn pending(tool: &str, input: Value) -> Scene {
     scene
 }
 
-/// In auto-edit mode, the same.
+/// Opens `a.txt` in auto-edit mode and waits until this call is done.
 fn done(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -36,7 +36,7 @@ fn done(tool: &str, input: Value) -> Scene {
     scene
 }
 
-/// Decides with these keys, and gives what the model hears.
+/// Decides with these keys, and returns what the model is told.
 fn decide(scene: &Scene, keys: &str) -> String {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(keys);
@@ -119,7 +119,7 @@ fn empty_files_and_files_without_a_buffer_can_be_deleted() {
     assert_eq!(buffers(&scene), "");
 }
 
-/// The buffer is the same one: its undo history, its marks, its window.
+/// With its undo history, its marks and its window.
 #[test]
 fn a_renamed_file_keeps_its_buffer() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -140,7 +140,7 @@ fn a_renamed_file_keeps_its_buffer() {
     scene.nvim.keys("u:w<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
     assert_eq!(scene.on_disk("lib/b.lua"), Some(nine()));
-    // the path it has now is the one that is known of
+    // Edits use the new path.
     scene.server.reply(Reply::new().call("e1", "edit", edit("lib/b.lua", &[("l2", "L2")])));
     scene.nvim.keys(":Caliban ask on<CR>");
     scene.wait_pending(1);
@@ -159,7 +159,7 @@ fn a_rejected_renaming_leaves_the_file() {
     assert_eq!(buffers(&scene), "a.txt");
 }
 
-/// What the user has typed is written under the old name first, by them.
+/// The user must save the text under the old name first.
 #[test]
 fn a_file_with_unsaved_text_is_not_renamed() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
@@ -213,7 +213,7 @@ fn in_auto_edit_a_deletion_is_done_at_once_and_can_be_rejected() {
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still undo it.");
     scene.nvim.wait_screen("Caliban deletes this file, done · ");
-    // the text is nowhere else
+    // The text is only in the buffer.
     scene.nvim.keys(":qa<CR>");
     scene.nvim.wait_screen("E37");
     // for the model it is gone
@@ -258,7 +258,7 @@ fn in_auto_edit_a_renaming_is_done_at_once_and_can_be_rejected() {
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("new/b.txt")), (None, Some(nine())));
     assert_eq!(scene.answer(2, "c1"), "a.txt is now new/b.txt; the user may still undo it.");
     assert_eq!(buffers(&scene), "new/b.txt");
-    // an edit of it stacks on it
+    // An edit can follow the renaming.
     scene.server.reply(Reply::new().call("e1", "edit", edit("new/b.txt", &[("l2", "L2")])));
     scene.server.reply(Reply::said("Done."));
     scene.nvim.keys(":Caliban ask on<CR>");
@@ -280,7 +280,6 @@ fn in_auto_edit_a_renaming_is_done_at_once_and_can_be_rejected() {
     .assert_eq(&scene.told_next());
 }
 
-/// A file that the model made in this mode and deletes again.
 #[test]
 fn in_auto_edit_the_model_can_delete_its_own_new_file() {
     let scene = Scene::start(|it| it.config(MODE));
@@ -293,7 +292,7 @@ fn in_auto_edit_the_model_can_delete_its_own_new_file() {
     assert_eq!(scene.on_disk("a.txt"), None);
 }
 
-/// What the model hears: an error, at once, with no prompt and nothing pending.
+/// Checks that the call is refused at once, without a question and without a review, and returns the answer.
 #[track_caller]
 fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Value) -> String {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine()).file("dir/x.txt", "x\n")));
@@ -394,7 +393,6 @@ fn a_deletion_or_renaming_does_not_mix_with_edits_of_the_reply() {
     assert_eq!(scene.on_disk("c.txt").as_deref(), Some("new\n"));
 }
 
-/// What stands in the way at the moment of the decision is told, and nothing is lost.
 #[test]
 fn a_changed_disk_stops_an_accepted_deletion_or_renaming() {
     let scene = pending("rename", rename("a.txt", "b.txt"));

@@ -1,4 +1,4 @@
-//! The record of a review of a file that no tool reads, or not without a question.
+//! Forged review records of files that no tool may read, or only with the user's consent.
 
 use super::records::{put, record};
 use super::*;
@@ -6,7 +6,6 @@ use crate::review::scene::nine;
 
 const SECRET: &str = "TOKEN=s3cret\n";
 
-/// The model hears what the user decided about a forged review, and nothing else of the file.
 #[test]
 fn a_forged_review_of_a_key_file_sends_none_of_its_text() {
     let server = Server::start();
@@ -32,7 +31,7 @@ fn a_forged_review_of_a_key_file_sends_none_of_its_text() {
     assert!(!told.contains("s3cret"), "{told}");
 }
 
-/// In a home folder Caliban's own files are the project's too.
+/// The project is the home folder, so Caliban's own files lie in it.
 #[test]
 fn a_forged_record_of_calibans_own_file_is_ignored() {
     let server = Server::start();

@@ -27,7 +27,7 @@ pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -
 }
 
 pub(super) fn put(setup: &Setup, n: u32, record: &[u8]) {
-    fs::write(folder(setup).join(format!("main.review-{n:012x}")), record).unwrap();
+    fs::write(setup.sessions().join(format!("main.review-{n:012x}")), record).unwrap();
 }
 
 /// Files that have a buffer.
@@ -68,8 +68,8 @@ fn a_review_record_of_a_file_outside_the_project_is_ignored() {
         15,
         &record(&inside, &nine(), |it| it["decided"] = json!([{"fate": "part", "of": []}])),
     );
-    symlink(&outside, folder(&setup).join("main.review-00000000000b")).unwrap();
-    let fifo = folder(&setup).join("main.review-00000000000c");
+    symlink(&outside, setup.sessions().join("main.review-00000000000b")).unwrap();
+    let fifo = setup.sessions().join("main.review-00000000000c");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
     // only the valid record is taken up
     fs::write(setup.path("b.txt"), nine()).unwrap();

@@ -20,7 +20,7 @@ fn files(config: &str) -> Setup {
         .config(config)
 }
 
-/// What is answered to these calls, in one reply, by servers like these.
+/// Has the model make these calls in one reply, with these servers, and returns each call and its answer.
 fn answered(setup: Setup, servers: &[Value], calls: &[(&str, Value)]) -> String {
     let server = Server::start();
     let mut reply = Reply::new();

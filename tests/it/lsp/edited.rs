@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const BEFORE: &str = "BAD one\nfine\nODD two\nfine\nBAD three\n";
 
-/// `a.py` open beside its servers, whose word on it has come.
+/// Opens `a.py`, and waits until its servers have reported diagnostics.
 fn open(config: &str, servers: &[Value]) -> Scene {
     let scene = start(config, servers);
     scene.nvim.wait(
@@ -32,7 +32,7 @@ fn start(config: &str, servers: &[Value]) -> Scene {
     scene
 }
 
-/// The first line loses its error, a line with another is put in above the warning.
+/// An edit that fixes the error in the first line and adds one above the warning.
 fn change() -> Value {
     edit("a.py", &[("BAD one\nfine\n", "good one\nfine\nBAD new\n")])
 }
@@ -258,7 +258,7 @@ fn a_stop_does_not_wait_for_diagnostics_and_keeps_the_verdict() {
     expect!["The user accepted 2 changes in a.py."].assert_eq(&scene.answer(2, "e1"));
 }
 
-/// A second edit while the first is looked into: what is told is against the text before both.
+/// The second edit comes before the diagnostics of the first.
 #[test]
 fn diagnostics_compare_with_the_text_before_all_unanswered_edits() {
     let scene = open(PATIENT, &[json!({})]);

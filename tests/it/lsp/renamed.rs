@@ -23,7 +23,7 @@ fn started(server: &Value) -> Scene {
     Scene::start(|it| project(files(it), std::slice::from_ref(server)))
 }
 
-/// What the model hears at once, with nothing changed.
+/// Checks that the call is refused at once with this answer, and that nothing changes.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
 fn refused(server: Value, args: Value, expected: Expect) {
@@ -122,7 +122,6 @@ fn an_impossible_renaming_is_refused_with_the_reason() {
     );
 }
 
-/// One of the files cannot be changed: none is.
 #[test]
 fn one_read_only_file_stops_the_renaming_in_all_files() {
     let scene = Scene::start(|it| project(files(it).mode("shapes.py", 0o444), &[json!({})]));
@@ -150,7 +149,7 @@ fn a_stop_during_the_servers_answer_changes_nothing() {
     assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
 }
 
-/// In auto-edit mode, a file that runs with the tests waits for the user, and the other files are written.
+/// `conftest.py` runs with the tests. The other files are written.
 #[test]
 fn in_auto_edit_a_file_that_runs_by_itself_waits_for_the_user() {
     let config = "{ mode = 'auto-edit', lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
@@ -167,7 +166,6 @@ fn in_auto_edit_a_file_that_runs_by_itself_waits_for_the_user() {
     assert_eq!(scene.on_disk("conftest.py").as_deref(), Some(MAIN));
 }
 
-/// The places do not show lines of a file that the user would be asked for.
 #[test]
 fn lines_of_files_with_keys_are_hidden() {
     let scene =

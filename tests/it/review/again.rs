@@ -81,10 +81,7 @@ fn an_edit_after_the_users_undo_is_its_own_undo_step() {
 fn another_conversations_proposal_waits_until_the_file_is_settled() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban new other<CR>");
-    scene.nvim.wait(
-        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
-        "the other conversation",
-    );
+    scene.nvim.wait_session("other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l5", "five")])));
     scene.nvim.lua("require('caliban').ask('and you?')", &[]);
     scene.nvim.wait_screen("an edit waits for another chat's review");
@@ -100,7 +97,7 @@ fn another_conversations_proposal_waits_until_the_file_is_settled() {
     assert_eq!(scene.on_disk("a.txt"), Some(want));
 }
 
-/// What a worker's program part sends: its own turn, reviewed in its parent's conversation.
+/// A proposal of a worker: it has its own turn, and its parent's conversation owns the review.
 const WORKER: &str = "
     local owner, turn = ...
     local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, false)

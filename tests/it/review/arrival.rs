@@ -1,10 +1,10 @@
-//! A proposal that comes while the user is in the middle of something waits; their keys do what they would.
+//! A proposal that arrives while the user is typing a command waits, and their keys work as usual.
 
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 
-/// A proposal is made while the user is amid `before`; it waits; `after` ends that, and gives `text`, which the
-/// proposal (line 8) then enters.
+/// Types `before`, lets a proposal for line 8 arrive, and checks that it waits. Then types `after`, and checks that
+/// the buffer becomes `text` with the proposal in it.
 #[track_caller]
 fn waits(before: &str, after: &str, text: &str) {
     let scene = Scene::start(|it| it.file("a.txt", nine()));

@@ -1,11 +1,11 @@
-//! A hunk that is commented on: the model hears of it, and it stays undecided.
+//! Comments on hunks: the model is told, and the hunk stays undecided.
 
 use super::scene::{Scene, edit, nine, two_hunks};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// What the n-th request says last, after the answers.
+/// Compares the last user text of the n-th request.
 #[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
 #[track_caller]
 fn check_said(scene: &Scene, n: usize, expect: Expect) {

@@ -165,7 +165,6 @@ fn a_format_at_the_save_counts_as_formatting() {
     assert_eq!(told(&format!("{CONFORM}\n{on_save}"), "", "L8b"), FORMATTED);
 }
 
-/// What is told once, a second verdict begins without.
 #[test]
 fn formatting_in_one_review_does_not_count_in_the_next() {
     let scene = Scene::two_hunks(|it| it.before(CONFORM));

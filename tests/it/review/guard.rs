@@ -167,7 +167,7 @@ fn writing_with_a_bang_writes_the_buffer_and_decides_nothing() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
 }
 
-/// Plugins write with a bang where the user has given none: to stage a file, to save it now and then.
+/// Plugins write with a bang that the user did not type: to stage a file, to autosave.
 #[test]
 fn a_write_with_a_bang_by_a_plugin_is_refused() {
     let scene = Scene::two_hunks(|it| it);
@@ -175,7 +175,7 @@ fn a_write_with_a_bang_by_a_plugin_is_refused() {
     scene.nvim.lua("vim.keymap.set('n', 'S', function() vim.cmd('silent! wall!') end)", &[]);
     scene.nvim.keys(":Stage<CR>");
     scene.nvim.wait_screen("a.txt has 2 hunks under review");
-    // a bang of before is over
+    // A bang typed in an earlier command does not count.
     scene.nvim.keys(":echo 'a!'<CR>S:Stage<CR>:silent! Stage<CR>:sil! Stage<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     for typed in

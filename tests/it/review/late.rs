@@ -25,7 +25,7 @@ fn a_command_of_the_same_reply_waits_for_the_review() {
     assert!(scene.answer(2, "s1").contains("l1\nL2"));
 }
 
-/// Unsaved text of the user's own, an edit accepted, a command that asks.
+/// A scene with the user's unsaved text, an accepted edit, and a command that asks for consent.
 fn unsaved() -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>5GA by me<Esc>");
@@ -294,7 +294,6 @@ fn a_search_or_mention_marks_pending_hunks() {
     .assert_eq(&scene.answer(3, "g1"));
 }
 
-/// What was tolerated comes with the verdict, however late that is.
 #[test]
 fn a_late_verdict_names_the_tolerances_used() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));

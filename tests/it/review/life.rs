@@ -57,7 +57,7 @@ pub(super) fn kill_program(scene: &Scene) {
     scene.wait_phase("offline");
 }
 
-/// Deciding is Lua's: with a program that does nothing, and the chat closed, it is on the screen and on disk at once.
+/// Lua alone handles decisions: they are on the screen and on disk at once, also with the chat closed.
 #[test]
 fn hunks_can_be_decided_while_the_program_hangs() {
     let scene = Scene::two_hunks(|it| it);

@@ -88,23 +88,18 @@ fn pending_hunks_can_be_decided_after_a_restart() {
     );
 }
 
-fn wait_named(scene: &Scene, name: &str) {
-    let of = "return require('caliban').state().session";
-    scene.nvim.wait(|nvim| nvim.lua_str(of) == name, &format!("the session {name}"));
-}
-
 #[test]
 fn a_review_follows_the_renaming_of_its_conversation() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.command("Caliban stop");
     scene.nvim.wait_phase("idle");
     scene.nvim.keys(":Caliban rename other<CR>");
-    wait_named(&scene, "other");
+    scene.nvim.wait_session("other");
     let scene = quit(scene);
     scene.nvim.wait_screen("2 changes are still under review in a.txt");
     scene.wait_hunks(2);
     scene.nvim.keys(":Caliban rename third<CR>");
-    wait_named(&scene, "third");
+    scene.nvim.wait_session("third");
     scene.nvim.keys(":edit a.txt<CR>\\A");
     scene.wait_hunks(0);
     let settled = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
@@ -270,10 +265,7 @@ fn each_conversation_gets_its_own_review_back() {
     scene.ask(two_hunks());
     scene.wait_pending(2);
     scene.nvim.keys(":Caliban new other<CR>");
-    scene.nvim.wait(
-        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
-        "the other conversation",
-    );
+    scene.nvim.wait_session("other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("b.txt", &[("l4", "L4")])));
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.wait_hunks(3);
@@ -294,7 +286,6 @@ fn each_conversation_gets_its_own_review_back() {
 
 const AUTO: &str = "{ mode = 'auto-edit' }";
 
-/// What was written at once is under review again, and is on disk whatever is decided of it later.
 #[test]
 fn auto_edit_hunks_are_still_under_review_after_a_restart() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(AUTO));
@@ -310,7 +301,7 @@ fn auto_edit_hunks_are_still_under_review_after_a_restart() {
     assert_eq!(text(&scene, "a.txt"), written.trim_end());
     scene.nvim.keys(":edit a.txt<CR>:set modified?<CR>");
     scene.nvim.wait_screen("nomodified");
-    // it is guarded against nothing
+    // The write guard does not apply in auto-edit mode.
     scene.nvim.keys("5GAmine<Esc>:w<CR>");
     let mine = written.replace("l5", "l5mine");
     scene.nvim.wait(|it| it.setup.on_disk("a.txt") == Some(mine.clone()), "what was written");
@@ -365,9 +356,9 @@ fn two_reviews_of_one_file_are_reopened_one_after_the_other() {
     let record = record.into_iter().find(|it| it.to_string_lossy().contains(".review-")).unwrap();
     fs::rename(&record, &aside).unwrap();
     let scene = start_again(scene);
-    // whatever the look at what was interrupted opens meanwhile
+    // The look for interrupted turns may open a session meanwhile.
     scene.nvim.keys(":edit a.txt<CR>:Caliban new other<CR>");
-    wait_named(&scene, "other");
+    scene.nvim.wait_session("other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l4", "L4")])));
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.wait_pending(1);
@@ -377,7 +368,7 @@ fn two_reviews_of_one_file_are_reopened_one_after_the_other() {
     scene.nvim.wait(|_| scene.pending() > 0, "one of them");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(records(&scene), 2);
-    // what waits outlives another end
+    // The waiting review survives another restart.
     let scene = quit(scene);
     scene.nvim.wait(|_| scene.pending() > 0, "one of them");
     assert_eq!((scene.on_disk("a.txt"), records(&scene)), (Some(nine()), 2));
@@ -392,7 +383,7 @@ fn two_reviews_of_one_file_are_reopened_one_after_the_other() {
     assert_eq!(records(&scene), 0);
 }
 
-/// As long as a file system has them: no swap file is as long.
+/// Names of the maximal length leave no room for the suffix of a swap file.
 #[test]
 fn files_with_the_longest_names_can_be_reviewed_and_reopened() {
     let name = format!("{}{}.txt", "ü".repeat(120), "x".repeat(11));

@@ -19,7 +19,7 @@ fn patient() -> Scene {
     scene
 }
 
-/// The same, undone.
+/// As `patient`, with everything undone.
 fn undone() -> Scene {
     let scene = patient();
     scene.nvim.keys("u");
@@ -118,7 +118,7 @@ fn an_undo_verdict_is_reported_after_its_delay() {
     scene.nvim.keys("u");
     scene.wait_idle("I see.");
     assert_eq!(scene.answer(2, "e1"), "The user rejected 2 changes in a.txt: they are undone.");
-    // it can be taken back still, and told anew
+    // A redo still reopens the review.
     scene.nvim.keys("<C-r>");
     scene.wait_hunks(2);
 }

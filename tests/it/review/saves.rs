@@ -1,4 +1,4 @@
-//! What stands in the way of the write that ends a review: nothing on disk is damaged, and all hear why.
+//! Failures of the write that ends a review: no file is damaged, and user and model are told the reason.
 
 use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;

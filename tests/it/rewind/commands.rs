@@ -78,7 +78,7 @@ fn files_a_command_changed_created_or_deleted_are_rewound() {
     assert_eq!(fs::read(scene.nvim.setup.path("raw")).unwrap(), b"\xff\0raw");
 }
 
-/// Without git the files that the session has changed are looked at.
+/// Without git, Caliban compares only the files that the session has changed.
 #[test]
 fn without_git_a_command_change_to_an_edited_file_is_rewound() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
@@ -118,8 +118,7 @@ fn changes_of_a_stopped_command_are_rewound() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
-/// The repository may come from anybody, with all that stands in `.git`: what it has git run is not run by the look at its
-/// files.
+/// A stranger's repository may configure filters and other commands. Caliban's look at the files must not run them.
 #[test]
 fn git_runs_no_command_that_the_repository_configures() {
     let scene = Scene::start(|it| {
@@ -144,7 +143,7 @@ fn git_runs_no_command_that_the_repository_configures() {
     ] {
         git(&scene, &["config", name, &value]);
     }
-    // git has to compare this one, and to fetch what that one was
+    // git must compare `a.txt`, and would have to fetch the missing object.
     fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l1", "x1")).unwrap();
     let (folder, rest) = name.trim().split_at(2);
     fs::remove_file(scene.nvim.setup.path(&format!(".git/objects/{folder}/{rest}"))).unwrap();

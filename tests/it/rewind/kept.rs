@@ -8,15 +8,9 @@ use crate::kit::setup::kill;
 use std::fs;
 use std::path::PathBuf;
 
-/// The project's folder of sessions.
-fn folder(setup: &Setup) -> PathBuf {
-    let all = setup.dir().join("data/caliban/sessions");
-    fs::read_dir(all).unwrap().next().unwrap().unwrap().path()
-}
-
 /// The contents that are kept beside a session.
 fn blobs(setup: &Setup, name: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder(setup).join(format!("{name}.checkpoints"))).unwrap();
+    let entries = fs::read_dir(setup.sessions().join(format!("{name}.checkpoints"))).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
     paths.retain(|it| it.file_name().unwrap().len() == 64);
     paths
@@ -29,7 +23,6 @@ fn kill_program(nvim: &Nvim) {
     nvim.wait_phase("offline");
 }
 
-/// What the user has read in the chat, and the model is told with the next request, stands there again.
 #[test]
 fn a_reopened_chat_shows_the_rewind() {
     let scene = two_accepted();
@@ -104,15 +97,14 @@ fn checkpoints_follow_a_session_resumed_renamed_copied_or_deleted() {
     scene.wait_chat("I see.");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
-    // a copy has them too, and leaves the others alone
+    // A copy has checkpoints of its own.
     scene.nvim.keys(":Caliban fork<CR>");
-    let session = |it: &Nvim| it.lua_str("return require('caliban').state().session");
-    scene.nvim.wait(|it| session(it) == "parser-2", "the copy");
+    scene.nvim.wait_session("parser-2");
     scene.wait_chat("I see.");
     rewind(&scene, "3");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     let count = |name: &str| {
-        let log = folder(&setup).join(format!("{name}.checkpoints/changes"));
+        let log = setup.sessions().join(format!("{name}.checkpoints/changes"));
         fs::read_to_string(log).unwrap().lines().filter(|it| it.contains("\"rewind\"")).count()
     };
     assert_eq!(count("parser-2"), count("parser") + 1);
@@ -120,8 +112,8 @@ fn checkpoints_follow_a_session_resumed_renamed_copied_or_deleted() {
     scene.nvim.wait_screen("Move it to the trash");
     scene.nvim.keys("2<CR>");
     scene.nvim.wait_screen("`parser` is in the trash");
-    assert!(!folder(&setup).join("parser.checkpoints").exists());
-    assert!(folder(&setup).join("trash/parser-1.checkpoints").is_dir());
+    assert!(!setup.sessions().join("parser.checkpoints").exists());
+    assert!(setup.sessions().join("trash/parser-1.checkpoints").is_dir());
 }
 
 #[test]
@@ -143,7 +135,6 @@ fn a_file_with_a_damaged_checkpoint_is_left_alone() {
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
 }
 
-/// Caliban's own folders are not written, also where they lie in the project.
 #[test]
 fn a_rewind_does_not_touch_calibans_own_folders() {
     let scene = Scene::two_written(|it| {
@@ -153,7 +144,7 @@ fn a_rewind_does_not_touch_calibans_own_folders() {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_chat("You accepted 2 changes in a.txt.");
     let setup = &scene.nvim.setup;
-    let log = folder(setup).join("main.checkpoints/changes");
+    let log = setup.sessions().join("main.checkpoints/changes");
     let root = setup.path("").canonicalize().unwrap().display().to_string();
     let text = fs::read_to_string(&log).unwrap();
     let forged = text.replace(&format!("{root}/a.txt"), &format!("{root}/own/caliban/x.txt"));
@@ -169,7 +160,6 @@ fn a_rewind_does_not_touch_calibans_own_folders() {
     assert_eq!(setup.on_disk("own/caliban/x.txt"), Some(changed()));
 }
 
-/// The user should look at a file that others run before a rewind writes it.
 #[test]
 fn the_preview_marks_files_that_run_by_themselves() {
     let scene = Scene::start(|it| it.file("build.rs", nine()));
@@ -184,7 +174,6 @@ fn the_preview_marks_files_that_run_by_themselves() {
     assert!(shown.contains(said), "{shown}");
 }
 
-/// What was kept is not written through a link, nor outside the project, whatever the log says.
 #[test]
 fn a_rewind_writes_through_no_link_and_not_outside_the_project() {
     let scene = two_accepted();
@@ -197,7 +186,7 @@ fn a_rewind_writes_through_no_link_and_not_outside_the_project() {
     scene.nvim.keys("a");
     scene.nvim.wait_screen("There is nothing to take back here.");
     scene.nvim.keys("q");
-    let log = folder(setup).join("main.checkpoints/changes");
+    let log = setup.sessions().join("main.checkpoints/changes");
     let text = fs::read_to_string(&log).unwrap();
     let outside = setup.dir().join("elsewhere.txt");
     let path = setup.path("a.txt").canonicalize().unwrap();
@@ -212,13 +201,12 @@ fn a_rewind_writes_through_no_link_and_not_outside_the_project() {
     assert_eq!(fs::read_to_string(outside).unwrap(), changed());
 }
 
-/// The turn goes on, and the user is told.
 #[test]
 fn a_failure_to_store_checkpoints_does_not_stop_the_turn() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":Caliban<CR>");
     scene.nvim.wait_screen("Project");
-    fs::write(folder(&scene.nvim.setup).join("main.checkpoints"), "in the way").unwrap();
+    fs::write(scene.nvim.setup.sessions().join("main.checkpoints"), "in the way").unwrap();
     scene.server.reply(two_hunks());
     scene.ask_until(Reply::said("I see."), "I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));

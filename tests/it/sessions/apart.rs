@@ -29,7 +29,7 @@ fn a_conversation_locked_elsewhere_does_not_delay_the_others() {
     nvim.wait_screen("Project");
     say(&nvim, &server, "hello", "The first.");
     nvim.lua(NOTING, &[]);
-    let lock = fs::File::create(folder(&setup).join("two.lock")).unwrap();
+    let lock = fs::File::create(setup.sessions().join("two.lock")).unwrap();
     lock.lock().unwrap();
     server.reply(Reply::said("The second."));
     nvim.lua(
@@ -70,7 +70,7 @@ fn messages_to_a_conversation_that_is_opening_arrive_in_order() {
     server.wait_count(2);
     first.release();
     server.wait_count(3);
-    let draft = folder(&setup).join("two.draft");
+    let draft = setup.sessions().join("two.draft");
     let is_kept = || fs::read_to_string(&draft).is_ok_and(|it| it.contains("unsent"));
     nvim.wait(|_| is_kept(), "the draft on disk");
     nvim.keys(":Caliban resume two<CR>");
@@ -96,6 +96,6 @@ fn a_draft_for_a_conversation_opening_as_neovim_exits_is_saved() {
         notify({ kind = 'draft', session = 'two', text = 'unsent', context = {} })
         vim.cmd('qa!')<CR>";
     nvim.quit_with(&leave.lines().map(str::trim).collect::<Vec<_>>().join(" "));
-    let draft = fs::read_to_string(folder(&setup).join("two.draft")).unwrap();
+    let draft = fs::read_to_string(setup.sessions().join("two.draft")).unwrap();
     assert!(draft.contains("unsent"), "{draft}");
 }

@@ -228,7 +228,7 @@ fn a_conversation_survives_a_kill_at_any_moment() {
     }
 }
 
-/// The program of the Neovim that is gone has its conversation for a moment still.
+/// The program of a killed Neovim keeps its lock for a moment.
 #[test]
 fn an_interrupted_turn_is_announced_once_its_lock_is_free() {
     let server = Server::start();
@@ -238,7 +238,7 @@ fn an_interrupted_turn_is_announced_once_its_lock_is_free() {
     nvim.keys(":Caliban<CR>ihello<C-s>");
     nvim.wait_screen("half an");
     nvim.kill();
-    let held = fs::File::open(folder(&setup).join("main.lock")).unwrap();
+    let held = fs::File::open(setup.sessions().join("main.lock")).unwrap();
     held.lock().unwrap();
     let nvim = Nvim::start(&setup);
     let is_running = |_: &Nvim| setup.debug_log().matches("hello").count() == 2;

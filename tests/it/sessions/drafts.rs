@@ -43,7 +43,7 @@ fn a_draft_is_saved_however_the_editor_ends() {
 fn a_draft_is_saved_while_it_is_typed() {
     let setup = wide();
     let nvim = typed(&setup);
-    let draft = folder(&setup).join("main.draft");
+    let draft = setup.sessions().join("main.draft");
     // it is kept before the typing pauses
     let is_kept = |nvim: &Nvim| {
         nvim.keys("x");
@@ -70,7 +70,7 @@ fn a_draft_is_saved_with_the_program_dead() {
 fn a_deleted_draft_leaves_no_file() {
     let setup = wide();
     let nvim = typed(&setup);
-    let draft = folder(&setup).join("main.draft");
+    let draft = setup.sessions().join("main.draft");
     nvim.wait(|_| draft.exists(), "the draft");
     kill_program(&nvim);
     nvim.keys("<Esc>dd");

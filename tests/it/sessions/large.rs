@@ -68,7 +68,7 @@ fn every_line_is_painted_once_and_in_order() {
     nvim.wait_screen("┃ prompt 0:");
 }
 
-/// Each key is typed at once, whatever is painted by then.
+/// Each key is typed while the chat is still being painted.
 #[test]
 fn keys_reach_lines_that_are_not_painted_yet() {
     let server = Server::start();
@@ -91,7 +91,6 @@ fn keys_reach_lines_that_are_not_painted_yet() {
     }
 }
 
-/// What a reader looks at stays where it is while more comes above it.
 #[test]
 fn painting_earlier_messages_does_not_move_the_view() {
     let server = Server::start();
@@ -121,10 +120,9 @@ fn with_log(server: &Server) -> Setup {
 }
 
 fn outputs(setup: &Setup) -> PathBuf {
-    folder(setup).join("main.outputs")
+    setup.sessions().join("main.outputs")
 }
 
-/// The next request begins with the same bytes as if the conversation had never been closed.
 #[test]
 fn a_long_output_is_stored_in_its_own_file_and_sent_again() {
     let server = Server::start();
@@ -132,7 +130,7 @@ fn a_long_output_is_stored_in_its_own_file_and_sent_again() {
     let nvim = logged(&setup, &server);
     nvim.quit_with(":qa<CR>");
     assert_eq!(fs::read_dir(outputs(&setup)).unwrap().count(), 1);
-    let file = fs::read_to_string(folder(&setup).join("main.json")).unwrap();
+    let file = fs::read_to_string(setup.sessions().join("main.json")).unwrap();
     assert!(!file.contains("of a long log") && file.contains("\"output\": \""), "{file}");
     let nvim = Nvim::start(&setup);
     server.reply(Reply::said("Still."));
@@ -190,7 +188,7 @@ fn a_copy_and_an_export_include_long_outputs() {
     assert!(server.requests()[2].answer("c1").contains("line 999 of a long log"));
 }
 
-/// What a turn of a long conversation added stands in the journal until then.
+/// Until then, the journal has the last turn of a long conversation.
 #[test]
 fn the_session_file_is_complete_once_the_session_is_closed() {
     let server = Server::start();
@@ -202,7 +200,7 @@ fn the_session_file_is_complete_once_the_session_is_closed() {
         nvim.lua("require('caliban').ask('and now?')", &[]);
         nvim.wait_transcript("The last of all.");
         nvim.wait_phase("idle");
-        let journal = folder(&setup).join("main.journal");
+        let journal = setup.sessions().join("main.journal");
         let read = || fs::read_to_string(&journal).unwrap();
         nvim.wait(|_| read().contains("The last of all."), "the turn in the journal");
         nvim.lua("require('caliban').ask('/save copy')", &[]);

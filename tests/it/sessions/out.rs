@@ -106,7 +106,7 @@ fn the_message_history_spans_sessions_without_unsaved_ones() {
     nvim.keys("<Up>");
     nvim.wait(|nvim| nvim.composer() == "hidden", "its own message");
     nvim.quit_with("<Esc>:qa!<CR>");
-    let path = folder(&setup).join("history");
+    let path = setup.sessions().join("history");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let mut torn = fs::read_to_string(&path).unwrap();
     assert!(!torn.contains("hidden"));

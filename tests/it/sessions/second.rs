@@ -15,12 +15,6 @@ fn two(server: &Server) -> (Setup, Nvim, Nvim) {
     (setup, first, second)
 }
 
-/// Which conversation is in use there.
-fn wait_session(nvim: &Nvim, name: &str) {
-    let code = "return require('caliban').state().session or ''";
-    nvim.wait(|nvim| nvim.lua_str(code) == name, &format!("the conversation {name}"));
-}
-
 fn wait_words(nvim: &Nvim, session: &str, text: &str) {
     wait_buffer(nvim, &format!("caliban://{session}"), text);
 }
@@ -38,7 +32,7 @@ fn a_conversation_open_elsewhere_can_be_read_and_forked() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     second.keys("1<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_words(&second, "main", "The first.");
     wait_words(&second, "main", "It is read-only here: /fork continues it in a copy.");
     second.wait_screen("read only");
@@ -51,7 +45,7 @@ fn a_conversation_open_elsewhere_can_be_read_and_forked() {
     assert_eq!(session(&setup, "main")["mode"], before["mode"]);
 
     second.keys("ggdG:call feedkeys('i/fork' .. \"\\<lt>C-s>\", 't')<CR>");
-    wait_session(&second, "main-3");
+    second.wait_session("main-3");
     wait_words(&second, "main-3", "The first.");
     say(&second, &server, "in the copy", "The copy's.");
     let heard = server.wait_requests(3)[2].outline();
@@ -67,7 +61,7 @@ fn a_conversation_open_elsewhere_can_be_copied_at_once() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     second.keys("2<CR>");
-    wait_session(&second, "main-3");
+    second.wait_session("main-3");
     say(&second, &server, "in the copy", "The copy's.");
     say(&first, &server, "two", "The second.");
     assert_eq!(said(&setup, "main").len(), 4);
@@ -80,7 +74,7 @@ fn a_conversation_taken_over_can_be_taken_back() {
     let (setup, first, second) = two(&server);
     first.keys("iunsent");
     second.keys("3<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_words(&second, "main", "The first.");
     wait_words(&first, "main", "was taken over by another Neovim (process ");
     say(&second, &server, "two", "The second.");
@@ -115,7 +109,7 @@ fn taking_a_conversation_over_stops_its_turn_and_brings_its_review() {
     first.lua("require('caliban').ask('change it')", &[]);
     first.wait_phase("reviewing");
     second.keys("3<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     second.wait_hunks(2);
     assert_eq!(first.pending(), 0);
     first.wait_phase("idle");
@@ -139,7 +133,7 @@ fn a_draft_in_a_read_only_conversation_is_kept_for_its_fork() {
     let server = Server::start();
     let (setup, _first, second) = two(&server);
     second.keys("1<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_words(&second, "main", "It is read-only here");
     second.keys("ihalf a thought");
     second.quit_with("<Esc>:qa!<CR>");
@@ -147,15 +141,15 @@ fn a_draft_in_a_read_only_conversation_is_kept_for_its_fork() {
     second.keys(":Caliban<CR>");
     second.wait_screen("main is open in another Neovim");
     second.keys("1<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_buffer(&second, "caliban://main/prompt", "half a thought");
     second.keys("<Esc>:Caliban fork<CR>");
-    wait_session(&second, "main-3");
+    second.wait_session("main-3");
     wait_buffer(&second, "caliban://main-3/prompt", "half a thought");
     assert_eq!(composer(&second, "main"), "");
     second.quit_with("<Esc>:qa!<CR>");
     assert!(!files(&setup).iter().any(|it| it.ends_with(".unsent")));
-    let draft = fs::read_to_string(folder(&setup).join("main-3.draft")).unwrap();
+    let draft = fs::read_to_string(setup.sessions().join("main-3.draft")).unwrap();
     assert!(draft.contains("half a thought"), "{draft}");
 }
 
@@ -165,7 +159,7 @@ fn taking_a_conversation_over_brings_its_draft_and_loses_no_text() {
     let (setup, first, second) = two(&server);
     first.keys("ihalf a thought");
     second.keys("3<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_buffer(&second, "caliban://main/prompt", "half a thought");
     wait_words(&first, "main", "was taken over by another Neovim (process ");
     assert_eq!(composer(&first, "main"), "half a thought");
@@ -209,7 +203,7 @@ fn a_headless_neovim_gets_a_new_conversation_without_a_question() {
     let second = Nvim::start(&setup.clone().headless());
     server.reply(Reply::said("To the script."));
     second.lua("require('caliban').ask('from a script')", &[]);
-    wait_session(&second, "main-2");
+    second.wait_session("main-2");
     wait_words(&second, "main-2", "To the script.");
     wait_words(&second, "main-2", "offers to read that one, copy it or take it over.");
     assert_eq!(said(&setup, "main").len(), 2);
@@ -221,7 +215,7 @@ fn a_newer_versions_file_is_read_and_never_written() {
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
     nvim.quit_with(":qa<CR>");
-    let path = folder(&setup).join("main.json");
+    let path = setup.sessions().join("main.json");
     let mut file = session(&setup, "main");
     file["schema"] = 99.into();
     file["marvel"] = serde_json::json!({"of": "tomorrow"});
@@ -243,7 +237,7 @@ fn a_newer_versions_file_is_read_and_never_written() {
     wait_words(&nvim, "main", "Whole.");
     wait_buffer(&nvim, "caliban://main/prompt", "more");
     nvim.keys("<Esc>ggdG:call feedkeys('i/fork' .. \"\\<lt>C-s>\", 't')<CR>");
-    wait_session(&nvim, "main-2");
+    nvim.wait_session("main-2");
     say(&nvim, &server, "in the copy", "The copy's.");
     nvim.quit_with("<Esc>:qa!<CR>");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
@@ -256,7 +250,7 @@ fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
     let nvim = talked(&setup, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");
-    let (here, place) = (folder(&setup), setup.dir().join(place));
+    let (here, place) = (setup.sessions(), setup.dir().join(place));
     let before = fs::read(here.join("main.json")).unwrap();
     make(&setup, &place);
 
@@ -266,7 +260,7 @@ fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("copy from ");
     nvim.keys("1<CR>");
-    wait_session(&nvim, "main-2");
+    nvim.wait_session("main-2");
     wait_words(&nvim, "main-2", "The first.");
     say(&nvim, &server, "two", "The second.");
     assert!(server.wait_requests(2)[1].outline().contains("user: one"));

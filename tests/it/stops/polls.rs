@@ -445,7 +445,7 @@ fn an_agent_stopped_at_any_poll_sends_a_valid_next_request() {
     }
 }
 
-/// Each poll in one of the dialects: what is on disk is not made by them.
+/// Each poll in one dialect only, in turn: files on disk do not depend on the dialect.
 #[test]
 fn an_agent_killed_at_any_poll_resumes() {
     let mut poll = 1;
