@@ -22,8 +22,8 @@ fn outside(scene: &Scene) -> PathBuf {
     folder
 }
 
-/// Has the model make this call. If there is a question, it is answered with these keys. Gives the tool's answer, and
-/// whether there was a question.
+/// Has the model make this call, and answers a question, if one comes, with these keys. Returns the tool's answer,
+/// and whether a question came.
 fn call(scene: &Scene, tool: &str, input: Value, keys: &str) -> (String, bool) {
     let n = scene.server.requests().len();
     let (last, id) = (format!("Seen {n}."), format!("c{n}"));
@@ -68,7 +68,7 @@ fn a_read_allowed_for_the_session_covers_one_tool_and_path() {
     assert!(is_asked(&scene, "read", path(&folder.join("b.txt"))));
     assert!(is_asked(&scene, "list", path(&folder)));
     assert!(is_asked(&scene, "grep", json!({ "pattern": "f", "path": folder.join("a.txt") })));
-    // what was allowed is the path, not the link's name
+    // The permission is for the path, not for the link's name.
     fs::remove_file(&link).unwrap();
     symlink(folder.join("b.txt"), &link).unwrap();
     assert!(is_asked(&scene, "read", json!({ "path": "link" })));

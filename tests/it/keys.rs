@@ -94,7 +94,7 @@ fn connecting_asks_for_a_key_tries_it_and_stores_it() {
     nvim.ask("hello", "Still there.");
     search(&nvim);
     nvim.quit_with(":qa!<CR>");
-    // the environment stands before it
+    // The environment takes precedence.
     server.reply(Reply::said("From the environment."));
     let nvim = Nvim::start(&setup.env("ANTHROPIC_API_KEY", "sk-of-the-environment"));
     nvim.ask("hello", "From the environment.");

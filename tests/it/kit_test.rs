@@ -1,4 +1,4 @@
-//! The kit's own tests: Neovim's driver here, the model server in the files beside.
+//! Tests of the test kit: Neovim's driver here, the model server in the files of `kit_test/`.
 
 mod gemini;
 mod ollama;

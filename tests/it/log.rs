@@ -14,7 +14,7 @@ fn log(setup: &Setup, name: &str) -> PathBuf {
     setup.dir().join("cache/caliban").join(name)
 }
 
-/// A log of so many bytes, which an earlier program has written.
+/// Writes a log of `size` bytes, as of an earlier program.
 fn filled(setup: Setup, size: usize) -> Setup {
     fs::create_dir_all(setup.dir().join("cache/caliban")).unwrap();
     let lines = "x".repeat(99) + "\n";

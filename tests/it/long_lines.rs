@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 /// Bytes of a line of the transcript.
 const MOST: usize = 8192;
 
-/// A line of so many bytes whose characters have one to four bytes, and which has no blank at its end.
+/// A line of this many bytes, with characters of one to four bytes and no trailing blank.
 fn line(bytes: usize) -> String {
     let mut line: String = "aé€𝄞 ".chars().cycle().take(bytes / 2).collect();
     while line.len() + 4 > bytes {

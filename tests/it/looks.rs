@@ -1,4 +1,4 @@
-//! What a turn looks like, what survives rough handling, and what a user who is elsewhere is told.
+//! The look of a turn, windows and buffers that the user closes, and notifications while the chat is hidden.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -18,7 +18,7 @@ fn a_waiting_turn_shows_all_its_parts() {
     nvim.wait_question();
     nvim.keys("also the docs,<CR>please<C-s>");
     let shown = |nvim: &Nvim| {
-        // 0.12's status line marks what cannot be modified
+        // Neovim 0.12 marks nomodifiable buffers in the status line.
         let screen = nvim.screen().replace(" [-]", "    ");
         let rows = screen.lines().map(|row| row.chars().skip(69).collect::<String>());
         rows.map(|row| timeless(row.trim_end())).collect::<Vec<_>>().join("\n")

@@ -14,7 +14,7 @@ fn start() -> (Server, Nvim) {
     (server, nvim)
 }
 
-/// The message comes back with this warning, and goes when it is sent again.
+/// Checks that the message is given back with this warning, and is sent when the user sends it again.
 #[track_caller]
 fn check_given_back(prompt: &str, warning: &str) {
     let (server, nvim) = start();
@@ -47,7 +47,7 @@ fn only_the_first_of_many_unknown_mentions_are_named() {
     check_given_back(&words.join("\n"), "And 995 more.");
 }
 
-/// The message goes at once, with nothing beside it.
+/// Checks that the message is sent at once, without a context block.
 #[track_caller]
 fn check_sent(prompt: &str) {
     let (server, nvim) = start();

@@ -26,7 +26,7 @@ fn check(reply: impl Fn() -> Reply, expected: Expect) {
         let sentence = transcript.split("! ").nth(1).unwrap().trim().to_owned();
         assert!(!sentence.contains('\n'), "one line: {sentence}");
         assert_eq!(nvim.hl_of("! ").first().map(String::as_str), Some("CalibanError"));
-        // what was typed is in the chat and in the history, and the conversation can go on
+        // The prompt is in the chat and in the history, and the conversation can go on.
         nvim.keys("<Up>");
         assert_eq!(nvim.composer(), "one");
         nvim.keys("<C-s>");
@@ -261,7 +261,7 @@ fn with_nothing_configured_the_first_key_in_the_environment_decides() {
     assert_eq!(first.requests()[0].json["model"], newest);
     assert_eq!(first.requests()[0].header("x-api-key"), Some(KEY));
     assert!(second.requests().is_empty());
-    // CALIBAN_MODEL stands before the order of the keys, the configuration before both
+    // `CALIBAN_MODEL` takes precedence over the order of the keys, and the configuration over both.
     second.reply(Reply::said("I am the second."));
     let nvim = Nvim::start(
         &Setup::new().openai(&second).anthropic(&first).env("CALIBAN_MODEL", "openai/gpt-4o"),

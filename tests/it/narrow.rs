@@ -1,4 +1,4 @@
-//! On a narrow screen no message of ours waits for a key: it is cut to its line, and `:messages` has the whole.
+//! On a narrow screen no message waits for a key: it is cut to one line, and is whole in `:messages`.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::server::Server;

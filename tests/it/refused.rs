@@ -1,5 +1,5 @@
-//! Parameters that a server does not take: the request goes out once more without them, the user is told once, and no
-//! later request has them.
+//! Parameters that a server refuses: the request is sent again without them, the user is told once, and later
+//! requests leave them out.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::http::Request;

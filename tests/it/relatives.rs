@@ -1,4 +1,4 @@
-//! Servers that take after Chat Completions: what each wants back, and what each would refuse.
+//! Other vendors' Chat Completions: what each must get back, and what each refuses.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

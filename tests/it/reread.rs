@@ -1,5 +1,5 @@
-//! A file under review that another program has changed, and that the user reads anew with `:e!`: the model is told
-//! once what stands there now.
+//! The user reads a file under review again with `:e!` after another program changed it: the model is told the new
+//! text once.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::Scene;

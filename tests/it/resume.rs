@@ -1,4 +1,4 @@
-//! What waits from before, found at startup without a window or a moved focus.
+//! Interrupted turns are found at startup, without opening a window or moving the focus.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

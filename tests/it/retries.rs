@@ -1,5 +1,4 @@
-//! A request that is tried again: what went wrong by its right name, one countdown while it lasts, and nothing of it
-//! afterwards.
+//! Retried requests: the error has its right name, one countdown is shown, and nothing of it is left afterwards.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;

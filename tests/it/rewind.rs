@@ -1,4 +1,4 @@
-//! `:Caliban rewind`: what turns have changed is taken back, whatever became of it since.
+//! `:Caliban rewind`: the changes of a turn are taken back, also in files that changed since.
 
 mod back;
 mod commands;
@@ -33,7 +33,7 @@ fn preview(scene: &Scene, turn: &str) {
     scene.nvim.wait_screen("take back all");
 }
 
-/// Takes back all of it, and waits for what is said of it.
+/// Takes back all changes of a turn, and waits for the notice.
 fn rewind(scene: &Scene, turn: &str) {
     preview(scene, turn);
     let said = scene.nvim.transcript().matches("You took back").count();
@@ -79,7 +79,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     }
     assert!(!told.contains("L8b"), "{told}");
     assert!(!scene.told_next().contains("took back"));
-    // it is a change like any other
+    // The rewind can be undone in the buffer.
     scene.nvim.keys(":buffer a.txt<CR>u");
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", changed());
 }

@@ -85,7 +85,8 @@ fn count(nvim: &Nvim, session: &str, text: &str) -> usize {
     nvim.buffer(&format!("caliban://{session}")).matches(text).count()
 }
 
-/// A server and a Neovim whose chat has had `hello` sent, and `I see ` answered; the rest waits at a gate.
+/// A Neovim in the middle of a turn: `hello` was sent, the reply has begun with `I see `, and a gate holds back its
+/// rest.
 fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
     let gate = server.reply(Reply::new().text("I see ").gate().text("two files.").gate());
     let setup = wide().anthropic(server);

@@ -1,4 +1,4 @@
-//! The shell tool with its real supervisor: what a command says, and that nothing of it outlives the call.
+//! The shell tool with its real supervisor: the output of commands, and that no process outlives the call.
 
 use caliban::message::{CallId, Input, ToolAnswer, ToolCall};
 use caliban::reach::{Folders, Reach};
@@ -171,7 +171,7 @@ async fn dropping_a_call_ends_the_commands_grandchildren() {
     let mut held = tokio::task::spawn_blocking(|| fs::File::open(fifo).unwrap()).await.unwrap();
     task.abort();
     assert!(task.await.is_err());
-    // The end comes only when nobody holds the other side any more.
+    // The read ends only once no process has the pipe open.
     let read = tokio::task::spawn_blocking(move || held.read(&mut [0]).unwrap());
     assert_eq!(read.await.unwrap(), 0);
 }
@@ -243,7 +243,7 @@ async fn gone(room: &Room) {
     until(room, <[String]>::is_empty).await;
 }
 
-/// Waits until what lives in the room is this.
+/// Waits until `is_so` holds for the living processes of the room.
 async fn until(room: &Room, is_so: impl Fn(&[String]) -> bool) {
     let wait = async {
         while !is_so(&left(room)) {
@@ -349,7 +349,7 @@ async fn other_children_of_the_program_are_not_ended() {
         .current_dir(&room.desk.root)
         .status();
     assert!(orphan.unwrap().success());
-    // each has become what it runs
+    // Each shell has replaced itself with its command.
     let others = ["sleep 1000 "; 3];
     until(&room, |alive| alive == others).await;
     let command = format!("{}\nsetsid sleep 2000 & sleep 2000", without_supervisor());

@@ -124,7 +124,7 @@ fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     nvim.wait_transcript("Seen.");
 }
 
-/// What Neovim makes of a `<C-c>` that comes while it draws: an interrupt, which passes the maps by.
+/// A `<C-c>` that comes while Neovim draws is an interrupt and triggers no mapping.
 const INTERRUPT: &str = "vim.api.nvim_input('<C-c>')";
 
 #[test]

@@ -48,7 +48,7 @@ fn holds(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<String>) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// What a rule says of a text.
+/// Checks what a rule reports for a text.
 #[track_caller]
 fn check(rule: impl Fn(&str, &str) -> Vec<String>, path: &str, text: &str, expected: &[&str]) {
     assert_eq!(rule(path, text), expected, "of {text:?}");
@@ -136,7 +136,7 @@ fn modules_import_only_from_above() {
     holds(&shipped(), |path, text| rules::imports(path, text, &order));
 }
 
-/// A module of Lua for each path, and what is wrong with their imports.
+/// Checks what is reported for the imports of these Lua modules, given by path and text.
 #[track_caller]
 fn check_rooms(modules: &[(&str, &str)], expected: &[&str]) {
     let files = modules.iter().map(|(place, text)| {

@@ -1,4 +1,5 @@
-//! Whatever a person makes of the messages of a session's file, it is shown, and each provider takes the next request.
+//! A session file whose messages a person has edited at random is shown, and the next request is valid in every
+//! dialect.
 
 use super::assert_valid;
 use super::script::play;

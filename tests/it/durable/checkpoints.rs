@@ -1,4 +1,4 @@
-//! What is kept of files, stopped at every call to the disk: what was told to be kept is there, with its contents.
+//! Checkpoints after a crash at any disk call: every checkpoint confirmed before is there, with its contents.
 
 use super::machine::{FakeDisk, Fault, Machine, Unsynced};
 use caliban::event::TurnId;

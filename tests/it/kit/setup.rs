@@ -172,6 +172,7 @@ impl Setup {
     }
 
     /// Has this bash script start the program, whose path is in `$KIT_BIN`. Sets `bin` in the configuration, and nothing else.
+    #[must_use]
     pub fn started_by(self, script: &str) -> Setup {
         let bin = self.script(script);
         self.config(&format!("{{ bin = '{bin}' }}"))

@@ -145,7 +145,7 @@ impl Chaos {
     }
 
     fn look(&self) -> Look {
-        // what was scheduled is done
+        // Waits until all scheduled functions have run.
         let code = "local done = false
             vim.schedule(function() done = true end)
             vim.wait(60000, function() return done end, 1)";
@@ -328,7 +328,7 @@ impl Chaos {
         let after = self.look();
         assert_eq!(after.lines.join("\n") + "\n", disk, "{}", self.end());
         assert!(after.hunks.is_empty(), "{}", self.end());
-        // `u` can bring back what was there before, by the user's own wish
+        // `u` can bring back earlier states.
         self.states.clear();
         let all = (0..=self.words).map(|n| format!("a{n}"));
         self.agreed.extend(all);

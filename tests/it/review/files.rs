@@ -76,7 +76,7 @@ fn a_pending_hunk_moves_with_the_text_and_can_be_edited() {
     .assert_eq(&scene.answer(2, "e1"));
 }
 
-/// The model reads `a.txt`; `meanwhile` happens to it; the model edits it. What it hears.
+/// Has the model read `a.txt`, runs `meanwhile`, and has the model edit the file. Returns the answer.
 fn between(meanwhile: impl FnOnce(&Scene)) -> String {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));

@@ -1,4 +1,4 @@
-//! What a formatter changes while a file is under review is told as formatting, and not as the user's work.
+//! Changes that a formatter makes in a file under review are reported as formatting, not as the user's edits.
 
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
@@ -62,7 +62,7 @@ const SERVER: &str = "
     }
   end })";
 
-/// Two hunks; keys are typed, and then all is accepted: what the model hears.
+/// With two hunks under review, types keys and accepts everything. Returns what the model is told.
 fn told(before: &str, keys: &str, shown: &str) -> String {
     let scene = Scene::two_hunks(|it| it.before(before));
     scene.nvim.keys(keys);
@@ -77,7 +77,7 @@ fn without_diagnostics(told: &str) -> &str {
     told.split("\nDiagnostics").next().unwrap()
 }
 
-/// What is told where a formatter changed both hunks.
+/// What the model is told if a formatter changed both hunks.
 const FORMATTED: &str = r#"Of 2 changes in a.txt: 2 accepted and formatted.
 line 2, accepted and formatted, now reads:
 L("2")

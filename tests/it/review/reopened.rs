@@ -7,7 +7,7 @@ use expect_test::expect;
 use serde_json::json;
 use std::fs;
 
-/// What is left of the records of reviews.
+/// The number of review records on disk.
 pub(super) fn records(scene: &Scene) -> usize {
     let all = scene.nvim.setup.dir().join("data/caliban/sessions");
     let projects = fs::read_dir(all).unwrap().flatten();

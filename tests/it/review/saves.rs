@@ -4,8 +4,8 @@ use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 
-/// Two hunks are under review. Keys are typed, then all is accepted: what the user is told, what the model, and
-/// the bytes on disk.
+/// With two hunks under review, types keys and accepts everything. Compares what the user is told, what the model is
+/// told, and the bytes on disk.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(before: &str, keys: &str, expected: Expect) {
     let scene = Scene::two_hunks(|it| it.before(before));

@@ -1,4 +1,4 @@
-//! What a command has changed is found, labelled, and taken back.
+//! Changes made by commands are found, labelled and taken back.
 
 use super::*;
 use crate::kit::nvim::Nvim;

@@ -1,5 +1,4 @@
-//! What is kept to rewind, across the lives of the program and of the session, and where it is damaged or not ours to
-//! touch.
+//! Checkpoints across restarts of the program and changes of the session, and damaged or forged checkpoints.
 
 use super::*;
 use crate::kit::nvim::Nvim;

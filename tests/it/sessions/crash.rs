@@ -38,7 +38,7 @@ fn the_programs_death_is_reported_and_loses_no_text() {
     assert!(requests[2].last_user_text().ends_with("and the tests?"));
 }
 
-/// A chat whose model has a command run, which runs and has said so: the editor knows of it then.
+/// A chat in which a command is running and has printed its first line.
 fn sleeping(server: &Server) -> (Setup, Nvim) {
     let command = serde_json::json!({"command": "echo it is up; setsid sleep 613 & sleep 613"});
     server.reply(Reply::new().call("c1", "shell", command));

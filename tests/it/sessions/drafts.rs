@@ -1,4 +1,4 @@
-//! What stands unsent in a composer, however the editor or the program ends.
+//! Drafts in a composer, however the editor or the program ends.
 
 use super::*;
 use rustix::process::{Pid, Signal, kill_process};

@@ -1,4 +1,5 @@
-//! Conversations of many messages and long outputs: the end is there at once, and all else when it is gone to.
+//! Conversations with many messages and long outputs: the end is painted at once, and the rest when the user goes
+//! there.
 
 use super::*;
 use crate::kit::chat::assert_grows;

@@ -9,7 +9,7 @@ pub(super) fn say(nvim: &Nvim, server: &Server, text: &str, reply: &str) {
     nvim.wait_phase("idle");
 }
 
-/// An editor that has said this to the model in its conversation, and heard that.
+/// Starts a Neovim, and sends a prompt that gets this reply.
 pub(super) fn talked(setup: &Setup, server: &Server, text: &str, reply: &str) -> Nvim {
     let nvim = Nvim::start(setup);
     nvim.keys(":Caliban<CR>");

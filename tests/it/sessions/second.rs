@@ -93,7 +93,7 @@ fn a_conversation_taken_over_can_be_taken_back() {
     wait_words(&first, "main", "The third.");
     first.wait_phase("idle");
     assert_eq!(said(&setup, "main").len(), 6);
-    // what they were asked through is closed
+    // The channels between the two are closed.
     for nvim in [&first, &second] {
         let sockets = "return #vim.tbl_filter(function(it) return it.stream == 'socket' end, vim.api.nvim_list_chans())";
         nvim.wait(|nvim| nvim.lua_json(sockets) == 0, "the end of the channels between them");
@@ -163,7 +163,7 @@ fn taking_a_conversation_over_brings_its_draft_and_loses_no_text() {
     wait_buffer(&second, "caliban://main/prompt", "half a thought");
     wait_words(&first, "main", "was taken over by another Neovim (process ");
     assert_eq!(composer(&first, "main"), "half a thought");
-    // taken back, with what stands in either
+    // Taken back, with the text of both composers.
     second.keys("<Esc>:Caliban<CR>:call setline(1, 'another')<CR>");
     first.keys("<Esc>:Caliban resume main<CR>");
     first.wait_screen("main is open in another Neovim (process ");
@@ -244,7 +244,8 @@ fn a_newer_versions_file_is_read_and_never_written() {
     assert_eq!(session(&setup, "main-2")["schema"], 1);
 }
 
-/// What was said before is offered in this place, once it is the same repository there, and goes on in a copy.
+/// Checks that the conversation is offered in `place`, which `make` turns into the same repository, and goes on there
+/// in a copy.
 fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     let server = Server::start();
     let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");

@@ -146,8 +146,8 @@ impl Talk {
         self.server.forget();
     }
 
-    /// Goes on after a stop; `verdict`: what the user does of an edit under review, before or after the next prompt.
-    /// Gives what the next request says.
+    /// Sends a prompt after a stop, and returns what the request says. `verdict` is what the user does with an edit
+    /// under review, before or after the prompt.
     fn go_on(&self, round: usize, verdict: usize) -> Vec<Said> {
         let undecided = self.nvim.pending();
         let file = format!("f{round}.txt");
@@ -183,7 +183,7 @@ impl Talk {
         }
     }
 
-    /// Nothing of what was stopped runs or enters later: `files` are as they were left.
+    /// Checks that nothing of a stopped turn runs or is applied later: `files` are unchanged.
     fn finish(&self, files: &BTreeMap<String, Option<String>>) {
         let waits = |nvim: &Nvim| nvim.setup.processes().iter().any(|it| it.1.contains("mkfifo"));
         self.nvim.wait(|nvim| !waits(nvim), "the end of the commands");

@@ -23,7 +23,7 @@ pub(super) fn plain(body: &Object) -> Result<Object, String> {
     Ok(body)
 }
 
-/// DeepSeek requires its reasoning back with its calls.
+/// `DeepSeek` requires its reasoning back with its calls.
 fn deepseek(messages: &mut [Value]) -> Checked {
     for message in messages.iter_mut().filter(|it| it["role"] == "assistant") {
         let reasoning = message.as_object_mut().and_then(|it| it.shift_remove("reasoning_content"));
