@@ -1,4 +1,4 @@
-//! Mode auto-edit: edits are on disk at once, and can be accepted, reworked and taken back afterwards.
+//! Auto-edit mode: edits are written at once, and the user can accept, rework or reject them afterwards.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, edit, nine, two_hunks, write};
@@ -23,12 +23,12 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
         .assert_eq(&scene.answer(2, "e1"));
     scene.nvim.wait_screen("2 changes by Caliban, written · \\A accept file");
     scene.nvim.wait_screen("2 hunks written");
-    // the file is as any other to write
+    // The user may write the file.
     scene.nvim.keys("5GAmine<Esc>:w<CR>");
     let mine = changed().replace("l5", "l5mine");
     assert_eq!(scene.on_disk("a.txt"), Some(mine.clone()));
     assert_eq!((scene.pending(), modified(&scene).as_str()), (2, "false"));
-    // what is taken back is taken back on disk
+    // A rejection is written to disk.
     scene.nvim.keys("2G\\r");
     scene.wait_hunks(1);
     assert_eq!(scene.on_disk("a.txt"), Some(mine.replace("L2", "l2")));
@@ -54,7 +54,7 @@ fn an_edit_is_written_at_once_and_reviewed_afterwards() {
 }
 
 #[test]
-fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
+fn rejecting_a_file_restores_it_on_disk() {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys(":Caliban reject file not so<CR>");
     scene.wait_hunks(0);
@@ -70,7 +70,7 @@ fn a_file_rejected_whole_is_as_it_was_on_disk_too() {
 }
 
 #[test]
-fn files_that_are_not_open_are_written_and_a_new_one_that_is_rejected_goes() {
+fn files_without_a_buffer_are_written_and_rejecting_a_new_one_deletes_it() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     let reply = Reply::new()
         .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
@@ -99,9 +99,9 @@ fn files_that_are_not_open_are_written_and_a_new_one_that_is_rejected_goes() {
     }
 }
 
-/// A command of the same reply sees the disk, and waits for nobody's review.
+/// A command of the same reply runs without waiting for the review.
 #[test]
-fn a_command_behind_it_finds_it_on_disk() {
+fn a_command_after_an_edit_sees_the_edit_on_disk() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
         "c1",
@@ -118,7 +118,7 @@ fn a_command_behind_it_finds_it_on_disk() {
 }
 
 #[test]
-fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
+fn the_model_is_told_what_a_formatter_changed_at_the_write() {
     let formatter = "vim.cmd([[autocmd BufWritePre *.txt keepjumps silent %s/L/M/ge]])";
     let scene = Scene::two_written(|it| it.before(formatter));
     let now = changed().replace('L', "M");
@@ -148,7 +148,7 @@ fn a_formatter_has_its_say_and_the_model_reads_what_it_made() {
 }
 
 #[test]
-fn a_buffer_with_unsaved_changes_of_the_users_is_not_written() {
+fn a_buffer_with_the_users_unsaved_changes_is_not_written() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>5GAmine<Esc>");
     scene.server.reply(two_hunks());
@@ -169,7 +169,7 @@ fn a_buffer_with_unsaved_changes_of_the_users_is_not_written() {
 }
 
 #[test]
-fn a_write_that_fails_is_told_to_both() {
+fn a_failed_write_is_reported_to_the_user_and_the_model() {
     let before = "vim.cmd('autocmd BufWritePre * throw \"no formatter\"')";
     let scene = Scene::two_written(|it| it.before(before));
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
@@ -182,7 +182,7 @@ fn a_write_that_fails_is_told_to_both() {
 }
 
 #[test]
-fn it_waits_until_the_user_has_finished_typing() {
+fn an_edit_waits_until_the_user_has_finished_typing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
     let gate =
@@ -200,9 +200,8 @@ fn it_waits_until_the_user_has_finished_typing() {
     assert_eq!(scene.pending(), 1);
 }
 
-/// `u` and `<C-r>` are the user's, and write nothing by themselves.
 #[test]
-fn undo_and_redo() {
+fn undoing_and_redoing_an_edit_writes_nothing() {
     let scene = Scene::two_written(|it| it);
     scene.nvim.keys("u");
     scene.wait_hunks(0);
@@ -226,9 +225,8 @@ fn undo_and_redo() {
     .assert_eq(&scene.told_next());
 }
 
-/// What another program writes is taken over, and the hunks stay.
 #[test]
-fn a_change_on_disk_leaves_the_hunks() {
+fn a_change_on_disk_is_merged_and_keeps_the_hunks() {
     let scene = Scene::two_written(|it| it);
     let theirs = changed().replace("l5", "theirs");
     std::fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
@@ -243,9 +241,10 @@ fn a_change_on_disk_leaves_the_hunks() {
     assert_eq!(scene.nvim.lua_str("return vim.bo[vim.fn.bufnr('a.txt')].autoread"), "true");
 }
 
-/// Hunks that wait for a decision are not written with others that would be, and the other way round.
+/// An edit in auto-edit mode waits if the file has waiting hunks. An edit in ask mode is not written with hunks that
+/// are.
 #[test]
-fn the_modes_do_not_mix_in_a_file() {
+fn one_file_never_mixes_written_hunks_with_waiting_hunks() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban mode auto-edit<CR>");
     scene.nvim.wait_screen(" · auto-edit · ");
@@ -258,7 +257,7 @@ fn the_modes_do_not_mix_in_a_file() {
     scene.wait_idle("I see.");
     let now = changed().replace("l5", "L5");
     assert_eq!(scene.on_disk("a.txt"), Some(now.clone()));
-    // now one that is written, and then one that waits
+    // Now a written hunk first, and then one that waits.
     scene.server.reply(Reply::new().call("e3", "edit", edit("a.txt", &[("l6", "L6")])));
     scene.server.reply(Reply::said("Written."));
     scene.nvim.keys(":Caliban ask on<CR>");
@@ -278,9 +277,9 @@ fn the_modes_do_not_mix_in_a_file() {
     assert_eq!(scene.on_disk("a.txt"), Some(now));
 }
 
-/// A file that is run by opening a folder waits for the user in this mode too, and the call with it.
+/// `.exrc` runs when Neovim opens the folder. The other file of the call is written.
 #[test]
-fn what_runs_when_a_folder_is_opened_waits() {
+fn an_edit_of_a_file_that_runs_by_itself_waits_for_the_user() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file(".exrc", "set nu\n").config(MODE));
     let edits = json!({"edits": [
         {"path": "a.txt", "old": "l2", "new": "L2"},

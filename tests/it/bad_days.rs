@@ -1,4 +1,4 @@
-//! Days on which the provider, the network between or the machine does what it should not.
+//! Failures of the provider, the network and the machine.
 
 use crate::kit::chat::{DIALECTS, common};
 use crate::kit::nvim::Nvim;
@@ -8,9 +8,8 @@ use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 use serde_json::json;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
-/// What was written is in the history, and the conversation goes on.
+/// Checks that the prompt is in the history and that the conversation goes on.
 fn goes_on(nvim: &Nvim, server: &Server) {
     nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban<CR>i<Up>");
@@ -21,7 +20,7 @@ fn goes_on(nvim: &Nvim, server: &Server) {
 }
 
 #[test]
-fn a_storm_of_rate_limits_ends_in_a_failure_and_keeps_what_was_written() {
+fn repeated_rate_limits_end_the_turn_and_keep_the_composers_text() {
     for dialect in DIALECTS {
         let server = Server::start();
         for _ in 0..6 {
@@ -38,7 +37,7 @@ fn a_storm_of_rate_limits_ends_in_a_failure_and_keeps_what_was_written() {
 }
 
 #[test]
-fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
+fn repeated_rate_limits_without_retry_after_end_the_turn() {
     let server = Server::start();
     for _ in 0..6 {
         server.reply(Reply::error(429));
@@ -46,8 +45,8 @@ fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>ithe prompt<C-s>a queued one<C-s>");
     nvim.keys("<Esc>");
-    // The pauses are of random lengths: some end by themselves before the key.
-    // They may end between two looks too: whether there is one and the key for it are one step.
+    // Pauses have random lengths, so some end before the key is typed. Finding the line and typing the key is
+    // therefore one step.
     let retry = "local chat = require('caliban.chat.chats').current
         for i, line in ipairs(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false)) do
           if line:find('Trying again in', 1, true) and chat.status.phase == 'retrying' then
@@ -81,7 +80,7 @@ fn a_storm_without_a_word_of_when_to_come_back_ends_too() {
 }
 
 #[test]
-fn a_reply_may_come_byte_by_byte() {
+fn a_reply_that_arrives_byte_by_byte_is_read() {
     let said = DIALECTS.map(|dialect| {
         let server = Server::start();
         let call = json!({"path": "a.txt"});
@@ -104,7 +103,7 @@ fn a_reply_may_come_byte_by_byte() {
 }
 
 #[test]
-fn headers_of_any_size_do_not_hide_the_reply() {
+fn a_reply_with_60_kb_of_headers_is_read() {
     let server = Server::start();
     let mut reply = Reply::said("Behind it all.");
     for n in 0..60 {
@@ -115,7 +114,7 @@ fn headers_of_any_size_do_not_hide_the_reply() {
     nvim.ask("go", "Behind it all.");
 }
 
-/// What is said of an answer that no provider gives, without a try too many.
+/// Compares the sentence in the chat for a broken reply. The request must not be sent again.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(reply: Reply, expected: Expect) {
     let server = Server::start();
@@ -129,7 +128,7 @@ fn check(reply: Reply, expected: Expect) {
 }
 
 #[test]
-fn what_is_no_answer_is_told_at_once() {
+fn a_reply_that_is_not_http_ends_the_turn_at_once() {
     let endless = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "v".repeat(2_000_000));
     check(
         Reply::bytes(endless),
@@ -146,7 +145,7 @@ fn what_is_no_answer_is_told_at_once() {
 }
 
 #[test]
-fn a_proxys_refusals_are_told_with_what_to_do() {
+fn a_proxys_html_error_becomes_one_sentence_with_the_next_step() {
     let page = |title: &str| {
         format!(
             "<html>\r\n<head><title>{title}</title></head>\r\n<body><h1>{title}</h1></body></html>"
@@ -189,7 +188,7 @@ const ZIPPED: [u8; 90] = [
 ];
 
 #[test]
-fn an_error_that_comes_packed_is_told_as_what_it_is() {
+fn a_compressed_error_reply_is_named_as_compressed() {
     let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
     check(
         Reply::raw(400, &headers, ZIPPED),
@@ -222,11 +221,11 @@ fn a_connection_closed_within_the_headers_is_tried_again() {
 }
 
 #[test]
-fn nothing_but_rpc_comes_out_of_the_program() {
+fn the_program_writes_only_rpc_to_its_standard_output() {
     let server = Server::start();
     let setup = Setup::new();
     let out = setup.dir().join("out");
-    let bin = script(&setup, &format!("cat | \"$KIT_BIN\" | tee {}", out.display()));
+    let bin = setup.script(&format!("cat | \"$KIT_BIN\" | tee {}", out.display()));
     let config = format!(
         "{{ bin = '{bin}', providers = {{ mine = {{ dialect = 'openai-chat', base_url = '{}/v1',
             key = 'cmd:echo the-key; echo noise >&2', models = {{ 'm' }} }} }} }}",
@@ -261,23 +260,14 @@ fn nothing_but_rpc_comes_out_of_the_program() {
     assert!(messages > 10, "{messages}");
 }
 
-/// A script that starts the program.
-fn script(setup: &Setup, text: &str) -> String {
-    let path = setup.dir().join("start");
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path.display().to_string()
-}
-
-/// Files can grow to so many blocks of 512 bytes, and no further.
+/// A setup in which no file of the program can grow beyond `blocks` blocks.
 fn limited(server: &Server, blocks: u32) -> Setup {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
-    let bin = script(&setup, &format!("trap '' XFSZ\nulimit -f {blocks}\nexec \"$KIT_BIN\""));
-    setup.config(&format!("{{ bin = '{bin}' }}"))
+    setup.started_by(&format!("trap '' XFSZ\nulimit -f {blocks}\nexec \"$KIT_BIN\""))
 }
 
 #[test]
-fn a_full_disk_is_told_and_stands_in_the_winbar_and_the_conversation_goes_on() {
+fn a_full_disk_shows_not_saved_in_the_winbar_and_the_chat_goes_on() {
     let server = Server::start();
     let setup = limited(&server, 32);
     let nvim = Nvim::start(&setup);
@@ -303,7 +293,7 @@ fn a_full_disk_is_told_and_stands_in_the_winbar_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_from_the_beginning_is_told_too() {
+fn a_disk_full_from_the_start_shows_not_saved_and_the_chat_goes_on() {
     let server = Server::start();
     let nvim = Nvim::start(&limited(&server, 0));
     nvim.keys(":Caliban<CR>");

@@ -11,7 +11,7 @@ echo '   Compiling one v1.0.0' >&2
 echo 'error: no room left' >&2
 exit ";
 
-/// A Neovim whose PATH has this cargo alone, or none.
+/// A Neovim whose `PATH` has only a fake cargo that ends with this code, or no cargo.
 fn with_cargo(code: Option<u32>) -> Nvim {
     let setup = Setup::new().file("../bin/none", "");
     let setup = match code {
@@ -37,7 +37,7 @@ fn built(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn the_build_shows_how_far_it_is() {
+fn a_build_shows_its_progress() {
     let nvim = with_cargo(Some(0));
     let said = built(&nvim);
     assert!(said.contains("Caliban: 1 of about"), "{said}");
@@ -48,7 +48,7 @@ fn the_build_shows_how_far_it_is() {
 }
 
 #[test]
-fn a_build_that_fails_says_what_cargo_said_last() {
+fn a_failed_build_shows_the_last_lines_of_cargo() {
     let said = built(&with_cargo(Some(101)));
     assert!(said.starts_with("Caliban could not be built: cargo ended with code 101."), "{said}");
     assert!(said.ends_with("error: no room left"), "{said}");
@@ -66,7 +66,7 @@ fn without_cargo_one_sentence_says_what_to_install() {
 
 /// lazy.nvim runs the build in a coroutine and shows the texts that it yields.
 #[test]
-fn in_a_coroutine_the_progress_is_yielded() {
+fn a_build_inside_a_coroutine_yields_its_progress() {
     let nvim = with_cargo(Some(0));
     let file = root().join("build.lua");
     let code = format!(

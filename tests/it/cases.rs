@@ -1,4 +1,4 @@
-//! Nasty cases of the wire and the loop that belong to no other file.
+//! Edge cases of requests and turns that fit no other file.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::http::Request;
@@ -8,7 +8,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// What any server of Anthropic's dialect might say, whichever model it names.
+/// A reply in Anthropic's dialect that names this model.
 fn stream(model: &str, text: &str) -> Reply {
     let events = [
         json!({"type": "message_start", "message": {"model": model, "usage": {"input_tokens": 9}}}),
@@ -22,7 +22,7 @@ fn stream(model: &str, text: &str) -> Reply {
 }
 
 #[test]
-fn a_model_that_was_not_asked_is_told_and_a_dated_one_is_the_same() {
+fn a_reply_from_another_model_is_reported_but_not_a_dated_name() {
     let server = Server::start();
     server.reply(stream("claude-sonnet-4-5-20250929", "As asked."));
     server.reply(stream("claude-haiku-4-5", "Another."));
@@ -35,9 +35,9 @@ fn a_model_that_was_not_asked_is_told_and_a_dated_one_is_the_same() {
     nvim.wait_transcript(told);
 }
 
-/// One call ran, one was refused, one was not answered when the turn was stopped: three answers, in their order.
+/// One command runs, one is refused, and the turn is stopped at the question of a third.
 #[test]
-fn calls_that_end_differently_are_answered_in_their_order() {
+fn calls_that_end_differently_are_answered_in_call_order() {
     for dialect in DIALECTS {
         let server = Server::start();
         let command = |text: &str| json!({ "command": text });
@@ -73,7 +73,7 @@ fn calls_that_end_differently_are_answered_in_their_order() {
 }
 
 #[test]
-fn a_message_steered_into_a_countdown_goes_with_the_next_try() {
+fn a_message_steered_during_a_retry_pause_is_sent_with_the_retry() {
     let server = Server::start();
     server.reply(Reply::error(429).header("retry-after", "60"));
     server.reply(Reply::said("Both."));
@@ -91,7 +91,7 @@ fn a_message_steered_into_a_countdown_goes_with_the_next_try() {
 }
 
 #[test]
-fn two_hundred_calls_of_one_reply_are_answered_in_their_order() {
+fn two_hundred_calls_of_one_reply_are_answered_in_call_order() {
     let server = Server::start();
     let calls = (0..200).fold(Reply::new(), |reply, n| {
         reply.call(&format!("c{n}"), "read", json!({"path": format!("f{}.txt", n % 10)}))
@@ -110,9 +110,8 @@ fn two_hundred_calls_of_one_reply_are_answered_in_their_order() {
     }
 }
 
-/// What no text holds is sent and shown all the same.
 #[test]
-fn characters_that_are_none_pass() {
+fn nul_and_line_separators_are_sent_and_shown() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::said("nul \u{0}, line \u{2028} and paragraph."));
@@ -129,9 +128,8 @@ fn characters_that_are_none_pass() {
     }
 }
 
-/// The proxy's variables count for other machines, what `NO_PROXY` names and this machine left out.
 #[test]
-fn a_proxy_is_asked_for_other_machines_alone() {
+fn the_proxy_is_used_except_for_this_machine_and_no_proxy_hosts() {
     let (proxy, local) = (Server::start(), Server::start().without_key());
     let config = format!(
         "{{ model = 'far/m', providers = {{

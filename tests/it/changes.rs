@@ -1,4 +1,4 @@
-//! What the user changes between turns in files that the model has seen: told once, with the next request.
+//! Changes that the user makes in files the model has read are reported once, with the next request.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -14,7 +14,7 @@ fn read(path: &str) -> Value {
     json!({ "path": path })
 }
 
-/// The model has read `a.txt`, which is open.
+/// A scene in which `a.txt` is open and the model has read it.
 fn seen(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine())));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -23,7 +23,7 @@ fn seen(setup: impl FnOnce(Setup) -> Setup) -> Scene {
     scene
 }
 
-/// What the model hears with the next prompt.
+/// Sends the prompt `and?` and returns the text that the model gets.
 fn told(scene: &Scene) -> String {
     let n = scene.server.requests().len();
     let said = format!("Answer {n}.");
@@ -34,7 +34,7 @@ fn told(scene: &Scene) -> String {
     text.replace(&scene.nvim.setup.path("").display().to_string(), "DIR")
 }
 
-/// It hears this now, and the next time nothing.
+/// Checks what the model gets with the next prompt, and that it gets nothing with the one after.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
 fn hears(scene: &Scene, expected: Expect) {
@@ -47,7 +47,7 @@ fn on_disk(scene: &Scene, path: &str, text: &str) {
 }
 
 #[test]
-fn what_is_typed_and_not_saved() {
+fn unsaved_changes_are_reported_once() {
     let scene = seen(|it| it);
     assert_eq!(told(&scene), "and?");
     scene.nvim.keys("5GA mine<Esc>");
@@ -69,7 +69,7 @@ fn what_is_typed_and_not_saved() {
             and?"#]],
     );
     scene.wait_chat("! The model is told what changed in a.txt.");
-    // saved it is the same text
+    // Saving does not change the text.
     scene.nvim.keys(":w<CR>");
     assert_eq!(told(&scene), "and?");
     scene.nvim.keys("1Gdd");
@@ -78,7 +78,7 @@ fn what_is_typed_and_not_saved() {
 }
 
 #[test]
-fn what_is_saved_and_what_another_program_writes() {
+fn saved_changes_and_those_of_other_programs_are_reported() {
     let scene = seen(|it| it);
     scene.nvim.keys("5GA mine<Esc>:w<CR>:bwipe<CR>");
     assert!(told(&scene).contains("-l5\n+l5 mine\n"));
@@ -89,7 +89,7 @@ fn what_is_saved_and_what_another_program_writes() {
 }
 
 #[test]
-fn a_mentioned_file_is_known_and_mentioned_again_it_is_told_by_that() {
+fn mentioning_a_file_again_sends_its_text_instead_of_a_diff() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.server.reply(Reply::said("I see."));
     scene.nvim.lua("require('caliban').ask('see @a.txt and @b.txt:1-2')", &[]);
@@ -108,7 +108,7 @@ fn a_mentioned_file_is_known_and_mentioned_again_it_is_told_by_that() {
 }
 
 #[test]
-fn a_prompt_that_comes_back_tells_nothing_yet() {
+fn changes_go_with_the_prompt_that_is_sent_not_one_given_back() {
     let scene = seen(|it| it);
     scene.nvim.keys("5GA mine<Esc>");
     scene.nvim.lua("require('caliban').ask('see @no/where.txt')", &[]);
@@ -118,7 +118,7 @@ fn a_prompt_that_comes_back_tells_nothing_yet() {
 }
 
 #[test]
-fn files_that_go_or_become_no_text() {
+fn a_file_deleted_or_turned_binary_is_reported() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let reads = Reply::new().call("r1", "read", read("a.txt")).call("r2", "read", read("b.txt"));
     scene.server.reply(reads);
@@ -141,7 +141,7 @@ fn files_that_go_or_become_no_text() {
 }
 
 #[test]
-fn a_long_diff_is_cut_and_many_files_are_named() {
+fn a_long_diff_is_cut_and_many_changed_files_are_listed_by_name() {
     let file = |n: usize| format!("f{n:02}.txt");
     let scene = (0..30).fold(Setup::new().file("a.txt", nine()), |it, n| it.file(&file(n), nine()));
     let scene = Scene::start(|_| scene);
@@ -162,7 +162,7 @@ fn a_long_diff_is_cut_and_many_files_are_named() {
     let named = "Changed since you saw them last: f19.txt, f20.txt, f21.txt";
     assert!(said.contains(named), "{said}");
     assert_eq!(told(&scene), "and?");
-    // what it was not told of it may not write over
+    // The model cannot overwrite a file with changes that were not reported in full.
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "all new\n")));
     scene.ask_until(Reply::said("Well."), "Well.");
     let answer = scene.answer(scene.server.requests().len(), "w1");
@@ -170,7 +170,7 @@ fn a_long_diff_is_cut_and_many_files_are_named() {
 }
 
 #[test]
-fn a_verdict_is_not_told_again_as_a_change() {
+fn a_reviewed_edit_is_not_reported_again_as_a_change() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("5GA mine<Esc>2G\\r8G\\a");
@@ -182,9 +182,9 @@ fn a_verdict_is_not_told_again_as_a_change() {
     assert!(!said.contains("kind=\"changes\""), "{said}");
 }
 
-/// A second verdict begins where the first ended: what was tolerated and what the user typed are told once.
+/// Tolerances and the user's changes are reported once.
 #[test]
-fn what_one_verdict_told_the_next_does_not() {
+fn a_second_verdict_repeats_nothing_of_the_first() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2 \nl3", "L2\nl3")])));
@@ -215,9 +215,8 @@ fn what_one_verdict_told_the_next_does_not() {
     );
 }
 
-/// It stood in what the model read.
 #[test]
-fn what_was_read_under_review_is_not_told_by_the_verdict() {
+fn a_verdict_omits_changes_the_model_has_read_since() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("r1", "read", read("a.txt")));
     scene.server.reply(Reply::said("Read."));
@@ -241,9 +240,8 @@ fn what_was_read_under_review_is_not_told_by_the_verdict() {
     );
 }
 
-/// While hunks wait nothing is told: the verdict will tell.
 #[test]
-fn what_is_typed_into_a_file_under_review_is_told_by_the_verdict() {
+fn changes_in_a_file_under_review_are_reported_with_the_verdict() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("5GA mine<Esc>");
     let said = told(&scene);
@@ -259,9 +257,9 @@ fn what_is_typed_into_a_file_under_review_is_told_by_the_verdict() {
     assert_eq!(told(&scene), "and?");
 }
 
-/// In auto-edit mode a review may stay open for long, and the file is the user's meanwhile.
+/// A review may stay open for long in auto-edit mode.
 #[test]
-fn what_is_typed_into_a_written_file_is_told_at_once_and_not_by_the_verdict() {
+fn in_auto_edit_changes_are_reported_at_once_not_with_the_verdict() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.server.reply(two_hunks());
@@ -287,7 +285,7 @@ fn what_is_typed_into_a_written_file_is_told_at_once_and_not_by_the_verdict() {
 }
 
 #[test]
-fn what_the_user_typed_before_an_edit_came_is_told_with_it() {
+fn changes_typed_before_an_edit_arrived_are_reported_once() {
     let scene = seen(|it| it);
     let gate =
         scene.server.reply(Reply::new().gate().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
@@ -309,7 +307,7 @@ fn what_the_user_typed_before_an_edit_came_is_told_with_it() {
 }
 
 #[test]
-fn a_part_that_is_read_does_not_hide_what_changed_elsewhere() {
+fn reading_part_of_a_file_does_not_hide_changes_elsewhere_in_it() {
     let scene = seen(|it| it);
     scene.nvim.keys("8GA mine<Esc>");
     scene.server.reply(Reply::new().call("r2", "read", json!({"path": "a.txt", "limit": 2})));
@@ -330,7 +328,7 @@ fn a_part_that_is_read_does_not_hide_what_changed_elsewhere() {
 }
 
 #[test]
-fn what_a_command_changed_is_not_the_users() {
+fn changes_made_by_a_command_are_not_reported_as_the_users() {
     let scene = seen(|it| it.file("b.txt", nine()));
     scene.nvim.keys(":set autoread<CR>");
     let command = json!({ "command": "echo more >> a.txt" });
@@ -370,14 +368,14 @@ fn restart(scene: &Scene) {
 }
 
 #[test]
-fn a_new_program_knows_what_was_known() {
+fn after_a_restart_the_model_is_still_told_what_the_user_changes() {
     let scene = seen(|it| it);
     restart(&scene);
     assert_eq!(told(&scene), "and?");
     scene.nvim.keys("5GA mine<Esc>");
     assert!(told(&scene).contains("-l5\n+l5 mine\n"));
     assert_eq!(told(&scene), "and?");
-    // of what changed before it began, it can say no more than that
+    // A new program does not have the earlier text, so it can only report that the file changed.
     scene.nvim.keys("6GA mine<Esc>");
     restart(&scene);
     hears(
@@ -392,7 +390,7 @@ fn a_new_program_knows_what_was_known() {
 }
 
 #[test]
-fn a_renamed_file_is_known_by_its_new_name() {
+fn changes_of_a_renamed_file_are_reported_under_its_new_name() {
     let scene = seen(|it| it);
     let call = json!({ "path": "a.txt", "to": "b.txt" });
     scene.ask(Reply::new().call("c1", "rename", call));

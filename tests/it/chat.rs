@@ -29,7 +29,7 @@ fn a_prompt_goes_out_and_the_reply_is_on_the_screen() {
 }
 
 #[test]
-fn the_command_opens_the_chat_beside_the_code_and_focuses_it_again() {
+fn the_command_opens_the_chat_beside_the_code_and_refocuses_it() {
     let server = Server::start();
     let setup = Setup::new().file("a.rs", "fn main() {}\n").anthropic(&server).size(100, 16);
     let setup = setup.config("{ layout = 'right' }");
@@ -38,7 +38,7 @@ fn the_command_opens_the_chat_beside_the_code_and_focuses_it_again() {
     nvim.wait_screen("g? keys · @file");
     let project = setup.path("").display().to_string();
     let shown = |nvim: &Nvim| {
-        // 0.12's status line marks what cannot be modified
+        // Neovim 0.12 marks nomodifiable buffers in the status line.
         let screen = nvim.screen().replace(&project, "PROJECT").replace(" [-]", "    ");
         let rows = screen.lines().map(|line| line.chars().skip(40).collect::<String>());
         rows.map(|row| row.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
@@ -89,7 +89,7 @@ fn before_the_build_the_command_says_how_to_build() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named_with_what_to_do() {
+fn a_missing_program_is_named_with_how_to_build_it() {
     let nvim = Nvim::start(&Setup::new().config("{ bin = '/nowhere/caliban' }").size(240, 20));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("config.bin: /nowhere/caliban is not a program that can be run.");
@@ -97,7 +97,7 @@ fn a_program_that_is_not_there_is_named_with_what_to_do() {
 }
 
 #[test]
-fn what_is_wrong_in_the_configuration_is_reported_with_its_path_and_the_rest_holds() {
+fn wrong_settings_are_reported_by_path_and_the_others_apply() {
     let server = Server::start();
     let config = "{ modle = 'x', mode = 7, layout = 'bottom', providers = { mine = { dialect = 'smoke' } } }";
     let nvim = Nvim::start(&Setup::new().config(config).anthropic(&server));
@@ -128,7 +128,7 @@ fn the_keys_are_listed_in_both_windows() {
 }
 
 #[test]
-fn every_act_is_a_plug_map_and_none_is_a_global_key() {
+fn every_action_has_a_plug_map_and_no_global_key_is_mapped() {
     let nvim = Nvim::start(&Setup::new());
     let maps = "local names = {}
         for _, mode in ipairs({ 'n', 'x', 'i' }) do
@@ -149,7 +149,7 @@ fn every_act_is_a_plug_map_and_none_is_a_global_key() {
 }
 
 #[test]
-fn a_message_sent_while_a_turn_runs_is_queued_shown_and_can_be_removed_or_taken_back() {
+fn a_message_sent_during_a_turn_is_queued_and_can_be_removed_or_edited() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("first ").gate().text("done."));
     server.reply(Reply::said("third answered."));
@@ -183,7 +183,7 @@ fn a_message_sent_while_a_turn_runs_is_queued_shown_and_can_be_removed_or_taken_
 }
 
 #[test]
-fn a_steered_message_goes_with_the_next_request_of_the_running_turn() {
+fn a_steered_message_is_sent_with_the_running_turns_next_request() {
     for dialect in DIALECTS {
         let server = Server::start();
         let call = json!({"path": "a.txt"});
@@ -206,7 +206,7 @@ fn a_steered_message_goes_with_the_next_request_of_the_running_turn() {
 }
 
 #[test]
-fn stopping_closes_the_connection_keeps_the_text_marked_and_the_next_request_is_valid() {
+fn stopping_closes_the_connection_and_the_next_request_is_valid() {
     for dialect in DIALECTS {
         let server = Server::start();
         let _gate = server.reply(Reply::new().text("Half of").gate().text(" it."));
@@ -215,7 +215,7 @@ fn stopping_closes_the_connection_keeps_the_text_marked_and_the_next_request_is_
         nvim.keys(":Caliban<CR>ione<C-s>");
         nvim.wait_screen("Half of");
         nvim.keys("<Esc>");
-        // a call of its own: typed ahead in insert mode it would interrupt what was typed before it
+        // In its own call: after keys in Insert mode, `<C-c>` would interrupt them.
         nvim.keys("<C-c>");
         server.wait_closed(1);
         nvim.wait_screen("! Stopped.");
@@ -231,7 +231,7 @@ fn stopping_closes_the_connection_keeps_the_text_marked_and_the_next_request_is_
 }
 
 #[test]
-fn asking_and_adding_by_the_api_show_the_chat_and_leave_the_focus() {
+fn asking_by_the_api_shows_the_chat_without_moving_the_focus() {
     let server = Server::start();
     server.reply(Reply::said("Answered."));
     let setup = Setup::new().file("a.rs", "fn main() {}\nfn other() {}\n").anthropic(&server);
@@ -245,7 +245,7 @@ fn asking_and_adding_by_the_api_show_the_chat_and_leave_the_focus() {
     nvim.wait_screen("Answered.");
     assert_eq!(nvim.lua_str(here), "a.rs 2 n");
     assert_eq!(server.wait_requests(1)[0].last_user_text(), "what?");
-    // the chip is still there, for the message that is being written
+    // The chip stays for the message in the composer.
     nvim.wait_screen("selection  a.rs:1");
 }
 
@@ -264,7 +264,7 @@ const PLACES: &str = "local wins = {}
     return table.concat(wins, '\\n')";
 
 #[test]
-fn a_turn_touches_no_window_of_the_users_nor_the_alternate_file_nor_the_jumplist() {
+fn a_turn_keeps_the_users_windows_alternate_file_and_jumplist() {
     let server = Server::start();
     let gate =
         server.reply(Reply::chunks(["one\n\n", "two\n\n```rust\nfn x() {}\n```\n", "three."]));
@@ -288,7 +288,7 @@ fn a_turn_touches_no_window_of_the_users_nor_the_alternate_file_nor_the_jumplist
 }
 
 #[test]
-fn the_view_follows_the_end_only_where_the_cursor_is_on_the_last_line() {
+fn the_view_follows_the_end_only_with_the_cursor_on_the_last_line() {
     let server = Server::start();
     let long: String = (1..=80).fold(String::new(), |text, n| format!("{text}- line {n}\n"));
     server.reply(Reply::said(&long));
@@ -297,7 +297,7 @@ fn the_view_follows_the_end_only_where_the_cursor_is_on_the_last_line() {
     nvim.keys(":Caliban<CR>ione<C-s>");
     nvim.wait_screen("- line 80");
     nvim.keys("<Esc>");
-    // shown twice: one at the end, one at the top
+    // Two windows show the transcript: one at its end, one at its top.
     nvim.keys("<C-w>k:vsplit<CR>gg");
     nvim.wait(|nvim| nvim.screen().matches("- line 80").count() == 1, "one window at the end");
     nvim.lua("require('caliban').ask('two')", &[]);
@@ -310,7 +310,7 @@ fn the_view_follows_the_end_only_where_the_cursor_is_on_the_last_line() {
 }
 
 #[test]
-fn the_chat_may_be_closed_and_reopened_or_moved_to_a_tab_in_mid_turn() {
+fn the_chat_can_be_closed_reopened_or_moved_to_a_tab_during_a_turn() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["one ", "two ", "three ", "four"]));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));

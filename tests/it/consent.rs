@@ -1,5 +1,4 @@
-//! Consent is given to a question that has been on the screen, by a key that was pressed after it: whatever the command
-//! holds, and whatever was typed before the question came.
+//! Only a key pressed after the whole question was on the screen gives consent.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -10,7 +9,7 @@ use serde_json::json;
 const FOLDED: &str =
     "A part of the question is folded. Open it with <CR> and read it, then answer.";
 
-/// A chat whose model wants to run this command, and whose question is on the screen and takes keys.
+/// A chat whose question about this command is on the screen and accepts keys.
 fn asked(server: &Server, setup: Setup, command: &str) -> Nvim {
     server.reply(Reply::new().call("c1", "shell", json!({"command": command})));
     server.reply(Reply::said("Over."));
@@ -38,7 +37,7 @@ fn question(nvim: &Nvim) -> Vec<String> {
 }
 
 #[test]
-fn a_comment_of_20_kb_hides_nothing_and_is_opened_and_read_before_consent() {
+fn a_folded_20_kb_comment_must_be_opened_and_read_before_consent() {
     let server = Server::start();
     let command = format!("echo one > out; #{}\necho ok", "x".repeat(20_000));
     let nvim = asked(&server, Setup::new().size(120, 40), &command);
@@ -66,7 +65,7 @@ fn a_comment_of_20_kb_hides_nothing_and_is_opened_and_read_before_consent() {
 }
 
 #[test]
-fn blank_lines_and_blanks_push_nothing_off_the_screen() {
+fn runs_of_blanks_in_a_command_are_shown_as_a_count() {
     let server = Server::start();
     let command = format!("echo a{}; echo b{}echo ok", " ".repeat(3000), "\n".repeat(61));
     let nvim = asked(&server, Setup::new(), &command);
@@ -78,7 +77,7 @@ fn blank_lines_and_blanks_push_nothing_off_the_screen() {
 }
 
 #[test]
-fn characters_that_are_not_what_they_look_like_are_spelt_out() {
+fn lookalike_and_invisible_characters_in_a_command_are_spelt_out() {
     let server = Server::start();
     let command =
         "echo a\u{3164}b c\u{2800}\u{115f}\u{fe0f}d\u{a0}e \u{200d}\u{202e}f\u{e0041} c\u{430}t";
@@ -89,7 +88,7 @@ fn characters_that_are_not_what_they_look_like_are_spelt_out() {
 }
 
 #[test]
-fn the_model_s_words_and_results_show_what_hides_and_leave_prose_alone() {
+fn invisible_characters_in_replies_and_results_are_spelt_out() {
     let server = Server::start();
     let file = "run\u{202e}ti\u{200b}\n";
     server.reply(Reply::new().call("c1", "read", json!({"path": "a.txt"})));
@@ -105,7 +104,7 @@ fn the_model_s_words_and_results_show_what_hides_and_leave_prose_alone() {
 }
 
 #[test]
-fn a_key_that_was_typed_before_the_question_rested_keeps_its_meaning() {
+fn a_key_typed_as_a_question_appears_does_not_answer_it() {
     for key in ["y", "s", "n", "e"] {
         let server = Server::start();
         server.reply(Reply::new().call("c1", "shell", json!({"command": "echo ran > out"})));
@@ -146,7 +145,7 @@ fn a_macro_and_a_mapping_give_no_consent() {
 }
 
 #[test]
-fn a_window_of_four_rows_must_have_shown_every_line() {
+fn in_a_window_of_four_rows_every_line_must_be_scrolled_into_view() {
     let server = Server::start();
     let lines: Vec<String> = (1..=12).map(|n| format!("echo {n} >> out")).collect();
     let setup = Setup::new().size(80, 24).config("{ layout = 'bottom' }");
@@ -164,7 +163,7 @@ fn a_window_of_four_rows_must_have_shown_every_line() {
     for _ in 0..14 {
         press(&nvim, "k");
     }
-    // lines that were seen stay seen when the chat is painted anew
+    // Lines count as seen after a repaint.
     nvim.keys("G");
     nvim.wait_question();
     nvim.lua("require('caliban.program.process').notify({ kind = 'open', session = 'main' })", &[]);
@@ -176,7 +175,7 @@ fn a_window_of_four_rows_must_have_shown_every_line() {
 }
 
 #[test]
-fn a_line_that_fits_no_window_is_seen_piece_by_piece() {
+fn a_line_longer_than_the_window_is_read_by_scrolling_within_it() {
     let server = Server::start();
     let command = format!("echo {} > out", "word ".repeat(60));
     let setup = Setup::new().size(80, 24).config("{ layout = 'bottom' }");
@@ -195,7 +194,7 @@ fn a_line_that_fits_no_window_is_seen_piece_by_piece() {
 }
 
 #[test]
-fn a_question_that_was_not_read_can_be_refused() {
+fn a_question_can_be_refused_unread() {
     let server = Server::start();
     let nvim = asked(&server, Setup::new(), &"echo ran > out\n".repeat(300));
     nvim.keys(":Caliban deny too long<CR>");
@@ -205,7 +204,7 @@ fn a_question_that_was_not_read_can_be_refused() {
 }
 
 #[test]
-fn approve_means_what_is_on_the_screen_and_shows_what_is_not() {
+fn approving_a_question_off_the_screen_shows_it_first() {
     let server = Server::start();
     let nvim = asked(&server, Setup::new().size(120, 40), "echo ran > out");
     nvim.keys(":Caliban new other<CR>");
@@ -221,7 +220,7 @@ fn approve_means_what_is_on_the_screen_and_shows_what_is_not() {
     }
     nvim.lua("require('caliban').approve()", &[]);
     nvim.wait_question();
-    // a question that was scrolled away is shown again, and not answered
+    // A question scrolled off the screen is shown again, not answered.
     nvim.lua(
         "local chat = require('caliban.chat.chats').current
         local win = vim.fn.win_findbuf(chat.transcript)[1]
@@ -239,7 +238,7 @@ fn approve_means_what_is_on_the_screen_and_shows_what_is_not() {
 }
 
 #[test]
-fn a_command_of_a_megabyte_is_short_in_the_chat() {
+fn a_command_of_a_megabyte_takes_few_lines_in_the_chat() {
     let server = Server::start();
     let command =
         format!("echo ran > out\necho {}\n{}", "y".repeat(1 << 19), "ls #\n".repeat(1 << 17));
@@ -255,7 +254,7 @@ fn a_command_of_a_megabyte_is_short_in_the_chat() {
 }
 
 #[test]
-fn a_consent_to_look_at_a_file_is_none_to_a_command_of_the_same_words() {
+fn allowing_a_read_does_not_allow_a_command_with_the_same_words() {
     let server = Server::start();
     let setup = Setup::new().size(160, 40);
     let path = "/opt/none;touch ran";
@@ -277,7 +276,7 @@ fn a_consent_to_look_at_a_file_is_none_to_a_command_of_the_same_words() {
 }
 
 #[test]
-fn what_a_floating_window_covers_has_not_been_seen() {
+fn a_question_under_a_floating_window_counts_as_unread() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "echo a\necho ran > out"})));
     server.reply(Reply::said("Over."));

@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 
-/// Sends a prompt in a project of a few files and compares what the model is given.
+/// Sends a prompt in a small project and compares the text that the model gets.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(prompt: &str, expected: Expect) {
     let server = Server::start();
@@ -39,7 +39,7 @@ fn a_mentioned_file_in_another_encoding_is_read_as_neovim_reads_it() {
 }
 
 #[test]
-fn mentioned_files_go_along_as_labelled_blocks_and_the_sentence_keeps_its_words() {
+fn mentioned_files_are_sent_as_blocks_and_the_prompt_is_unchanged() {
     check(
         "look at @src/a.rs:2-3, please",
         expect![[r#"
@@ -101,7 +101,7 @@ fn mentioned_files_go_along_as_labelled_blocks_and_the_sentence_keeps_its_words(
 }
 
 #[test]
-fn unsaved_text_of_a_buffer_stands_before_the_disk() {
+fn a_mentioned_file_is_sent_with_its_buffers_unsaved_text() {
     let server = Server::start();
     server.reply(Reply::said("Seen."));
     let nvim = Nvim::start(&Setup::new().file("a.txt", "old\n").anthropic(&server));
@@ -115,7 +115,7 @@ fn unsaved_text_of_a_buffer_stands_before_the_disk() {
     assert_eq!(nvim.setup.on_disk("a.txt").unwrap(), "old\n");
 }
 
-/// A prompt that is given back once, with a warning, and goes when it is sent again.
+/// Checks that the prompt is given back once with this warning, and is sent when the user sends it again.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_given_back(prompt: &str, expected: Expect) {
     let server = Server::start();
@@ -150,7 +150,7 @@ fn check_given_back(prompt: &str, expected: Expect) {
 }
 
 #[test]
-fn a_mention_that_cannot_be_read_is_a_warning_before_sending_and_nothing_is_lost() {
+fn a_prompt_mentioning_an_unreadable_file_is_given_back_with_a_reason() {
     check_given_back(
         "see @src/none.rs now",
         expect![[r#"
@@ -188,7 +188,7 @@ fn a_mention_that_cannot_be_read_is_a_warning_before_sending_and_nothing_is_lost
     );
 }
 
-/// Keys that select something in `text.lua` and add it; the block that the model is given.
+/// Types keys that add a selection in `text.lua`, and compares the block that the model gets.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_selection(keys: &str, expected: Expect) {
     let server = Server::start();
@@ -206,7 +206,7 @@ fn check_selection(keys: &str, expected: Expect) {
 }
 
 #[test]
-fn a_selection_goes_along_in_its_exact_shape() {
+fn a_selection_is_sent_in_its_exact_shape() {
     check_selection(
         "jV:Caliban<CR>",
         expect![[r#"
@@ -256,7 +256,7 @@ fn a_selection_goes_along_in_its_exact_shape() {
 }
 
 #[test]
-fn a_selection_by_map_or_of_unsaved_text_goes_along_too() {
+fn unsaved_and_mapped_selections_are_sent_with_the_prompt() {
     // unsaved text, and a wide character at the end of it
     check_selection(
         "ccl\u{f6}cal \u{e9}<Esc>0v$h:Caliban<CR>",
@@ -287,7 +287,7 @@ fn a_selection_by_map_or_of_unsaved_text_goes_along_too() {
 }
 
 #[test]
-fn a_selection_of_an_unnamed_or_special_buffer_goes_along_too() {
+fn a_selection_in_an_unnamed_or_special_buffer_is_sent() {
     let server = Server::start();
     server.reply(Reply::said("Seen."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -312,7 +312,7 @@ fn a_selection_of_an_unnamed_or_special_buffer_goes_along_too() {
 }
 
 #[test]
-fn a_chip_shows_what_goes_along_and_can_be_removed() {
+fn each_added_selection_shows_as_a_chip_that_can_be_removed() {
     let server = Server::start();
     server.reply(Reply::said("Seen."));
     let nvim = Nvim::start(&Setup::new().file("a.rs", "fn a() {}\nfn b() {}\n").anthropic(&server));
@@ -334,7 +334,7 @@ fn a_chip_shows_what_goes_along_and_can_be_removed() {
 }
 
 #[test]
-fn a_prompt_of_five_megabytes_arrives_in_whole() {
+fn a_prompt_of_five_megabytes_arrives_whole() {
     let server = Server::start();
     server.reply(Reply::said("Long."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));

@@ -1,4 +1,4 @@
-//! What only one dialect has, and a conversation that goes from one to the other and back.
+//! Special features of single dialects, and conversations that switch dialects.
 
 use crate::kit::dialects::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -7,7 +7,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
-/// A line as Ollama ends its answers, having read so many tokens.
+/// A reply of Ollama whose last line says that it read `tokens` tokens.
 fn read_only(tokens: u32) -> Reply {
     let message = json!({"role": "assistant", "content": "Hm."});
     let line = json!({"model": "qwen3:8b", "message": message, "done": true,
@@ -16,7 +16,7 @@ fn read_only(tokens: u32) -> Reply {
 }
 
 #[test]
-fn what_ollama_leaves_out_in_silence_is_told_once_with_what_to_do() {
+fn a_prompt_that_ollama_cut_silently_is_reported_once() {
     let server = Server::start();
     let nvim = Nvim::start(
         &Setup::new()
@@ -42,11 +42,11 @@ fn what_ollama_leaves_out_in_silence_is_told_once_with_what_to_do() {
         ]
     );
     assert!(server.requests().iter().all(|it| it.json["options"]["num_ctx"] == 8192));
-    // the note is for the user
+    // Only the user sees the notice.
     assert!(!server.requests()[3].outline().contains("num_ctx"));
 }
 
-/// The values of fields of this name, anywhere in a request.
+/// The values of all fields of this name in a request, at any depth.
 fn all(value: &Value, name: &str) -> Vec<String> {
     match value {
         Value::Object(fields) => {
@@ -58,20 +58,20 @@ fn all(value: &Value, name: &str) -> Vec<String> {
     }
 }
 
-/// What each dialect calls its signatures.
+/// The path of each dialect, and the name of its signature field.
 const SIGNATURES: [(&str, &str); 3] = [
     ("/v1/messages", "signature"),
     ("/v1/responses", "encrypted_content"),
     ("/v1beta/models/gemini-3-pro-preview:streamGenerateContent?alt=sse", "thoughtSignature"),
 ];
 
-/// What stands for the signature of a call that another model made.
+/// The placeholder for the signature of another model's call.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-/// Each request is valid, or the server refuses it and the test fails with it. Claude's and Gemini's server refuse
-/// a signature too that they did not give for the very thing it stands at.
+/// The server refuses invalid requests. The servers of Claude and Gemini also refuse a signature that they did not
+/// give for the same content.
 #[test]
-fn a_conversation_goes_from_one_dialect_to_the_others_and_back_with_its_signatures() {
+fn switching_dialects_and_back_sends_each_its_own_signatures() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).openai(&server).gemini(&server);
     let responses = "{ providers = { openai = { dialect = 'openai-responses' } } }";
@@ -94,7 +94,7 @@ fn a_conversation_goes_from_one_dialect_to_the_others_and_back_with_its_signatur
                 assert_eq!(all(&request.json, other), [""; 0], "{other} in round {round}");
             }
         }
-        // what this model read and signed when it spoke last comes first, as it was
+        // The request begins with the text and the signatures of this model's last request.
         let (said, signed) = &last[round % 3];
         let own = |at: usize| -> Vec<String> {
             all(&requests[at].json, field).into_iter().filter(|it| it != FOREIGN).collect()
@@ -110,9 +110,8 @@ fn a_conversation_goes_from_one_dialect_to_the_others_and_back_with_its_signatur
     assert_eq!([foreign(4), foreign(10)], [2, 4]);
 }
 
-/// After a restart a request goes on where the one before it ended.
 #[test]
-fn a_resumed_session_sends_what_it_sent_before_in_every_dialect() {
+fn a_resumed_session_repeats_its_last_request_in_every_dialect() {
     for dialect in DIALECTS {
         let server = Server::start();
         let setup = dialect.choose(Setup::new().file("a.txt", "alpha\n"), &server);

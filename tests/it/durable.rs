@@ -1,4 +1,4 @@
-//! A conversation stopped at every call to the disk comes back as it was told to be kept.
+//! A crash or a disk error at any disk call: the session that is reopened has everything confirmed as saved.
 
 mod by_hand;
 mod checkpoints;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::io;
 use std::path::Path;
 
-/// Each provider takes the next request.
+/// Checks that the next request is valid in every dialect.
 fn assert_valid(session: &Session) {
     let base = Request { model: "m".into(), max_tokens: 9, ..Request::default() };
     let request = request::build(session, base);
@@ -40,7 +40,7 @@ fn assert_valid(session: &Session) {
     }
 }
 
-/// What stopped there is brought to rest and goes on: nothing runs again, each call has one answer.
+/// Checks that a reopened session goes on: nothing runs again, and each call has one answer.
 fn goes_on(mut session: Session, partial: &str) {
     let running: Vec<_> = session.open().iter().map(|it| it.call.id.clone()).collect();
     let partial = broken_off(partial, &session);
@@ -68,8 +68,8 @@ fn back(machine: &Machine, dir: &Path) -> (State, Vec<String>, Machine, Vec<mach
     (state, opened.warnings, disk.machine(), disk.ops())
 }
 
-/// Opens what is left: one of these states comes back, whatever could not be read is set aside whole, and an opening
-/// that is itself stopped anywhere takes nothing from the next one.
+/// Opens the session on this disk. It must be in one of these states, with unreadable files set aside whole. A crash
+/// during the opening must lose nothing for the next one.
 fn check(machine: &Machine, states: &[State], dir: &Path, at: &str) {
     let (state, warnings, after, ops) = back(machine, dir);
     let is_known =
@@ -94,13 +94,13 @@ fn check(machine: &Machine, states: &[State], dir: &Path, at: &str) {
 }
 
 #[test]
-fn stopped_at_every_call_it_comes_back() {
+fn a_crash_at_any_disk_call_loses_nothing_confirmed() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let live = play(dir.path(), None);
     let ops = live.disk.ops();
     let mut machine = Machine::default();
     for (n, op) in ops.iter().enumerate() {
-        // what may come back: all that was told to be kept, and of what was under way as much as there is
+        // Allowed: everything confirmed so far, and any part of the write under way.
         let told = live.told.iter().filter(|it| it.calls <= n);
         let next = live.told.iter().find(|it| it.calls > n).unwrap().state;
         let from = |only_durable: bool| {
@@ -128,7 +128,7 @@ fn stopped_at_every_call_it_comes_back() {
 }
 
 #[test]
-fn a_disk_that_fails_anywhere_has_it_all_when_it_is_well() {
+fn a_session_is_whole_on_disk_once_a_failing_disk_recovers() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let count = play(dir.path(), None).disk.count();
     let kinds = [
@@ -137,7 +137,7 @@ fn a_disk_that_fails_anywhere_has_it_all_when_it_is_well() {
         io::ErrorKind::PermissionDenied,
     ];
     let mut healed = 0;
-    // the first two write the lock and make the journal: without it nothing is opened, the chat is in memory only
+    // The first two calls create the lock and the journal. If they fail, the chat is in memory only.
     for from in 2..count {
         for (calls, kind) in std::iter::zip([1, 2, 5], kinds) {
             let fault = Fault { from, until: from + calls, kind };

@@ -8,7 +8,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 use std::fs;
 
-/// An edit of `a.txt` (not open, then open) is accepted; the bytes on disk are `after`.
+/// Accepts an edit of `a.txt`, once without and once with a buffer, and compares the bytes on disk with `after`.
 #[track_caller]
 fn bytes(before: &[u8], change: (&str, &str), after: &[u8]) {
     for open in [false, true] {
@@ -28,28 +28,28 @@ fn bytes(before: &[u8], change: (&str, &str), after: &[u8]) {
 }
 
 #[test]
-fn carriage_returns_stay() {
+fn an_edit_keeps_dos_line_ends() {
     bytes(b"a\r\nb\r\nc\r\n", ("b", "B\nB2"), b"a\r\nB\r\nB2\r\nc\r\n");
 }
 
 #[test]
-fn mixed_line_ends_stay() {
+fn an_edit_keeps_mixed_line_ends() {
     bytes(b"a\r\nb\nc\r\n", ("b\n", "B\n"), b"a\r\nB\nc\r\n");
 }
 
 #[test]
-fn a_byte_order_mark_stays() {
+fn an_edit_keeps_the_byte_order_mark() {
     bytes(b"\xef\xbb\xbfa\nb\n", ("a", "A"), b"\xef\xbb\xbfA\nb\n");
 }
 
 #[test]
-fn a_missing_final_newline_stays_missing() {
+fn an_edit_adds_no_missing_final_newline() {
     bytes(b"a\nb\nc", ("b", "B"), b"a\nB\nc");
     bytes(b"a\nb\nc", ("c", "C"), b"a\nb\nC");
 }
 
 #[test]
-fn encodings_other_than_utf_8_stay() {
+fn an_edit_keeps_the_files_encoding() {
     bytes(b"caf\xe9\nb\xff\n", ("b", "\u{e4}b"), b"caf\xe9\n\xe4b\xff\n");
     bytes(b"caf\xe9\r\nb\r\n", ("b\n", "B\n\u{e9}\n"), b"caf\xe9\r\nB\r\n\xe9\r\n");
     let utf_16 = |text: &str, big: bool| -> Vec<u8> {
@@ -64,7 +64,7 @@ fn encodings_other_than_utf_8_stay() {
 }
 
 #[test]
-fn what_a_files_encoding_cannot_hold_is_refused() {
+fn text_that_the_files_encoding_cannot_hold_is_refused() {
     let told = "a.txt was not changed: its encoding (latin1) cannot hold the new text.";
     refused(
         |it| it.file("a.txt", b"caf\xe9\n"),
@@ -76,7 +76,7 @@ fn what_a_files_encoding_cannot_hold_is_refused() {
 }
 
 #[test]
-fn old_macintosh_line_ends_stay() {
+fn an_edit_keeps_old_macintosh_line_ends() {
     bytes(b"a\rb\rc\r", ("b", "B"), b"a\rB\rc\r");
     let scene = Scene::start(|it| {
         it.file("a.txt", b"a\rb\rc\r").before("vim.o.fileformats = 'unix,dos,mac'")
@@ -91,29 +91,29 @@ fn old_macintosh_line_ends_stay() {
 }
 
 #[test]
-fn a_very_long_line_stays() {
+fn an_edit_keeps_the_rest_of_a_very_long_line() {
     let long = "x".repeat(300_000);
     let (before, after) = (format!("{long}a{long}\n"), format!("{long}b{long}\n"));
     bytes(before.as_bytes(), ("a", "b"), after.as_bytes());
 }
 
 #[test]
-fn an_empty_file_is_filled() {
+fn an_edit_can_fill_an_empty_file() {
     bytes(b"", ("", "one\ntwo\n"), b"one\ntwo\n");
 }
 
 #[test]
-fn a_file_of_one_line_end_is_no_empty_file() {
+fn a_file_of_one_newline_is_not_treated_as_empty() {
     bytes(b"\n", ("\n", "one\n"), b"one\n");
 }
 
 #[test]
-fn a_file_is_emptied() {
+fn an_edit_can_empty_a_file() {
     bytes(b"a\nb\n", ("a\nb\n", ""), b"");
 }
 
 #[test]
-fn first_and_last_lines_come_and_go() {
+fn first_and_last_lines_can_be_added_and_deleted() {
     bytes(b"a\nb\nc\n", ("a\n", ""), b"b\nc\n");
     bytes(b"a\nb\nc\n", ("c\n", ""), b"a\nb\n");
     bytes(b"a\nb\nc\n", ("a\n", "0\na\n"), b"0\na\nb\nc\n");
@@ -121,11 +121,11 @@ fn first_and_last_lines_come_and_go() {
 }
 
 #[test]
-fn text_beyond_ascii_stays() {
+fn an_edit_keeps_text_beyond_ascii() {
     bytes("ä\u{301} 漢\n\t\u{a0}b\n".as_bytes(), ("b", "ß"), "ä\u{301} 漢\n\t\u{a0}ß\n".as_bytes());
 }
 
-/// The call is answered with an error, at once, with no prompt and nothing pending.
+/// Checks that the call is answered at once with the error `told`, without a question and without hunks.
 #[track_caller]
 fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Value, told: &str) {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine())));
@@ -181,7 +181,7 @@ fn buffers_that_cannot_be_changed_are_refused() {
 }
 
 #[test]
-fn what_is_no_text_file_is_refused() {
+fn folders_binary_and_missing_files_are_refused() {
     refused(
         |it| it.file("dir/x", ""),
         "",
@@ -213,7 +213,7 @@ fn what_is_no_text_file_is_refused() {
 }
 
 #[test]
-fn what_the_permissions_forbid_is_refused() {
+fn files_without_read_or_write_permission_are_refused() {
     for keys in ["", ":edit a.txt<CR>"] {
         let told = "a.txt was not changed: it is read-only.";
         refused(|it| it.mode("a.txt", 0o444), keys, "edit", change(), told);
@@ -232,7 +232,7 @@ fn what_the_permissions_forbid_is_refused() {
 }
 
 #[test]
-fn what_is_not_the_projects_is_refused() {
+fn files_outside_the_project_or_in_git_are_refused() {
     refused(
         |it| it,
         "",
@@ -313,7 +313,7 @@ fn a_file_changed_since_it_was_read_is_not_written_over() {
 }
 
 #[test]
-fn an_edit_of_a_file_changed_on_disk_since_it_was_opened_is_an_edit_of_the_disk() {
+fn a_file_changed_on_disk_since_it_was_opened_is_reloaded_and_edited() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l5", "five")).unwrap();
@@ -327,7 +327,7 @@ fn an_edit_of_a_file_changed_on_disk_since_it_was_opened_is_an_edit_of_the_disk(
 }
 
 #[test]
-fn a_call_whose_arguments_are_cut_is_never_proposed() {
+fn a_call_with_truncated_arguments_is_never_proposed() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.server.reply(Reply::new().call_raw(
         "e1",
@@ -341,7 +341,7 @@ fn a_call_whose_arguments_are_cut_is_never_proposed() {
     assert_eq!(scene.pending(), 0);
 }
 
-/// The edit fits by a tolerance: what it makes of the file, and what the model hears of it.
+/// Accepts an edit that fits by a tolerance. Compares the file, and the answer's sentence about the tolerance.
 #[track_caller]
 fn tolerated(before: &str, change: (&str, &str), after: &str, told: &str) {
     let scene = Scene::start(|it| it.file("a.txt", before));
@@ -357,20 +357,20 @@ fn tolerated(before: &str, change: (&str, &str), after: &str, told: &str) {
 }
 
 #[test]
-fn line_numbers_that_came_along_are_tolerated() {
+fn line_numbers_copied_into_old_are_tolerated() {
     let change = ("2\tl2\n3\tl3", "2\tL2\n3\tl3");
     let told = "at lines 2-3 without the line numbers.";
     tolerated(&nine(), change, &nine().replace("l2", "L2"), told);
 }
 
 #[test]
-fn blanks_at_line_ends_are_tolerated_and_stay() {
+fn trailing_blanks_are_tolerated_and_kept() {
     let told = "at lines 1-2 ignoring blanks at line ends.";
     tolerated("a  \nb\t\nc \n", ("a\nb\n", "a\nB\nB2\n"), "a  \nB\nB2\nc \n", told);
 }
 
 #[test]
-fn another_indentation_is_tolerated_and_given_to_the_new_text() {
+fn other_indentation_in_old_is_tolerated_and_applied_to_new() {
     let change = ("if x:\n    go()", "if x:\n    go()\n\n    stop()");
     let told = "at lines 2-3 at another indentation. The new text was indented to match.";
     let before = "def f():\n\tif x:\n\t    go()\n\nx\n";
@@ -379,25 +379,25 @@ fn another_indentation_is_tolerated_and_given_to_the_new_text() {
 }
 
 #[test]
-fn typographic_characters_are_tolerated_and_stay() {
+fn typographic_quotes_and_dashes_are_tolerated_and_kept() {
     let told = "at line 1 taking typographic quotes, dashes and spaces for plain ones.";
     tolerated("“One” – two…\n", ("\"One\" - two", "\"One\" - three"), "“One” – three…\n", told);
 }
 
 #[test]
-fn a_blank_line_too_many_is_tolerated() {
+fn an_extra_blank_line_in_old_is_tolerated() {
     let told = "at line 1 without the blank line at its beginning.";
     tolerated("a\nb\n", ("\na\n", "\nA\n"), "A\nb\n", told);
 }
 
 #[test]
-fn what_is_only_similar_changes_nothing() {
+fn a_merely_similar_block_is_shown_and_not_changed() {
     let told = "`old` is not in a.txt.\n\
         The nearest block begins at line 1 (- `old`, + the file):\n l1\n-l2b\n+l2\n l3";
     refused(|it| it, "", "edit", edit("a.txt", &[("l1\nl2b\nl3", "x")]), told);
 }
 
-/// One call over two files.
+/// An edit call that changes `a.txt` and `b.txt`.
 fn both(a: (&str, &str), b: (&str, &str)) -> Value {
     json!({ "path": "a.txt", "edits": [
         { "old": a.0, "new": a.1 },
@@ -406,7 +406,7 @@ fn both(a: (&str, &str), b: (&str, &str)) -> Value {
 }
 
 #[test]
-fn an_edit_that_fits_in_one_of_two_files_changes_neither() {
+fn a_call_that_fits_only_one_of_two_files_changes_neither() {
     refused(
         |it| it.file("b.txt", "one\n"),
         "",
@@ -418,7 +418,7 @@ fn an_edit_that_fits_in_one_of_two_files_changes_neither() {
 }
 
 #[test]
-fn an_edit_of_two_files_is_answered_once_both_are_decided() {
+fn a_call_on_two_files_is_answered_once_both_are_decided() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", "one\ntwo\n"));
     scene.ask(Reply::new().call("e1", "edit", both(("l2", "L2"), ("two", "2"))));
     scene.wait_pending(2);

@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// How the turn ends in the chat.
+/// Compares the chat at the end of a turn with this reply, in each dialect.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check_stop(reply: impl Fn() -> Reply, expected: Expect) {
     let shown = DIALECTS.map(|dialect| {
@@ -27,7 +27,7 @@ fn check_stop(reply: impl Fn() -> Reply, expected: Expect) {
 }
 
 #[test]
-fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
+fn an_unusual_stop_reason_is_shown_and_the_conversation_goes_on() {
     check_stop(
         || Reply::said("Cut he").stop("max_tokens"),
         expect![[r#"
@@ -79,7 +79,7 @@ fn an_unusual_end_of_a_reply_is_visible_and_the_conversation_goes_on() {
 }
 
 #[test]
-fn a_reply_of_nothing_but_a_thought_is_no_answer() {
+fn a_reply_with_only_a_thought_is_reported_as_no_answer() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::new().thinking("Hm."));
@@ -92,7 +92,7 @@ fn a_reply_of_nothing_but_a_thought_is_no_answer() {
 }
 
 #[test]
-fn a_full_window_is_a_visible_end_too() {
+fn a_full_context_window_is_shown_as_the_reason_of_the_end() {
     let server = Server::start();
     server.reply(Reply::said("So far").stop("model_context_window_exceeded"));
     server.reply(Reply::said("Going on."));
@@ -105,7 +105,7 @@ fn a_full_window_is_a_visible_end_too() {
 }
 
 #[test]
-fn a_paused_reply_is_sent_back_unchanged_until_it_is_whole_and_not_for_ever() {
+fn a_paused_reply_is_continued_a_limited_number_of_times() {
     let search = |id: &str| json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": "vi"}});
     let found =
         |id: &str| json!({"type": "web_search_tool_result", "tool_use_id": id, "content": []});
@@ -136,7 +136,7 @@ fn a_paused_reply_is_sent_back_unchanged_until_it_is_whole_and_not_for_ever() {
     assert_eq!(types(&sent(1)[1]), ["text", "server_tool_use"]);
     assert_eq!(types(&sent(2)[2]), ["web_search_tool_result", "server_tool_use"]);
     assert_eq!(sent(3)[1..3], sent(2)[1..3]);
-    // for ever, and stopped in the middle
+    // A model that pauses without end is stopped.
     for _ in 0..11 {
         server.reply(Reply::new().text("Wait.").block(search("s3")).stop("pause_turn"));
     }
@@ -147,7 +147,7 @@ fn a_paused_reply_is_sent_back_unchanged_until_it_is_whole_and_not_for_ever() {
 }
 
 #[test]
-fn calls_of_a_refused_reply_are_not_run_and_the_model_learns_it() {
+fn calls_of_a_refusal_are_not_run_and_the_model_is_told() {
     for dialect in DIALECTS {
         let server = Server::start();
         let call = Reply::new().call("c1", "shell", json!({"command": "echo ran > ran.txt"}));

@@ -1,4 +1,4 @@
-//! What no sane user, model or provider would do.
+//! Extreme input from users, models, plugins and providers.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::{Scene, nine, two_hunks};
@@ -8,7 +8,7 @@ fn accepted() -> String {
     nine().replace("l2", "L2").replace("l8", "L8\nL8b")
 }
 
-/// Two hunks are under review; these keys are typed, then all is accepted: what the model hears.
+/// With two hunks under review, types keys and accepts everything. Compares what the model is told.
 fn accepted_after(keys: &str, setup: &str, heard: &Expect) -> Scene {
     let scene = Scene::two_hunks(|it| it.before(setup));
     scene.nvim.keys(keys);
@@ -20,7 +20,7 @@ fn accepted_after(keys: &str, setup: &str, heard: &Expect) -> Scene {
 }
 
 #[test]
-fn counts_of_tokens_beyond_any_number_do_not_end_the_conversation() {
+fn absurd_token_counts_do_not_end_the_conversation() {
     let scene = Scene::start(|it| it);
     let usage = format!("{{\"input_tokens\":{0},\"output_tokens\":{0}}}", u64::MAX);
     let body = [
@@ -51,7 +51,7 @@ fn noise_in_place_of_an_event_is_quoted_in_one_sentence() {
 }
 
 #[test]
-fn text_for_a_conversation_that_could_not_be_opened_again_is_given_back() {
+fn text_sent_to_a_conversation_that_cannot_be_reopened_is_given_back() {
     let scene = Scene::start(|it| it);
     scene.ask_until(Reply::said("One."), "One.");
     let sessions = scene.nvim.setup.dir().join("data/caliban/sessions");
@@ -70,7 +70,7 @@ fn text_for_a_conversation_that_could_not_be_opened_again_is_given_back() {
 }
 
 #[test]
-fn what_was_accepted_in_a_renamed_buffer_is_not_told_as_rejected() {
+fn hunks_accepted_in_a_renamed_buffer_are_reported_as_accepted() {
     for keys in [":file other.txt<CR>", ":saveas other.txt<CR>"] {
         let scene = accepted_after(
             keys,
@@ -85,7 +85,7 @@ fn what_was_accepted_in_a_renamed_buffer_is_not_told_as_rejected() {
 }
 
 #[test]
-fn a_save_that_leaves_nothing_on_disk_is_not_told_as_one() {
+fn a_save_that_leaves_no_file_is_reported_as_not_saved() {
     let delete = "vim.api.nvim_create_autocmd('BufWritePost', { callback = function(event)
         os.remove(event.match) end })";
     accepted_after(
@@ -106,7 +106,7 @@ fn a_save_that_leaves_nothing_on_disk_is_not_told_as_one() {
 }
 
 #[test]
-fn a_save_that_an_autocommand_breaks_off_is_one_sentence_without_a_traceback() {
+fn a_save_aborted_by_an_autocommand_gets_one_sentence_no_traceback() {
     let fail = "vim.api.nvim_create_autocmd('BufWritePre', { callback = function()
         error('the formatter is not there') end })";
     let scene = accepted_after(
@@ -121,7 +121,7 @@ fn a_save_that_an_autocommand_breaks_off_is_one_sentence_without_a_traceback() {
 }
 
 #[test]
-fn rejecting_what_cannot_be_changed_is_one_sentence_and_decides_nothing() {
+fn rejecting_in_a_nomodifiable_buffer_decides_nothing() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":set nomodifiable<CR>\\R");
     assert!(!scene.nvim.is_blocked());
@@ -156,7 +156,7 @@ fn a_transcript_that_was_emptied_by_hand_comes_back_whole() {
 }
 
 #[test]
-fn a_place_with_no_room_for_the_chat_is_said_in_one_sentence() {
+fn a_screen_too_small_for_the_chat_gets_one_sentence() {
     let scene = Scene::start(|it| it.size(60, 6));
     scene.nvim.keys(":Caliban<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
@@ -164,7 +164,7 @@ fn a_place_with_no_room_for_the_chat_is_said_in_one_sentence() {
 }
 
 #[test]
-fn the_chat_opens_beside_the_command_line_window_and_leaves_it_the_focus() {
+fn the_command_line_window_keeps_the_focus_when_the_chat_opens() {
     let scene = Scene::start(|it| it);
     scene.nvim.keys("q::Caliban<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
@@ -172,7 +172,7 @@ fn the_chat_opens_beside_the_command_line_window_and_leaves_it_the_focus() {
 }
 
 #[test]
-fn a_chat_opens_where_new_buffers_are_not_modifiable() {
+fn the_chat_opens_although_new_buffers_are_not_modifiable() {
     let scene = Scene::start(|it| it.before("vim.o.modifiable = false"));
     scene.ask_until(Reply::said("Here."), "Here.");
     expect![""].assert_eq(&scene.said());

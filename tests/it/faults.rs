@@ -1,4 +1,4 @@
-//! Faults around the program: messages from Neovim that are none, and a full disk.
+//! Invalid messages from Neovim, and a full disk.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -6,20 +6,10 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 const UNREADABLE: &str = "The program ended (it could not read what Neovim sent). Your text is safe; \
     :Caliban restart starts it again.";
-
-/// A script that starts the program.
-fn started_by(setup: Setup, text: &str) -> Setup {
-    let path = setup.dir().join("start");
-    fs::write(&path, format!("#!/usr/bin/env bash\nset -o pipefail\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    let config = format!("{{ bin = '{}' }}", path.display());
-    setup.config(&config)
-}
 
 /// Checks that the program has ended, that the chat says so once, and that a restart works.
 fn goes_on(nvim: &Nvim, server: &Server) {
@@ -33,7 +23,7 @@ fn goes_on(nvim: &Nvim, server: &Server) {
 }
 
 #[test]
-fn a_message_that_is_nested_too_deep_ends_the_program_with_a_sentence() {
+fn a_too_deeply_nested_message_ends_the_program_with_one_sentence() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().size(160, 40).anthropic(&server));
     server.reply(Reply::said("The first."));
@@ -48,15 +38,14 @@ fn a_message_that_is_nested_too_deep_ends_the_program_with_a_sentence() {
 }
 
 #[test]
-fn bytes_that_are_no_message_end_the_program_with_a_sentence() {
+fn bytes_that_are_not_msgpack_end_the_program_with_one_sentence() {
     let server = Server::start();
     let setup = Setup::new().size(160, 40).anthropic(&server);
     let fifo = setup.dir().join("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let setup = started_by(
-        setup,
+    let setup = setup.started_by(
         &format!(
-            "exec 3<&0\n{{ cat <&3 & read -r noise < {}; printf '\\300'; kill $!; }} | \"$KIT_BIN\" | cat",
+            "set -o pipefail\nexec 3<&0\n{{ cat <&3 & read -r noise < {}; printf '\\300'; kill $!; }} | \"$KIT_BIN\" | cat",
             fifo.display()
         ),
     );
@@ -67,7 +56,7 @@ fn bytes_that_are_no_message_end_the_program_with_a_sentence() {
     goes_on(&nvim, &server);
 }
 
-/// A chat in which a command is about to run, on a disk that is full, after the user has agreed to the command itself.
+/// A chat on a full disk in which the user has allowed a command, and is asked whether to run it unrecorded.
 fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let nvim = asked_on_a_full_disk(server, command);
     nvim.command("Caliban approve");
@@ -80,11 +69,11 @@ fn on_a_full_disk(server: &Server, command: &str) -> Nvim {
     nvim
 }
 
-/// The same before it is agreed to.
+/// A chat on a full disk that asks whether to run a command.
 fn asked_on_a_full_disk(server: &Server, command: &str) -> Nvim {
     let setup = Setup::new().size(160, 40).anthropic(server).without("CALIBAN_DEBUG");
-    // A limit keeps the program's files from growing; a command may lift it for itself.
-    let setup = started_by(setup, "trap '' XFSZ\nulimit -S -f 0\nexec \"$KIT_BIN\"");
+    // The limit stops the program's files from growing. The command lifts it for itself.
+    let setup = setup.started_by("trap '' XFSZ\nulimit -S -f 0\nexec \"$KIT_BIN\"");
     let command = format!("ulimit -f unlimited; {command}");
     server.reply(Reply::new().call("r1", "list", json!({})).call(
         "c1",
@@ -128,7 +117,7 @@ fn a_key_pressed_twice_answers_one_question() {
 }
 
 #[test]
-fn a_command_that_the_user_refuses_to_run_unrecorded_is_not_run() {
+fn refusing_to_run_a_command_unrecorded_runs_nothing() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban deny");
@@ -143,7 +132,7 @@ fn a_command_that_the_user_refuses_to_run_unrecorded_is_not_run() {
 }
 
 #[test]
-fn a_stop_at_the_question_of_a_full_disk_runs_nothing() {
+fn stopping_at_the_full_disk_question_runs_nothing() {
     let server = Server::start();
     let nvim = on_a_full_disk(&server, "echo ran > ran.txt");
     nvim.command("Caliban stop");

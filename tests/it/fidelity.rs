@@ -1,5 +1,4 @@
-//! Random files in every encoding and with every kind of line ends, edited through a real Neovim: bytes outside of
-//! an edit are the same before and after.
+//! Edits of random files in every encoding and with every kind of line end: no byte outside an edit may change.
 
 use super::review::scene::{Scene, edit};
 use crate::kit::dice::Dice;
@@ -7,7 +6,7 @@ use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use std::fs;
 
-/// Files of a run; `FIDELITY` in the environment sets another number.
+/// The number of files of a run. The environment variable `FIDELITY` overrides it.
 const FILES: usize = 40;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -26,7 +25,7 @@ enum Ends {
     Mac,
 }
 
-/// A line and what ends it.
+/// A line and its line end.
 type Line = (String, &'static str);
 
 struct File {
@@ -48,13 +47,13 @@ impl File {
         for at in 0..count {
             let (before, mut behind) = (words(dice, encoding), words(dice, encoding));
             if at == 0 && encoding == Encoding::Latin1 {
-                // without such a letter it is ASCII
+                // Without a letter like this one, the file would be ASCII.
                 behind += "\u{e9}x";
             }
             let end = match ends {
                 Ends::Unix => "\n",
                 Ends::Dos => "\r\n",
-                // the first line shows that it is no file of CR LF alone
+                // The first line ends in LF, so that Neovim does not take the file for DOS.
                 Ends::Mixed => *dice.one_of(if at == 0 { &["\n"] } else { &["\n", "\r\n"] }),
                 Ends::Mac => "\r",
             };
@@ -82,13 +81,13 @@ impl File {
         }
     }
 
-    /// Changes it, and gives the edit of a model that sees lines with `\n` between them.
+    /// Changes the file, and returns the edit as a model writes it, with `\n` between lines.
     fn edited(&mut self, dice: &mut Dice) -> (String, String) {
         let at = dice.below(self.lines.len());
         let mark = format!("<{at}>");
         let (line, end) = self.lines[at].clone();
         let new = *dice.one_of(&["new", "", "\u{e4}\u{df}  "]);
-        // of CR and of mixed ends a model sees what they are: an edit within the line
+        // With CR or mixed line ends a model sees the CRs, so the edit stays within a line.
         let is_plain = matches!(self.ends, Ends::Unix | Ends::Dos);
         match dice.below(if is_plain { 4 } else { 1 }) {
             0 => {
@@ -97,7 +96,7 @@ impl File {
             }
             1 => {
                 let (head, tail) = line.split_once(&mark).unwrap();
-                // a line without an end says nothing of others
+                // A single line without a line end: new lines get LF.
                 let between = if self.lines[0].1.is_empty() { "\n" } else { self.lines[0].1 };
                 let new_line = (format!("{head}{new}"), between);
                 self.lines.splice(at..=at, [new_line, (format!("+{tail}"), end)]);
@@ -132,7 +131,7 @@ fn words(dice: &mut Dice, encoding: Encoding) -> String {
     (0..dice.below(4)).map(|_| *dice.one_of(&all)).collect()
 }
 
-/// Half of the files are open; the edits of all are accepted, or rejected.
+/// Edits all files, half of which have a buffer, and accepts or rejects all edits.
 fn run(seed: u64, accepts: bool) {
     let count = std::env::var("FIDELITY").ok().and_then(|it| it.parse().ok()).unwrap_or(FILES);
     let mut dice = Dice(seed);
@@ -167,15 +166,14 @@ fn run(seed: u64, accepts: bool) {
 }
 
 #[test]
-fn bytes_outside_of_an_edit_are_the_same_before_and_after() {
+fn bytes_outside_an_edit_do_not_change() {
     run(1, true);
     run(2, true);
     run(3, false);
 }
 
-/// The last newline alone: its line is the hunk.
 #[test]
-fn the_last_newline_comes_and_goes_by_itself() {
+fn a_hunk_may_add_or_remove_the_final_newline_alone() {
     let rows = [
         ("a\nb", ("b", "b\n"), "a\nb\n"),
         ("a\nb\n", ("b\n", "b"), "a\nb"),
@@ -211,7 +209,7 @@ fn the_last_newline_comes_and_goes_by_itself() {
 }
 
 #[test]
-fn a_last_newline_is_shown_as_what_it_is_and_follows_undo_and_redo() {
+fn a_changed_final_newline_is_shown_and_follows_undo_and_redo() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb"));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
@@ -229,7 +227,7 @@ fn a_last_newline_is_shown_as_what_it_is_and_follows_undo_and_redo() {
     scene.wait_hunks(0);
     assert_eq!(scene.on_disk("a.txt").as_deref(), Some("a\nb\n"));
     assert!(scene.told_next().contains("The user accepted the change in a.txt."));
-    // by hand it is undone too, once something has the buffer looked at
+    // The user can undo the change by setting 'endofline'. The next change of the buffer makes Caliban notice.
     scene.ask(Reply::new().call("e2", "edit", edit("a.txt", &[("b\n", "b")])));
     scene.wait_pending(1);
     scene.server.reply(Reply::said("So be it."));
@@ -239,7 +237,7 @@ fn a_last_newline_is_shown_as_what_it_is_and_follows_undo_and_redo() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_last_newline_is_written_at_once_and_taken_back() {
+fn in_auto_edit_a_final_newline_is_written_and_can_be_rejected() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb").config("{ mode = 'auto-edit' }"));
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("b", "b\n")])));
     scene.ask_until(Reply::said("I see."), "I see.");
@@ -251,9 +249,8 @@ fn in_auto_edit_mode_a_last_newline_is_written_at_once_and_taken_back() {
     assert!(scene.told_next().contains("The user rejected the change in a.txt"));
 }
 
-/// After a restart of the editor it is there again; beside other hunks it is one of them.
 #[test]
-fn a_last_newline_outlives_the_editor_and_stacks_on_other_hunks() {
+fn a_final_newline_hunk_survives_a_restart_beside_other_hunks() {
     let scene = Scene::start(|it| it.file("a.txt", "a\nb\nc"));
     scene.nvim.keys(":edit a.txt<CR>");
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("a", "A")]));

@@ -1,4 +1,4 @@
-//! What is shown on a narrow screen is shown whole: hints, keys, lists and the line above a file.
+//! Hints, keys, lists and banners are readable on a narrow screen.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -10,7 +10,7 @@ use serde_json::json;
 /// A path that is wider than a window of 60 cells.
 const FAR: &str = "src/components/deeply/nested/folder/with/a/long/name/renamed_at_last.txt";
 
-/// The words of the windows at the left, one behind the other.
+/// The text of the windows at the left, without blanks and line breaks.
 fn joined(nvim: &Nvim) -> String {
     let screen = nvim.screen();
     let rows = screen.lines().filter_map(|it| it.split('│').next());
@@ -18,7 +18,7 @@ fn joined(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn the_line_above_a_renamed_file_shows_its_path_and_both_keys() {
+fn the_banner_of_a_renaming_shows_its_path_and_both_keys() {
     for (columns, rows) in [(60, 30), (80, 30), (120, 40), (200, 50)] {
         let scene = Scene::start(|it| it.file("a.txt", nine()).size(columns, rows));
         scene.nvim.keys(":edit a.txt<CR>");
@@ -33,9 +33,9 @@ fn the_line_above_a_renamed_file_shows_its_path_and_both_keys() {
     }
 }
 
-/// Of the hint on a hunk that which has room behind its line is shown, and never a part of a key.
+/// The hint is shortened word by word, never within a key.
 #[test]
-fn the_hint_on_a_hunk_is_as_long_as_its_line_has_room_for() {
+fn the_hint_on_a_hunk_is_shortened_to_the_room_behind_its_line() {
     for width in [5, 15, 21, 22, 28, 29, 34, 48, 52, 55, 58, 63, 90] {
         let line = "x".repeat(width);
         let scene = Scene::start(|it| it.file("a.txt", nine()).size(60, 30));
@@ -53,7 +53,7 @@ fn the_hint_on_a_hunk_is_as_long_as_its_line_has_room_for() {
     }
 }
 
-/// What stands behind a line of `x`, in the last of its rows on the screen.
+/// The text after a line of `x`, in its last row on the screen.
 fn behind(nvim: &Nvim) -> Option<String> {
     let screen = nvim.screen();
     let row = screen.lines().rfind(|it| it.starts_with("▎ x") || it.starts_with("  xx"))?;
@@ -61,7 +61,7 @@ fn behind(nvim: &Nvim) -> Option<String> {
 }
 
 #[test]
-fn the_window_of_keys_shows_all_of_them_and_breaks_no_word() {
+fn the_key_help_shows_every_key_and_breaks_no_word() {
     let server = Server::start();
     for (columns, rows) in [(60, 30), (80, 30), (120, 40), (200, 50)] {
         let nvim = Nvim::start(&Setup::new().anthropic(&server).size(columns, rows));
@@ -94,7 +94,7 @@ fn the_rows_of_the_list_of_commands_stand_in_two_columns() {
 }
 
 #[test]
-fn what_the_tour_says_first_goes_on_below_where_it_begins() {
+fn a_wrapped_line_of_the_tour_is_indented_under_its_text() {
     let nvim = Nvim::start(&Setup::new().size(60, 40));
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Tour     any message begins it");
@@ -102,7 +102,7 @@ fn what_the_tour_says_first_goes_on_below_where_it_begins() {
 }
 
 #[test]
-fn while_an_undo_can_be_taken_back_the_list_does_not_say_reviewed() {
+fn the_list_does_not_say_reviewed_while_an_undo_can_be_redone() {
     for (columns, rows) in [(60, 40), (80, 40), (120, 40), (200, 50)] {
         let scene = Scene::two_hunks(|it| it.size(columns, rows));
         scene.nvim.lua("require('caliban.review.undone').delay = 1000000000", &[]);
@@ -131,7 +131,7 @@ fn a_change_in_the_list_takes_one_row() {
 }
 
 #[test]
-fn of_many_conversations_each_row_says_how_old_it_is() {
+fn each_row_of_a_long_conversation_list_shows_its_age() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).size(60, 30);
     let nvim = Nvim::start(&setup);

@@ -7,7 +7,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// A reply with so many reads, each of other lines.
+/// A reply with `count` read calls, each of different lines.
 fn reads(count: usize) -> Reply {
     (1..=count).fold(Reply::new(), |reply, n| {
         reply.call(&format!("c{n}"), "read", json!({"path": "a.txt", "offset": n, "limit": 1}))
@@ -15,7 +15,7 @@ fn reads(count: usize) -> Reply {
 }
 
 #[test]
-fn of_too_many_calls_in_one_reply_the_first_200_are_taken() {
+fn only_the_first_200_calls_of_a_reply_are_run() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(reads(1000));
@@ -43,9 +43,9 @@ fn of_too_many_calls_in_one_reply_the_first_200_are_taken() {
 }
 
 #[test]
-fn a_reply_without_end_is_cut_off_at_its_limit_and_what_came_is_kept() {
+fn an_endless_reply_is_cut_at_16_mb_and_its_text_kept() {
     let server = Server::start();
-    // blanks at the end of a text are not painted
+    // Trailing blanks are not painted.
     server.reply(Reply::said("So far.").on_and_on(&" ".repeat(1 << 20)));
     server.reply(Reply::said("Going on."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));

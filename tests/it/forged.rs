@@ -1,4 +1,4 @@
-//! A stranger's session file, checkpoint log or review record does nothing by itself: it is data.
+//! Session files, checkpoint logs and review records written by a stranger are treated as data.
 
 mod keys;
 mod known;
@@ -13,16 +13,8 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
 
-/// The folder with the project's sessions, which has to exist.
-fn folder(setup: &Setup) -> PathBuf {
-    let all = setup.dir().join("data/caliban/sessions");
-    let mut found = fs::read_dir(all).unwrap().map(|it| it.unwrap().path());
-    found.next().unwrap()
-}
-
-/// A conversation of one turn that is on disk; Neovim has ended.
+/// Saves a conversation of one turn, and ends Neovim.
 fn one_turn(server: &Server, setup: Setup) -> Setup {
     server.reply(Reply::said("Hello to you."));
     let nvim = Nvim::start(&setup);
@@ -32,9 +24,9 @@ fn one_turn(server: &Server, setup: Setup) -> Setup {
     setup
 }
 
-/// Changes the session's file, as a stranger would.
+/// Changes the session file as a stranger could.
 fn forge(setup: &Setup, change: impl FnOnce(&mut Value)) {
-    let path = folder(setup).join("main.json");
+    let path = setup.sessions().join("main.json");
     let mut file: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     change(&mut file);
     fs::write(&path, serde_json::to_vec_pretty(&file).unwrap()).unwrap();

@@ -60,7 +60,7 @@ fn a_patch_changes_and_creates_files() {
 }
 
 #[test]
-fn a_patch_that_fits_in_part_changes_nothing() {
+fn a_patch_that_fits_only_in_part_changes_nothing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", "x\n").config(PATCHING));
     let body = "*** Update File: a.txt\n@@\n-l2\n+L2\n*** Add File: b.txt\n+y\n";
     scene.server.reply(Reply::new().call("e1", "apply_patch", patch(body)));
@@ -84,9 +84,9 @@ fn a_patch_that_fits_in_part_changes_nothing() {
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("x\n"));
 }
 
-/// What other harnesses overwrite, or fail at half way.
+/// Patches that other agents apply in part, or that overwrite a file.
 #[test]
-fn what_a_patch_would_write_over_is_left_alone() {
+fn a_patch_that_would_overwrite_or_cannot_finish_changes_nothing() {
     let files = |it: Setup| {
         it.file("a.txt", nine()).file("b.txt", "x\n").file("dir/c.txt", "y\n").config(PATCHING)
     };
@@ -128,7 +128,7 @@ fn what_a_patch_would_write_over_is_left_alone() {
 }
 
 #[test]
-fn the_model_decides_on_the_tools_and_they_change_with_it_alone() {
+fn the_edit_tools_depend_on_the_model_alone() {
     let server = Server::start();
     for reply in ["One.", "Two.", "Three.", "Four."] {
         server.reply(Reply::said(reply));
@@ -172,7 +172,7 @@ fn a_small_model_writes_whole_files() {
     assert_eq!(tools(&scene.request(1)), "write");
 }
 
-/// A miss whose new text is kept; gives its name.
+/// Has an edit with this new text fail, and returns the name under which Caliban kept the text.
 fn missed(scene: &Scene, new: &str, request: usize) -> String {
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2b", new)])));
     scene.server.reply(Reply::said("Missed."));
@@ -184,7 +184,7 @@ fn missed(scene: &Scene, new: &str, request: usize) -> String {
 }
 
 #[test]
-fn a_new_text_that_missed_need_not_be_sent_again_after_a_restart_either() {
+fn after_a_restart_new_from_still_names_the_text_of_a_failed_edit() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).file("a.txt", nine());
     let nvim = Nvim::start(&setup);
@@ -214,7 +214,7 @@ fn a_new_text_that_missed_need_not_be_sent_again_after_a_restart_either() {
 }
 
 #[test]
-fn a_miss_in_a_file_that_changed_says_so() {
+fn a_failed_edit_says_that_the_file_changed_since_it_was_read() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
@@ -240,7 +240,7 @@ fn a_miss_in_a_file_that_changed_says_so() {
 }
 
 #[test]
-fn how_often_edits_fit_is_counted_and_shown() {
+fn the_health_check_shows_how_often_edits_fitted() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).file("a.txt", nine());
     let scene = Scene { nvim: Nvim::start(&setup), server };
@@ -254,9 +254,9 @@ fn how_often_edits_fit_is_counted_and_shown() {
     assert!(report.contains(told), "no {told:?} in {report}");
 }
 
-/// A call that cannot be read is one that missed; each way of a model to write its edits is counted by itself.
+/// An unreadable call counts as a failed edit.
 #[test]
-fn each_model_and_each_of_its_ways_is_counted_by_itself() {
+fn fitting_edits_are_counted_by_model_and_edit_format() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(PATCHING));
     let none = json!({ "input": "*** Begin Patch\n*** Update File: a.txt\n@@\n-l2\n+L2\n" });
     scene.server.reply(Reply::new().call("e1", "apply_patch", none));

@@ -1,4 +1,4 @@
-//! What the user allows for a session: how far it goes, how it is listed, and how it is taken back.
+//! Permissions for a session: what they cover, how they are listed and revoked.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -22,8 +22,8 @@ fn outside(scene: &Scene) -> PathBuf {
     folder
 }
 
-/// Has the model make this call. If there is a question, it is answered with these keys. Gives the tool's answer, and
-/// whether there was a question.
+/// Has the model make this call, and answers a question, if one comes, with these keys. Returns the tool's answer,
+/// and whether a question came.
 fn call(scene: &Scene, tool: &str, input: Value, keys: &str) -> (String, bool) {
     let n = scene.server.requests().len();
     let (last, id) = (format!("Seen {n}."), format!("c{n}"));
@@ -50,7 +50,7 @@ fn path(of: &std::path::Path) -> Value {
 }
 
 #[test]
-fn a_read_that_is_allowed_for_the_session_covers_this_tool_and_this_path_alone() {
+fn a_read_allowed_for_the_session_covers_one_tool_and_path() {
     let scene = Scene::start(|it| it);
     let folder = outside(&scene);
     let link = scene.nvim.setup.path("link");
@@ -68,7 +68,7 @@ fn a_read_that_is_allowed_for_the_session_covers_this_tool_and_this_path_alone()
     assert!(is_asked(&scene, "read", path(&folder.join("b.txt"))));
     assert!(is_asked(&scene, "list", path(&folder)));
     assert!(is_asked(&scene, "grep", json!({ "pattern": "f", "path": folder.join("a.txt") })));
-    // what was allowed is the path, not the link's name
+    // The permission is for the path, not for the link's name.
     fs::remove_file(&link).unwrap();
     symlink(folder.join("b.txt"), &link).unwrap();
     assert!(is_asked(&scene, "read", json!({ "path": "link" })));
@@ -76,7 +76,7 @@ fn a_read_that_is_allowed_for_the_session_covers_this_tool_and_this_path_alone()
 
 /// One has a byte that is not UTF-8; the name of the other is how that byte is shown.
 #[test]
-fn two_paths_that_could_be_shown_alike_are_allowed_one_by_one() {
+fn allowing_a_path_does_not_allow_one_that_is_shown_alike() {
     let scene = Scene::start(|it| it);
     let folder = outside(&scene);
     for (name, link) in [(&b"x\xff"[..], "bytes"), (&br"x\xff"[..], "letters")] {
@@ -90,7 +90,7 @@ fn two_paths_that_could_be_shown_alike_are_allowed_one_by_one() {
 }
 
 #[test]
-fn what_is_allowed_is_listed_and_what_is_revoked_is_asked_for_again() {
+fn permissions_are_listed_and_a_revoked_one_is_asked_for_again() {
     let scene = Scene::start(|it| it.size(160, 30));
     let folder = outside(&scene);
     let file = folder.join("a.txt");
@@ -109,7 +109,7 @@ fn what_is_allowed_is_listed_and_what_is_revoked_is_asked_for_again() {
     assert!(!scene.nvim.screen().contains("3: "), "{}", scene.nvim.screen());
     scene.nvim.keys("1<CR>");
     scene.nvim.wait_screen("You are asked again before: read may look at");
-    // no request tells what becomes of the file: it may not be read any more
+    // The permission is revoked, so changes of the file are not reported.
     fs::write(&file, "changed\n").unwrap();
     assert!(!scene.told_next().contains("changed"));
     assert!(!is_asked(&scene, "shell", command.clone()));
@@ -122,7 +122,7 @@ fn what_is_allowed_is_listed_and_what_is_revoked_is_asked_for_again() {
 }
 
 #[test]
-fn nothing_is_allowed_any_more_after_a_restart() {
+fn permissions_end_with_a_restart() {
     let scene = Scene::start(|it| it);
     let command = json!({ "command": "echo a" });
     call(&scene, "shell", command.clone(), SESSION);

@@ -23,7 +23,7 @@ const TEAM: &str = "{ ['X-Team'] = 'blue', ['x-pass'] = 'env:TEAM_PASS',
     ['Anthropic-Beta'] = 'some-beta-2026-01-01' }";
 
 #[test]
-fn they_go_along_and_what_a_variable_holds_is_shown_nowhere() {
+fn configured_headers_are_sent_and_their_secrets_shown_nowhere() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "echo [$TEAM_PASS]"})));
     server.reply(Reply::said("Done."));
@@ -50,7 +50,7 @@ fn they_go_along_and_what_a_variable_holds_is_shown_nowhere() {
 }
 
 #[test]
-fn an_error_that_repeats_one_does_not_show_it() {
+fn a_header_value_quoted_by_an_error_is_hidden() {
     let server = Server::start();
     let said = json!({"type": "error", "error": {"type": "invalid_request_error",
         "message": format!("no {PASS} here")}});
@@ -61,7 +61,7 @@ fn an_error_that_repeats_one_does_not_show_it() {
 }
 
 #[test]
-fn one_whose_variable_is_not_set_is_told_and_nothing_is_sent() {
+fn a_header_with_an_unset_variable_stops_the_request() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server, "{ ['x-team'] = 'env:NO_SUCH_TEAM' }"));
     let told = "The header `x-team` for mine cannot be sent: NO_SUCH_TEAM is not set.";
@@ -70,7 +70,7 @@ fn one_whose_variable_is_not_set_is_told_and_nothing_is_sent() {
 }
 
 #[test]
-fn one_that_is_not_the_users_to_set_is_refused_with_its_path() {
+fn setting_the_authorization_header_is_refused() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server, "{ Authorization = 'Bearer x' }"));
     nvim.keys(":Caliban<CR>");

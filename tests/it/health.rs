@@ -20,7 +20,7 @@ fn says(report: &str, words: &str) {
 }
 
 #[test]
-fn a_sound_place_is_called_sound() {
+fn a_working_setup_has_no_errors_or_warnings() {
     let report = report(&Setup::new().headless().env("ANTHROPIC_API_KEY", "key-of-the-test"));
     says(&report, &format!("OK version {}, as the plugin", env!("CARGO_PKG_VERSION")));
     says(&report, "OK no problems");
@@ -42,7 +42,7 @@ fn the_files_of_instructions_are_listed() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn each_problem_of_the_settings_is_named() {
     let config = "{ modle = 'x', model = 'mine/m', system_file = 'not/there', providers = { mine = {
         dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'env:NOT_SET' },
         other = { dialect = 'openai-chat', base_url = 'http://127.0.0.1:9', key = 'sk-secret' } } }";
@@ -56,7 +56,7 @@ fn what_is_wrong_is_named() {
 }
 
 #[test]
-fn a_program_that_is_not_there_or_not_ours_is_an_error() {
+fn a_missing_or_foreign_program_is_an_error() {
     let missing = report(&Setup::new().headless().config("{ bin = '/nowhere/caliban' }"));
     says(&missing, "ERROR caliban: config.bin: /nowhere/caliban is not a program");
     let other = report(&Setup::new().headless().config("{ bin = '/bin/true' }"));

@@ -1,4 +1,4 @@
-//! What the screen says is so: hints name what a key does now, names and words stand whole at every width.
+//! Hints name what a key does now. Names and words are not broken at any width.
 
 use crate::kit::chat::DIALECTS;
 use crate::kit::nvim::Nvim;
@@ -11,7 +11,7 @@ use serde_json::json;
 const SIZES: [(u16, u16); 4] = [(60, 30), (80, 30), (120, 40), (200, 50)];
 
 #[test]
-fn while_a_review_waits_the_hint_says_that_a_message_goes_now() {
+fn during_a_review_the_hint_says_that_a_message_is_sent_at_once() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     nvim.keys(":Caliban<CR>");
@@ -28,7 +28,7 @@ fn while_a_review_waits_the_hint_says_that_a_message_goes_now() {
 }
 
 #[test]
-fn a_restart_takes_back_that_the_program_has_ended() {
+fn a_restart_removes_the_notice_that_the_program_ended() {
     let server = Server::start();
     server.reply(Reply::said("Hello."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -48,7 +48,7 @@ fn a_restart_takes_back_that_the_program_has_ended() {
 }
 
 #[test]
-fn a_thought_that_is_over_says_so_when_it_is_opened_again() {
+fn a_finished_thought_is_titled_thought_after_a_restart() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::new().thinking("Hm.\nSo.").text("Therefore."));
@@ -65,7 +65,7 @@ fn a_thought_that_is_over_says_so_when_it_is_opened_again() {
 }
 
 #[test]
-fn a_thought_that_was_stopped_is_over() {
+fn a_stopped_thought_is_titled_as_finished() {
     let server = Server::start();
     let gate = server.reply(Reply::new().thinking("Hm.\nSo.").gate().text("Therefore."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -96,7 +96,7 @@ fn whole_files(columns: u16, rows: u16) -> Scene {
 }
 
 #[test]
-fn a_renaming_and_a_deletion_are_called_so_at_every_width() {
+fn a_renaming_and_a_deletion_are_named_at_every_width() {
     let scene = whole_files(200, 50);
     let nvim = &scene.nvim;
     for (columns, rows) in SIZES.into_iter().rev().chain(SIZES) {
@@ -112,7 +112,7 @@ fn a_renaming_and_a_deletion_are_called_so_at_every_width() {
 }
 
 #[test]
-fn a_tool_line_is_indented_where_it_goes_on() {
+fn a_wrapped_tool_line_is_indented() {
     for (columns, rows) in SIZES {
         let scene = whole_files(columns, rows);
         scene.nvim.wait_screen("▸ rename");
@@ -129,7 +129,7 @@ fn a_tool_line_is_indented_where_it_goes_on() {
 }
 
 #[test]
-fn a_message_that_ends_the_wait_tells_the_model_of_a_renaming() {
+fn a_message_sent_during_a_review_tells_the_model_of_a_pending_renaming() {
     let scene = whole_files(120, 40);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.lua("require('caliban').ask('and?')", &[]);
@@ -172,7 +172,7 @@ fn breakat(nvim: &Nvim) -> String {
 const DEFAULT: &str = " \t!@*-+;:,./?";
 
 #[test]
-fn a_path_and_a_code_span_stand_whole_in_a_row() {
+fn a_path_and_a_code_span_are_not_broken_over_rows() {
     for (columns, rows) in SIZES {
         let scene = wordy(|it| it.size(columns, rows));
         for word in WORDS {
@@ -183,7 +183,7 @@ fn a_path_and_a_code_span_stand_whole_in_a_row() {
 }
 
 #[test]
-fn how_rows_are_broken_is_put_back_where_no_chat_is_seen() {
+fn breakat_is_restored_when_no_chat_is_visible() {
     let nvim = &wordy(|it| it).nvim;
     nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");
     nvim.keys(":Caliban toggle<CR>");
@@ -195,7 +195,7 @@ fn how_rows_are_broken_is_put_back_where_no_chat_is_seen() {
 }
 
 #[test]
-fn rows_of_a_users_window_are_broken_where_they_were() {
+fn the_users_breakat_applies_in_their_own_windows() {
     let nvim = &wordy(|it| it).nvim;
     nvim.wait(|nvim| breakat(nvim) == "\t ", "rows that break between words");
     nvim.keys("<C-w>h:setlocal linebreak<CR>");
@@ -216,7 +216,7 @@ fn name(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn a_file_has_the_name_that_it_would_have_by_edit() {
+fn files_are_opened_under_the_same_name_as_by_edit() {
     let scene =
         Scene::start(|it| it.file(FROM, nine()).file("src/b.txt", nine()).file("~x", nine()));
     let nvim = &scene.nvim;
@@ -246,7 +246,7 @@ fn a_file_has_the_name_that_it_would_have_by_edit() {
 }
 
 #[test]
-fn the_line_above_a_file_is_seen_after_a_jump_to_its_first_change() {
+fn a_jump_to_the_first_change_shows_the_banner_above_the_file() {
     let lines = (1..=200).fold(String::new(), |text, n| text + &format!("line{n}\n"));
     for (columns, rows) in [(60, 24), (80, 24), (120, 20), (200, 50)] {
         for first in ["line1\n", "line2\n", "line9\n"] {
@@ -276,7 +276,7 @@ fn the_line_above_a_file_is_seen_after_a_jump_to_its_first_change() {
 }
 
 #[test]
-fn a_jump_to_a_file_that_is_to_be_deleted_shows_it_from_its_top() {
+fn a_jump_to_a_file_to_be_deleted_shows_its_first_line() {
     let lines = (1..=200).fold(String::new(), |text, n| text + &format!("line{n}\n"));
     let scene = Scene::start(|it| it.file("a.txt", &lines).size(80, 30));
     scene.nvim.keys(":edit a.txt<CR>G");
@@ -287,9 +287,9 @@ fn a_jump_to_a_file_that_is_to_be_deleted_shows_it_from_its_top() {
     scene.nvim.wait_screen("Caliban deletes this file");
 }
 
-/// What was fitted into wide rows is fitted into narrow ones when it comes to the screen.
+/// The chat is scrolled after a resize.
 #[test]
-fn the_words_beside_a_tool_line_stand_whole_wherever_the_chat_is_scrolled_to() {
+fn the_words_beside_a_tool_line_are_refitted_when_scrolled_to() {
     let path = |n: usize| format!("src/some/folder/{}/name{n}.txt", "deep".repeat(n % 4));
     let scene = Scene::start(|it| (0..60).fold(it.size(200, 40), |it, n| it.file(&path(n), "a\n")));
     let calls = (0..60)
@@ -307,7 +307,7 @@ fn the_words_beside_a_tool_line_stand_whole_wherever_the_chat_is_scrolled_to() {
                 let rows = screen.lines().filter(|it| !it.contains("[-]"));
                 let text = rows.collect::<Vec<_>>().join(" ");
                 let calls = text.split("▸ read").skip(1).collect::<Vec<_>>();
-                // the last call may go on below the screen, and words above it belong to a call that is not seen
+                // The last call may continue below the screen.
                 let shown = &calls[..calls.len().saturating_sub(1)];
                 let is_whole = |it: &&str| {
                     let time = it.split_once(" line · ").map(|it| it.1.split_whitespace());

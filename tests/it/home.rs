@@ -1,29 +1,19 @@
-//! The home folder, where `HOME` is not what it should be.
+//! The home folder if `HOME` is odd or missing.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-
-/// A setup whose program is started by this script.
-fn started_by(setup: Setup, script: &str) -> Setup {
-    let path = setup.dir().join("start");
-    fs::write(&path, format!("#!/usr/bin/env bash\n{script}\n")).unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-    let config = format!("{{ bin = '{}' }}", path.display());
-    setup.config(&config)
-}
 
 /// The question about a file in the user's home folder: it names the file.
 fn asked_of_a_file_at_home(script: &str) -> String {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "read", json!({ "path": "~/.ssh/no-such-key" })));
-    let nvim = Nvim::start(&started_by(Setup::new().anthropic(&server), script));
+    let nvim = Nvim::start(&Setup::new().anthropic(&server).started_by(script));
     nvim.keys(":Caliban<CR>igo<C-s><Esc>");
     nvim.wait_transcript("? Let read look at");
     nvim.wait_question();
@@ -32,7 +22,7 @@ fn asked_of_a_file_at_home(script: &str) -> String {
 }
 
 #[test]
-fn without_a_home_the_users_entry_of_the_system_counts() {
+fn without_home_the_users_passwd_entry_is_used() {
     let entry = "HOME=$(getent passwd \"$(id -u)\" | cut -d: -f6) || HOME=~\nexport HOME\n";
     let expected = asked_of_a_file_at_home(&format!("{entry} exec \"$KIT_BIN\""));
     assert!(expected.contains("outside the project"), "{expected}");
@@ -41,10 +31,10 @@ fn without_a_home_the_users_entry_of_the_system_counts() {
     }
 }
 
-/// Other file systems take no name that is not UTF-8.
+/// File systems of other systems refuse names that are not UTF-8.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_odd_home_holds_what_calibans_folders_are_in() {
+fn folders_are_found_below_a_home_with_an_odd_name() {
     // the value of HOME as the script writes it, and the folder that it means
     let cases: [(&str, &[u8]); 2] = [
         (r#""$PWD/.."$'/h\xff\xfe $(x)'"#, b"h\xff\xfe $(x)"),
@@ -62,7 +52,7 @@ fn an_odd_home_holds_what_calibans_folders_are_in() {
         let config = folder.join(".config/caliban");
         fs::create_dir_all(&config).unwrap();
         fs::write(config.join("AGENTS.md"), "Be kind to whales.").unwrap();
-        let nvim = Nvim::start(&started_by(setup, &script));
+        let nvim = Nvim::start(&setup.started_by(&script));
         server.reply(Reply::said("Fine."));
         nvim.ask("go", "Fine.");
         assert!(server.requests()[0].json.to_string().contains("Be kind to whales."), "{home}");

@@ -23,7 +23,7 @@ fn project() -> Setup {
 }
 
 #[test]
-fn instructions_stand_in_the_system_text_and_those_of_a_folder_join_when_it_is_touched() {
+fn a_folders_instructions_are_sent_when_a_call_first_touches_it() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(Reply::new().call("c1", "read", json!({"path": "src/main.rs"})));
@@ -61,7 +61,7 @@ fn instructions_stand_in_the_system_text_and_those_of_a_folder_join_when_it_is_t
 }
 
 #[test]
-fn a_mention_touches_a_folder_too_and_nothing_is_told_twice() {
+fn a_mention_brings_the_folders_instructions_once() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     server.reply(Reply::said("Two."));
@@ -83,7 +83,7 @@ fn a_mention_touches_a_folder_too_and_nothing_is_told_twice() {
 }
 
 #[test]
-fn a_file_that_changes_is_told_once_and_taken_by_system_new() {
+fn a_changed_instruction_file_is_reported_once_and_read_by_system_new() {
     for dialect in DIALECTS {
         let server = Server::start();
         for text in ["One.", "Two.", "Three.", "Four."] {
@@ -108,7 +108,7 @@ fn a_file_that_changes_is_told_once_and_taken_by_system_new() {
 }
 
 #[test]
-fn a_conversation_that_is_opened_again_keeps_its_instructions_and_says_so() {
+fn a_resumed_conversation_keeps_its_instructions_and_reports_changes() {
     let server = Server::start();
     for text in ["One.", "Two.", "Three."] {
         server.reply(Reply::said(text));
@@ -132,7 +132,7 @@ fn a_conversation_that_is_opened_again_keeps_its_instructions_and_says_so() {
 }
 
 #[test]
-fn the_chat_names_them_and_says_what_was_cut_or_left_out() {
+fn instruction_files_that_were_cut_or_left_out_are_named() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     let setup =
@@ -157,7 +157,7 @@ fn the_chat_names_them_and_says_what_was_cut_or_left_out() {
 }
 
 #[test]
-fn instructions_may_be_turned_off_and_the_empty_chat_names_those_there_are() {
+fn instructions_can_be_turned_off_and_are_named_in_an_empty_chat() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     let off = "{ system = 'Work.', instructions = false }";

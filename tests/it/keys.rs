@@ -1,4 +1,4 @@
-//! Keys that the user gives: asked for, tried, stored, found again; and where no key ever stands.
+//! API keys: how they are asked for, tried, stored and found again, and where they must never appear.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -16,12 +16,12 @@ fn models() -> Reply {
     Reply::raw(200, &[("content-type", "application/json")], list.to_string())
 }
 
-/// No key in the environment, only where the provider is.
+/// A setup with the provider's address and without a key.
 fn setup(server: &Server) -> Setup {
     Setup::new().config("{ probe = false }").env("ANTHROPIC_BASE_URL", &server.url()).size(200, 40)
 }
 
-/// A keyring that keeps one key, back to front.
+/// Adds a fake keyring program that stores one key, reversed.
 fn with_ring(setup: Setup) -> Setup {
     let ring = setup.dir().join("ring");
     std::fs::create_dir_all(&ring).unwrap();
@@ -35,7 +35,7 @@ fn with_ring(setup: Setup) -> Setup {
 
 const ALL: &str = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
 
-/// What stands nowhere in the editor nor on disk but in the file of keys.
+/// Checks that the key is nowhere in the editor, and on disk only in `keys.json`.
 fn search(nvim: &Nvim) {
     let everything =
         "return table.concat({ vim.fn.execute('messages'), vim.fn.execute('history all'),
@@ -62,7 +62,7 @@ fn search(nvim: &Nvim) {
 }
 
 #[test]
-fn a_key_is_asked_for_tried_stored_and_found_again() {
+fn connecting_asks_for_a_key_tries_it_and_stores_it() {
     let server = Server::start();
     server.reply(models());
     server.reply(Reply::said("At last."));
@@ -94,7 +94,7 @@ fn a_key_is_asked_for_tried_stored_and_found_again() {
     nvim.ask("hello", "Still there.");
     search(&nvim);
     nvim.quit_with(":qa!<CR>");
-    // the environment stands before it
+    // The environment takes precedence.
     server.reply(Reply::said("From the environment."));
     let nvim = Nvim::start(&setup.env("ANTHROPIC_API_KEY", "sk-of-the-environment"));
     nvim.ask("hello", "From the environment.");
@@ -103,7 +103,7 @@ fn a_key_is_asked_for_tried_stored_and_found_again() {
 }
 
 #[test]
-fn a_refused_key_is_told_and_not_stored() {
+fn a_key_that_the_provider_refuses_is_not_stored() {
     let server = Server::start();
     let body = json!({"error": {"type": "authentication_error", "message": format!("bad {KEY}")}});
     let refused = Reply::raw(401, &[("content-type", "application/json")], body.to_string());
@@ -120,7 +120,7 @@ fn a_refused_key_is_told_and_not_stored() {
 }
 
 #[test]
-fn the_keyring_is_taken_where_there_is_one_and_no_argument_holds_the_key() {
+fn a_key_goes_to_the_keyring_and_never_into_an_argument() {
     let server = Server::start();
     server.reply(models());
     server.reply(Reply::said("From the ring."));
@@ -199,7 +199,7 @@ fn a_command_of_the_model_has_no_key_in_its_environment() {
 }
 
 #[test]
-fn a_key_of_a_command_that_was_pasted_is_not_shown_in_the_request() {
+fn a_pasted_key_from_a_key_command_is_hidden_in_the_request() {
     let server = Server::start();
     server.reply(Reply::said("Do not show it."));
     let config = format!(
@@ -217,7 +217,7 @@ fn a_key_of_a_command_that_was_pasted_is_not_shown_in_the_request() {
 
 /// A key command that hangs, as one that waits for a password does, is not run to show a request.
 #[test]
-fn a_request_is_shown_without_running_a_key_command() {
+fn showing_the_request_runs_no_key_command() {
     let server = Server::start();
     server.reply(Reply::said("Hi."));
     let config = format!(
@@ -233,9 +233,9 @@ fn a_request_is_shown_without_running_a_key_command() {
     assert_eq!(nvim.setup.on_disk("runs").as_deref(), Some("run\n"));
 }
 
-/// Wherever a key that was given is kept: pasted into a prompt, it is not shown.
+/// In the keyring, and in `keys.json`.
 #[test]
-fn a_stored_key_that_was_pasted_is_not_shown_in_the_request() {
+fn a_pasted_stored_key_is_hidden_in_the_request() {
     for in_ring in [true, false] {
         let server = Server::start();
         server.reply(models());
@@ -260,9 +260,8 @@ fn a_stored_key_that_was_pasted_is_not_shown_in_the_request() {
     }
 }
 
-/// A warning about keys has no place over the composer any more once there is one.
 #[test]
-fn what_was_said_of_a_missing_key_goes_when_one_is_given() {
+fn the_missing_key_warning_goes_once_a_key_is_given() {
     let server = Server::start();
     server.reply(models());
     let nvim = Nvim::start(&setup(&server));

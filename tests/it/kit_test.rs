@@ -1,4 +1,4 @@
-//! The kit's own tests: Neovim's driver here, the model server in the files beside.
+//! Tests of the test kit: Neovim's driver here, the model server in the files of `kit_test/`.
 
 mod gemini;
 mod ollama;
@@ -11,7 +11,7 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
-/// The whole way, as an example to write others by.
+/// An example for new tests: from the keys through the program to the server and back to the screen.
 #[test]
 fn a_question_is_answered_in_the_chat() {
     let server = Server::start();
@@ -31,7 +31,7 @@ fn a_question_is_answered_in_the_chat() {
 }
 
 #[test]
-fn what_is_typed_is_on_the_screen() {
+fn typed_keys_reach_the_buffer_and_the_screen() {
     let nvim = Nvim::start(&Setup::new().file("a.txt", "one\ntwo\n"));
     nvim.keys(":edit a.txt<CR>Ahello<Esc>");
     nvim.wait_screen("onehello");
@@ -41,7 +41,7 @@ fn what_is_typed_is_on_the_screen() {
 }
 
 #[test]
-fn a_blocked_neovim_is_told_from_a_busy_one() {
+fn is_blocked_is_true_while_neovim_waits_for_a_key() {
     let nvim = Nvim::start(&Setup::new());
     nvim.keys("ione two<Esc>0");
     assert!(!nvim.is_blocked());
@@ -54,7 +54,7 @@ fn a_blocked_neovim_is_told_from_a_busy_one() {
 }
 
 #[test]
-fn a_failure_tells_what_the_screen_showed() {
+fn a_failed_call_panics_with_the_screen() {
     let nvim = Nvim::start(&Setup::new());
     nvim.keys("ione two<Esc>0f");
     let asked = std::panic::AssertUnwindSafe(|| nvim.lua("return 1", &[]));
@@ -64,7 +64,7 @@ fn a_failure_tells_what_the_screen_showed() {
 }
 
 #[test]
-fn the_screen_names_its_colours() {
+fn the_screen_names_highlight_groups() {
     let setup = Setup::new().before("vim.api.nvim_set_hl(0, 'CalibanAdd', { link = 'DiffAdd' })");
     let nvim = Nvim::start(&setup);
     nvim.keys("iwärme 漢字 end<Esc>");
@@ -82,7 +82,7 @@ fn the_screen_names_its_colours() {
 }
 
 #[test]
-fn scrolling_keeps_the_screen_true() {
+fn the_screen_stays_right_after_scrolling() {
     let lines: Vec<String> = (1..=200).map(|n| format!("line {n}")).collect();
     let nvim = Nvim::start(&Setup::new().file("long.txt", lines.join("\n")).size(60, 12));
     nvim.keys(":edit long.txt<CR>");
@@ -99,7 +99,7 @@ fn scrolling_keeps_the_screen_true() {
 }
 
 #[test]
-fn a_second_start_finds_the_same_home_and_no_process_is_left() {
+fn a_second_start_finds_the_same_home_and_no_process_survives() {
     let setup = Setup::new();
     let nvim = Nvim::start(&setup);
     nvim.lua("vim.fn.writefile({ 'kept' }, vim.fn.stdpath('data') .. '.txt')", &[]);
@@ -113,7 +113,7 @@ fn a_second_start_finds_the_same_home_and_no_process_is_left() {
 }
 
 #[test]
-fn the_environment_is_the_tests_own() {
+fn neovim_gets_only_the_tests_environment() {
     let setup = Setup::new().env("OPENAI_API_KEY", "k").config("{ mode = 'ask' }").headless();
     let nvim = Nvim::start(&setup);
     let names = nvim.lua_json("return vim.tbl_keys(vim.fn.environ())");

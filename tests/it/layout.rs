@@ -70,7 +70,7 @@ fn a_chat_below_the_code_keeps_its_share_of_the_screen() {
 }
 
 #[test]
-fn the_width_that_the_user_gave_the_chat_is_its_share_from_then_on() {
+fn a_width_set_by_the_user_becomes_the_chats_share() {
     let nvim = opened(200, 40);
     nvim.keys("<C-w>50|");
     nvim.resize(100, 40);
@@ -80,7 +80,7 @@ fn the_width_that_the_user_gave_the_chat_is_its_share_from_then_on() {
 }
 
 #[test]
-fn the_line_above_the_chat_is_made_for_its_new_width() {
+fn the_chats_winbar_is_fitted_to_a_new_width() {
     let server = Server::start();
     server.reply(Reply::said("Hello.").usage(1200, 300));
     let nvim = Nvim::start(&Setup::new().anthropic(&server).size(200, 40));

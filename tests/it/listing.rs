@@ -23,7 +23,7 @@ const CHOOSE: &str = "
     end";
 
 #[test]
-fn models_are_listed_by_their_providers_and_one_that_fails_is_a_line() {
+fn a_provider_that_fails_to_list_models_becomes_one_entry() {
     let (first, second) = (Server::start(), Server::start());
     first.reply(list(&["claude-opus-5", "claude-sonnet-4-5", "claude-new"]));
     second.reply(Reply::error(500));
@@ -59,7 +59,7 @@ fn models_are_listed_by_their_providers_and_one_that_fails_is_a_line() {
 }
 
 #[test]
-fn with_no_provider_at_all_the_next_step_is_told() {
+fn listing_models_without_a_provider_says_what_to_do() {
     let nvim = Nvim::start(&Setup::new().config("{ probe = false }"));
     nvim.keys(":Caliban<CR>:Caliban model<CR>");
     nvim.wait_screen("No provider has a key yet. :Caliban connect asks for one.");

@@ -1,5 +1,5 @@
-//! Against a real server, llama.cpp's, with a small base model that babbles: what must hold whatever it says.
-//! `make test-live` lays both out and runs these.
+//! Tests against a real llama.cpp server with a small base model, whose text is random. `make test-live` fetches both
+//! and runs these tests.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::setup::Setup;
@@ -42,7 +42,7 @@ impl Llama {
             .spawn()
             .unwrap();
         let llama = Llama { child, address };
-        // It loads the model first; the test run's own limit is the end of a server that never comes.
+        // The server loads the model first. If it never answers, the limit of the test run ends the wait.
         while !llama.get("/health").is_some_and(|said| said.contains("\"ok\"")) {
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -62,7 +62,7 @@ impl Llama {
         self.get("/slots").is_some_and(|said| said.contains("\"is_processing\":false"))
     }
 
-    /// A Neovim that speaks this dialect to it; replies are cut at so many tokens.
+    /// A Neovim that uses the server in this dialect, with replies of at most `max_output` tokens.
     fn nvim(&self, (dialect, base): (&str, &str), max_output: u32) -> Nvim {
         let setup = Setup::new().file("a.txt", "one\ntwo\n").config(&format!(
             "{{ model = 'live/gemma', max_output = {max_output}, providers = {{ live = {{ \

@@ -14,7 +14,7 @@ fn log(setup: &Setup, name: &str) -> PathBuf {
     setup.dir().join("cache/caliban").join(name)
 }
 
-/// A log of so many bytes, which an earlier program has written.
+/// Writes a log of `size` bytes, as of an earlier program.
 fn filled(setup: Setup, size: usize) -> Setup {
     fs::create_dir_all(setup.dir().join("cache/caliban")).unwrap();
     let lines = "x".repeat(99) + "\n";
@@ -47,7 +47,7 @@ fn a_full_log_rolls_and_stays_within_ten_megabytes() {
 }
 
 #[test]
-fn two_neovims_write_one_log_and_each_sees_it_roll() {
+fn two_neovims_share_one_log_that_rolls_over() {
     let server = Server::start();
     let setup = filled(Setup::new().anthropic(&server), 4_999_800);
     let first = Nvim::start(&setup);
@@ -72,16 +72,13 @@ fn two_neovims_write_one_log_and_each_sees_it_roll() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_costs_lines_of_the_log_and_nothing_else() {
+fn a_full_disk_loses_log_lines_and_nothing_else() {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let server = Server::start();
     let setup = filled(Setup::new().anthropic(&server), 1_000);
     // The program's files may have 1024 bytes: 24 are left for the log.
-    let start = setup.dir().join("start");
-    let script = "#!/usr/bin/env bash\ntrap '' XFSZ\nulimit -S -f 1\nexec \"$KIT_BIN\"\n";
-    fs::write(&start, script).unwrap();
-    fs::set_permissions(&start, Permissions::from_mode(0o755)).unwrap();
-    let nvim = Nvim::start(&setup.config(&format!("{{ bin = '{}' }}", start.display())));
+    let script = "trap '' XFSZ\nulimit -S -f 1\nexec \"$KIT_BIN\"";
+    let nvim = Nvim::start(&setup.started_by(script));
     server.reply(Reply::said("Fine."));
     nvim.ask("one", "Fine.");
     // of a line that is written at this moment a part may be there

@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 /// Bytes of a line of the transcript.
 const MOST: usize = 8192;
 
-/// A line of so many bytes whose characters have one to four bytes, and which has no blank at its end.
+/// A line of this many bytes, with characters of one to four bytes and no trailing blank.
 fn line(bytes: usize) -> String {
     let mut line: String = "aé€𝄞 ".chars().cycle().take(bytes / 2).collect();
     while line.len() + 4 > bytes {
@@ -36,7 +36,7 @@ fn register(nvim: &Nvim, name: &str) -> String {
 }
 
 #[test]
-fn a_very_long_line_is_shown_in_several_and_is_whole_in_the_conversation_and_its_export() {
+fn a_very_long_line_is_split_in_the_chat_and_whole_in_the_export() {
     let server = Server::start();
     let long = line(3 * MOST + 500);
     server.reply(Reply::said(&format!("Here:\n{long}\nThat was it.")));
@@ -73,7 +73,7 @@ fn a_very_long_line_is_shown_in_several_and_is_whole_in_the_conversation_and_its
 }
 
 #[test]
-fn what_is_yanked_of_a_very_long_line_is_whole() {
+fn yanking_a_split_line_copies_all_of_it() {
     let server = Server::start();
     let long = line(3 * MOST + 500);
     let code = line(2 * MOST);
@@ -103,7 +103,7 @@ fn what_is_yanked_of_a_very_long_line_is_whole() {
 }
 
 #[test]
-fn what_is_yanked_into_the_clipboard_is_whole_too() {
+fn yanking_a_split_line_to_the_clipboard_copies_all_of_it() {
     let server = Server::start();
     let long = line(2 * MOST);
     server.reply(Reply::said(&format!("{long}\nThat was it.")));

@@ -1,4 +1,4 @@
-//! What a turn looks like, what survives rough handling, and what a user who is elsewhere is told.
+//! The look of a turn, windows and buffers that the user closes, and notifications while the chat is hidden.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -8,7 +8,7 @@ use expect_test::expect;
 use serde_json::json;
 
 #[test]
-fn a_turn_that_waits_for_the_user_shows_all_its_parts() {
+fn a_waiting_turn_shows_all_its_parts() {
     let server = Server::start();
     server.reply(all_parts());
     let setup = Setup::new().file("src/a.rs", "fn old() {}\n\n").anthropic(&server).size(130, 34);
@@ -18,7 +18,7 @@ fn a_turn_that_waits_for_the_user_shows_all_its_parts() {
     nvim.wait_question();
     nvim.keys("also the docs,<CR>please<C-s>");
     let shown = |nvim: &Nvim| {
-        // 0.12's status line marks what cannot be modified
+        // Neovim 0.12 marks nomodifiable buffers in the status line.
         let screen = nvim.screen().replace(" [-]", "    ");
         let rows = screen.lines().map(|row| row.chars().skip(69).collect::<String>());
         rows.map(|row| timeless(row.trim_end())).collect::<Vec<_>>().join("\n")
@@ -88,7 +88,7 @@ fn timeless(row: &str) -> String {
 }
 
 #[test]
-fn markdown_has_its_colours_wherever_it_is_shown() {
+fn markdown_is_highlighted_in_every_window() {
     let server = Server::start();
     let text = "# Title\n\nSay `x` in **bold**.\n\n```lua\nlocal a = 1\n```\n\nThe end.";
     server.reply(Reply::new().thinking("Hm.\nSo.").text(text));
@@ -182,7 +182,7 @@ fn wiped_buffers_come_back_and_the_turn_goes_on() {
 }
 
 #[test]
-fn only_closing_the_other_windows_and_leaving_the_chat_alone_is_no_trouble() {
+fn the_chat_survives_as_the_only_window() {
     let server = Server::start();
     let gate = server.reply(Reply::chunks(["one ", "two"]));
     let nvim = Nvim::start(&Setup::new().file("a.rs", "a\n").anthropic(&server));
@@ -200,7 +200,7 @@ fn only_closing_the_other_windows_and_leaving_the_chat_alone_is_no_trouble() {
 }
 
 #[test]
-fn a_transcript_that_was_closed_comes_back_above_its_composer() {
+fn a_closed_transcript_is_reopened_above_its_composer() {
     for keys in ["<C-w>k:bwipeout!<CR>", "<C-w>j:only<CR>", "<C-w>k:q<CR>"] {
         let server = Server::start();
         server.reply(Reply::said("Here."));
@@ -223,7 +223,7 @@ fn a_transcript_that_was_closed_comes_back_above_its_composer() {
 }
 
 #[test]
-fn a_conversation_that_is_opened_again_shows_what_it_showed() {
+fn a_reopened_conversation_looks_the_same() {
     let server = Server::start();
     server.reply(Reply::new().text("Half").gate());
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -241,7 +241,7 @@ fn a_conversation_that_is_opened_again_shows_what_it_showed() {
 }
 
 #[test]
-fn a_user_who_is_elsewhere_is_told_that_they_are_needed_and_that_it_has_finished() {
+fn a_hidden_chat_notifies_of_a_question_and_of_the_end() {
     let server = Server::start();
     let call = Reply::new().gate().call("c1", "shell", json!({"command": "true"}));
     let (question, end) = (server.reply(call), server.reply(Reply::new().gate().text("Over.")));
@@ -269,7 +269,7 @@ fn an_unknown_subcommand_names_the_nearest_and_subcommands_complete() {
 }
 
 #[test]
-fn steering_and_stopping_by_command_and_nothing_to_send() {
+fn the_command_steers_and_stops_and_sends_no_empty_message() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("Looking. ").gate().call(
         "c1",

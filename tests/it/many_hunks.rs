@@ -16,7 +16,7 @@ fn text(word: &str) -> String {
 }
 
 #[test]
-fn two_thousand_edits_of_one_call_are_listed_accepted_and_told() {
+fn two_thousand_edits_of_one_call_can_be_accepted_at_once() {
     let server = Server::start();
     let edit = |n: usize| json!({ "old": format!("compute({n})"), "new": format!("measure({n})") });
     let edits: Vec<_> = (0..LINES).step_by(EVERY).map(edit).collect();

@@ -14,7 +14,7 @@ fn start() -> (Server, Nvim) {
     (server, nvim)
 }
 
-/// The message comes back with this warning, and goes when it is sent again.
+/// Checks that the message is given back with this warning, and is sent when the user sends it again.
 #[track_caller]
 fn check_given_back(prompt: &str, warning: &str) {
     let (server, nvim) = start();
@@ -28,7 +28,7 @@ fn check_given_back(prompt: &str, warning: &str) {
 }
 
 #[test]
-fn an_unknown_word_is_a_warning_before_sending_and_nothing_is_lost() {
+fn a_prompt_mentioning_an_unknown_word_is_given_back_with_a_reason() {
     check_given_back(
         "what is wrong in @buffer here",
         "! `@buffer` names no file. Nothing was sent",
@@ -42,12 +42,12 @@ fn an_unknown_word_is_a_warning_before_sending_and_nothing_is_lost() {
 }
 
 #[test]
-fn of_many_unknown_words_the_first_are_told_above_the_beginning_of_the_message() {
+fn only_the_first_of_many_unknown_mentions_are_named() {
     let words: Vec<String> = (0..1000).map(|n| format!("@w{n}")).collect();
     check_given_back(&words.join("\n"), "And 995 more.");
 }
 
-/// The message goes at once, with nothing beside it.
+/// Checks that the message is sent at once, without a context block.
 #[track_caller]
 fn check_sent(prompt: &str) {
     let (server, nvim) = start();
@@ -59,7 +59,7 @@ fn check_sent(prompt: &str) {
 }
 
 #[test]
-fn an_address_a_decorator_and_code_are_no_mentions() {
+fn addresses_decorators_and_code_are_not_mentions() {
     check_sent("write to <me@example.com> or @me@example.social");
     check_sent("is @Override missing, or @property?");
     check_sent("@app.route(\"/\")\ndef index():\n    pass");
@@ -69,7 +69,7 @@ fn an_address_a_decorator_and_code_are_no_mentions() {
 }
 
 #[test]
-fn a_word_that_names_a_file_brings_it_along() {
+fn a_mention_of_a_bare_file_name_sends_the_file() {
     let (server, nvim) = start();
     nvim.ask("see @Makefile", "Seen.");
     let said = server.requests()[0].last_user_text();

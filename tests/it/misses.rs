@@ -1,4 +1,4 @@
-//! What a model hears of edits that do not fit, and of the order in which they do: all of it in the next request.
+//! Edits that do not fit: what the model is told, and the order in which edits apply.
 
 use super::review::scene::{Scene, edit, nine, write};
 use crate::kit::nvim::Nvim;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
-/// Each call is the only one of its reply and changes nothing; what it is told.
+/// Makes each call in a reply of its own, checks that it changes nothing, and returns the answers.
 fn told(setup: impl FnOnce(Setup) -> Setup, calls: &[(&str, Value)]) -> String {
     let scene = Scene::start(setup);
     for (tool, input) in calls {
@@ -23,7 +23,7 @@ fn told(setup: impl FnOnce(Setup) -> Setup, calls: &[(&str, Value)]) -> String {
 }
 
 #[test]
-fn every_site_of_an_ambiguous_text_is_listed_ten_at_most() {
+fn an_ambiguous_match_lists_at_most_ten_sites() {
     let many = "x\ny\n".repeat(11);
     let all = edit("a.txt", &[("l3", "L3"), ("l", "L")]);
     let calls = [
@@ -62,7 +62,7 @@ fn every_site_of_an_ambiguous_text_is_listed_ten_at_most() {
 }
 
 #[test]
-fn the_likely_cause_of_a_miss_is_named() {
+fn a_failed_match_names_its_likely_cause() {
     let calls = [
         ("edit", edit("a.txt", &[("l2\\nl3", "x")])),
         ("edit", edit("a.txt", &[("    go()\n    stop(now)", "x")])),
@@ -90,7 +90,7 @@ fn the_likely_cause_of_a_miss_is_named() {
 }
 
 #[test]
-fn what_stands_for_text_that_was_left_out_is_refused() {
+fn a_placeholder_for_left_out_code_is_refused() {
     let calls = [
         ("edit", edit("a.txt", &[("l2", "L2\n// ... rest of the code unchanged ...")])),
         ("write", write("b.txt", "one\n# ... existing code ...\n")),
@@ -103,7 +103,7 @@ fn what_stands_for_text_that_was_left_out_is_refused() {
 }
 
 #[test]
-fn edits_of_a_call_apply_each_to_the_result_of_the_one_before() {
+fn each_edit_of_a_call_applies_to_the_result_of_the_one_before() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let edits = json!({ "path": "a.txt", "edits": [
         { "old": "l2", "new": "two" },
@@ -120,7 +120,7 @@ fn edits_of_a_call_apply_each_to_the_result_of_the_one_before() {
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace('l', "k").replace("k9", "nine")));
 }
 
-/// The model has read `a.txt`; then this is done, and it writes the file.
+/// Has the model read `a.txt`, runs `then`, and has the model write the file.
 fn written(open: bool, then: impl FnOnce(&Nvim)) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(if open { ":edit a.txt<CR>" } else { "" });
@@ -139,7 +139,7 @@ fn dated(nvim: &Nvim, time: SystemTime) {
 }
 
 #[test]
-fn a_file_is_stale_by_its_text_and_not_by_its_time() {
+fn a_file_is_stale_by_its_text_not_by_its_time() {
     let later = SystemTime::now() + Duration::from_secs(100);
     let same: [&dyn Fn(&Nvim); 3] = [
         &|nvim| dated(nvim, later),
@@ -159,7 +159,7 @@ fn a_file_is_stale_by_its_text_and_not_by_its_time() {
             assert_eq!(scene.on_disk("a.txt").as_deref(), Some("x\n"));
         }
     }
-    // as long as before, and of the same time
+    // Another text of the same length, with the same modification time.
     for open in [true, false] {
         let scene = written(open, |nvim| {
             let time = fs::metadata(nvim.setup.path("a.txt")).unwrap().modified().unwrap();
@@ -174,7 +174,7 @@ fn a_file_is_stale_by_its_text_and_not_by_its_time() {
 }
 
 #[test]
-fn a_whole_text_that_may_not_be_written_yet_need_not_be_sent_again() {
+fn a_refused_write_can_be_repeated_by_name_without_its_text() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let text = "a line of it\n".repeat(20);
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", &text)));

@@ -26,7 +26,7 @@ fn check(reply: impl Fn() -> Reply, expected: Expect) {
         let sentence = transcript.split("! ").nth(1).unwrap().trim().to_owned();
         assert!(!sentence.contains('\n'), "one line: {sentence}");
         assert_eq!(nvim.hl_of("! ").first().map(String::as_str), Some("CalibanError"));
-        // what was typed is in the chat and in the history, and the conversation can go on
+        // The prompt is in the chat and in the history, and the conversation can go on.
         nvim.keys("<Up>");
         assert_eq!(nvim.composer(), "one");
         nvim.keys("<C-s>");
@@ -39,7 +39,7 @@ fn check(reply: impl Fn() -> Reply, expected: Expect) {
 }
 
 #[test]
-fn a_failure_is_one_sentence_with_its_cause_and_the_next_step() {
+fn an_error_is_one_sentence_with_its_cause_and_the_next_step() {
     check(
         || Reply::error(401),
         expect!["PROVIDER refused the key: “invalid x-api-key”. Check the key, then send again."],
@@ -105,7 +105,7 @@ fn check_retried(reply: impl Fn() -> Reply, expected: Expect) {
 }
 
 #[test]
-fn a_passing_failure_is_tried_again_and_counted_down_and_r_does_not_wait() {
+fn a_temporary_error_is_retried_after_a_countdown_that_r_ends() {
     check_retried(
         || Reply::error(429).header("retry-after", "60"),
         expect![[r#"
@@ -123,7 +123,7 @@ fn a_passing_failure_is_tried_again_and_counted_down_and_r_does_not_wait() {
 }
 
 #[test]
-fn what_broke_off_in_the_stream_is_taken_back_and_asked_for_again() {
+fn a_reply_that_breaks_off_is_discarded_and_requested_again() {
     for dialect in DIALECTS {
         for broken in [
             Reply::new().text("Half").stream_error("overloaded_error", "Overloaded"),
@@ -141,7 +141,7 @@ fn what_broke_off_in_the_stream_is_taken_back_and_asked_for_again() {
 }
 
 #[test]
-fn the_rest_before_a_retry_can_be_stopped() {
+fn the_pause_before_a_retry_can_be_stopped() {
     let server = Server::start();
     server.reply(Reply::error(429).header("retry-after", "60"));
     server.reply(Reply::said("Fine."));
@@ -187,7 +187,7 @@ fn a_server_that_hangs_or_never_ends_can_be_stopped() {
 }
 
 #[test]
-fn no_connection_and_no_key_are_told_with_the_next_step() {
+fn a_missing_connection_or_key_is_reported_with_the_next_step() {
     // a port that a connection has: nothing listens there, and no other test is given it meanwhile
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let held = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -215,7 +215,7 @@ fn no_connection_and_no_key_are_told_with_the_next_step() {
 }
 
 #[test]
-fn a_provider_of_the_users_own_answers_with_its_key_from_the_environment_or_a_command() {
+fn a_custom_provider_takes_its_key_from_a_variable_or_a_command() {
     for (key, header) in
         [("env:MY_KEY", "Bearer secret-of-mine"), ("cmd:echo from; echo not", "Bearer from")]
     {
@@ -261,7 +261,7 @@ fn with_nothing_configured_the_first_key_in_the_environment_decides() {
     assert_eq!(first.requests()[0].json["model"], newest);
     assert_eq!(first.requests()[0].header("x-api-key"), Some(KEY));
     assert!(second.requests().is_empty());
-    // CALIBAN_MODEL stands before the order of the keys, the configuration before both
+    // `CALIBAN_MODEL` takes precedence over the order of the keys, and the configuration over both.
     second.reply(Reply::said("I am the second."));
     let nvim = Nvim::start(
         &Setup::new().openai(&second).anthropic(&first).env("CALIBAN_MODEL", "openai/gpt-4o"),
@@ -276,7 +276,7 @@ fn with_nothing_configured_the_first_key_in_the_environment_decides() {
 }
 
 #[test]
-fn ollama_is_found_at_its_variable_and_recognised_by_the_shape_of_its_answer() {
+fn ollama_is_found_by_ollama_host_and_the_shape_of_its_answer() {
     let server = Server::start().without_key();
     let tags = json!({"models": [{"name": "nomic-embed-text"}, {"name": "qwen3:8b"}]}).to_string();
     server.reply(Reply::raw(200, &[("content-type", "application/json")], tags));
@@ -294,7 +294,7 @@ fn ollama_is_found_at_its_variable_and_recognised_by_the_shape_of_its_answer() {
 }
 
 #[test]
-fn the_model_can_be_changed_in_mid_conversation_also_to_another_dialect() {
+fn the_model_can_be_changed_in_a_conversation_across_dialects() {
     let server = Server::start();
     server.reply(Reply::new().thinking("Hm.").text("One. ").call(
         "c1",
@@ -381,7 +381,7 @@ fn the_debug_log_is_written_only_when_asked_for() {
 }
 
 #[test]
-fn the_tour_begins_where_there_is_no_model_and_proposes_its_edit() {
+fn without_a_model_the_tour_begins_and_proposes_its_edit() {
     let setup = Setup::new().config("{ probe = false }").file(
         "greet.py",
         std::fs::read(crate::kit::root().join("examples/sample/greet.py")).unwrap(),

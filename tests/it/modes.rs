@@ -9,7 +9,7 @@ use crate::review::scene::{Scene, edit, nine, write};
 use expect_test::expect;
 use serde_json::json;
 
-/// The mode that scripts are told, once it is this one.
+/// Waits until `state()` reports this mode.
 fn wait_mode(nvim: &Nvim, mode: &str) {
     let now = |nvim: &Nvim| nvim.lua_str("return require('caliban').state().mode");
     nvim.wait(|nvim| now(nvim) == mode, &format!("the mode {mode}"));
@@ -25,7 +25,7 @@ fn everything() -> Reply {
 }
 
 #[test]
-fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
+fn plan_mode_allows_reads_alone_in_every_dialect() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(everything());
@@ -66,9 +66,8 @@ fn plan_mode_reads_and_refuses_the_rest_in_every_dialect() {
         and now?"#]].assert_eq(common(&told));
 }
 
-/// A call that waits when the mode changes is treated as the new one wants it, and its question goes.
 #[test]
-fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
+fn a_mode_switched_during_a_turn_applies_to_waiting_calls() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let two = Reply::new().call("c1", "shell", json!({"command": "touch c.txt"})).call(
         "c2",
@@ -93,10 +92,9 @@ fn a_switch_in_mid_turn_holds_from_the_next_call_on() {
         </notice>"#]].assert_eq(&scene.request(2).outline());
 }
 
-/// The mode is the session's: it stands in its file, and is there after a new start of the editor. A new session has
-/// the settings' mode, and its model hears of it.
+/// A new session begins in the mode of the settings.
 #[test]
-fn a_session_keeps_its_mode() {
+fn a_session_keeps_its_mode_over_a_restart() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
@@ -129,7 +127,7 @@ fn a_new_session_begins_in_the_settings_mode() {
     nvim.ask("one", "One.");
     assert!(server.requests()[0].last_user_text().contains("The user chose plan mode"));
     assert_eq!(nvim.lua_str("return require('caliban').status()"), "caliban: plan · idle");
-    // cleared, it goes on in its mode, and says so again
+    // After `/clear` the mode stays, and the model is told again.
     nvim.lua("require('caliban').ask('/clear')", &[]);
     nvim.wait(|nvim| !nvim.transcript().contains("One."), "an empty chat");
     nvim.ask("two", "Two.");
@@ -173,9 +171,8 @@ fn the_mode_is_chosen_by_command_key_list_and_slash() {
     assert_eq!(server.requests().len(), 1);
 }
 
-/// With the chat out of sight a line says so.
 #[test]
-fn a_mode_that_changes_out_of_sight_is_told() {
+fn a_mode_changed_with_the_chat_closed_is_notified() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>");

@@ -36,7 +36,7 @@ fn calls(tool: &str, arguments: impl Fn(&str) -> serde_json::Value) -> Reply {
 }
 
 #[test]
-fn a_name_that_is_written_edited_and_deleted_runs_nothing() {
+fn writing_editing_and_deleting_a_hostile_name_runs_nothing() {
     let scene = Scene::start(|it| it);
     scene.ask(calls("write", |name| write(name, "one\ntwo\n")));
     scene.wait_pending(RUNS.len());
@@ -62,9 +62,8 @@ fn a_name_that_is_written_edited_and_deleted_runs_nothing() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// Plan mode only reads, and so must not run anything either.
 #[test]
-fn a_name_that_is_read_or_asked_about_in_plan_mode_runs_nothing() {
+fn reading_a_hostile_name_in_plan_mode_runs_nothing() {
     let scene = Scene::start(|it| with_names(it, b"caf\xe9\n").config("{ mode = 'plan' }"));
     let hover = |name: &str| json!({ "path": name, "line": 1, "symbol": "caf" });
     scene.ask(calls("read", |name| json!({ "path": name })));
@@ -97,7 +96,7 @@ fn a_file_that_is_read_runs_no_autocommand() {
 }
 
 #[test]
-fn a_name_under_review_runs_nothing_when_neovim_starts_again() {
+fn reopening_the_review_of_a_hostile_name_runs_nothing() {
     let scene = Scene::start(|it| with_names(it, "one\ntwo\n"));
     scene.ask(calls("edit", |name| edit(name, &[("two", "TWO")])));
     scene.wait_pending(RUNS.len());
@@ -117,9 +116,8 @@ fn a_name_under_review_runs_nothing_when_neovim_starts_again() {
     nothing_ran(&setup);
 }
 
-/// A folder with a command for its name is a project like any other.
 #[test]
-fn a_project_of_such_a_name_runs_nothing_and_finds_its_conversations() {
+fn a_project_in_a_folder_with_a_hostile_name_runs_nothing() {
     let folder = "`touch PWN`$HOME%#*[a]";
     let scene = Scene::start(|it| {
         it.file(&format!("{folder}/.git/HEAD"), "").file(&format!("{folder}/a.txt"), nine())
@@ -144,9 +142,8 @@ fn a_project_of_such_a_name_runs_nothing_and_finds_its_conversations() {
     nothing_ran(&scene.nvim.setup);
 }
 
-/// The names that `gf` and a completed path may lead to.
 #[test]
-fn a_name_in_the_chat_is_opened_as_it_stands_there() {
+fn gf_in_the_chat_opens_a_hostile_name_literally() {
     let name = "$HOME#%,-=~+a.txt";
     let scene = Scene::start(|it| it.file(name, "the right one\n"));
     scene.ask_until(Reply::said(&format!("Look at {name}:1")), "Look at");
@@ -158,7 +155,7 @@ fn a_name_in_the_chat_is_opened_as_it_stands_there() {
 }
 
 #[test]
-fn a_path_is_completed_from_the_folder_and_no_newline_comes_into_the_command() {
+fn completing_a_hostile_path_puts_no_newline_into_the_command() {
     let scene = Scene::start(|it| with_names(it, "").file("plain.md", "").file("in/b.md", ""));
     let complete = |lead: &str| {
         scene
@@ -178,7 +175,7 @@ fn a_path_is_completed_from_the_folder_and_no_newline_comes_into_the_command() {
 
 /// A title is shown above the window of a rewind, in an option where `%` begins an item.
 #[test]
-fn a_title_above_a_window_is_no_expression() {
+fn a_title_in_a_winbar_is_not_evaluated() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));
     scene.server.reply(Reply::said("I see."));
@@ -193,7 +190,7 @@ fn a_title_above_a_window_is_no_expression() {
 
 /// Caliban itself runs a `:w other` during a review. The other name must not become a part of a command.
 #[test]
-fn a_copy_that_is_written_during_a_review_goes_to_its_very_name() {
+fn a_write_to_a_hostile_name_during_a_review_uses_it_literally() {
     let scene = Scene::two_hunks(|it| it);
     let name = "b|!touch PWN\n`touch PWN`%#";
     scene.nvim.lua(

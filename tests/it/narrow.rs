@@ -1,11 +1,11 @@
-//! On a narrow screen no message of ours waits for a key: it is cut to its line, and `:messages` has the whole.
+//! On a narrow screen no message waits for a key: it is cut to one line, and is whole in `:messages`.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use crate::review::scene::Scene;
 
-/// Types this, and the message is there in both forms.
+/// Types keys, and checks that the message is cut on the screen and whole in `:messages`.
 #[track_caller]
 fn check(nvim: &Nvim, keys: &str, whole: &str) {
     nvim.lua("vim.cmd('messages clear')", &[]);
@@ -23,7 +23,7 @@ fn check(nvim: &Nvim, keys: &str, whole: &str) {
 }
 
 #[test]
-fn messages_fit_a_narrow_screen() {
+fn messages_on_a_narrow_screen_cause_no_hit_enter_prompt() {
     let scene = Scene::two_hunks(|it| it.size(40, 24));
     let nvim = &scene.nvim;
     check(
@@ -45,7 +45,7 @@ fn messages_fit_a_narrow_screen() {
 }
 
 #[test]
-fn a_wrong_configuration_waits_for_no_key_either() {
+fn wrong_settings_cause_no_hit_enter_prompt() {
     let server = Server::start();
     let setup = Setup::new().size(40, 20).anthropic(&server);
     let nvim =
@@ -59,7 +59,7 @@ fn a_wrong_configuration_waits_for_no_key_either() {
 }
 
 #[test]
-fn without_a_line_for_messages_none_waits_for_a_key() {
+fn with_cmdheight_0_no_message_waits_for_a_key() {
     let scene = Scene::two_hunks(|it| it.size(80, 24));
     let nvim = &scene.nvim;
     let height = |nvim: &Nvim| nvim.lua_str("return tostring(vim.o.cmdheight)");
@@ -80,7 +80,7 @@ fn without_a_line_for_messages_none_waits_for_a_key() {
 
 /// As a function, and as a table that can be called: plugins for notifications are either.
 #[test]
-fn a_notify_of_the_users_own_has_the_messages() {
+fn messages_go_through_the_users_vim_notify() {
     for own in ["heard", "setmetatable({}, { __call = function(_, ...) heard(...) end })"] {
         let nvim = Nvim::start(&Setup::new());
         let heard = "heard = function(text, level, opts)

@@ -22,7 +22,7 @@ fn items(request: &Request) -> String {
 }
 
 #[test]
-fn sealed_reasoning_goes_back_before_what_it_led_to_also_in_a_resumed_session() {
+fn encrypted_reasoning_is_sent_back_before_its_item_after_a_restart() {
     let server = Server::start();
     let call = |id: &str| Reply::new().call(id, "list", json!({}));
     server.reply(Reply::new().thinking("Hm.").call("c1", "list", json!({})));
@@ -63,7 +63,7 @@ fn sealed_reasoning_goes_back_before_what_it_led_to_also_in_a_resumed_session() 
 }
 
 #[test]
-fn sealed_reasoning_waits_while_another_model_speaks() {
+fn encrypted_reasoning_is_not_sent_to_another_model() {
     let server = Server::start();
     server.reply(Reply::new().thinking("Hm.").call("c1", "list", json!({})));
     server.reply(Reply::said("One."));
@@ -95,7 +95,7 @@ fn sealed_reasoning_waits_while_another_model_speaks() {
 }
 
 #[test]
-fn a_thought_cut_off_from_its_item_stays_away() {
+fn reasoning_without_a_following_item_is_not_sent_back() {
     let server = Server::start();
     server.reply(Reply::new().thinking("On and on").stop("max_tokens"));
     server.reply(Reply::said("Fine."));
@@ -108,7 +108,7 @@ fn a_thought_cut_off_from_its_item_stays_away() {
 }
 
 #[test]
-fn the_effort_is_asked_for_in_its_words() {
+fn thinking_is_sent_as_reasoning_effort() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     server.reply(Reply::said("Two."));
@@ -124,7 +124,7 @@ fn the_effort_is_asked_for_in_its_words() {
 }
 
 #[test]
-fn a_deployment_of_azure_is_asked_at_its_own_address() {
+fn an_azure_deployment_is_requested_at_its_own_address() {
     let server = Server::start();
     server.reply(Reply::new().text("I look.").call("c1", "list", json!({})));
     server.reply(Reply::said("Done."));
@@ -142,9 +142,9 @@ fn a_deployment_of_azure_is_asked_at_its_own_address() {
     assert!(!nvim.transcript().contains("answered with"), "{}", nvim.transcript());
 }
 
-/// A message is said on the way or is the answer, and goes back as what it was.
+/// The phase says whether a message is commentary or the final answer.
 #[test]
-fn the_phase_of_a_message_goes_back_with_it() {
+fn a_messages_phase_is_sent_back_with_the_message() {
     let server = Server::start();
     let message = json!({"id": "msg_1", "type": "message", "status": "completed", "role": "assistant",
         "phase": "commentary", "content": [{"type": "output_text", "annotations": [], "text": "I look."}]});

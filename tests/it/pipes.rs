@@ -33,7 +33,7 @@ fn decided(replace: impl Fn(&Path), keys: &str) -> (Scene, String) {
 }
 
 #[test]
-fn a_file_under_review_that_became_a_pipe_is_not_written_and_nothing_hangs() {
+fn accepting_a_file_that_became_a_pipe_writes_nothing() {
     let (scene, told) = decided(fifo, ":Caliban accept all<CR>");
     expect![[r#"
         The user accepted 2 changes in a.txt.
@@ -45,7 +45,7 @@ fn a_file_under_review_that_became_a_pipe_is_not_written_and_nothing_hangs() {
 }
 
 #[test]
-fn a_file_under_review_that_became_a_socket_or_a_device_is_not_written() {
+fn accepting_a_file_that_became_a_socket_or_device_writes_nothing() {
     let socket = |path: &Path| {
         fs::remove_file(path).unwrap();
         drop(UnixListener::bind(path).unwrap());
@@ -61,7 +61,7 @@ fn a_file_under_review_that_became_a_socket_or_a_device_is_not_written() {
 }
 
 #[test]
-fn a_pipe_in_the_place_of_a_rejected_file_stays() {
+fn rejecting_a_file_that_became_a_pipe_keeps_the_pipe() {
     let (scene, _) = decided(fifo, ":Caliban reject all<CR>");
     assert!(is_fifo(&scene.nvim.setup.path("a.txt")));
     // each of these keys makes Neovim look at the disk
@@ -70,7 +70,7 @@ fn a_pipe_in_the_place_of_a_rejected_file_stays() {
 }
 
 #[test]
-fn a_new_file_whose_name_a_pipe_has_taken_is_not_written() {
+fn accepting_a_new_file_whose_name_is_a_pipe_writes_nothing() {
     let scene = Scene::start(|it| it);
     scene.ask(Reply::new().call("w1", "write", write("new.txt", "text\n")));
     scene.wait_pending(1);
@@ -84,7 +84,7 @@ fn a_new_file_whose_name_a_pipe_has_taken_is_not_written() {
 }
 
 #[test]
-fn a_deletion_and_a_renaming_leave_a_pipe_alone() {
+fn deleting_or_renaming_leaves_a_pipe_in_the_files_place_alone() {
     for (tool, arguments) in [
         ("delete", json!({ "path": "a.txt" })),
         ("rename", json!({ "path": "a.txt", "to": "b.txt" })),
@@ -102,7 +102,7 @@ fn a_deletion_and_a_renaming_leave_a_pipe_alone() {
 
 /// A pipe takes the place of a file that was written at once. Neither a look at the disk nor a rejection waits for it.
 #[test]
-fn a_pipe_under_a_change_that_was_written_at_once_hangs_nothing() {
+fn in_auto_edit_a_file_that_became_a_pipe_hangs_nothing() {
     let scene = Scene::two_written(|it| it);
     fifo(&scene.nvim.setup.path("a.txt"));
     scene.nvim.keys(":doautocmd FocusGained<CR>:checktime<CR>");
@@ -113,7 +113,7 @@ fn a_pipe_under_a_change_that_was_written_at_once_hangs_nothing() {
 }
 
 #[test]
-fn a_review_of_what_became_a_pipe_waits_when_neovim_starts_again() {
+fn after_a_restart_the_review_of_a_file_that_became_a_pipe_waits() {
     let scene = Scene::two_hunks(|it| it);
     assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
     let setup = scene.nvim.setup.clone();
@@ -144,7 +144,7 @@ fn with_pipes(setup: Setup) -> Setup {
 }
 
 #[test]
-fn pipes_where_the_program_looks_for_files_hang_nothing() {
+fn pipes_among_the_projects_files_hang_no_tool() {
     let scene = Scene::start(with_pipes);
     let calls = Reply::new()
         .call("r1", "read", json!({ "path": "pipe" }))
@@ -176,9 +176,9 @@ fn pipes_where_the_program_looks_for_files_hang_nothing() {
     scene.nvim.wait_screen("! `@pipe` cannot be read: it is a device, a pipe or a");
 }
 
-/// What says which files are ignored is opened by every walk of a folder.
+/// Every walk of a folder opens its ignore files.
 #[test]
-fn a_pipe_or_a_device_in_the_place_of_a_gitignore_hangs_nothing() {
+fn a_gitignore_that_is_a_pipe_or_device_hangs_no_search() {
     let scene = Scene::start(|it| {
         let it = it.file("a.txt", nine()).file("b.txt", nine()).file("sub/c.txt", nine());
         let it = it.file("sub/AGENTS.md", "Be kind.\n").file("more/d.txt", nine());

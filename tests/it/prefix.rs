@@ -1,4 +1,4 @@
-//! What was sent once is sent again as it was: requests only grow, and thoughts go back unchanged.
+//! Later requests begin with the earlier ones, byte for byte: they only grow.
 
 mod context;
 mod turns;
@@ -12,7 +12,7 @@ use crate::kit::setup::Setup;
 use serde_json::json;
 
 #[test]
-fn a_request_begins_with_the_one_before_it() {
+fn each_request_begins_with_the_one_before() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::new().thinking("Hm.").text("I look.").call(
@@ -30,9 +30,9 @@ fn a_request_begins_with_the_one_before_it() {
     }
 }
 
-/// Thoughts of every form go back as they came, also after a new start of the editor; to another model none.
+/// Thoughts with text, without text and redacted.
 #[test]
-fn thoughts_go_back_as_they_came_to_the_model_that_had_them() {
+fn thoughts_are_sent_back_unchanged_to_their_own_model_alone() {
     let server = Server::start();
     let redacted = json!({"type": "redacted_thinking", "data": "b3BhcXVl"});
     let empty = json!({"type": "thinking", "thinking": "", "signature": signature("")});
@@ -68,7 +68,7 @@ fn thoughts_go_back_as_they_came_to_the_model_that_had_them() {
 }
 
 #[test]
-fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
+fn a_cache_miss_is_named_in_the_debug_log() {
     let server = Server::start();
     server.reply(Reply::said("One.").usage(10, 5).cached(0, 4000));
     server.reply(Reply::said("Two.").usage(10, 5).cached(4000, 20));
@@ -103,9 +103,9 @@ fn a_cache_that_should_have_been_hit_is_named_in_the_debug_log() {
     assert!(line.ends_with(r#"became ",\"text\":\"be kinder\"}""#), "{line}");
 }
 
-/// Told to think, a model with a budget does so between its calls too; what another model began goes on without.
+/// The turn was begun by a model without thinking blocks. The next turn thinks, also between calls.
 #[test]
-fn thinking_is_asked_for_and_left_out_in_a_turn_that_began_without() {
+fn a_turn_begun_without_thinking_goes_on_without() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("I look.").gate().call("c1", "list", json!({})));
     server.reply(Reply::new().call("c2", "list", json!({"path": "."})));

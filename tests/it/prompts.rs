@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use expect_test::expect;
 
 #[test]
-fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
+fn the_default_system_prompt_names_the_project_and_every_tool() {
     // these would be given other tools for their edits
     let same = "{ models = { ['openai/gpt-5'] = { edits = 'replace' },
         ['ollama/qwen3:8b'] = { edits = 'replace' } } }";
@@ -60,7 +60,7 @@ fn the_default_prompt_names_the_place_and_every_tool_in_every_dialect() {
 }
 
 #[test]
-fn the_users_prompt_replaces_the_default_one_and_none_is_none() {
+fn the_users_system_prompt_replaces_or_removes_the_default() {
     for dialect in DIALECTS {
         for (config, expected) in [
             ("{ system = 'Speak like a pirate.' }", "Speak like a pirate."),
@@ -83,7 +83,7 @@ fn the_users_prompt_replaces_the_default_one_and_none_is_none() {
 }
 
 #[test]
-fn two_prompts_at_once_are_an_error_that_says_so() {
+fn two_system_prompt_settings_at_once_are_an_error() {
     let server = Server::start();
     let config = "{ system = 'a', no_system = true }";
     let nvim = Nvim::start(&Setup::new().config(config).anthropic(&server).size(160, 30));
@@ -92,7 +92,7 @@ fn two_prompts_at_once_are_an_error_that_says_so() {
 }
 
 #[test]
-fn a_prompt_file_that_is_missing_is_told_and_named() {
+fn a_missing_system_prompt_file_is_named() {
     let server = Server::start();
     let config = "{ system_file = 'none.md' }";
     let nvim = Nvim::start(&Setup::new().config(config).anthropic(&server).size(200, 30));
@@ -101,7 +101,7 @@ fn a_prompt_file_that_is_missing_is_told_and_named() {
 }
 
 #[test]
-fn a_changed_prompt_is_told_in_one_line_shown_and_taken_on_demand() {
+fn a_changed_system_prompt_is_reported_and_used_on_demand() {
     let server = Server::start();
     server.reply(Reply::said("Arr."));
     let setup = Setup::new().anthropic(&server);
@@ -143,7 +143,7 @@ fn a_changed_prompt_is_told_in_one_line_shown_and_taken_on_demand() {
 }
 
 #[test]
-fn an_unknown_slash_word_is_never_sent_and_the_nearest_is_named() {
+fn an_unknown_slash_command_is_not_sent_and_the_nearest_is_named() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>i/hlep<C-s>");
@@ -187,10 +187,7 @@ fn new_leaves_the_old_conversation_and_clear_moves_it_to_the_trash() {
     nvim.wait_transcript("First.");
     nvim.wait_phase("idle");
     nvim.keys("/new other<C-s>");
-    nvim.wait(
-        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
-        "the new conversation",
-    );
+    nvim.wait_session("other");
     assert!(!nvim.transcript().contains("First."));
     nvim.keys("<Esc>");
     nvim.ask("two", "Second.");

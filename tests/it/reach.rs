@@ -64,7 +64,7 @@ fn asked(scene: &Scene, tool: &str, input: Value, question: &str, with: &str) ->
 }
 
 #[test]
-fn in_the_home_folder_calibans_own_is_not_read_and_keys_are_asked_for() {
+fn in_the_home_folder_calibans_files_are_closed_and_keys_asked_for() {
     let scene = Scene::start(home);
     let said = answer(&scene, "read", json!({ "path": ".local/share/caliban/keys.json" }));
     expect!["path: `.local/share/caliban/keys.json` is Caliban's own (keys, settings, conversations), which no tool reads or writes. It is never sent to a model."].assert_eq(&said);
@@ -87,7 +87,7 @@ fn in_the_home_folder_calibans_own_is_not_read_and_keys_are_asked_for() {
 }
 
 #[test]
-fn the_user_is_told_of_a_project_that_is_or_holds_the_home_folder() {
+fn a_project_that_is_or_holds_the_home_folder_is_warned_of() {
     let scene = Scene::start(home);
     scene.nvim.keys(":Caliban<CR>");
     scene.wait_chat("The project is your home folder");
@@ -140,7 +140,7 @@ fn in_the_home_folder_auto_edit_writes_nothing_that_runs_by_itself() {
 }
 
 #[test]
-fn keys_are_asked_for_and_left_out_of_searches() {
+fn files_with_keys_need_consent_and_are_left_out_of_searches() {
     let scene = Scene::start(|it| {
         it.file(".env", SECRET).file(".env.example", "TOKEN=\n").file("a.rs", "// TOKEN\n")
     });
@@ -155,7 +155,7 @@ fn keys_are_asked_for_and_left_out_of_searches() {
     let question = "Let read look at `.env`? It holds the keys or settings of an environment.";
     let said = asked(&scene, "read", json!({ "path": ".env" }), question, ":Caliban deny<CR>");
     assert!(said.contains("the user refused"), "{said}");
-    // the error of an edit that does not fit would show the text
+    // An edit needs consent too: its error would show text of the file.
     let said = answer(&scene, "edit", edit(".env", &[("TOKEN=x", "TOKEN=y")]));
     expect![".env was not changed: it holds the keys or settings of an environment, and you have not read its current text. Call `read` on it first: the user is asked."].assert_eq(&said);
     assert!(!sent(&scene).contains("s3cret"));
@@ -196,7 +196,7 @@ fn gits_own_folder_is_neither_read_nor_written() {
 }
 
 #[test]
-fn files_that_others_run_wait_in_auto_edit() {
+fn in_auto_edit_files_that_run_by_themselves_wait_for_the_user() {
     let links = |it: Setup| {
         symlink("plain.txt", it.path(".envrc")).unwrap();
         it
@@ -226,9 +226,9 @@ fn files_that_others_run_wait_in_auto_edit() {
     }
 }
 
-/// Under another name it could be read without a question.
+/// Under another name the file could be read without consent.
 #[test]
-fn a_file_with_keys_is_not_renamed_at_once() {
+fn in_auto_edit_renaming_a_file_with_keys_waits_for_the_user() {
     let scene = Scene::start(|it| it.file(".env", SECRET).config(AUTO));
     scene.ask(Reply::new().call("r", "rename", json!({ "path": ".env", "to": "env.txt" })));
     scene.wait_pending(1);
@@ -236,7 +236,7 @@ fn a_file_with_keys_is_not_renamed_at_once() {
 }
 
 #[test]
-fn a_mention_of_keys_warns_and_goes_when_it_is_sent_again() {
+fn a_mention_of_a_file_with_keys_warns_before_it_is_sent() {
     let scene = Scene::start(|it| it.file(".env", SECRET).file(".git/config", SECRET));
     scene.server.reply(Reply::said("Seen."));
     scene.nvim.keys(":Caliban<CR>i");
@@ -250,7 +250,7 @@ fn a_mention_of_keys_warns_and_goes_when_it_is_sent_again() {
 }
 
 #[test]
-fn a_mention_of_what_is_never_read_sends_nothing_of_it() {
+fn a_mention_of_gits_own_folder_sends_none_of_its_text() {
     let scene =
         Scene::start(|it| it.file(".git/config", SECRET).file(".git/x/y", "").file("a.txt", ""));
     scene.nvim.keys(":Caliban<CR>i");
@@ -269,7 +269,7 @@ fn a_mention_of_what_is_never_read_sends_nothing_of_it() {
 }
 
 #[test]
-fn a_link_to_keys_is_asked_for_refused_and_not_imported() {
+fn a_link_to_a_file_with_keys_is_treated_like_that_file() {
     let link = |it: Setup| {
         let it = home(it).file("AGENTS.md", "Be kind.\n@key.md\n");
         symlink(it.path(".ssh/id_rsa"), it.path("key.md")).unwrap();
@@ -289,9 +289,9 @@ fn a_link_to_keys_is_asked_for_refused_and_not_imported() {
     assert!(!sent(&scene).contains("s3cret"));
 }
 
-/// A session file that calls a file known grants nothing: the model is not told of changes in it.
+/// The session file says that the model knows the file. That grants nothing.
 #[test]
-fn a_session_that_was_left_tells_nothing_of_keys() {
+fn a_reopened_session_reports_no_changes_of_a_file_with_keys() {
     let scene = Scene::start(|it| it.file(".env", SECRET));
     let question = "Let read look at `.env`?";
     asked(&scene, "read", json!({ "path": ".env" }), question, ":Caliban approve<CR>");

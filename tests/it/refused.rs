@@ -1,5 +1,5 @@
-//! Parameters that a server does not take: the request goes out once more without them, the user is told once, and no
-//! later request has them.
+//! Parameters that a server refuses: the request is sent again without them, the user is told once, and later
+//! requests leave them out.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::http::Request;
@@ -40,7 +40,7 @@ fn without(request: &Request, pointer: &str) -> Value {
 }
 
 #[test]
-fn models_that_reason_get_the_limit_of_the_reply_by_its_new_name_wherever_they_are_served() {
+fn reasoning_models_get_max_completion_tokens_on_any_server() {
     for (model, name) in [
         ("openai/gpt-5.1", "max_completion_tokens"),
         ("openai/gpt-6.1-sol", "max_completion_tokens"),
@@ -105,7 +105,7 @@ fn learns(case: &Case) {
 }
 
 #[test]
-fn what_a_server_of_chat_completions_refuses_is_left_out() {
+fn a_parameter_refused_by_chat_completions_is_left_out() {
     learns(&Case {
         setup: asking,
         model: "openai/qwen3",
@@ -136,7 +136,7 @@ fn what_a_server_of_chat_completions_refuses_is_left_out() {
 }
 
 #[test]
-fn what_a_server_of_responses_refuses_is_left_out() {
+fn a_parameter_refused_by_responses_is_left_out() {
     learns(&Case {
         setup: responses,
         model: "openai/gpt-5",
@@ -167,7 +167,7 @@ fn what_a_server_of_responses_refuses_is_left_out() {
 }
 
 #[test]
-fn what_servers_of_the_other_dialects_refuse_is_left_out() {
+fn a_parameter_refused_by_anthropic_gemini_or_ollama_is_left_out() {
     learns(&Case {
         setup: asking,
         model: "anthropic/claude-sonnet-5",
@@ -197,9 +197,9 @@ fn what_servers_of_the_other_dialects_refuse_is_left_out() {
     });
 }
 
-/// A deployment of Azure's, or a model by another name: what it is cannot be known.
+/// The model's name does not tell which of the two names it accepts.
 #[test]
-fn of_two_names_for_the_limit_of_a_reply_the_other_is_tried_and_then_none() {
+fn a_refused_reply_limit_is_renamed_and_then_left_out() {
     let server = Server::start();
     let refusal = |name: &str, other: &str| {
         format!(
@@ -229,9 +229,9 @@ fn of_two_names_for_the_limit_of_a_reply_the_other_is_tried_and_then_none() {
     );
 }
 
-/// Some servers begin the stream before they look at what was asked.
+/// Some servers begin the stream before they check the request.
 #[test]
-fn a_refusal_that_comes_in_the_stream_is_one_too() {
+fn a_parameter_refused_by_a_stream_error_is_left_out() {
     let server = Server::start();
     let refusal = "Unsupported parameter: 'stream_options' is not supported with this model.";
     server.reply(Reply::new().stream_error("invalid_request_error", refusal));
@@ -244,9 +244,9 @@ fn a_refusal_that_comes_in_the_stream_is_one_too() {
     assert_eq!(nvim.transcript().matches(TOLD).count(), 1);
 }
 
-/// What has come of a reply is not thrown away for a parameter.
+/// The part of the reply that has arrived is kept.
 #[test]
-fn a_refusal_behind_the_beginning_of_a_reply_ends_the_turn() {
+fn a_parameter_refused_in_mid_reply_ends_the_turn() {
     let server = Server::start();
     let refusal = "Unsupported parameter: 'stream_options' is not supported with this model.";
     server.reply(Reply::new().text("Half").stream_error("invalid_request_error", refusal));
@@ -258,7 +258,7 @@ fn a_refusal_behind_the_beginning_of_a_reply_ends_the_turn() {
 }
 
 #[test]
-fn marks_for_the_cache_and_a_header_that_a_strict_proxy_refuses_are_left_out() {
+fn cache_marks_and_beta_headers_refused_by_a_proxy_are_left_out() {
     let server = Server::start();
     let marks = r#"{"type":"error","error":{"type":"invalid_request_error","message":"system.0.cache_control: Extra inputs are not permitted"}}"#;
     let header = r#"{"type":"error","error":{"type":"invalid_request_error","message":"Unexpected value(s) `interleaved-thinking-2025-05-14` for the `anthropic-beta` header. Please consult our documentation or try again without the header."}}"#;
@@ -283,9 +283,9 @@ fn marks_for_the_cache_and_a_header_that_a_strict_proxy_refuses_are_left_out() {
     assert!(!nvim.screen().contains("anthropic-beta: "));
 }
 
-/// It is refused again though it was left out, or it is something that no request can do without.
+/// Also if a parameter is refused again after it was left out.
 #[test]
-fn a_refusal_that_cannot_be_helped_ends_the_turn() {
+fn a_refusal_of_a_required_parameter_ends_the_turn() {
     for (body, requests) in [
         (r#"{"error":{"message":"Unsupported parameter: 'stream_options'."}}"#, 2),
         (r#"{"error":{"message":"Unsupported parameter: 'tools' is not supported."}}"#, 1),
@@ -304,9 +304,8 @@ fn a_refusal_that_cannot_be_helped_ends_the_turn() {
     }
 }
 
-/// What one chat has learnt another that is open already knows too.
 #[test]
-fn a_chat_that_was_open_before_knows_it_too() {
+fn a_refused_parameter_is_left_out_in_every_open_chat() {
     let server = Server::start();
     server.reply(Reply::said("First."));
     let nvim = Nvim::start(&asking(&server, "openai/qwen3", ""));

@@ -1,4 +1,4 @@
-//! Servers that take after Chat Completions: what each wants back, and what each would refuse.
+//! Other vendors' Chat Completions: what each must get back, and what each refuses.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -6,8 +6,8 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
-/// A turn with a call and its thoughts, a second call that is stopped while it asks, and a prompt after it: what
-/// the last request has of the replies.
+/// Runs a turn with a thought and a call, stops a second call at its question, and sends another prompt. Returns the
+/// assistant messages of the last request.
 fn replies(model: &str, thought: fn(Reply) -> Reply) -> Vec<Value> {
     let server = Server::start();
     server.reply(thought(Reply::new()).text("I look.").call("call_1", "list", json!({})));
@@ -29,14 +29,14 @@ fn replies(model: &str, thought: fn(Reply) -> Reply) -> Vec<Value> {
 }
 
 #[test]
-fn deepseek_has_its_reasoning_back_and_a_blank_where_there_was_none() {
+fn deepseek_gets_its_reasoning_back_or_a_blank() {
     let replies = replies("deepseek/deepseek-chat", |it| it.thinking("Hm."));
     assert_eq!(replies[0]["reasoning_content"], "Hm.");
     assert_eq!(replies[1]["reasoning_content"], " ");
 }
 
 #[test]
-fn mistral_has_its_reasoning_back_in_parts_and_a_reply_behind_answers() {
+fn mistral_gets_its_reasoning_back_in_parts() {
     let replies = replies("mistral/magistral-medium-latest", |it| {
         it.block(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]}))
     });
@@ -49,7 +49,7 @@ fn mistral_has_its_reasoning_back_in_parts_and_a_reply_behind_answers() {
 }
 
 #[test]
-fn openrouter_has_its_details_back_verbatim() {
+fn openrouter_gets_its_reasoning_details_back_verbatim() {
     let replies = replies("openrouter/anthropic/claude-sonnet-4.5", |it| {
         let detail = |text: Value, signature: Value| json!({"reasoning_details": [{"type": "reasoning.text", "text": text, "signature": signature, "index": 0}]});
         it.block(detail("Hm".into(), Value::Null)).block(detail(".".into(), "c2ln".into()))
@@ -62,7 +62,7 @@ fn openrouter_has_its_details_back_verbatim() {
 
 /// The chat templates of local models refuse two messages of the user in a row.
 #[test]
-fn a_local_server_gets_the_users_messages_in_a_row_as_one() {
+fn a_local_server_gets_consecutive_user_messages_as_one() {
     let server = Server::start();
     server.reply(Reply::new().gate().text("Too late."));
     server.reply(Reply::said("Fine."));

@@ -1,5 +1,5 @@
-//! A file under review that another program has changed, and that the user reads anew with `:e!`: the model is told
-//! once what stands there now.
+//! The user reads a file under review again with `:e!` after another program changed it: the model is told the new
+//! text once.
 
 use crate::kit::reply::Reply;
 use crate::review::scene::Scene;
@@ -21,7 +21,7 @@ fn is_told_once(request: &str) {
 }
 
 #[test]
-fn the_verdict_tells_each_line_once() {
+fn a_verdict_repeats_no_line_that_the_model_has_read() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     read_anew(&scene);
@@ -31,7 +31,7 @@ fn the_verdict_tells_each_line_once() {
 }
 
 #[test]
-fn the_next_prompt_tells_each_line_once_where_the_call_was_answered_before() {
+fn a_late_verdict_repeats_no_line_that_the_model_has_read() {
     let scene = Scene::two_written(|it| it);
     read_anew(&scene);
     is_told_once(&scene.told_next());

@@ -1,4 +1,4 @@
-//! What waits from before, found at startup without a window or a moved focus.
+//! Interrupted turns are found at startup, without opening a window or moving the focus.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -6,7 +6,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 
 #[test]
-fn an_interrupted_turn_is_said_at_startup_and_shown_on_demand() {
+fn an_interrupted_turn_is_announced_at_startup() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("half an ").gate().text("answer"));
     let setup = Setup::new().anthropic(&server).file("a.txt", "text of the file\n");
@@ -31,7 +31,7 @@ fn an_interrupted_turn_is_said_at_startup_and_shown_on_demand() {
 }
 
 #[test]
-fn the_chat_opens_at_startup_where_that_is_wanted_and_the_cursor_stays() {
+fn the_chat_can_open_at_startup_without_moving_the_cursor() {
     let server = Server::start();
     let setup = Setup::new().anthropic(&server).config("{ resume = 'open' }").file("a.txt", "a\n");
     let nvim = Nvim::start(&setup);

@@ -1,5 +1,4 @@
-//! A request that is tried again: what went wrong by its right name, one countdown while it lasts, and nothing of it
-//! afterwards.
+//! Retried requests: the error has its right name, one countdown is shown, and nothing of it is left afterwards.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -67,7 +66,7 @@ fn the_chat_counts_down_with_the_winbar_and_names_the_keys() {
 }
 
 #[test]
-fn it_is_gone_once_the_request_is_out_again() {
+fn the_countdown_line_goes_when_the_retry_is_sent() {
     let server = Server::start();
     let nvim = waiting(&server);
     let gate = server.reply(Reply::said("All is well.").held());
@@ -83,7 +82,7 @@ fn it_is_gone_once_the_request_is_out_again() {
 }
 
 #[test]
-fn it_is_gone_after_a_stop() {
+fn the_countdown_line_goes_after_a_stop() {
     let server = Server::start();
     let nvim = waiting(&server);
     nvim.keys("<C-c>");
@@ -93,7 +92,7 @@ fn it_is_gone_after_a_stop() {
 }
 
 #[test]
-fn it_is_gone_after_a_failure() {
+fn the_countdown_line_goes_after_an_error() {
     let server = Server::start();
     let nvim = waiting(&server);
     server.reply(Reply::error(401));
@@ -104,7 +103,7 @@ fn it_is_gone_after_a_failure() {
 }
 
 #[test]
-fn it_is_gone_when_the_program_ends() {
+fn the_countdown_line_goes_when_the_program_ends() {
     let server = Server::start();
     let nvim = waiting(&server);
     let own = env!("CARGO_BIN_EXE_caliban");
@@ -114,9 +113,9 @@ fn it_is_gone_when_the_program_ends() {
     is_gone(&nvim);
 }
 
-/// The second failure is another: there is still one line, and it says what went wrong last.
+/// The line names the last error.
 #[test]
-fn a_second_pause_takes_the_place_of_the_first() {
+fn a_second_retry_pause_replaces_the_line_of_the_first() {
     let server = Server::start();
     let nvim = waiting(&server);
     server.reply(Reply::error(502).header("retry-after", "60"));
@@ -125,7 +124,7 @@ fn a_second_pause_takes_the_place_of_the_first() {
     nvim.wait_screen("! A gateway got no valid answer from the provider (502). Trying again in ");
     wait_below(&nvim, 61);
     assert_eq!(nvim.transcript().matches("Trying again").count(), 1);
-    // what is said meanwhile stands above it, and a transcript that is painted anew has it still
+    // Notices that come during the pause are above the line, which survives a repaint.
     nvim.keys(":Caliban mode plan<CR>");
     nvim.wait_transcript("Mode plan");
     let text = nvim.transcript();
@@ -137,9 +136,9 @@ fn a_second_pause_takes_the_place_of_the_first() {
     is_gone(&nvim);
 }
 
-/// The cursor of a reader stays where it is, on the line that counts too.
+/// Not even on the line of the countdown.
 #[test]
-fn counting_moves_no_cursor() {
+fn the_countdown_does_not_move_the_cursor() {
     let server = Server::start();
     let nvim = waiting(&server);
     nvim.go_to_transcript("Trying again");
@@ -154,7 +153,7 @@ fn counting_moves_no_cursor() {
 }
 
 #[test]
-fn each_status_is_called_what_it_is() {
+fn each_http_status_has_its_own_sentence() {
     for (status, said) in [
         (408, "The provider waited too long for the request (408)"),
         (500, "The provider had an internal error (500)"),
@@ -178,9 +177,9 @@ fn each_status_is_called_what_it_is() {
     }
 }
 
-/// Where the line is wrapped it can still be read whole, and its key works.
+/// The key works on a wrapped line, too.
 #[test]
-fn it_is_seen_whole_in_every_width() {
+fn the_countdown_line_is_readable_at_every_width() {
     for (columns, rows) in [(50, 18), (60, 20), (80, 24), (120, 40)] {
         let server = Server::start();
         server.reply(limited());
@@ -197,9 +196,8 @@ fn it_is_seen_whole_in_every_width() {
     }
 }
 
-/// A gateway answers with a page, and never with anything else.
 #[test]
-fn a_gateway_that_never_answers_is_told_in_its_own_words_at_the_end() {
+fn a_gateways_error_page_is_quoted_after_the_last_retry() {
     let server = Server::start();
     let page = "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>";
     let headers = [("content-type", "text/html"), ("retry-after-ms", "1")];

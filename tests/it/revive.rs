@@ -50,7 +50,7 @@ fn revived(nvim: &Nvim, expected: &str) {
 }
 
 #[test]
-fn a_session_file_brings_the_conversation_back_into_its_windows() {
+fn a_session_file_restores_the_chats_windows() {
     let server = Server::start();
     let setup = with_session(&server, "idraft");
     let setup = setup.before(
@@ -77,7 +77,7 @@ fn a_conversation_that_was_shown_twice_is_shown_twice_again() {
 }
 
 #[test]
-fn a_session_file_takes_up_a_conversation_that_is_open_already() {
+fn a_session_file_shows_a_conversation_that_is_already_open() {
     let server = Server::start();
     let setup = with_session(&server, "");
     let nvim = Nvim::start(&setup);
@@ -94,9 +94,8 @@ fn a_session_file_takes_up_a_conversation_that_is_open_already() {
     assert_eq!(server.wait_requests(2)[1].outline(), "user: hi\nassistant: Hello.\nuser: two");
 }
 
-/// A session file without the chat, which is open in the Neovim that loads it.
 #[test]
-fn a_chat_that_a_session_file_does_not_show_keeps_its_name() {
+fn loading_a_session_file_without_the_chat_keeps_the_chats_name() {
     let server = Server::start();
     let nvim = Nvim::start(&with_session(&server, ""));
     nvim.keys(":new<CR>:mksession! other.vim<CR>:Caliban<CR>");
@@ -107,9 +106,9 @@ fn a_chat_that_a_session_file_does_not_show_keeps_its_name() {
     nvim.wait(|it| windows(it).contains(CHAT), "the chat under its name");
 }
 
-/// With the options, a session file brings the one that was changed for the chat.
+/// With 'options' in 'sessionoptions' the session file has the value that Caliban set for the chat.
 #[test]
-fn where_rows_are_broken_in_a_chat_is_not_left_behind_by_a_session_file() {
+fn a_session_file_does_not_leave_the_chats_breakat_behind() {
     let server = Server::start();
     let setup = with_session(&server, ":set sessionoptions+=options<CR>");
     let nvim = Nvim::start(&setup);
@@ -129,7 +128,7 @@ fn the_name_of_a_conversation_can_be_edited() {
 }
 
 #[test]
-fn editing_the_chat_anew_leaves_its_text() {
+fn edit_with_a_bang_in_the_chat_keeps_its_text() {
     let server = Server::start();
     server.reply(Reply::said("Hello."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -147,7 +146,7 @@ fn editing_the_chat_anew_leaves_its_text() {
 }
 
 #[test]
-fn the_windows_of_a_conversation_that_is_gone_are_closed() {
+fn windows_of_a_deleted_conversation_are_closed() {
     let server = Server::start();
     let setup = with_session(&server, "");
     let nvim = Nvim::start(&setup);
@@ -164,9 +163,8 @@ fn the_windows_of_a_conversation_that_is_gone_are_closed() {
     assert_eq!(nvim.lua_str("return require('caliban.program.process').report().running"), "false");
 }
 
-/// A name that somebody else has chosen opens, makes and runs nothing.
 #[test]
-fn a_hostile_name_runs_nothing_and_makes_no_file() {
+fn a_hostile_chat_name_runs_nothing_and_creates_no_file() {
     let server = Server::start();
     let nvim = Nvim::start(&with_session(&server, ""));
     let names = [

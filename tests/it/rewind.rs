@@ -1,4 +1,4 @@
-//! `:Caliban rewind`: what turns have changed is taken back, whatever became of it since.
+//! `:Caliban rewind`: the changes of a turn are taken back, also in files that changed since.
 
 mod back;
 mod commands;
@@ -33,7 +33,7 @@ fn preview(scene: &Scene, turn: &str) {
     scene.nvim.wait_screen("take back all");
 }
 
-/// Takes back all of it, and waits for what is said of it.
+/// Takes back all changes of a turn, and waits for the notice.
 fn rewind(scene: &Scene, turn: &str) {
     preview(scene, turn);
     let said = scene.nvim.transcript().matches("You took back").count();
@@ -69,7 +69,7 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", nine());
     assert_eq!(scene.pending(), 0);
-    // both as they come
+    // The order of the two is not fixed.
     let told = scene.told_next();
     for said in [
         "The user took back the changes of “please”:\na.txt is restored\n",
@@ -79,13 +79,13 @@ fn an_edit_is_taken_back_in_its_buffer_and_on_disk() {
     }
     assert!(!told.contains("L8b"), "{told}");
     assert!(!scene.told_next().contains("took back"));
-    // it is a change like any other
+    // The rewind can be undone in the buffer.
     scene.nvim.keys(":buffer a.txt<CR>u");
     assert_eq!(scene.nvim.buffer("/a.txt") + "\n", changed());
 }
 
 #[test]
-fn a_rewind_is_a_turn_that_can_be_rewound() {
+fn a_rewind_can_itself_be_rewound() {
     let scene = Scene::two_written(|it| it);
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
@@ -96,7 +96,7 @@ fn a_rewind_is_a_turn_that_can_be_rewound() {
 }
 
 #[test]
-fn a_turn_of_several_files() {
+fn all_files_of_a_turn_are_taken_back() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let reply = Reply::new()
         .call("e1", "edit", edit("a.txt", &[("l2", "L2")]))
@@ -117,19 +117,19 @@ fn a_turn_of_several_files() {
 }
 
 #[test]
-fn what_the_user_changed_since_is_kept() {
+fn the_users_later_changes_elsewhere_are_kept() {
     let scene = two_accepted();
     scene.nvim.keys("5GAmine<Esc>:w<CR>");
     rewind(&scene, "1");
     scene.wait_chat("a.txt is restored, with the later changes kept");
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l5", "l5mine")));
-    // the same back again
+    // Rewinding the rewind brings the change back.
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(changed().replace("l5", "l5mine")));
 }
 
 #[test]
-fn what_the_user_changed_in_the_same_lines_stays_as_it_is() {
+fn lines_the_user_changed_since_are_not_rewound() {
     let scene = two_accepted();
     scene.nvim.keys("2GAmine<Esc>:w<CR>");
     rewind(&scene, "1");
@@ -142,7 +142,7 @@ fn what_the_user_changed_in_the_same_lines_stays_as_it_is() {
 }
 
 #[test]
-fn unsaved_text_stays_in_its_buffer_and_unsaved() {
+fn a_rewind_keeps_unsaved_text_unsaved() {
     let scene = two_accepted();
     scene.nvim.keys("5GAmine<Esc>");
     rewind(&scene, "1");
@@ -185,7 +185,7 @@ fn has_folder(scene: &Scene, path: &str) -> bool {
 }
 
 #[test]
-fn folders_that_were_made_go_again_where_nothing_else_is_in_them() {
+fn folders_the_turn_created_are_removed_if_empty() {
     let scene = Scene::start(|it| {
         let it = it.file("a.txt", nine()).file("there/d.txt", "d\n").config(MODE);
         std::fs::create_dir(it.path("empty")).unwrap();
@@ -212,9 +212,9 @@ fn folders_that_were_made_go_again_where_nothing_else_is_in_them() {
     }
 }
 
-/// After `/clear` the turns have the numbers of the ones before it, also for a program that does not know of it.
+/// Turns are numbered from 1 again after `/clear`.
 #[test]
-fn a_cleared_conversations_turns_are_not_mixed_with_the_new_ones() {
+fn turns_before_and_after_clear_are_rewound_apart() {
     let scene = two_accepted();
     for (old, new) in [("l4", "L4"), ("l6", "L6")] {
         scene.nvim.lua("require('caliban').ask('/clear')", &[]);
@@ -241,7 +241,7 @@ fn a_cleared_conversations_turns_are_not_mixed_with_the_new_ones() {
 }
 
 #[test]
-fn files_that_were_made_deleted_and_renamed() {
+fn reviewed_creations_deletions_and_renamings_are_taken_back() {
     let scene = whole_files("{}");
     scene.wait_pending(3);
     scene.server.reply(Reply::said("I see."));
@@ -256,7 +256,7 @@ fn files_that_were_made_deleted_and_renamed() {
 }
 
 #[test]
-fn files_that_were_made_deleted_and_renamed_at_once() {
+fn auto_edit_creations_deletions_and_renamings_are_taken_back() {
     let scene = whole_files(MODE);
     scene.server.reply(Reply::said("I see."));
     scene.wait_idle("I see.");
@@ -269,7 +269,7 @@ fn files_that_were_made_deleted_and_renamed_at_once() {
 }
 
 #[test]
-fn a_file_that_nobody_has_open_is_as_it_was_to_the_byte() {
+fn a_file_without_a_buffer_is_restored_byte_for_byte() {
     let dos = "\u{feff}one\r\ntwo\r\nthree";
     let scene = Scene::start(|it| it.file("a.txt", dos).config(MODE));
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("two", "2\n2b")])));
@@ -281,7 +281,7 @@ fn a_file_that_nobody_has_open_is_as_it_was_to_the_byte() {
 }
 
 #[test]
-fn one_file_of_a_turn_and_a_turn_before_another() {
+fn one_file_or_an_earlier_turn_can_be_taken_back_alone() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).config(MODE));
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
         "e2",
@@ -310,7 +310,7 @@ fn one_file_of_a_turn_and_a_turn_before_another() {
 }
 
 #[test]
-fn a_last_newline_is_taken_back_by_itself() {
+fn a_final_newline_alone_is_taken_back() {
     for after in ["b\n", "b"] {
         let before = if after == "b" { "b\n" } else { "b" };
         let scene = Scene::start(|it| it.file("a.txt", before).config(MODE));

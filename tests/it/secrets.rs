@@ -64,7 +64,7 @@ fn is_nowhere(nvim: &Nvim, server: &Server, text: &str) {
 }
 
 #[test]
-fn variables_with_secrets_are_withheld_by_name_and_value_and_one_is_passed_on() {
+fn secret_variables_are_withheld_from_commands_unless_passed_on() {
     let server = Server::start();
     let mut setup = setup(&server).config("{ pass_env = { 'SENTRY_DSN' } }");
     let by_name = [
@@ -98,7 +98,7 @@ fn variables_with_secrets_are_withheld_by_name_and_value_and_one_is_passed_on() 
 }
 
 #[test]
-fn the_health_check_names_what_is_withheld_and_shows_no_value() {
+fn the_health_check_names_withheld_variables_without_values() {
     let server = Server::start();
     let setup = setup(&server).config("{ pass_env = { 'SENTRY_DSN' } }");
     let setup = setup.env("SENTRY_DSN", "https://me:word@sentry").env("DB_PASS", "hidden-word");
@@ -112,7 +112,7 @@ fn the_health_check_names_what_is_withheld_and_shows_no_value() {
 }
 
 #[test]
-fn a_setting_that_names_no_variables_is_told_with_its_path() {
+fn a_malformed_pass_env_is_reported_with_its_path() {
     let server = Server::start();
     let nvim = Nvim::start(&setup(&server).config("{ pass_env = { 'A=B' } }"));
     nvim.keys(":Caliban<CR>");
@@ -121,7 +121,7 @@ fn a_setting_that_names_no_variables_is_told_with_its_path() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_key_that_a_command_finds_in_other_processes_reaches_nothing() {
+fn a_key_read_from_another_process_is_replaced() {
     let server = Server::start();
     let secret = ["word", "-of-the-database-5ecre7a9"].concat();
     let nvim = Nvim::start(&setup(&server).env("DB_PASSWORD", &secret));
@@ -147,7 +147,7 @@ fn setup_dir(nvim: &Nvim, folder: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_key_in_an_output_is_taken_out_of_the_live_text_the_answer_and_the_file_of_the_rest() {
+fn a_key_in_an_output_is_replaced_in_the_chat_the_answer_and_the_file() {
     let server = Server::start();
     let pem = ["-----BEGIN RSA ", "PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7\n"].concat();
     let text = format!("{}\n{}\n{pem}", of_groq(), key());
@@ -185,7 +185,7 @@ fn a_key_in_an_output_is_taken_out_of_the_live_text_the_answer_and_the_file_of_t
 }
 
 #[test]
-fn a_key_in_use_is_taken_out_of_files_and_other_words_are_left_for_edits_to_match() {
+fn a_key_in_a_file_is_replaced_and_its_other_text_kept() {
     let server = Server::start();
     let text = format!("first\nkey = {}\nother = {}\n", key(), of_groq());
     let nvim = Nvim::start(&setup(&server).file("a.txt", &text));
@@ -225,7 +225,7 @@ fn a_key_in_use_is_taken_out_of_files_and_other_words_are_left_for_edits_to_matc
 }
 
 #[test]
-fn a_key_that_an_error_quotes_is_not_shown() {
+fn a_key_quoted_by_an_error_is_not_shown() {
     let key = key();
     let masked = format!("{}*****{}", &key[..7], &key[key.len() - 4..]);
     let part = &key[5..20];
@@ -241,7 +241,7 @@ fn a_key_that_an_error_quotes_is_not_shown() {
 }
 
 #[test]
-fn the_debug_log_and_the_folders_are_the_users_alone() {
+fn only_the_user_can_read_the_debug_log_and_the_folders() {
     let server = Server::start();
     let setup = setup(&server);
     let mode =

@@ -30,15 +30,8 @@ fn wide() -> Setup {
     Setup::new().size(240, 40)
 }
 
-/// The project's folder of sessions; it must be there.
-fn folder(setup: &Setup) -> PathBuf {
-    let all = setup.dir().join("data/caliban/sessions");
-    let mut found: Vec<PathBuf> = fs::read_dir(all).unwrap().map(|it| it.unwrap().path()).collect();
-    assert_eq!(found.len(), 1, "{found:?}");
-    found.remove(0)
-}
-
-/// What is in that folder but the locks and the history of prompts; empty where there is none.
+/// The names in the project's folder of sessions, without the locks and the prompt history. Empty if there is no
+/// folder.
 fn files(setup: &Setup) -> Vec<String> {
     let all = setup.dir().join("data/caliban/sessions");
     let entries = fs::read_dir(all)
@@ -54,7 +47,8 @@ fn files(setup: &Setup) -> Vec<String> {
 }
 
 fn session(setup: &Setup, name: &str) -> Value {
-    serde_json::from_slice(&fs::read(folder(setup).join(format!("{name}.json"))).unwrap()).unwrap()
+    serde_json::from_slice(&fs::read(setup.sessions().join(format!("{name}.json"))).unwrap())
+        .unwrap()
 }
 
 /// The messages of a session file as `role: text`, the system prompt left out.
@@ -91,7 +85,8 @@ fn count(nvim: &Nvim, session: &str, text: &str) -> usize {
     nvim.buffer(&format!("caliban://{session}")).matches(text).count()
 }
 
-/// A server and a Neovim whose chat has had `hello` sent, and `I see ` answered; the rest waits at a gate.
+/// A Neovim in the middle of a turn: `hello` was sent, the reply has begun with `I see `, and a gate holds back its
+/// rest.
 fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
     let gate = server.reply(Reply::new().text("I see ").gate().text("two files.").gate());
     let setup = wide().anthropic(server);
@@ -103,7 +98,7 @@ fn in_mid_turn(server: &Server) -> (Setup, Nvim, crate::kit::server::Gate) {
 }
 
 #[test]
-fn nothing_runs_before_the_first_use_and_nothing_is_left_after_it() {
+fn no_process_runs_before_the_first_use_or_after_the_end() {
     let setup = wide();
     let nvim = Nvim::start(&setup);
     assert_eq!(setup.processes().len(), 1);
@@ -129,7 +124,7 @@ fn quitting_in_mid_turn_keeps_the_conversation() {
     nvim.keys("half a thought<Esc>");
     nvim.quit_with(":qa!<CR>");
     no_processes(&nvim);
-    assert!(folder(&setup).file_name().unwrap().to_str().unwrap().starts_with("project-"));
+    assert!(setup.sessions().file_name().unwrap().to_str().unwrap().starts_with("project-"));
 
     server.reply(Reply::said("Gladly."));
     let nvim = Nvim::start(&setup);
@@ -153,7 +148,7 @@ fn the_queue_and_the_draft_survive_the_editors_death() {
     nvim.keys("and the tests?<C-s>");
     nvim.wait_screen("queued: and the tests?");
     nvim.keys("half a thought");
-    let draft = folder(&setup).join("main.draft");
+    let draft = setup.sessions().join("main.draft");
     nvim.wait(|_| fs::read_to_string(&draft).is_ok_and(|it| it.contains("half a th")), "the draft");
     nvim.kill();
     no_processes(&nvim);
@@ -166,7 +161,7 @@ fn the_queue_and_the_draft_survive_the_editors_death() {
 }
 
 #[test]
-fn a_wiped_chat_comes_back_as_it_was() {
+fn a_wiped_chat_is_restored() {
     let server = Server::start();
     let (_setup, nvim, gate) = in_mid_turn(&server);
     nvim.keys("unsent<Esc>");
@@ -185,7 +180,7 @@ fn a_wiped_chat_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_wrong_version_is_said_in_one_sentence() {
+fn a_version_mismatch_is_one_sentence() {
     let wrong = "package.preload['caliban.version'] = function() return '9.9.9' end";
     let setup = wide().before(wrong);
     let nvim = Nvim::start(&setup);

@@ -1,4 +1,4 @@
-//! The shell tool with its real supervisor: what a command says, and that nothing of it outlives the call.
+//! The shell tool with its real supervisor: the output of commands, and that no process outlives the call.
 
 use caliban::message::{CallId, Input, ToolAnswer, ToolCall};
 use caliban::reach::{Folders, Reach};
@@ -46,7 +46,7 @@ async fn shell(desk: &Desk, input: Value) -> ToolAnswer {
 }
 
 #[tokio::test]
-async fn commands() {
+async fn output_and_exit_code_are_reported() {
     let room = room();
     let mut said = String::new();
     for command in [
@@ -104,7 +104,7 @@ async fn commands() {
 }
 
 #[tokio::test]
-async fn output_streams() {
+async fn output_is_streamed_while_the_command_runs() {
     let mut room = room();
     shell(&room.desk, json!({ "command": "echo one; printf two" })).await;
     let mut streamed = String::new();
@@ -115,7 +115,7 @@ async fn output_streams() {
 }
 
 #[tokio::test]
-async fn a_flood_is_bounded() {
+async fn a_huge_output_is_cut_and_kept_in_a_file() {
     let mut room = room();
     let command =
         "yes 'a line of output' | head -c 20000000; head -c 1000000 /dev/zero | tr '\\0' x";
@@ -129,9 +129,8 @@ async fn a_flood_is_bounded() {
     }
 }
 
-/// Bytes that begin no character are cut at the limit as any others.
 #[tokio::test]
-async fn a_flood_of_broken_bytes_is_bounded() {
+async fn a_huge_output_of_invalid_utf_8_is_cut() {
     let mut room = room();
     let command = "head -c 1000000 /dev/zero | tr '\\0' '\\200'; sleep 1000";
     let desk = room.desk.clone();
@@ -144,13 +143,13 @@ async fn a_flood_of_broken_bytes_is_bounded() {
 }
 
 #[tokio::test]
-async fn what_holds_the_output_does_not_hold_the_call() {
+async fn a_background_child_holding_the_output_does_not_delay_the_answer() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & echo started" })).await;
     assert_eq!(done.text, "started\n[exit code 0; the processes it left running were ended]");
 }
 
 #[tokio::test]
-async fn time_out_ends_the_group() {
+async fn a_time_out_ends_the_process_group() {
     let command = "trap '' TERM; echo started; sleep 1000; sleep 1000";
     let done = shell(&room().desk, json!({ "command": command, "timeout_s": 3 })).await;
     expect![[r#"
@@ -161,7 +160,7 @@ async fn time_out_ends_the_group() {
 }
 
 #[tokio::test]
-async fn a_dropped_call_ends_its_grandchildren() {
+async fn dropping_a_call_ends_the_commands_grandchildren() {
     let mut room = room();
     let desk = room.desk.clone();
     let command = "mkfifo held; echo ready; (trap '' TERM INT; exec 3>held; sleep 1000) & wait";
@@ -172,7 +171,7 @@ async fn a_dropped_call_ends_its_grandchildren() {
     let mut held = tokio::task::spawn_blocking(|| fs::File::open(fifo).unwrap()).await.unwrap();
     task.abort();
     assert!(task.await.is_err());
-    // The end comes only when nobody holds the other side any more.
+    // The read ends only once no process has the pipe open.
     let read = tokio::task::spawn_blocking(move || held.read(&mut [0]).unwrap());
     assert_eq!(read.await.unwrap(), 0);
 }
@@ -208,7 +207,7 @@ const DEMONS: [&str; 7] = [
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_command_that_ended() {
+async fn no_child_outlives_a_command_that_ended() {
     for demon in DEMONS {
         let room = room();
         let done = shell(&room.desk, json!({ "command": format!("{demon}\necho started") })).await;
@@ -219,7 +218,7 @@ async fn nothing_that_was_started_outlives_a_command_that_ended() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_time_out() {
+async fn no_child_outlives_a_time_out() {
     let room = room();
     let command = format!("{}\necho started; sleep 1000", DEMONS.join("\n"));
     let done = shell(&room.desk, json!({ "command": command, "timeout_s": 1 })).await;
@@ -228,7 +227,7 @@ async fn nothing_that_was_started_outlives_a_time_out() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop() {
+async fn no_child_outlives_a_stop() {
     let mut room = room();
     let (desk, command) = (room.desk.clone(), DEMONS.join("\n") + "\necho ready; wait");
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
@@ -244,7 +243,7 @@ async fn gone(room: &Room) {
     until(room, <[String]>::is_empty).await;
 }
 
-/// Waits until what lives in the room is this.
+/// Waits until `is_so` holds for the living processes of the room.
 async fn until(room: &Room, is_so: impl Fn(&[String]) -> bool) {
     let wait = async {
         while !is_so(&left(room)) {
@@ -256,7 +255,7 @@ async fn until(room: &Room, is_so: impl Fn(&[String]) -> bool) {
 }
 
 #[tokio::test]
-async fn a_command_that_kills_its_group_or_its_supervisor_ends_itself() {
+async fn killing_its_group_or_supervisor_ends_the_command() {
     let done = shell(&room().desk, json!({ "command": "sleep 1000 & kill 0; sleep 1000" })).await;
     assert_eq!(done.text, "[no output]\n[ended by signal 15]");
     let room = room();
@@ -288,7 +287,7 @@ const FLOODS: [&str; 2] = [
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_its_supervisor() {
+async fn no_child_outlives_its_supervisor() {
     for demon in DEMONS.into_iter().chain(FLOODS) {
         for order in ["before", "after"] {
             let room = room();
@@ -306,7 +305,7 @@ async fn nothing_that_was_started_outlives_its_supervisor() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_killed() {
+async fn no_child_outlives_a_stop_after_the_supervisor_was_killed() {
     let mut room = room();
     let demons = DEMONS.join("\n");
     let command = format!("{}\n{demons}\necho ready; sleep 1000", without_supervisor());
@@ -314,15 +313,15 @@ async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_kille
     let task = tokio::spawn(async move { shell(&desk, json!({ "command": command })).await });
     room.chat.recv().await.unwrap();
     task.abort();
-    // it may have ended already: nobody supervises it any more
+    // The call may have ended already: its supervisor is dead.
     let _ = task.await;
     gone(&room).await;
 }
 
-/// A supervisor that is stopped, not killed, hears of nothing.
+/// A suspended supervisor does not notice the stop.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_stopped() {
+async fn no_child_outlives_a_stop_after_the_supervisor_was_suspended() {
     let mut room = room();
     let halt = without_supervisor().replace("kill -9", "kill -STOP");
     let command = format!("{halt}\n{}\necho ready; sleep 1000", DEMONS.join("\n"));
@@ -334,10 +333,10 @@ async fn nothing_that_was_started_outlives_a_stop_after_its_supervisor_was_stopp
     gone(&room).await;
 }
 
-/// A process that belongs to no command stays, whether it is a child of the program or an orphan that it adopted.
+/// Neither a child of the program nor an orphan that it adopted.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn other_children_of_the_program_live_on() {
+async fn other_children_of_the_program_are_not_ended() {
     let room = room();
     let other = std::process::Command::new("sh")
         .args(["-c", "sleep 1000 & exec sleep 1000"])
@@ -350,7 +349,7 @@ async fn other_children_of_the_program_live_on() {
         .current_dir(&room.desk.root)
         .status();
     assert!(orphan.unwrap().success());
-    // each has become what it runs
+    // Each shell has replaced itself with its command.
     let others = ["sleep 1000 "; 3];
     until(&room, |alive| alive == others).await;
     let command = format!("{}\nsetsid sleep 2000 & sleep 2000", without_supervisor());
@@ -363,7 +362,7 @@ async fn other_children_of_the_program_live_on() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_is_said() {
+async fn a_missing_working_folder_is_reported() {
     let room = room();
     fs::remove_dir_all(&room.desk.root).unwrap();
     let done = shell(&room.desk, json!({ "command": "true" })).await;

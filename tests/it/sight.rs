@@ -11,7 +11,7 @@ use serde_json::Value;
 const KEY: &str = "key-of-the-test";
 
 #[test]
-fn the_last_request_is_shown_as_it_went_out_without_the_key() {
+fn the_last_request_is_shown_as_sent_without_the_key() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::said("First."));
@@ -43,7 +43,7 @@ fn the_last_request_is_shown_as_it_went_out_without_the_key() {
 }
 
 #[test]
-fn a_key_in_the_conversation_is_not_shown_with_the_request() {
+fn a_key_in_the_conversation_is_hidden_in_the_request() {
     let server = Server::start();
     server.reply(Reply::said("Fine."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -55,7 +55,7 @@ fn a_key_in_the_conversation_is_not_shown_with_the_request() {
 }
 
 #[test]
-fn the_tour_sends_nothing() {
+fn the_tour_has_no_request_to_show() {
     let nvim = Nvim::start(&Setup::new().config("{ probe = false }"));
     nvim.ask("hello", "tour");
     nvim.keys(":Caliban request<CR>");
@@ -63,7 +63,7 @@ fn the_tour_sends_nothing() {
 }
 
 #[test]
-fn the_figures_of_a_session_are_above_its_transcript() {
+fn the_winbar_shows_tokens_cache_and_cost() {
     let server = Server::start();
     server.reply(Reply::said("One.").usage(10_000, 1000).cached(0, 10_000));
     server.reply(Reply::said("Two.").usage(1000, 500).cached(19_000, 0));
@@ -94,7 +94,7 @@ fn the_figures_of_a_session_are_above_its_transcript() {
 }
 
 #[test]
-fn a_model_that_sends_nothing_is_told_until_it_speaks() {
+fn the_winbar_says_that_no_bytes_arrive_until_some_do() {
     let server = Server::start();
     let gate = server.reply(Reply::hang());
     let nvim = Nvim::start(&Setup::new().anthropic(&server));

@@ -25,7 +25,7 @@ fn project() -> Setup {
 }
 
 #[test]
-fn names_are_told_from_the_start_and_a_text_comes_when_it_is_asked_for() {
+fn skills_are_named_in_the_prompt_and_loaded_on_demand() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(Reply::new().call("c1", "skill", json!({"name": "release"})));
@@ -64,7 +64,7 @@ fn names_are_told_from_the_start_and_a_text_comes_when_it_is_asked_for() {
 }
 
 #[test]
-fn skills_that_come_and_go_are_told_behind_what_was_sent() {
+fn added_and_removed_skills_are_announced_with_the_next_message() {
     for dialect in DIALECTS {
         let server = Server::start();
         let setup = Setup::new().config("{ system = 'Work.' }").speaking(dialect, &server);
@@ -90,7 +90,7 @@ fn skills_that_come_and_go_are_told_behind_what_was_sent() {
 }
 
 #[test]
-fn the_user_loads_a_skill_with_a_message() {
+fn a_slash_command_loads_a_skill_with_a_message() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     server.reply(Reply::said("Two."));
@@ -124,7 +124,7 @@ fn the_user_loads_a_skill_with_a_message() {
 }
 
 #[test]
-fn skills_lists_them_and_what_is_wrong_with_one() {
+fn the_skills_command_lists_skills_and_problems() {
     let server = Server::start();
     let setup = project()
         .file(".caliban/skills/none/SKILL.md", "# No front matter\n")

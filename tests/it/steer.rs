@@ -7,7 +7,7 @@ use crate::kit::server::{Gate, Server};
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// A server whose first reply waits at a gate, calls a tool, and is followed by two more.
+/// A server with three replies, the first of which waits at a gate and calls a tool.
 fn scene() -> (Server, Gate, Setup) {
     let server = Server::start();
     let call = json!({"path": "a.txt"});
@@ -40,7 +40,7 @@ fn start_in_terminal(nvim: &Nvim) {
     nvim.wait_screen("idle");
 }
 
-/// What a terminal sends.
+/// Sends bytes as a terminal does.
 fn send(nvim: &Nvim, bytes: &str) {
     nvim.lua("vim.fn.chansend(KitJob, ...)", &[bytes.into()]);
 }
@@ -62,7 +62,7 @@ fn second_request(bytes: &str, shown: &str) -> String {
 }
 
 #[test]
-fn escape_and_enter_in_one_read_of_a_terminal_queue() {
+fn escape_and_enter_read_together_from_a_terminal_queue() {
     assert!(!second_request("\x1b\r", "queued: also this").contains("also this"));
 }
 
@@ -71,7 +71,7 @@ fn g_enter_steers_in_a_terminal() {
     assert!(second_request("\x1bg\r", "joins this turn: also this").contains("also this"));
 }
 
-/// The message goes with the second request if this key steers.
+/// Checks whether Meta-Enter steers with these UI options.
 #[track_caller]
 fn check_meta_enter(options: &[(&str, rmpv::Value)], steers: bool) {
     let (server, gate, setup) = scene();

@@ -12,7 +12,7 @@ use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::json;
 
-/// A reply with a gate before each thing in it, the head included.
+/// A reply with a gate before each part, the response head included.
 fn gated() -> Reply {
     Reply::new()
         .held()
@@ -26,11 +26,11 @@ fn gated() -> Reply {
         .gate()
 }
 
-/// What the chat shows last once so many gates are open.
+/// The text that the chat shows last, by the number of open gates.
 const SHOWN: [&str; 5] = ["go", "Thinking", "I look.", "▸ read", "▸ shell"];
 
 #[test]
-fn a_reply_stopped_at_any_point_is_closed_at_once_and_the_next_request_is_valid() {
+fn a_reply_can_be_stopped_at_any_point() {
     for dialect in DIALECTS {
         for (open, shown) in SHOWN.into_iter().enumerate() {
             let server = Server::start();
@@ -57,7 +57,7 @@ fn a_reply_stopped_at_any_point_is_closed_at_once_and_the_next_request_is_valid(
 }
 
 #[test]
-fn a_countdown_stopped_is_asked_nothing_more_and_what_came_before_it_counts() {
+fn stopping_a_retry_pause_keeps_the_results_before_it() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::new().call("c1", "read", json!({"path": "a.txt"})));
@@ -75,9 +75,8 @@ fn a_countdown_stopped_is_asked_nothing_more_and_what_came_before_it_counts() {
     }
 }
 
-/// Calls that had arrived whole belong to a reply that did not: none is run, and asking again repeats nothing.
 #[test]
-fn a_reply_that_breaks_off_behind_whole_calls_runs_none_of_them() {
+fn a_reply_that_breaks_off_after_complete_calls_runs_none_of_them() {
     for dialect in DIALECTS {
         let call = || Reply::new().call("c1", "shell", json!({"command": "echo ran >> ran.txt"}));
         let server = Server::start();
@@ -97,7 +96,7 @@ fn a_reply_that_breaks_off_behind_whole_calls_runs_none_of_them() {
 }
 
 #[test]
-fn a_long_wait_is_told_and_not_waited() {
+fn a_retry_after_of_an_hour_ends_the_turn() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(Reply::error(429).header("retry-after", "3600"));
@@ -109,7 +108,7 @@ fn a_long_wait_is_told_and_not_waited() {
     }
 }
 
-/// The files that a prompt mentions are still being read: it comes back, and nothing is asked.
+/// The stop comes while the mentioned file is being read.
 #[test]
 fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     let server = Server::start();
@@ -125,11 +124,11 @@ fn a_prompt_stopped_before_it_was_sent_comes_back_to_the_composer() {
     nvim.wait_transcript("Seen.");
 }
 
-/// What Neovim makes of a `<C-c>` that comes while it draws: an interrupt, which passes the maps by.
+/// A `<C-c>` that comes while Neovim draws is an interrupt and triggers no mapping.
 const INTERRUPT: &str = "vim.api.nvim_input('<C-c>')";
 
 #[test]
-fn a_stop_that_comes_while_the_editor_draws_is_one_and_one_that_takes_a_command_back_is_none() {
+fn ctrl_c_while_drawing_stops_and_ctrl_c_ending_a_command_does_not() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("Half").gate().text(" and whole").gate());
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -151,7 +150,7 @@ fn a_stop_that_comes_while_the_editor_draws_is_one_and_one_that_takes_a_command_
 }
 
 #[test]
-fn interrupts_while_a_reply_is_drawn_leave_it_whole() {
+fn interrupts_while_a_reply_is_drawn_lose_no_line() {
     let server = Server::start();
     let lines: Vec<String> = (0..60).map(|n| format!("Line {n} of the *reply*.")).collect();
     let reply = lines.iter().fold(Reply::new(), |reply, line| reply.text(&format!("{line}\n\n")));

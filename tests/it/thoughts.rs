@@ -61,26 +61,25 @@ fn goes_on_without(dialect: &dyn Dialect, refusal: &str) {
 }
 
 #[test]
-fn anthropic() {
+fn thoughts_refused_by_anthropic_are_left_out() {
     let refusal = "messages.1.content.0: The block is bound to a different conversation";
     goes_on_without(&anthropic::Anthropic, refusal);
 }
 
 #[test]
-fn openai_responses() {
+fn thoughts_refused_by_openai_responses_are_left_out() {
     let refusal = "The encrypted content c2VhbGVk could not be verified. Reason: Encrypted content could not be \
                    decrypted or parsed.";
     goes_on_without(&openai_responses::OpenAiResponses, refusal);
 }
 
 #[test]
-fn gemini() {
+fn thoughts_refused_by_gemini_are_left_out() {
     goes_on_without(&gemini::Gemini, "Thought signature is not valid.");
 }
 
-/// Refused again there is nothing left to leave out; thoughts of another model are not the cause of it.
 #[test]
-fn a_second_refusal_ends_the_turn() {
+fn a_second_refusal_of_thoughts_ends_the_turn() {
     let server = Server::start();
     server.reply(look(1, "I look."));
     server.reply(Reply::said("Done."));
@@ -95,9 +94,9 @@ fn a_second_refusal_ends_the_turn() {
     assert_eq!(server.requests().len(), 4);
 }
 
-/// Providers refuse a message that ends with a thought, and so do the kit's servers.
+/// Providers refuse a message that ends with a thought.
 #[test]
-fn a_reply_of_thoughts_alone_does_not_stop_the_conversation() {
+fn the_conversation_goes_on_after_a_reply_with_only_thoughts() {
     let last = [
         Reply::new().thinking("Hm."),
         Reply::new().thinking("Hm.").text(" \n"),
@@ -122,7 +121,7 @@ fn a_reply_of_thoughts_alone_does_not_stop_the_conversation() {
 }
 
 #[test]
-fn a_paused_reply_of_thoughts_alone_is_asked_for_again() {
+fn a_paused_reply_with_only_thoughts_is_requested_again() {
     let server = Server::start();
     server.reply(Reply::new().thinking("Hm.").stop("pause_turn"));
     server.reply(Reply::new().text("So far.").thinking("Hm.").stop("pause_turn"));

@@ -48,7 +48,7 @@ fn holds(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<String>) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// What a rule says of a text.
+/// Checks what a rule reports for a text.
 #[track_caller]
 fn check(rule: impl Fn(&str, &str) -> Vec<String>, path: &str, text: &str, expected: &[&str]) {
     assert_eq!(rule(path, text), expected, "of {text:?}");
@@ -91,7 +91,7 @@ fn modules_have_a_doc() {
 }
 
 #[test]
-fn comments_hold_no_issue_numbers_and_no_unfinished_work() {
+fn comments_have_no_issue_numbers_and_no_todos() {
     check(rules::comments, "a.rs", "// see #12.", &["a.rs:1: an issue number"]);
     check(rules::comments, "a.rs", "/* x\n  FIXME */", &["a.rs:2: FIXME"]);
     check(rules::comments, "a.rs", "\"#12 TODO\"; // #[x] #1e1e1e", &[]);
@@ -101,7 +101,7 @@ fn comments_hold_no_issue_numbers_and_no_unfinished_work() {
 }
 
 #[test]
-fn code_holds_nothing_forbidden() {
+fn code_uses_no_forbidden_calls() {
     let rule = rules::forbidden;
     check(rule, "src/a.rs", "fn f() { x.unwrap() }", &["src/a.rs:1: .unwrap()"]);
     check(rule, "src/a.rs", "\nfn f() { eprintln!(\"\") }", &["src/a.rs:2: println!"]);
@@ -136,7 +136,7 @@ fn modules_import_only_from_above() {
     holds(&shipped(), |path, text| rules::imports(path, text, &order));
 }
 
-/// A module of Lua for each path, and what is wrong with their imports.
+/// Checks what is reported for the imports of these Lua modules, given by path and text.
 #[track_caller]
 fn check_rooms(modules: &[(&str, &str)], expected: &[&str]) {
     let files = modules.iter().map(|(place, text)| {
@@ -184,7 +184,7 @@ fn lua_imports_only_from_below() {
 }
 
 #[test]
-fn lua_imports_in_no_circle() {
+fn lua_has_no_import_cycle() {
     let [a, b, c] = ["a", "b", "c"].map(|name| format!("f(require('caliban.chat.{name}'))"));
     check_rooms(&[("chat/a", &b), ("chat/b", &c), ("chat/c", "")], &[]);
     check_rooms(&[("chat/a", &a)], &[]);
@@ -227,7 +227,7 @@ fn the_record_of_a_review_has_one_writer() {
 }
 
 #[test]
-fn beside_the_folders_of_lua_lie_the_faces_alone() {
+fn only_the_faces_lie_beside_the_lua_folders() {
     check(rooms::strays, "lua/caliban/command.lua", "", &[]);
     check(rooms::strays, "lua/caliban/chat/paint.lua", "", &[]);
     let stray = "lua/caliban/paint.lua: is no face and belongs in a folder";
@@ -286,7 +286,7 @@ fn lua_never_blocks_on_the_program() {
 
 /// Text that Neovim expands, runs or searches for is a literal of the source, without names from outside.
 #[test]
-fn no_name_is_expanded_or_run() {
+fn no_name_from_outside_is_expanded_or_run() {
     let says = |code: &str, expected: &[&str]| {
         let expected: Vec<String> = expected.iter().map(|it| format!("a:1: {it}")).collect();
         let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
@@ -335,7 +335,7 @@ fn no_name_is_expanded_or_run() {
 }
 
 #[test]
-fn errors_are_told_in_words() {
+fn error_messages_are_sentences() {
     let rule = rules::raw_errors;
     check(rule, "a", "format!(\"no: {error}\")", &["a:1: an error without `cause`"]);
     check(rule, "a", "tracing::warn!(\"no: {error}\");\nformat!(\"no: {}\", cause(&error))", &[]);
@@ -343,7 +343,7 @@ fn errors_are_told_in_words() {
 }
 
 #[test]
-fn no_registry_is_named() {
+fn no_private_registry_is_named() {
     let host = ["pypi", "org"].join(".");
     check(rules::registries, "a", &format!("https://{host}/x"), &[&format!("a: names {host}")]);
     let mut all = files(&[""], "");
@@ -355,7 +355,7 @@ fn no_registry_is_named() {
 /// Everything others may rely on has its place in the help. Commands, maps and groups are asked of a running
 /// Neovim, settings and events are read from the source.
 #[test]
-fn what_is_public_is_in_the_help() {
+fn every_public_name_has_a_help_tag() {
     let missing = rules::untagged([":Caliban", "CalibanAdd"], "*:Caliban* *CalibanAdder*");
     assert_eq!(missing, ["doc/caliban.txt: no tag *CalibanAdd*"]);
     let class = "---@class (exact) caliban.Config\n---@field model? string\n---@field debug boolean\n\n---@field x y";

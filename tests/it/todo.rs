@@ -22,7 +22,7 @@ fn update(text: &str, status: &str) -> Value {
 }
 
 #[test]
-fn a_list_lives_in_the_chat_and_in_the_project_until_all_is_done() {
+fn a_todo_list_is_kept_in_the_project_until_all_is_done() {
     let told = DIALECTS.map(|dialect| {
         let server = Server::start();
         server.reply(todo("c1", write(&["look", "write", "look"])));
@@ -76,7 +76,7 @@ fn a_list_lives_in_the_chat_and_in_the_project_until_all_is_done() {
 }
 
 #[test]
-fn the_next_conversation_finds_the_list_and_a_buffer_with_changes_keeps_it() {
+fn the_todo_list_is_shared_and_not_written_over_unsaved_changes() {
     let server = Server::start();
     server.reply(todo("c1", write(&["look", "write"])));
     server.reply(Reply::said("One."));
@@ -99,7 +99,7 @@ fn the_next_conversation_finds_the_list_and_a_buffer_with_changes_keeps_it() {
 }
 
 #[test]
-fn the_list_of_a_conversation_that_is_opened_again_stands_open_as_it_did() {
+fn a_reopened_conversation_shows_its_todo_list_open() {
     let server = Server::start();
     server.reply(todo("c1", write(&["look", "write"])));
     server.reply(todo("c2", update("look", "in_progress")));

@@ -1,4 +1,4 @@
-//! What one call asks of several files enters whole or not at all; and what a turn that is stopped leaves of it.
+//! A call that changes several files is applied whole or not at all, also if the turn is stopped.
 
 use crate::kit::nvim::Nvim;
 use crate::kit::reply::Reply;
@@ -27,7 +27,7 @@ fn three(setup: Setup) -> Setup {
     setup.file("a.txt", nine()).file("b.txt", nine()).file("c.txt", nine())
 }
 
-/// The call is refused, and no file has anything of it.
+/// Checks that the call is refused and changes no file, and returns the answer.
 #[track_caller]
 fn refused(scene: &Scene, call: Reply) -> String {
     scene.server.reply(call);
@@ -47,7 +47,7 @@ fn refused(scene: &Scene, call: Reply) -> String {
 }
 
 #[test]
-fn where_one_file_is_turned_away_none_of_the_call_enters() {
+fn one_refused_file_keeps_the_whole_call_out() {
     let all = ["a.txt", "b.txt", "c.txt"];
     for mode in ["{}", AUTO] {
         let scene = Scene::start(|it| three(it).mode("c.txt", 0o444).config(mode));
@@ -61,9 +61,9 @@ fn where_one_file_is_turned_away_none_of_the_call_enters() {
     }
 }
 
-/// Calls that have nothing to do with it enter; those that build on it are matched anew, without it.
+/// Calls that build on the waiting call are matched again without it.
 #[test]
-fn other_calls_of_the_reply_are_not_held_back() {
+fn calls_on_other_files_do_not_wait() {
     let scene = Scene::start(|it| three(it).file("d.txt", nine()).mode("c.txt", 0o444));
     let reply = Reply::new()
         .call("e1", "edit", edits(&["a.txt", "c.txt"]))
@@ -82,9 +82,9 @@ fn other_calls_of_the_reply_are_not_held_back() {
     assert_eq!(scene.on_disk("d.txt"), Some(nine().replace("l2", "L2")));
 }
 
-/// While the user is in the middle of something in one of them, the others wait with it.
+/// The user is typing in one of the files.
 #[test]
-fn they_wait_for_each_other() {
+fn all_files_of_a_call_wait_until_each_can_be_changed() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let call = Reply::new().gate().call("e1", "edit", edits(&["b.txt", "a.txt"]));
@@ -104,9 +104,8 @@ fn they_wait_for_each_other() {
     assert_eq!(scene.on_disk("b.txt"), Some(nine().replace("l2", "L2")));
 }
 
-/// A text that moved in one of them has all of them matched anew.
 #[test]
-fn a_text_that_moved_holds_all_of_them_back_until_it_fits() {
+fn a_text_moved_in_one_file_makes_the_call_match_all_again() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let moving = "local once = true
@@ -127,7 +126,7 @@ fn a_text_that_moved_holds_all_of_them_back_until_it_fits() {
 }
 
 #[test]
-fn a_patch_deletes_moves_and_changes_in_one_call() {
+fn one_patch_may_delete_move_and_change_files() {
     let scene = Scene::start(|it| three(it).config(PATCHING));
     let body = "*** Delete File: a.txt\n*** Update File: b.txt\n*** Move to: dir/b2.txt\n@@\n-l2\n+L2\n\
         *** Update File: c.txt\n@@\n-l8\n+L8\n";
@@ -152,7 +151,7 @@ fn a_patch_deletes_moves_and_changes_in_one_call() {
 }
 
 #[test]
-fn what_a_patch_would_move_and_change_is_rejected_as_a_whole() {
+fn rejecting_a_move_with_changes_restores_the_file() {
     let scene = Scene::start(|it| three(it).config(PATCHING));
     let body = "*** Update File: b.txt\n*** Move to: b2.txt\n@@\n-l2\n+L2\n";
     scene.ask(Reply::new().call("e1", "apply_patch", patch(body)));
@@ -167,7 +166,7 @@ fn what_a_patch_would_move_and_change_is_rejected_as_a_whole() {
 }
 
 #[test]
-fn in_auto_edit_a_patch_is_done_at_once_and_taken_back() {
+fn in_auto_edit_a_patch_is_applied_at_once_and_can_be_rejected() {
     let scene = Scene::start(|it| three(it).config(BOTH));
     let body =
         "*** Delete File: a.txt\n*** Update File: b.txt\n*** Move to: dir/b2.txt\n@@\n-l2\n+L2\n";
@@ -183,9 +182,8 @@ fn in_auto_edit_a_patch_is_done_at_once_and_taken_back() {
     assert_eq!(scene.on_disk("dir/b2.txt"), None);
 }
 
-/// What fails on the disk itself takes back what had been done.
 #[test]
-fn in_auto_edit_what_cannot_be_moved_takes_back_the_rest() {
+fn in_auto_edit_a_failed_move_takes_back_the_whole_patch() {
     let body = "*** Update File: c.txt\n@@\n-l2\n+L2\n*** Delete File: a.txt\n\
         *** Update File: b.txt\n*** Move to: closed/b2.txt\n";
     let scene = Scene::start(|it| three(it).config(BOTH).file("closed/x.txt", "x\n"));
@@ -239,7 +237,7 @@ fn a_file_open_in_another_neovim_is_neither_deleted_nor_renamed() {
 }
 
 #[test]
-fn what_steers_agents_waits_in_auto_edit_too() {
+fn in_auto_edit_files_that_instruct_agents_wait_for_the_user() {
     for path in ["AGENTS.md", "sub/CLAUDE.md", ".caliban/skills/x/SKILL.md", ".nvim.lua"] {
         let scene = Scene::start(|it| it.file(path, nine()).config(AUTO));
         scene.ask(Reply::new().call("e1", "edit", edit(path, &[("l2", "L2")])));
@@ -248,7 +246,7 @@ fn what_steers_agents_waits_in_auto_edit_too() {
     }
 }
 
-/// What the model hears of the call in the next request.
+/// The answer to the call in the next request.
 fn next(scene: &Scene, call: &str) -> String {
     scene.wait_idle("Stopped.");
     let n = scene.server.requests().len();
@@ -258,9 +256,9 @@ fn next(scene: &Scene, call: &str) -> String {
     scene.answer(n + 1, call)
 }
 
-/// The stop comes while the file is being written, before the program hears of it.
+/// The stop comes during the write, before the program is told of it.
 #[test]
-fn a_stop_in_the_middle_of_the_write_does_not_hide_it() {
+fn a_file_written_as_the_stop_came_is_reported_as_written() {
     let hook = "vim.api.nvim_create_autocmd('BufWritePost', {
           pattern = '*.txt',
           once = true,
@@ -279,7 +277,7 @@ fn a_stop_in_the_middle_of_the_write_does_not_hide_it() {
 }
 
 #[test]
-fn of_what_was_stopped_each_call_hears_its_own() {
+fn after_a_stop_each_call_is_told_its_own_outcome() {
     let scene = Scene::start(|it| three(it).config(AUTO));
     scene.nvim.keys(":edit a.txt<CR>");
     let reply = Reply::new().gate().call("e1", "edit", edit("b.txt", &[("l2", "L2")])).call(
@@ -306,9 +304,8 @@ fn of_what_was_stopped_each_call_hears_its_own() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
-/// In ask mode what is in the buffer is there, whenever the stop came.
 #[test]
-fn a_stop_while_hunks_enter_leaves_them_under_review() {
+fn hunks_entering_as_the_stop_came_stay_under_review() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     let hook = "local once = true
@@ -327,9 +324,9 @@ fn a_stop_while_hunks_enter_leaves_them_under_review() {
     assert_eq!(scene.pending(), 2);
 }
 
-/// The turns of a conversation that is begun anew have the numbers of the old one's.
+/// Turns are numbered from 1 again after `/clear`.
 #[test]
-fn after_clear_a_turn_is_not_taken_for_one_that_was_stopped() {
+fn after_clear_a_new_turn_is_not_taken_for_a_stopped_one() {
     let scene = Scene::start(three);
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(two_hunks());

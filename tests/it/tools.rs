@@ -93,7 +93,7 @@ fn reading_tools_answer_from_the_project_and_from_unsaved_buffers() {
 }
 
 #[test]
-fn a_result_unfolds_under_its_line() {
+fn a_result_unfolds_under_its_tool_line() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "read", json!({"path": "src/a.rs"})));
     server.reply(Reply::said("I see."));
@@ -110,7 +110,7 @@ fn a_result_unfolds_under_its_line() {
 }
 
 #[test]
-fn a_command_is_asked_for_first_and_the_keys_act_on_the_questions_line() {
+fn a_command_needs_consent_and_keys_answer_on_the_questions_line() {
     for (keys, ran) in [("y", true), ("s", true), ("n", false), ("enot today<CR>", false)] {
         for dialect in DIALECTS {
             let server = Server::start();
@@ -192,7 +192,7 @@ fn approving_and_denying_work_by_command_and_by_api() {
 }
 
 #[test]
-fn a_commands_output_is_live_clean_and_kept_from_the_terminals_tricks() {
+fn a_commands_output_is_shown_live_without_control_characters() {
     let server = Server::start();
     let command = "printf '\\033[31mred\\033[0m\\n\\033]0;title\\007plain\\rover\\n'; while [ ! -e go ]; do sleep 0.01; done; echo end; exit 3";
     server.reply(Reply::new().call("c1", "shell", json!({"command": command})));
@@ -218,7 +218,7 @@ fn a_commands_output_is_live_clean_and_kept_from_the_terminals_tricks() {
 }
 
 #[test]
-fn a_command_over_its_time_is_ended_with_all_it_started() {
+fn a_command_that_times_out_is_ended_with_its_children() {
     let server = Server::start();
     let command = "echo begun; sleep 4000 & sleep 4000";
     server.reply(Reply::new().call("c1", "shell", json!({"command": command, "timeout_s": 3})));
@@ -284,7 +284,7 @@ fn a_read_outside_the_project_asks_first() {
 }
 
 #[test]
-fn a_long_output_is_cut_once_and_its_rest_can_be_read_without_a_question() {
+fn the_rest_of_a_cut_output_can_be_read_without_consent() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "shell", json!({"command": "seq 1 100000"})));
     let gate = server.reply(Reply::said("Cut.").held());

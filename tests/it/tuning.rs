@@ -9,7 +9,7 @@ use expect_test::expect;
 use serde_json::Value;
 
 #[test]
-fn the_limit_of_a_reply_is_the_sessions_the_models_the_settings_or_the_tables() {
+fn the_reply_limit_comes_from_session_model_settings_or_table() {
     for dialect in DIALECTS.into_iter().filter(|it| !it.is_local()) {
         let server = Server::start();
         let limit = |config: &str, command: &str| {
@@ -93,7 +93,7 @@ fn thinking_and_temperature_go_out_in_the_models_terms() {
 }
 
 #[test]
-fn what_the_user_says_of_a_model_counts() {
+fn the_users_window_limit_and_price_of_a_model_are_used() {
     let server = Server::start();
     server.reply(Reply::said("Yes.").usage(5000, 20_000));
     let config = "{ model = 'anthropic/own', models = { ['anthropic/own'] =
@@ -107,7 +107,7 @@ fn what_the_user_says_of_a_model_counts() {
 }
 
 #[test]
-fn a_model_that_cannot_be_kept_from_thinking_thinks_little_and_the_user_is_told() {
+fn a_model_that_cannot_stop_thinking_gets_low_effort_and_a_notice() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
@@ -120,7 +120,7 @@ fn a_model_that_cannot_be_kept_from_thinking_thinks_little_and_the_user_is_told(
 }
 
 #[test]
-fn a_tuning_outlives_the_program() {
+fn model_settings_of_a_session_survive_a_restart() {
     let server = Server::start();
     server.reply(Reply::said("One."));
     server.reply(Reply::said("Two."));
@@ -157,7 +157,7 @@ fn model_of(dialect: &dyn Dialect) -> String {
 }
 
 #[test]
-fn what_is_wrong_with_a_tuning_is_told_and_changes_nothing() {
+fn a_wrong_model_setting_by_command_changes_nothing() {
     let server = Server::start();
     let nvim = Nvim::start(&Setup::new().anthropic(&server));
     nvim.keys(":Caliban<CR>:Caliban model thinkin=high<CR>");
@@ -174,7 +174,7 @@ fn what_is_wrong_with_a_tuning_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn what_is_wrong_in_the_settings_of_a_model_is_told_with_its_place() {
+fn wrong_model_settings_are_reported_by_path() {
     let config = "{ temperature = 3, thinking = 'hard', models = {
         plain = {}, ['a/b'] = { windows = 1 }, ['a/c'] = { price = { input = -1 } }, ['a/d'] = { window = 0.5 },
         ['a/e'] = {} } }";

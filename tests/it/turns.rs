@@ -25,7 +25,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
         let nvim = Nvim::start(&setup.speaking(dialect, &server));
         nvim.keys(":Caliban<CR>igo<C-s><Esc>");
         nvim.wait_screen("? Run `echo ran`?");
-        // the reads did not wait for the question
+        // The reads do not wait for the answer to the question.
         nvim.wait_transcript("▸ read  path=\"b.txt\" lines=2");
         nvim.wait_question();
         nvim.command("Caliban approve");
@@ -56,7 +56,7 @@ fn two_calls_of_one_reply_run_and_their_results_go_back_in_call_order() {
 }
 
 #[test]
-fn a_turn_stopped_at_its_call_answers_it_and_the_next_request_is_valid() {
+fn stopping_during_a_call_answers_it_and_the_next_request_is_valid() {
     for dialect in DIALECTS {
         let server = Server::start();
         server.reply(
@@ -92,7 +92,7 @@ fn a_turn_stopped_at_its_call_answers_it_and_the_next_request_is_valid() {
 }
 
 #[test]
-fn a_call_repeated_with_the_same_answer_is_refused_and_then_the_turn_is_ended() {
+fn a_call_repeated_too_often_is_refused_and_then_ends_the_turn() {
     let server = Server::start();
     for n in 1..=6 {
         server.reply(Reply::new().call(&format!("c{n}"), "read", json!({"path": "a.txt"})));
@@ -141,7 +141,7 @@ fn check_call(tool: &str, input: &str, expected: Expect) {
 }
 
 #[test]
-fn a_call_that_cannot_be_understood_is_not_run_and_the_model_is_told_where_and_why() {
+fn a_malformed_call_is_not_run_and_the_model_is_told_why() {
     check_call(
         "shell",
         "{\"command\": \"rm -rf a.t",
@@ -211,7 +211,7 @@ const LISTEN: &str = "_G.seen = {}
         end";
 
 #[test]
-fn events_are_fired_with_their_data_and_the_state_says_what_is_going_on() {
+fn user_events_carry_data_and_the_state_names_the_phase() {
     let server = Server::start();
     let gate = server.reply(
         Reply::new()

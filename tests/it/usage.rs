@@ -16,7 +16,7 @@ fn told(nvim: &Nvim, times: usize) -> String {
 }
 
 #[test]
-fn tokens_and_money_of_the_conversation() {
+fn usage_shows_the_tokens_and_the_cost() {
     let server = Server::start();
     server.reply(Reply::said("One.").usage(20_000, 1000));
     server.reply(Reply::said("Two.").usage(100, 500).cached(19_000, 900));
@@ -45,7 +45,7 @@ fn tokens_and_money_of_the_conversation() {
 }
 
 #[test]
-fn a_price_that_is_not_known_is_said_to_be_so() {
+fn usage_shows_an_unknown_price_as_not_known() {
     let server = Server::start();
     server.reply(Reply::said("One.").usage(2000, 10));
     let setup = Setup::new().env("CALIBAN_MODEL", "anthropic/claude-new").anthropic(&server);

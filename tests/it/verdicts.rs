@@ -8,7 +8,7 @@ use expect_test::expect;
 use std::collections::BTreeMap;
 
 #[test]
-fn a_selection_decides_its_lines_and_the_rest_is_told_alike_to_user_and_model() {
+fn deciding_selected_lines_is_reported_alike_to_user_and_model() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("8GV\\a");
@@ -45,7 +45,7 @@ fn a_decision_that_was_undone_is_not_counted() {
 }
 
 #[test]
-fn what_the_user_edits_after_accepting_it_stays_accepted_and_is_told() {
+fn an_accepted_hunk_edited_later_stays_accepted() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("2G\\a");
@@ -65,7 +65,7 @@ fn what_the_user_edits_after_accepting_it_stays_accepted_and_is_told() {
 }
 
 #[test]
-fn half_a_change_accepted_before_a_restart_is_told_alike_after_it() {
+fn a_half_accepted_change_is_reported_alike_after_a_restart() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("9GV\\r");
     scene.nvim.wait(|it| !it.buffer("/a.txt").contains("L8b"), "the line gone");
@@ -134,7 +134,7 @@ fn step(dice: &mut Dice) -> String {
 const ROUNDS: usize = 24;
 
 #[test]
-fn the_user_and_the_model_are_told_the_same_counts_whatever_is_decided() {
+fn random_decisions_give_user_and_model_the_same_counts() {
     let name = |round: usize| format!("f{round}.txt");
     let files =
         |it| (0..ROUNDS).fold(it, |it: crate::kit::setup::Setup, n| it.file(&name(n), twelve()));

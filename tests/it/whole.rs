@@ -17,7 +17,7 @@ fn delete(path: &str) -> Value {
     json!({ "path": path })
 }
 
-/// `a.txt` is open; this call has come, and waits.
+/// Opens `a.txt` and waits until this call is under review.
 fn pending(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -26,7 +26,7 @@ fn pending(tool: &str, input: Value) -> Scene {
     scene
 }
 
-/// In auto-edit mode, the same.
+/// Opens `a.txt` in auto-edit mode and waits until this call is done.
 fn done(tool: &str, input: Value) -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":edit a.txt<CR>");
@@ -36,7 +36,7 @@ fn done(tool: &str, input: Value) -> Scene {
     scene
 }
 
-/// Decides with these keys, and gives what the model hears.
+/// Decides with these keys, and returns what the model is told.
 fn decide(scene: &Scene, keys: &str) -> String {
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(keys);
@@ -59,7 +59,7 @@ fn buffers(scene: &Scene) -> String {
 }
 
 #[test]
-fn a_deletion_is_shown_and_done_when_it_is_accepted() {
+fn a_file_is_deleted_only_once_the_user_accepts() {
     let scene = pending("delete", delete("a.txt"));
     scene.nvim.wait_screen("Caliban deletes this file · \\A accept file · \\R reject file");
     scene.nvim.wait(|it| it.hl_of("l5") == ["CalibanDelete"], "the file in its colour");
@@ -92,7 +92,7 @@ fn a_deletion_is_rejected_with_a_reason() {
 }
 
 #[test]
-fn what_the_user_typed_into_a_file_to_be_deleted_stays_theirs() {
+fn text_typed_into_a_file_to_be_deleted_stays_in_its_buffer() {
     let scene = pending("delete", delete("a.txt"));
     scene.nvim.keys("5GAmine<Esc>");
     let told = decide(&scene, ":Caliban accept file<CR>");
@@ -106,7 +106,7 @@ fn what_the_user_typed_into_a_file_to_be_deleted_stays_theirs() {
 }
 
 #[test]
-fn an_empty_file_and_one_that_is_not_open_are_deleted_too() {
+fn empty_files_and_files_without_a_buffer_can_be_deleted() {
     let scene = Scene::start(|it| it.file("a.txt", "").file("b.txt", nine()));
     let calls =
         Reply::new().call("c1", "delete", delete("a.txt")).call("c2", "delete", delete("b.txt"));
@@ -119,7 +119,7 @@ fn an_empty_file_and_one_that_is_not_open_are_deleted_too() {
     assert_eq!(buffers(&scene), "");
 }
 
-/// The buffer is the same one: its undo history, its marks, its window.
+/// With its undo history, its marks and its window.
 #[test]
 fn a_renamed_file_keeps_its_buffer() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -140,7 +140,7 @@ fn a_renamed_file_keeps_its_buffer() {
     scene.nvim.keys("u:w<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
     assert_eq!(scene.on_disk("lib/b.lua"), Some(nine()));
-    // the path it has now is the one that is known of
+    // Edits use the new path.
     scene.server.reply(Reply::new().call("e1", "edit", edit("lib/b.lua", &[("l2", "L2")])));
     scene.nvim.keys(":Caliban ask on<CR>");
     scene.wait_pending(1);
@@ -151,7 +151,7 @@ fn a_renamed_file_keeps_its_buffer() {
 }
 
 #[test]
-fn a_renaming_is_rejected() {
+fn a_rejected_renaming_leaves_the_file() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     let told = decide(&scene, "\\R");
     assert_eq!(told, "The user rejected it: a.txt is not renamed.");
@@ -159,7 +159,7 @@ fn a_renaming_is_rejected() {
     assert_eq!(buffers(&scene), "a.txt");
 }
 
-/// What the user has typed is written under the old name first, by them.
+/// The user must save the text under the old name first.
 #[test]
 fn a_file_with_unsaved_text_is_not_renamed() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
@@ -181,7 +181,7 @@ fn a_file_with_unsaved_text_is_not_renamed() {
 }
 
 #[test]
-fn both_are_listed_and_gone_to() {
+fn deletions_and_renamings_are_listed_and_jumped_to() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let calls = Reply::new()
         .call("c1", "delete", delete("a.txt"))
@@ -208,12 +208,12 @@ fn both_are_listed_and_gone_to() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
+fn in_auto_edit_a_deletion_is_done_at_once_and_can_be_rejected() {
     let scene = done("delete", delete("a.txt"));
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still undo it.");
     scene.nvim.wait_screen("Caliban deletes this file, done · ");
-    // the text is nowhere else
+    // The text is only in the buffer.
     scene.nvim.keys(":qa<CR>");
     scene.nvim.wait_screen("E37");
     // for the model it is gone
@@ -239,7 +239,7 @@ fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_deletion_is_accepted_afterwards() {
+fn in_auto_edit_a_done_deletion_can_be_accepted() {
     let scene = done("delete", delete("a.txt"));
     scene.nvim.keys("\\A");
     scene.wait_hunks(0);
@@ -253,12 +253,12 @@ fn in_auto_edit_mode_a_deletion_is_accepted_afterwards() {
 }
 
 #[test]
-fn in_auto_edit_mode_a_renaming_is_done_at_once_and_taken_back() {
+fn in_auto_edit_a_renaming_is_done_at_once_and_can_be_rejected() {
     let scene = done("rename", rename("a.txt", "new/b.txt"));
     assert_eq!((scene.on_disk("a.txt"), scene.on_disk("new/b.txt")), (None, Some(nine())));
     assert_eq!(scene.answer(2, "c1"), "a.txt is now new/b.txt; the user may still undo it.");
     assert_eq!(buffers(&scene), "new/b.txt");
-    // an edit of it stacks on it
+    // An edit can follow the renaming.
     scene.server.reply(Reply::new().call("e1", "edit", edit("new/b.txt", &[("l2", "L2")])));
     scene.server.reply(Reply::said("Done."));
     scene.nvim.keys(":Caliban ask on<CR>");
@@ -280,9 +280,8 @@ fn in_auto_edit_mode_a_renaming_is_done_at_once_and_taken_back() {
     .assert_eq(&scene.told_next());
 }
 
-/// A file that the model made in this mode and deletes again.
 #[test]
-fn in_auto_edit_mode_a_new_file_goes_again() {
+fn in_auto_edit_the_model_can_delete_its_own_new_file() {
     let scene = Scene::start(|it| it.config(MODE));
     scene.server.reply(Reply::new().call("w1", "write", write("a.txt", "one\n")));
     scene.server.reply(Reply::new().call("c1", "delete", delete("a.txt")));
@@ -293,7 +292,7 @@ fn in_auto_edit_mode_a_new_file_goes_again() {
     assert_eq!(scene.on_disk("a.txt"), None);
 }
 
-/// What the model hears: an error, at once, with no prompt and nothing pending.
+/// Checks that the call is refused at once, without a question and without a review, and returns the answer.
 #[track_caller]
 fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Value) -> String {
     let scene = Scene::start(|it| setup(it.file("a.txt", nine()).file("dir/x.txt", "x\n")));
@@ -309,7 +308,7 @@ fn refused(setup: impl FnOnce(Setup) -> Setup, keys: &str, tool: &str, input: Va
 }
 
 #[test]
-fn what_cannot_be_deleted_is_refused_in_a_sentence() {
+fn an_impossible_deletion_is_refused_with_the_reason() {
     let told = [
         refused(|it| it, "", "delete", delete("none.txt")),
         refused(|it| it, "", "delete", delete("dir")),
@@ -331,7 +330,7 @@ fn what_cannot_be_deleted_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn where_a_file_cannot_be_renamed_to_is_refused_in_a_sentence() {
+fn an_impossible_renaming_is_refused_with_the_reason() {
     let named = ":edit b.txt<CR>ihello<Esc>:edit! a.txt<CR>";
     let told = [
         refused(|it| it, "", "rename", rename("a.txt", "dir/x.txt")),
@@ -354,7 +353,7 @@ fn where_a_file_cannot_be_renamed_to_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn a_link_is_neither_deleted_nor_renamed_nor_taken_the_place_of() {
+fn a_link_is_neither_deleted_nor_renamed_nor_replaced() {
     let linked = |it: Setup| {
         std::os::unix::fs::symlink(it.path("a.txt"), it.path("link.txt")).unwrap();
         it
@@ -372,7 +371,7 @@ fn a_link_is_neither_deleted_nor_renamed_nor_taken_the_place_of() {
 }
 
 #[test]
-fn calls_of_one_reply_that_meet_in_a_file_do_not_mix() {
+fn a_deletion_or_renaming_does_not_mix_with_edits_of_the_reply() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.ask(
         Reply::new()
@@ -394,9 +393,8 @@ fn calls_of_one_reply_that_meet_in_a_file_do_not_mix() {
     assert_eq!(scene.on_disk("c.txt").as_deref(), Some("new\n"));
 }
 
-/// What stands in the way at the moment of the decision is told, and nothing is lost.
 #[test]
-fn what_came_in_the_way_meanwhile() {
+fn a_changed_disk_stops_an_accepted_deletion_or_renaming() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");

@@ -27,7 +27,7 @@ fn start(server: &Server, more: &str) -> Nvim {
 }
 
 #[test]
-fn the_state_is_a_line_of_the_chat_where_a_plugin_has_taken_its_winbar() {
+fn the_state_moves_into_the_chat_where_a_plugin_has_the_winbar() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("I see ").gate().text("it."));
     let nvim = start(&server, "KitLualine()");
@@ -46,7 +46,7 @@ fn the_state_is_a_line_of_the_chat_where_a_plugin_has_taken_its_winbar() {
 }
 
 #[test]
-fn the_state_goes_back_to_the_winbar_once_that_is_free() {
+fn the_state_returns_to_the_winbar_once_a_plugin_frees_it() {
     let server = Server::start();
     let nvim = start(&server, "");
     nvim.keys(":Caliban<CR>");

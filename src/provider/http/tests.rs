@@ -5,7 +5,7 @@ use crate::provider::dialect::Dialect;
 use crate::provider::endpoint::{UserProvider, named};
 use std::collections::BTreeMap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::oneshot;
 
 const KEY: &str = "sk-secret-0123456789";
@@ -296,9 +296,10 @@ async fn all_available_bytes_are_read_at_once() {
 
 #[tokio::test]
 async fn a_refused_connection_is_offline() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    // The socket keeps the port without listening, so no other test can be given it.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
     let sampled: Vec<Sampled> =
         http("anthropic", format!("http://{address}"), PATIENT()).sample(request()).collect().await;
     let why = "it refused the connection: nothing listens there".to_owned();

@@ -1,4 +1,5 @@
-//! Whatever a person makes of the messages of a session's file, it is shown, and each provider takes the next request.
+//! A session file whose messages a person has edited at random is shown, and the next request is valid in every
+//! dialect.
 
 use super::assert_valid;
 use super::script::play;
@@ -68,7 +69,7 @@ fn opened(project: &Project) -> Option<Session> {
 }
 
 #[test]
-fn edited_in_any_way_it_goes_on() {
+fn a_session_file_edited_at_random_still_opens() {
     let (dir, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let live = play(scratch.path(), None);
     let files = live.disk.machine().files();

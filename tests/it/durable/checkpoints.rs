@@ -1,4 +1,4 @@
-//! What is kept of files, stopped at every call to the disk: what was told to be kept is there, with its contents.
+//! Checkpoints after a crash at any disk call: every checkpoint confirmed before is there, with its contents.
 
 use super::machine::{FakeDisk, Fault, Machine, Unsynced};
 use caliban::event::TurnId;
@@ -65,7 +65,7 @@ fn check(machine: &Machine, states: &[&[Change]], dir: &Path, at: &str) {
 }
 
 #[test]
-fn stopped_at_every_call_it_is_there() {
+fn a_crash_at_any_disk_call_loses_no_confirmed_checkpoint() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (disk, told) = play(dir.path(), None);
     let mut machine = Machine::default();
@@ -94,7 +94,7 @@ fn stopped_at_every_call_it_is_there() {
 }
 
 #[test]
-fn a_disk_that_fails_loses_nothing_that_was_said_to_be_kept() {
+fn a_failing_disk_loses_no_checkpoint_confirmed_before() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let count = play(dir.path(), None).0.count();
     for from in 0..count {

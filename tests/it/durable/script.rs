@@ -1,4 +1,4 @@
-//! A conversation as an agent has it kept, and what of it was on disk when.
+//! A scripted conversation, saved as an agent saves it, with a record of what was on disk at each moment.
 
 use super::machine::{FakeDisk, Fault, Machine};
 use crate::kit::rules::anthropic::signature;

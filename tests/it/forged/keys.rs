@@ -1,4 +1,4 @@
-//! The record of a review of a file that no tool reads, or not without a question.
+//! Forged review records of files that no tool may read, or only with the user's consent.
 
 use super::records::{put, record};
 use super::*;
@@ -6,9 +6,8 @@ use crate::review::scene::nine;
 
 const SECRET: &str = "TOKEN=s3cret\n";
 
-/// The model hears what the user decided about a forged review, and nothing else of the file.
 #[test]
-fn a_review_of_keys_that_nobody_began_tells_nothing_of_them() {
+fn a_forged_review_of_a_key_file_sends_none_of_its_text() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", nine()).file(".env", nine() + SECRET);
     let setup = one_turn(&server, setup.anthropic(&server));
@@ -32,9 +31,9 @@ fn a_review_of_keys_that_nobody_began_tells_nothing_of_them() {
     assert!(!told.contains("s3cret"), "{told}");
 }
 
-/// In a home folder Caliban's own files are the project's too.
+/// The project is the home folder, so Caliban's own files lie in it.
 #[test]
-fn a_record_of_a_file_that_is_never_touched_is_not_taken_up() {
+fn a_forged_record_of_calibans_own_file_is_ignored() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", nine()).file("x.git/HEAD", "");
     let home = setup.path("").display().to_string();

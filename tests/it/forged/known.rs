@@ -3,9 +3,8 @@
 use super::*;
 use std::os::unix::fs::symlink;
 
-/// The model is told of changes in files that it knows, but not in files that only a session file names.
 #[test]
-fn a_file_outside_the_project_is_not_looked_after() {
+fn changes_of_a_file_outside_the_project_are_not_reported() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().file("a.txt", "one\n").anthropic(&server));
     let outside = setup.dir().join("id_rsa");
@@ -39,7 +38,7 @@ fn a_link_in_the_folder_of_sessions_is_not_opened() {
     let mine = setup.dir().join("mine.txt");
     fs::write(&mine, "all of mine\n").unwrap();
     for name in ["main.lock", "history", "last", "index", "main.draft"] {
-        let path = folder(&setup).join(name);
+        let path = setup.sessions().join(name);
         let _ = fs::remove_file(&path);
         symlink(&mine, path).unwrap();
     }

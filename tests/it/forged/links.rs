@@ -3,6 +3,7 @@
 use super::*;
 use std::fs::File;
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 /// A folder of the user's with a file that is two months old.
@@ -26,16 +27,16 @@ fn names(folder: &PathBuf) -> Vec<String> {
 }
 
 #[test]
-fn a_trash_that_is_a_link_takes_and_loses_nothing() {
+fn a_trash_folder_that_is_a_link_is_not_used() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let documents = documents(&setup);
     let had = names(&documents);
-    symlink(&documents, folder(&setup).join("trash")).unwrap();
+    symlink(&documents, setup.sessions().join("trash")).unwrap();
     // as if its move into the trash had been cut off
-    fs::write(folder(&setup).join("gone.moved"), "trash/evil").unwrap();
-    fs::write(folder(&setup).join("gone.lua"), "os.execute('touch PWN')\n").unwrap();
-    fs::write(folder(&setup).join("last"), "gone").unwrap();
+    fs::write(setup.sessions().join("gone.moved"), "trash/evil").unwrap();
+    fs::write(setup.sessions().join("gone.lua"), "os.execute('touch PWN')\n").unwrap();
+    fs::write(setup.sessions().join("last"), "gone").unwrap();
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_phase("idle");
@@ -60,7 +61,7 @@ fn checkpoints_and_outputs_that_are_links_are_not_written() {
     });
     fs::write(documents.join("changes"), format!("{old}\n")).unwrap();
     for name in ["main.checkpoints", "main.outputs"] {
-        let path = folder(&setup).join(name);
+        let path = setup.sessions().join(name);
         let _ = fs::remove_dir_all(&path);
         symlink(&documents, path).unwrap();
     }

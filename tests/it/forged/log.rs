@@ -2,7 +2,7 @@
 
 use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The text of the log's only content.
 const TEXT: &str = "forged\n";
@@ -23,7 +23,7 @@ fn made(n: u32, path: &Path, mode: u32) -> Value {
 
 /// Writes the log and the one content that it names.
 fn write_log(setup: &Setup, lines: &[Value]) -> PathBuf {
-    let dir = folder(setup).join("main.checkpoints");
+    let dir = setup.sessions().join("main.checkpoints");
     fs::create_dir_all(&dir).unwrap();
     let log = lines.iter().map(|it| it.to_string() + "\n").collect::<Vec<_>>().concat();
     fs::write(dir.join("changes"), log).unwrap();
@@ -49,11 +49,11 @@ fn a_fork_touches_no_file_that_a_forged_log_names() {
     assert_eq!(links(), 1);
     let nvim = opened(&setup);
     nvim.keys("i/fork<C-s>");
-    nvim.wait(|nvim| nvim.lua_str("return require('caliban').state().session") == "main-2", "it");
+    nvim.wait_session("main-2");
     nvim.wait_phase("idle");
     assert_eq!(fs::read_to_string(&mine).unwrap(), "all of mine\n");
     assert_eq!(links(), 1);
-    let copied = folder(&setup).join("main-2.checkpoints");
+    let copied = setup.sessions().join("main-2.checkpoints");
     let mut there: Vec<String> = fs::read_dir(copied)
         .unwrap()
         .map(|it| it.unwrap().file_name().into_string().unwrap())
@@ -66,7 +66,7 @@ fn a_fork_touches_no_file_that_a_forged_log_names() {
 
 /// Whatever is chosen of the list, nothing is written outside the project, in `.git`, or with more than ordinary rights.
 #[test]
-fn a_rewind_writes_nothing_that_is_not_the_projects() {
+fn a_rewind_from_a_forged_log_writes_only_project_files() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let outside = setup.dir().join("outside");
@@ -104,9 +104,9 @@ fn a_rewind_writes_nothing_that_is_not_the_projects() {
     assert!(mode.is_ok_and(|it| it & 0o7000 == 0));
 }
 
-/// Something else than a file, in the place of a content, is not read.
+/// The content is replaced by a link, then by a pipe.
 #[test]
-fn a_content_that_is_no_regular_file_is_not_read() {
+fn checkpoint_contents_that_are_not_regular_files_are_not_read() {
     let server = Server::start();
     let setup = one_turn(&server, Setup::new().size(120, 40).anthropic(&server));
     let dir = write_log(&setup, &[made(1, &setup.path("b.txt"), 0o644)]);

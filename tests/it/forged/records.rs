@@ -27,7 +27,7 @@ pub(super) fn record(path: &Path, base: &str, change: impl FnOnce(&mut Value)) -
 }
 
 pub(super) fn put(setup: &Setup, n: u32, record: &[u8]) {
-    fs::write(folder(setup).join(format!("main.review-{n:012x}")), record).unwrap();
+    fs::write(setup.sessions().join(format!("main.review-{n:012x}")), record).unwrap();
 }
 
 /// Files that have a buffer.
@@ -38,7 +38,7 @@ fn buffers(nvim: &Nvim) -> String {
 }
 
 #[test]
-fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
+fn a_review_record_of_a_file_outside_the_project_is_ignored() {
     let server = Server::start();
     let setup = Setup::new().size(120, 40).file("a.txt", nine()).anthropic(&server);
     let setup = one_turn(&server, setup);
@@ -68,8 +68,8 @@ fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
         15,
         &record(&inside, &nine(), |it| it["decided"] = json!([{"fate": "part", "of": []}])),
     );
-    symlink(&outside, folder(&setup).join("main.review-00000000000b")).unwrap();
-    let fifo = folder(&setup).join("main.review-00000000000c");
+    symlink(&outside, setup.sessions().join("main.review-00000000000b")).unwrap();
+    let fifo = setup.sessions().join("main.review-00000000000c");
     assert!(std::process::Command::new("mkfifo").arg(fifo).status().unwrap().success());
     // only the valid record is taken up
     fs::write(setup.path("b.txt"), nine()).unwrap();
@@ -90,7 +90,7 @@ fn a_record_of_a_file_that_is_not_the_projects_is_not_taken_up() {
 
 /// Hunks that a record calls accepted, or written at once, have to be decided again.
 #[test]
-fn accepted_hunks_of_a_record_are_pending_again() {
+fn hunks_a_record_calls_accepted_must_be_decided_again() {
     let server = Server::start();
     let setup =
         Setup::new().size(120, 40).file("a.txt", nine()).file("b.txt", nine()).file("c.txt", "");

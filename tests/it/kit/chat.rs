@@ -1,4 +1,4 @@
-//! What a test asks of the chat in use, and what a request says, whichever the dialect.
+//! Reads and drives the chat in use, and reads requests of any dialect.
 
 use super::dialects::{self, Dialect, Said, Turn};
 use super::http::Request;
@@ -10,14 +10,14 @@ use serde_json::Value;
 pub use super::dialects::DIALECTS;
 
 impl Setup {
-    /// A model of this dialect at the server.
+    /// Makes a model of this dialect, served by this server, the model in use.
     #[must_use]
     pub fn speaking(self, dialect: &dyn Dialect, server: &Server) -> Setup {
         dialect.choose(self, server)
     }
 }
 
-/// What every dialect gave, where all must give the same.
+/// Checks that all these results, one for each dialect, are equal, and returns the first.
 #[track_caller]
 pub fn common(given: &[String]) -> &str {
     for it in given {
@@ -32,7 +32,7 @@ impl Nvim {
         self.chat_buffer("transcript")
     }
 
-    /// The transcript from the first message on.
+    /// The transcript from the first message on, without the heading above it.
     pub fn conversation(&self) -> String {
         let transcript = self.transcript();
         let ends = ["`:help caliban`\n\n", "`<Esc>`, `<CR>`\n\n"];
@@ -40,7 +40,7 @@ impl Nvim {
         said.unwrap_or(&transcript).to_owned()
     }
 
-    /// The text of the composer.
+    /// The text of the composer in use.
     pub fn composer(&self) -> String {
         self.chat_buffer("composer")
     }
@@ -53,12 +53,12 @@ impl Nvim {
         ))
     }
 
-    /// Waits for a text in the transcript's buffer, on the screen or not.
+    /// Waits until the transcript's buffer contains a text, on the screen or not.
     pub fn wait_transcript(&self, text: &str) {
         self.wait(|nvim| nvim.transcript().contains(text), &format!("{text:?} in the transcript"));
     }
 
-    /// Waits until a question that nobody has answered is on the screen and takes keys.
+    /// Waits until an unanswered question is on the screen and accepts keys.
     pub fn wait_question(&self) {
         let open = "return vim.iter(require('caliban.chat.chats').all):any(function(chat)
             return chat.question and chat.question.armed and not chat.question.answered
@@ -69,39 +69,58 @@ impl Nvim {
         self.wait(takes_keys, "a question that takes keys");
     }
 
+    /// The name of the conversation in use; empty if there is none.
+    pub fn session(&self) -> String {
+        self.lua_str("return require('caliban').state().session or ''")
+    }
+
+    /// Waits until the conversation in use has this name.
+    pub fn wait_session(&self, name: &str) {
+        self.wait(|nvim| nvim.session() == name, &format!("the conversation {name}"));
+    }
+
+    /// The phase of the conversation in use, as `require('caliban').state()` names it.
     pub fn phase(&self) -> String {
         self.lua_str("return require('caliban').state().phase")
     }
 
+    /// Waits until the conversation in use is in this phase: `idle`, `sending`, `streaming`, `running`, `asking`,
+    /// `reviewing`, `retrying` or `offline`.
     pub fn wait_phase(&self, phase: &str) {
         self.wait(|nvim| nvim.phase() == phase, &format!("the phase {phase:?}"));
     }
 
-    /// How many hunks are pending, in all files.
+    /// The number of pending hunks in all files.
     pub fn pending(&self) -> usize {
         self.lua_str("return #require('caliban').pending()").parse().unwrap()
     }
 
-    /// Waits until so many hunks are pending.
+    /// Waits until `count` hunks are pending.
     pub fn wait_hunks(&self, count: usize) {
         self.wait(|nvim| nvim.pending() == count, &format!("{count} pending hunks"));
     }
 
-    /// Waits until so many messages wait for the end of the turn, or join it.
+    /// Waits until `count` hunks are pending and the turn waits for the user's decisions.
+    pub fn wait_pending(&self, count: usize) {
+        self.wait_hunks(count);
+        self.wait_phase("reviewing");
+    }
+
+    /// Waits until `count` messages are queued or steered into the turn.
     pub fn wait_queue(&self, count: usize) {
         let code = "return #require('caliban').state().queue";
         self.wait(|nvim| nvim.lua_json(code) == count, &format!("{count} messages in the queue"));
     }
 
-    /// Sends a text by the API and waits for the end of its turn, which the reply's last words tell.
+    /// Sends a prompt by the API. Waits until the transcript contains `last_words` and the turn is over.
     pub fn ask(&self, text: &str, last_words: &str) {
         self.lua("require('caliban').ask(...)", &[text.into()]);
         self.wait_transcript(last_words);
         self.wait_phase("idle");
     }
 
-    /// Puts the cursor of the window that shows the transcript on the first line that holds this text, once there is
-    /// one, and that window in focus.
+    /// Waits for a line of the transcript that contains `text`, focuses the transcript's window and moves the cursor
+    /// to that line.
     pub fn go_to_transcript(&self, text: &str) {
         let code = "local chat = require('caliban.chat.chats').current
             for i, line in ipairs(vim.api.nvim_buf_get_lines(chat.transcript, 0, -1, false)) do
@@ -119,26 +138,26 @@ impl Nvim {
 }
 
 impl Request {
-    /// Its messages, the system text among them.
+    /// The request's messages, the system text included.
     #[track_caller]
     pub fn turns(&self) -> Vec<Turn> {
         let dialect = dialects::of(self).unwrap_or_else(|| panic!("no dialect has {}", self.path));
         dialect.read(&self.json)
     }
 
-    /// The system text, wherever the dialect puts it.
+    /// The system text, from wherever the dialect puts it.
     pub fn system_text(&self) -> String {
         let turns = self.turns();
         turns.iter().find(|turn| turn.role == "system").map(Turn::text).unwrap_or_default()
     }
 
-    /// The text of its last user message: strings and text blocks joined.
+    /// The text of the last user message: its strings and text blocks joined.
     pub fn last_user_text(&self) -> String {
         let turns = self.turns();
         turns.iter().rev().find(|turn| turn.role == "user").map(Turn::text).unwrap_or_default()
     }
 
-    /// The tool results in it, in order: the call's id and the text.
+    /// The tool results of the request, in order: the call's id and the text.
     pub fn answers(&self) -> Vec<(String, String)> {
         let said = self.turns().into_iter().flat_map(|turn| turn.said);
         let answers = said.filter_map(|said| match said {
@@ -148,17 +167,17 @@ impl Request {
         answers.collect()
     }
 
-    /// The text of the answer to this call.
+    /// The text of the answer to this call. Panics if the request has none.
     #[track_caller]
     pub fn answer(&self, id: &str) -> String {
         let found = self.answers().into_iter().find(|(of, _)| of == id);
         found.unwrap_or_else(|| panic!("no answer to {id} in {:#}", self.json)).1
     }
 
-    /// The names of its tools, in order.
+    /// The names of the request's tools, in order.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.json["tools"].as_array().into_iter().flatten();
-        // Gemini's stand in a list of their own.
+        // Gemini nests its tools in a list.
         let tools = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
             Some(declared) => declared.iter().collect(),
             None => vec![tool],
@@ -170,7 +189,7 @@ impl Request {
         tools.map(name).collect()
     }
 
-    /// The roles of its messages, and of what: `user: hello`, a call as `assistant: read(c1)`.
+    /// One line for each message: its role and its text. A call reads `assistant: read(c1)`.
     pub fn outline(&self) -> String {
         let turns = self.turns();
         let shown = turns.iter().filter(|turn| turn.role != "system").map(|turn| {
@@ -190,7 +209,7 @@ fn part(said: &Said) -> String {
     }
 }
 
-/// Whether every request begins with the one before it, as items without their cache marks.
+/// Panics unless each request begins with all the messages of the one before. Cache marks do not count.
 #[track_caller]
 pub fn assert_grows(requests: Vec<Request>) {
     let mut bodies: Vec<Value> = requests.into_iter().map(|it| it.json).collect();
@@ -207,7 +226,7 @@ pub fn assert_grows(requests: Vec<Request>) {
     }
 }
 
-/// Takes the marks of the cache away, which move.
+/// Removes cache marks, which move from request to request.
 fn strip_marks(value: &mut Value) {
     match value {
         Value::Object(map) => {

@@ -1,6 +1,6 @@
-//! Chance that is the same in each run.
+//! Pseudo-random numbers that are the same in each run.
 
-/// A generator of the 64-bit linear congruential kind (Knuth, MMIX).
+/// A 64-bit linear congruential generator, with Knuth's constants for MMIX. The field is its seed.
 pub struct Dice(pub u64);
 
 impl Dice {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 #[derive(Clone, Default)]
 struct Cell {
-    /// One character with its combining ones; empty for the right half of a wide one.
+    /// One character with its combining characters; empty for the right half of a wide character.
     text: String,
     highlight: u64,
 }
@@ -17,12 +17,13 @@ pub struct Grid {
     /// Row and column, from 0.
     pub cursor: (usize, usize),
     names: HashMap<u64, Vec<String>>,
-    /// Events of a frame that is not whole yet.
+    /// Events since the last `flush`, not yet applied.
     unfinished: Vec<(String, Vec<Value>)>,
 }
 
 impl Grid {
-    /// Takes the parameters of one `redraw` notification. A frame may come in several: it shows once it is whole.
+    /// Takes the parameters of one `redraw` notification. A frame may come in several notifications and is applied at
+    /// its `flush`.
     pub fn redraw(&mut self, batches: &[Value]) {
         for batch in batches.iter().filter_map(Value::as_array) {
             let name = batch[0].as_str().unwrap_or_default();
@@ -79,7 +80,7 @@ impl Grid {
         }
     }
 
-    /// Moves the lines of a region up (positive) or down; the lines left over are sent anew by Neovim.
+    /// Moves the lines of a region up (positive `rows`) or down. Neovim sends the lines that become free again.
     fn scroll(&mut self, [top, bottom, left, right]: [usize; 4], rows: Option<i64>) {
         let by = rows.unwrap_or(0);
         let shift = usize::try_from(by.unsigned_abs()).unwrap();
@@ -100,7 +101,7 @@ impl Grid {
         finish(rows)
     }
 
-    /// As `text`, with what a group whose name starts with `prefix` colours shown as `⟦Group|text⟧`.
+    /// As `text`, but text in a highlight group whose name starts with `prefix` reads `⟦Group|text⟧`.
     pub fn marked(&self, prefix: &str) -> String {
         let rows = self.rows.iter().map(|row| {
             row_text(row, |cell| {
@@ -121,7 +122,8 @@ impl Grid {
         self.names.get(&self.rows[row][column].highlight).cloned().unwrap_or_default()
     }
 
-    /// The names that every cell of `text` has, where it stands first; `None` where it is not on the screen.
+    /// The highlight groups that cover every cell of the first occurrence of `text`; `None` if it is not on the
+    /// screen.
     pub fn of(&self, text: &str) -> Option<Vec<String>> {
         let (row, columns) = self.find(text)?;
         let mut common = self.at(row, columns.start);
@@ -153,7 +155,7 @@ impl Grid {
     }
 }
 
-/// One row; where `mark` gives another name than for the cell before, `⟦name|` opens and `⟧` closes.
+/// The text of a row. Where `mark` gives another name than for the cell before, `⟦name|` opens and `⟧` closes.
 fn row_text(row: &[Cell], mark: impl Fn(&Cell) -> Option<String>) -> String {
     let mut text = String::new();
     let mut open: Option<String> = None;

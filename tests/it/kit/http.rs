@@ -6,15 +6,15 @@ use std::io::{ErrorKind, Read as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// One request as it came.
+/// One request as the server received it.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// Names in lower case.
+    /// The names are in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// The body parsed; null where it is no JSON.
+    /// The parsed body; null if it is not JSON.
     pub json: Value,
 }
 
@@ -25,7 +25,7 @@ impl Request {
     }
 }
 
-/// The next request of a connection; `None` where the client closed it, or `stopping` says so.
+/// Reads the next request of a connection; `None` once the client has closed it or `stopping` returns true.
 pub(super) fn read(stream: &mut TcpStream, stopping: impl Fn() -> bool) -> Option<Request> {
     let _ = stream.set_read_timeout(Some(Duration::from_millis(20)));
     let mut bytes = Vec::new();
@@ -47,14 +47,14 @@ pub(super) fn read(stream: &mut TcpStream, stopping: impl Fn() -> bool) -> Optio
     }
 }
 
-/// A whole request; `None` while bytes are missing.
+/// Parses a request; `None` while bytes are missing.
 fn parse(bytes: &[u8]) -> Option<Request> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).unwrap();
     let mut lines = head.split("\r\n");
     let mut first = lines.next()?.split(' ');
     let (method, target) = (first.next()?.to_owned(), first.next()?);
-    // The address of `Setup::anthropic_elsewhere`, whose proxy the server is.
+    // `Setup::anthropic_elsewhere` uses this address, with this server as its proxy.
     let path = target.strip_prefix("http://models.test").unwrap_or(target).to_owned();
     let headers: Vec<(String, String)> = lines
         .filter_map(|line| line.split_once(':'))
@@ -67,7 +67,7 @@ fn parse(bytes: &[u8]) -> Option<Request> {
     Some(Request { method, path, headers, body, json })
 }
 
-/// One chunk of a chunked body.
+/// Frames bytes as one chunk of a chunked body.
 pub(super) fn chunk(bytes: &[u8]) -> Vec<u8> {
     let mut framed = format!("{:x}\r\n", bytes.len()).into_bytes();
     framed.extend_from_slice(bytes);
@@ -75,7 +75,7 @@ pub(super) fn chunk(bytes: &[u8]) -> Vec<u8> {
     framed
 }
 
-/// What one chunk holds.
+/// The bytes inside one chunk.
 pub(super) fn unframed(chunk: &[u8]) -> Vec<u8> {
     let begin = chunk.iter().position(|it| *it == b'\n').unwrap() + 1;
     chunk[begin..chunk.len() - 2].to_vec()

@@ -1,5 +1,5 @@
-//! What the integration tests are made with. `Setup` is a home and a project on disk, `Nvim` a real
-//! Neovim in it, `Server` a model that says what the test tells it to.
+//! The test kit: `Setup` is a home and a project on disk, `Nvim` a real Neovim in them, `Server` a fake model server
+//! that sends the replies a test queues.
 
 pub mod chat;
 pub mod dialects;
@@ -15,10 +15,10 @@ pub mod setup;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long anything awaited may take. Long, since the machine may be busy: nothing waits it out but a failure.
+/// The limit of every wait. A wait ends as soon as its condition holds, so only a failing test takes this long.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// The checkout.
+/// The root of this repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -1,4 +1,4 @@
-//! A real Neovim, driven through its RPC as a user would: keys in, the screen out.
+//! A real Neovim, used over RPC as a user does: keys in, the screen out.
 
 use super::LIMIT;
 use super::grid::Grid;
@@ -14,33 +14,33 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How long to listen before a condition is looked at again.
+/// How long to listen before a condition is checked again.
 const TICK: Duration = Duration::from_millis(10);
-/// So many looks in a row at a blocked Neovim, and it is believed to wait for a key.
+/// After so many checks in a row that find Neovim blocked, it counts as waiting for a key.
 const BLOCKED: u32 = 50;
-/// Tells one start from the next.
+/// Numbers the starts of Neovim in this process.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// One running Neovim. It is killed, with all that was started from it, when it goes out of scope.
+/// One running Neovim. Dropping it kills Neovim and every process that was started from it.
 pub struct Nvim {
-    /// Home and project; more can be read from it while Neovim runs.
+    /// The home and the project of this Neovim.
     pub setup: Setup,
     child: RefCell<Child>,
     stdin: RefCell<ChildStdin>,
     incoming: Receiver<Value>,
     answers: RefCell<Vec<(u64, Result<Value, String>)>>,
     last_id: Cell<u64>,
-    /// The screen as it was painted last.
+    /// The screen as last drawn.
     pub grid: RefCell<Grid>,
     stderr: PathBuf,
-    /// Its end was asked for: waiting goes on after it.
+    /// Set once the test asked Neovim to quit: a wait then goes on after Neovim's end.
     left: Cell<bool>,
-    /// Stands in the environment of all that was started from it.
+    /// A value in the environment of every process started from this Neovim, which identifies them.
     run: String,
 }
 
 impl Nvim {
-    /// Starts and waits until the first screen stands.
+    /// Starts Neovim and waits until it has drawn its first screen.
     pub fn start(setup: &Setup) -> Nvim {
         let stderr = setup.dir().join("stderr");
         let run = format!("{}#{}.", setup.dir().display(), RUNS.fetch_add(1, Ordering::Relaxed));
@@ -82,7 +82,7 @@ impl Nvim {
         nvim
     }
 
-    /// Types, in `<Esc>` notation, and returns once the keys were taken (or Neovim waits for more of them).
+    /// Types keys in Neovim's notation (`<Esc>`). Returns once Neovim has processed them or waits for more.
     pub fn keys(&self, keys: &str) {
         let mut rest = keys;
         while !rest.is_empty() {
@@ -93,7 +93,7 @@ impl Nvim {
         let _ = self.answer(id, 3);
     }
 
-    /// The terminal has another size from now on; returns once Neovim has drawn it.
+    /// Resizes the terminal. Returns once Neovim has drawn the new size.
     pub fn resize(&self, columns: u16, rows: u16) {
         self.request("nvim_ui_try_resize", vec![columns.into(), rows.into()]);
         self.wait(
@@ -103,41 +103,41 @@ impl Nvim {
         self.request("nvim_eval", vec!["1".into()]);
     }
 
-    /// Runs Lua (`...` are the arguments) and gives what it returns; an error in it is a panic.
+    /// Runs Lua code, which has the arguments as `...`, and returns its result. Panics on a Lua error.
     pub fn lua(&self, code: &str, arguments: &[Value]) -> Value {
         self.request("nvim_exec_lua", vec![code.into(), Value::Array(arguments.to_vec())])
     }
 
-    /// As `lua`, with an error as a value.
+    /// As `lua`, but returns a Lua error instead of panicking.
     pub fn try_lua(&self, code: &str, arguments: &[Value]) -> Result<Value, String> {
         self.try_request("nvim_exec_lua", vec![code.into(), Value::Array(arguments.to_vec())])
     }
 
-    /// `tostring` of what the code returns.
+    /// Runs Lua code and returns `tostring` of its result.
     pub fn lua_str(&self, code: &str) -> String {
         let code = format!("return tostring((function() {code} end)())");
         self.lua(&code, &[]).as_str().unwrap().to_owned()
     }
 
-    /// What the code returns, by way of JSON.
+    /// Runs Lua code and returns its result, encoded as JSON by Neovim.
     pub fn lua_json(&self, code: &str) -> serde_json::Value {
         let code = format!("return vim.json.encode((function() {code} end)())");
         serde_json::from_str(self.lua(&code, &[]).as_str().unwrap()).unwrap()
     }
 
-    /// An Ex command; an error is a panic.
+    /// Runs an Ex command. Panics on an error.
     pub fn command(&self, command: &str) {
         self.request("nvim_command", vec![command.into()]);
     }
 
-    /// The screen's rows, trailing blanks cut.
+    /// The rows of the screen without trailing blanks.
     pub fn screen(&self) -> String {
         self.listen(Duration::ZERO);
         self.grid.borrow().text()
     }
 
-    /// The screen with the text coloured by groups of this prefix as `⟦Group|text⟧`. Caliban's groups are
-    /// named as themselves, not by what they link to.
+    /// The screen, with text in a highlight group whose name starts with `prefix` as `⟦Group|text⟧`. Caliban's groups
+    /// have their own names, not those they link to.
     pub fn screen_marked(&self, prefix: &str) -> String {
         self.listen(Duration::ZERO);
         self.grid.borrow().marked(prefix)
@@ -149,18 +149,18 @@ impl Nvim {
         self.grid.borrow().at(row, column)
     }
 
-    /// The names of the groups that cover the whole of `text`, where it stands first on the screen, once it does.
+    /// Waits until `text` is on the screen and returns the highlight groups that cover all of its first occurrence.
     pub fn hl_of(&self, text: &str) -> Vec<String> {
         self.wait_screen(text);
         self.grid.borrow().of(text).unwrap_or_default()
     }
 
-    /// For groups defined after the start: see `screen_marked`.
+    /// Makes `screen_marked` name Caliban's groups that were defined after the start.
     pub fn name_groups(&self) {
         self.lua("KitNameGroups()", &[]);
     }
 
-    /// Waits for a text on the screen (within one row).
+    /// Waits until `text` is on the screen, within one row.
     pub fn wait_screen(&self, text: &str) {
         self.wait(
             |nvim| nvim.grid.borrow().find(text).is_some(),
@@ -168,7 +168,7 @@ impl Nvim {
         );
     }
 
-    /// Waits until this is what is shown; where it does not come, the snapshot says what differs.
+    /// Waits until `shown` returns the expected snapshot. If it never does, fails as `expected.assert_eq` would.
     #[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
     #[track_caller]
     pub fn wait_expect(&self, expected: Expect, shown: impl Fn(&Nvim) -> String) {
@@ -180,18 +180,18 @@ impl Nvim {
         expected.assert_eq(&shown(self));
     }
 
-    /// Waits until a text is on the screen no more.
+    /// Waits until `text` is not on the screen.
     pub fn wait_gone(&self, text: &str) {
         self.wait(|nvim| nvim.grid.borrow().find(text).is_none(), &format!("{text:?} gone"));
     }
 
-    /// Waits for a condition. Where it does not come, the panic tells what was awaited, the screen,
-    /// `:messages`, and the end of the program's debug log.
+    /// Waits until `condition` holds, at most `LIMIT`. Then panics with `awaited`, the screen, `:messages` and the
+    /// end of the debug log.
     pub fn wait(&self, condition: impl Fn(&Nvim) -> bool, awaited: &str) {
         self.wait_within(LIMIT, condition, awaited);
     }
 
-    /// The same, for what takes a machine long.
+    /// As `wait`, with another limit.
     pub fn wait_within(&self, limit: Duration, condition: impl Fn(&Nvim) -> bool, awaited: &str) {
         let start = Instant::now();
         loop {
@@ -208,7 +208,7 @@ impl Nvim {
         }
     }
 
-    /// The text of the one buffer whose name ends with `name`.
+    /// The text of the buffer whose name ends with `name`. Panics unless there is exactly one.
     pub fn buffer(&self, name: &str) -> String {
         let code = "local found = {}
             for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -219,7 +219,7 @@ impl Nvim {
         self.lua(code, &[name.into()]).as_str().unwrap().to_owned()
     }
 
-    /// Whether Neovim waits for a key and runs no request meanwhile: a hit-enter prompt, a pending `f`.
+    /// Whether Neovim waits for a key and answers no requests until then, as in a hit-enter prompt or after `f`.
     pub fn is_blocked(&self) -> bool {
         let mode = self.request("nvim_get_mode", vec![]);
         let fields = mode.as_map().unwrap();
@@ -230,13 +230,13 @@ impl Nvim {
         self.child.borrow().id()
     }
 
-    /// SIGKILL, to Neovim alone.
+    /// Kills Neovim alone, with SIGKILL.
     pub fn kill(&self) {
         kill(self.pid());
         self.wait_exit();
     }
 
-    /// Types what makes Neovim leave, and waits for its end.
+    /// Types keys that make Neovim quit, and waits until it has ended.
     pub fn quit_with(&self, keys: &str) -> ExitStatus {
         self.send("nvim_input", vec![keys.into()]);
         self.wait_exit()
@@ -262,7 +262,7 @@ impl Nvim {
         self.child.borrow_mut().try_wait().unwrap()
     }
 
-    /// A request of Neovim's API; an error is a panic.
+    /// Calls a function of Neovim's API. Panics on an error.
     pub fn request(&self, method: &str, arguments: Vec<Value>) -> Value {
         self.try_request(method, arguments)
             .unwrap_or_else(|error| self.fail(&format!("{method}: {error}")))
@@ -283,12 +283,12 @@ impl Nvim {
         let message = vec![0.into(), id.into(), method.into(), Value::Array(arguments)];
         let mut bytes = Vec::new();
         rmpv::encode::write_value(&mut bytes, &Value::Array(message)).unwrap();
-        // Fails where Neovim has ended, which who waits for the answer finds out.
+        // A write fails if Neovim has ended. `answer` notices that.
         let _ = self.stdin.borrow_mut().write_all(&bytes);
         id
     }
 
-    /// The answer to a request; `None` once Neovim was seen blocked `patience` times in a row.
+    /// Waits for the answer to a request; `None` if Neovim was found blocked `patience` times in a row.
     fn answer(&self, id: u64, patience: u32) -> Option<Result<Value, String>> {
         let start = Instant::now();
         let mut blocked = 0;
@@ -313,7 +313,7 @@ impl Nvim {
         }
     }
 
-    /// Takes what came, waiting at most so long for the first of it; false where nothing came.
+    /// Processes the messages that have arrived, waiting at most `limit` for the first. False if none arrived.
     fn listen(&self, limit: Duration) -> bool {
         let mut any = false;
         loop {
@@ -321,7 +321,7 @@ impl Nvim {
                 Ok(message) => self.take(message),
                 Err(RecvTimeoutError::Timeout) => return any,
                 Err(RecvTimeoutError::Disconnected) => {
-                    // Nothing comes any more: the caller's loop must not spin.
+                    // The channel is closed: without a pause the caller's loop would spin.
                     if !any {
                         std::thread::sleep(limit);
                     }
@@ -348,7 +348,7 @@ impl Nvim {
         }
     }
 
-    /// Ends the test with all that is known. Asks Neovim nothing but by its way of answering when blocked.
+    /// Panics with everything known of the failure. Sends only requests that Neovim answers even while blocked.
     fn fail(&self, what: &str) -> ! {
         let messages = self.messages();
         let stderr = std::fs::read_to_string(&self.stderr).unwrap_or_default();
@@ -388,7 +388,7 @@ impl Drop for Nvim {
     }
 }
 
-/// A snapshot as it is compared: without its indentation and the line break before it.
+/// A snapshot's text without its indentation and its leading line break, as `expect_test` compares it.
 fn trimmed(data: &str) -> String {
     if !data.contains('\n') {
         return data.to_owned();

@@ -1,21 +1,21 @@
-//! What a test lets the model answer, written once and sent as any provider would send it.
+//! A scripted reply of the model: written once, sent in the form of any provider.
 
 use super::dialects::{Dialect, openai_chat::OpenAiChat};
 use super::http::{Request, stream_head, unframed, whole};
 use serde_json::Value;
 
-/// A reply in the making; see `Server::reply`.
+/// A reply to queue with `Server::reply`.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     pub(super) parts: Vec<Part>,
     stop: Option<String>,
     pub(super) usage: Usage,
-    /// In place of a stream of events.
+    /// Sent instead of a stream of events.
     whole: Option<Whole>,
     headers: Vec<(String, String)>,
-    /// Not even the head is sent before the first release.
+    /// Sends nothing, not even the response head, before the first release.
     held: bool,
-    /// Each byte is written by itself.
+    /// Writes each byte on its own.
     trickles: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Part {
         name: String,
         input: String,
     },
-    /// A block of the Messages API, a delta of Chat Completions, a part of generateContent, as it is.
+    /// A raw block of the Messages API, delta of Chat Completions or part of generateContent.
     Block(Value),
     Gate,
     Cut,
@@ -50,7 +50,7 @@ enum Whole {
         status: u16,
         body: Vec<u8>,
     },
-    /// No answer of a provider at all; then the connection is closed.
+    /// Raw bytes instead of an HTTP response; then the connection is closed.
     Bytes(Vec<u8>),
 }
 
@@ -76,7 +76,7 @@ pub enum Step {
     Gate,
     /// Closes the connection, the body unfinished.
     Cut,
-    /// These bytes again and again, until the client closes.
+    /// Sends these bytes repeatedly until the client closes the connection.
     Endless(Vec<u8>),
 }
 
@@ -95,12 +95,12 @@ impl Reply {
         Reply::default()
     }
 
-    /// A reply of one text.
+    /// A reply that is one text.
     pub fn said(text: &str) -> Reply {
         Reply::new().text(text)
     }
 
-    /// One text, each piece of it sent when the test releases it.
+    /// A text in pieces, each sent when the test opens the next gate.
     pub fn chunks<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Reply {
         pieces.into_iter().fold(Reply::new(), |reply, piece| reply.gate().text(piece))
     }
@@ -119,19 +119,19 @@ impl Reply {
         Reply::failing(status, None, message)
     }
 
-    /// The request is longer than the model's window.
+    /// The error for a request that is longer than the model's context window.
     pub fn too_long() -> Reply {
         let message = "prompt is too long: 250000 tokens > 200000 maximum";
         Reply::failing(400, Some("context_length_exceeded"), message)
     }
 
-    /// The account has no money left.
+    /// The error for an account without credit.
     pub fn no_quota() -> Reply {
         let message = "You exceeded your current quota: your credit balance is too low.";
         Reply::failing(429, Some("insufficient_quota"), message)
     }
 
-    /// The request is refused in these words.
+    /// A 400 error with this message.
     pub fn rejected(message: &str) -> Reply {
         Reply::failing(400, None, message)
     }
@@ -141,25 +141,25 @@ impl Reply {
         Reply { whole: Some(whole), ..Reply::default() }
     }
 
-    /// These bytes as the body, with a content length.
+    /// A response with this status, these headers and this body, and a content length.
     pub fn raw(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Reply {
         let whole = Whole::Raw { status, body: body.as_ref().to_vec() };
         let reply = Reply { whole: Some(whole), ..Reply::default() };
         headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value))
     }
 
-    /// These bytes in place of a response, head and all; then the connection is closed.
+    /// These bytes instead of an HTTP response; then the connection is closed.
     pub fn bytes(bytes: impl AsRef<[u8]>) -> Reply {
         Reply { whole: Some(Whole::Bytes(bytes.as_ref().to_vec())), ..Reply::default() }
     }
 
-    /// What a captive portal answers: a page, with status 200.
+    /// An HTML page with status 200, as a captive portal sends.
     pub fn html() -> Reply {
         let page = "<!DOCTYPE html><html><body>Sign in to the network</body></html>";
         Reply::raw(200, &[("content-type", "text/html")], page)
     }
 
-    /// No answer at all until the test releases it (then a text).
+    /// Sends nothing until the test opens the gate, then a text.
     pub fn hang() -> Reply {
         Reply::said("late").held()
     }
@@ -185,58 +185,58 @@ impl Reply {
         self.part(Part::Thinking(text.into()))
     }
 
-    /// What only one dialect has, in its own form: a block of the Messages API, a delta, a part.
+    /// Adds a raw block, delta or part that only one dialect has.
     #[must_use]
     pub fn block(self, block: Value) -> Reply {
         self.part(Part::Block(block))
     }
 
-    /// A tool call.
+    /// Adds a tool call.
     #[must_use]
     pub fn call(self, id: &str, name: &str, input: impl Into<Value>) -> Reply {
         self.call_raw(id, name, &input.into().to_string())
     }
 
-    /// A tool call whose arguments are this text, JSON or not.
+    /// Adds a tool call whose arguments are this text, JSON or not.
     #[must_use]
     pub fn call_raw(self, id: &str, name: &str, input: &str) -> Reply {
         self.part(Part::Call { id: id.into(), name: name.into(), input: input.into() })
     }
 
-    /// What follows waits for a release.
+    /// Adds a gate: the rest is sent once the test opens it.
     #[must_use]
     pub fn gate(self) -> Reply {
         self.part(Part::Gate)
     }
 
-    /// The connection is closed here.
+    /// Closes the connection at this point.
     #[must_use]
     pub fn cut(self) -> Reply {
         self.part(Part::Cut)
     }
 
-    /// An error in the middle of the stream, after a 200; the stream ends with it.
+    /// Ends the stream, whose status was 200, with an error event.
     #[must_use]
     pub fn stream_error(self, kind: &str, message: &str) -> Reply {
         self.part(Part::Error { kind: kind.into(), message: message.into() })
     }
 
-    /// The stop reason in Anthropic's words (`end_turn`, `tool_use`, `max_tokens`, …); without it what the
-    /// parts suggest.
+    /// Sets the stop reason, in Anthropic's words (`end_turn`, `tool_use`, `max_tokens`, …). By default it follows
+    /// from the parts.
     #[must_use]
     pub fn stop(mut self, reason: &str) -> Reply {
         self.stop = Some(reason.into());
         self
     }
 
-    /// Tokens in (beside the cached ones) and out.
+    /// Sets the tokens in (without cached tokens) and out.
     #[must_use]
     pub fn usage(mut self, input: u64, output: u64) -> Reply {
         self.usage = Usage { input, output, ..self.usage };
         self
     }
 
-    /// Tokens read from and written to the cache.
+    /// Sets the tokens read from and written to the cache.
     #[must_use]
     pub fn cached(mut self, read: u64, written: u64) -> Reply {
         self.usage = Usage { cache_read: read, cache_write: written, ..self.usage };
@@ -256,7 +256,7 @@ impl Reply {
         self
     }
 
-    /// Byte by byte, head and all.
+    /// Sends the whole response byte by byte, the head included.
     #[must_use]
     pub fn trickling(mut self) -> Reply {
         self.trickles = true;
@@ -268,7 +268,7 @@ impl Reply {
         self
     }
 
-    /// The steps of the answer to this request body. Only raw replies suit a path of no dialect.
+    /// The steps that answer this request. Panics if `dialect` is `None` and the reply is not raw.
     pub(super) fn render(&self, dialect: Option<&dyn Dialect>, request: &Request) -> Vec<Step> {
         let mut steps = Vec::new();
         if self.held {
@@ -297,7 +297,7 @@ impl Reply {
         if self.trickles { steps.into_iter().flat_map(Step::single).collect() } else { steps }
     }
 
-    /// The bytes of the answer to this request as they come, without what HTTP puts around them.
+    /// The pieces of the response body to this request, without HTTP's framing.
     pub fn body(&self, dialect: &dyn Dialect, request: &Request) -> Vec<Vec<u8>> {
         let steps = dialect.write(self, request).into_iter();
         let chunks = steps.filter_map(|step| match step {
@@ -307,14 +307,14 @@ impl Reply {
         chunks.collect()
     }
 
-    /// In Anthropic's words.
+    /// The stop reason, in Anthropic's words.
     pub(super) fn stop_reason(&self) -> &str {
         let calls = self.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         self.stop.as_deref().unwrap_or(if calls { "tool_use" } else { "end_turn" })
     }
 }
 
-/// A text in pieces as small as models send them.
+/// Splits a text into pieces as small as models send.
 pub(super) fn pieces(text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(20).map(|piece| piece.iter().collect()).collect()

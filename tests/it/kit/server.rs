@@ -1,5 +1,5 @@
-//! A fake model server on loopback. It answers what the test lays in its queue, keeps every request, and
-//! refuses what the real providers would refuse.
+//! A fake model server on loopback. It sends the replies that the test queues, records every request, and refuses
+//! what the real providers would refuse.
 
 use super::LIMIT;
 use super::dialects::{self, openai_chat::OpenAiChat, refusal};
@@ -11,11 +11,11 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// A test that has queued no reply for so long will not.
+/// How long a request waits for a reply to be queued before it counts as unexpected.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Lives as long as its test; where it goes out of scope it panics if a request came that was refused, or
-/// for which no reply was queued, and the test did not ask about it.
+/// The server runs until it is dropped. The drop panics if a request was refused or had no queued reply, unless the
+/// test took these with `take_refusals` or `take_unexpected`.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -30,33 +30,33 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Reply, usize)>,
-    /// For when nothing is queued.
+    /// The reply if none is queued.
     otherwise: Option<(Reply, usize)>,
     requests: Vec<Request>,
-    /// For each request, whether the client closed the connection before the reply's end.
+    /// For each request, whether the client closed the connection before the reply ended.
     closed: Vec<bool>,
-    /// Releases not yet used, for each reply ever queued; `None`: all gates are open.
+    /// For each reply queued so far, the number of unused releases; `None` if all gates are open.
     gates: Vec<Option<usize>>,
     refusals: Vec<String>,
-    /// The requests for which nothing was queued, by their numbers.
+    /// The requests for which no reply was queued, with their numbers.
     unexpected: Vec<(usize, String)>,
-    /// How long a request waits for its reply to be queued: the test may be a moment behind it.
+    /// How long a request waits for its reply: the test may queue it a moment later.
     patience: Duration,
     stopping: bool,
-    /// What this server refuses beside what the provider would.
+    /// Requests that this server refuses in addition to the provider's rules.
     strict: Vec<Strict>,
-    /// As a server on one's own machine, it wants no key.
+    /// Accepts requests without a key, as a local server does.
     keyless: bool,
 }
 
-/// Refuses each request that passes a test, with a status and a body.
+/// Answers each request for which a predicate holds with a status and a body.
 struct Strict {
     is_refused: Box<dyn Fn(&Request) -> bool + Send>,
     status: u16,
     body: String,
 }
 
-/// Lets a gated reply go on.
+/// Opens the gates of one reply.
 pub struct Gate {
     shared: Arc<Shared>,
     index: usize,
@@ -83,7 +83,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Waits until `ready` gives something.
+    /// Waits until `ready` returns a value. Panics after `LIMIT`.
     #[track_caller]
     fn wait<T>(&self, awaited: &str, ready: impl Fn(&State) -> Option<T>) -> T {
         let start = Instant::now();
@@ -124,14 +124,14 @@ impl Server {
         Server { address, shared }
     }
 
-    /// It wants no key, as a server on one's own machine.
+    /// Accepts requests without a key, as a local server does.
     #[must_use]
     pub fn without_key(self) -> Server {
         self.shared.lock().keyless = true;
         self
     }
 
-    /// A request for which nothing is queued is answered so at once.
+    /// Answers a request without a queued reply at once, instead of waiting for one.
     #[must_use]
     pub fn impatient(self) -> Server {
         self.shared.lock().patience = Duration::ZERO;
@@ -143,7 +143,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Queues a reply. The gate opens its `gate()`s; a reply without any needs none.
+    /// Queues a reply. The returned `Gate` opens the reply's gates, if it has any.
     pub fn reply(&self, reply: Reply) -> Gate {
         let mut state = self.shared.lock();
         let index = state.gates.len();
@@ -154,7 +154,7 @@ impl Server {
         Gate { shared: self.shared.clone(), index }
     }
 
-    /// From now on refuses all requests that pass the test, as a server that does not know a parameter.
+    /// From now on refuses every request for which `test` holds, as a server does that does not know a parameter.
     pub fn refuse(
         &self,
         status: u16,
@@ -165,7 +165,7 @@ impl Server {
         self.shared.lock().strict.push(strict);
     }
 
-    /// What is replied as often as nothing is queued.
+    /// Sets the reply that is sent whenever none is queued.
     pub fn otherwise(&self, reply: Reply) {
         let mut state = self.shared.lock();
         let index = state.gates.len();
@@ -173,17 +173,17 @@ impl Server {
         state.otherwise = Some((reply, index));
     }
 
-    /// All requests so far, refused ones included.
+    /// All requests so far, refused requests included.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.lock().requests.clone()
     }
 
-    /// How many requests have come: of a long conversation a copy of each costs more than all else.
+    /// The number of requests so far, without the cost of copying them.
     pub fn count(&self) -> usize {
         self.shared.lock().requests.len()
     }
 
-    /// Waits until so many requests have come.
+    /// Waits until `count` requests have arrived.
     #[track_caller]
     pub fn wait_count(&self, count: usize) {
         self.shared.wait(&format!("request {count}"), |state| {
@@ -191,7 +191,7 @@ impl Server {
         });
     }
 
-    /// Waits until so many requests have come, and gives them.
+    /// Waits until `count` requests have arrived, and returns all of them.
     #[track_caller]
     pub fn wait_requests(&self, count: usize) -> Vec<Request> {
         self.shared.wait(&format!("request {count}"), |state| {
@@ -199,7 +199,7 @@ impl Server {
         })
     }
 
-    /// Waits until the client has closed the connection of its n-th request (from 1) before the reply's end.
+    /// Waits until the client has closed the connection of the n-th request (from 1) before the reply ended.
     #[track_caller]
     pub fn wait_closed(&self, n: usize) {
         self.shared.wait(&format!("the end of connection {n}"), |state| {
@@ -207,23 +207,23 @@ impl Server {
         });
     }
 
-    /// What was refused and why; taking them says that they were meant.
+    /// The reasons of the refusals so far. The test expected them: the drop does not panic for them.
     pub fn take_refusals(&self) -> Vec<String> {
         std::mem::take(&mut self.shared.lock().refusals)
     }
 
-    /// The requests for which nothing was queued; taking them says that they were meant.
+    /// The requests so far without a queued reply. The test expected them: the drop does not panic for them.
     pub fn take_unexpected(&self) -> Vec<String> {
         let taken = std::mem::take(&mut self.shared.lock().unexpected);
         taken.into_iter().map(|it| it.1).collect()
     }
 
-    /// Takes back the replies that nobody fetched.
+    /// Removes the queued replies that no request has used.
     pub fn forget(&self) {
         self.shared.lock().queue.clear();
     }
 
-    /// Queued replies that nobody fetched.
+    /// The number of queued replies that no request has used.
     pub fn unfetched(&self) -> usize {
         self.shared.lock().queue.len()
     }
@@ -246,11 +246,11 @@ impl Drop for Server {
     }
 }
 
-/// One connection, request after request.
+/// Serves one connection, request after request.
 fn serve(mut stream: TcpStream, shared: &Shared) {
     let _ = stream.set_nodelay(true);
     while let Some(request) = http::read(&mut stream, || shared.lock().stopping) {
-        // on a busy machine it may be read long after the client gave it up: no reply is for it
+        // On a busy machine a request may be read long after its client has left: it must not use up a reply.
         if is_closed(&stream) {
             return;
         }
@@ -270,10 +270,10 @@ fn serve(mut stream: TcpStream, shared: &Shared) {
     }
 }
 
-/// The gate of a reply, and its steps.
+/// The number of a reply's gate, and the reply's steps.
 type Answer = (usize, Vec<Step>);
 
-/// Records a request and decides its answer; none where the client left before there was one.
+/// Records a request and picks its answer; `None` if the client left first.
 fn answer(stream: &TcpStream, shared: &Shared, request: Request) -> (usize, Option<Answer>) {
     let mut state = shared.lock();
     let number = state.requests.len();
@@ -316,7 +316,7 @@ fn answer(stream: &TcpStream, shared: &Shared, request: Request) -> (usize, Opti
 
 enum Played {
     Whole,
-    /// The server closes, as the reply says, or because the test is over.
+    /// The server closes the connection: the reply says so, or the test is over.
     Cut,
     Closed,
 }
@@ -355,7 +355,7 @@ fn play(stream: &mut TcpStream, shared: &Shared, gate: usize, steps: Vec<Step>) 
     Played::Whole
 }
 
-/// Uses a release if there is one; else waits a moment for it.
+/// Uses a release if there is one, else waits a moment for one.
 fn pass(shared: &Shared, gate: usize) -> bool {
     let mut state = shared.lock();
     match &mut state.gates[gate] {

@@ -10,25 +10,25 @@ use std::process::Command;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Models that tests of other things can rely on when the defaults become others, in the order in which their
+/// Fixed models, so that a change of the defaults breaks no test of something else. In the order in which their
 /// providers are found.
 const MODELS: [&str; 3] = ["anthropic/claude-sonnet-4-5", "openai/gpt-5", "gemini/gemini-2.5-pro"];
 
-/// Built once per test; starting Neovim twice with it starts on the same home and project.
+/// A home, a project and settings. Starting Neovim again with the same `Setup` uses the same home and project.
 #[derive(Clone)]
 pub struct Setup {
     place: Rc<Place>,
     config: String,
     before: String,
     environment: Vec<(String, String)>,
-    /// Which of `MODELS` is asked where nothing else is said.
+    /// The index in `MODELS` of the model in use by default.
     model: Option<usize>,
-    /// Columns and rows of the attached UI; `None`: no UI.
+    /// Columns and rows of the attached UI; `None` for no UI.
     pub(super) size: Option<(u16, u16)>,
     titles: bool,
 }
 
-/// The directory; what still runs in it is killed before it goes.
+/// The temporary directory. Dropping it first kills the processes that still run in it.
 struct Place(tempfile::TempDir);
 
 impl Drop for Place {
@@ -63,7 +63,7 @@ impl Setup {
         setup
     }
 
-    /// A file of the project, with its folders.
+    /// Writes a file of the project, and creates its folders.
     #[must_use]
     pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Setup {
         let path = self.path(path);
@@ -72,21 +72,21 @@ impl Setup {
         self
     }
 
-    /// The permissions of a file or folder of the project.
+    /// Sets the permissions of a file or folder of the project.
     #[must_use]
     pub fn mode(self, path: &str, mode: u32) -> Setup {
         fs::set_permissions(self.path(path), fs::Permissions::from_mode(mode)).unwrap();
         self
     }
 
-    /// `vim.g.caliban`, as the source of a Lua table. `bin` is set where it is left out.
+    /// Sets `vim.g.caliban`, given as the source of a Lua table. A missing `bin` is added.
     #[must_use]
     pub fn config(mut self, table: &str) -> Setup {
         self.config = table.into();
         self
     }
 
-    /// Lua run at the end of the init file, before plugins load; several are run in order.
+    /// Adds Lua code to the end of the init file, which runs before plugins load.
     #[must_use]
     pub fn before(mut self, lua: &str) -> Setup {
         self.before.push_str(lua);
@@ -94,21 +94,21 @@ impl Setup {
         self
     }
 
-    /// A variable of the environment, in which there is otherwise nothing but what Neovim needs.
+    /// Sets an environment variable. The environment otherwise has only the variables that Neovim needs.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Setup {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// Takes a variable away again; `CALIBAN_DEBUG` is set to 1 by default.
+    /// Removes an environment variable, such as `CALIBAN_DEBUG`, which is 1 by default.
     #[must_use]
     pub fn without(mut self, name: &str) -> Setup {
         self.environment.retain(|(key, _)| key != name);
         self
     }
 
-    /// A key and the base URL, so that Anthropic is the provider that is found, at this server.
+    /// Sets Anthropic's key and base URL, so that Caliban finds Anthropic, at this server.
     #[must_use]
     pub fn anthropic(self, server: &Server) -> Setup {
         self.asking(0)
@@ -121,21 +121,21 @@ impl Setup {
         self
     }
 
-    /// Titles are as they are by default; else the model is asked for none.
+    /// Keeps the default of asking the model for a title. Without this no title is requested.
     #[must_use]
     pub fn titled(mut self) -> Setup {
         self.titles = true;
         self
     }
 
-    /// The model is the default of the provider that is found.
+    /// Uses the default model of the provider that is found, not one of `MODELS`.
     #[must_use]
     pub fn default_model(mut self) -> Setup {
         self.model = None;
         self
     }
 
-    /// Like `anthropic`, but on an address that Caliban takes for another machine. The server is its proxy.
+    /// As `anthropic`, but at an address that Caliban takes for another machine. The server acts as the proxy.
     #[must_use]
     pub fn anthropic_elsewhere(self, server: &Server) -> Setup {
         self.asking(0)
@@ -144,14 +144,14 @@ impl Setup {
             .config("{ providers = { anthropic = { base_url = 'http://models.test' } } }")
     }
 
-    /// The same for `OpenAI`'s Chat Completions.
+    /// As `anthropic`, for `OpenAI`'s Chat Completions.
     #[must_use]
     pub fn openai(self, server: &Server) -> Setup {
         let url = format!("{}/v1", server.url());
         self.asking(1).env("OPENAI_API_KEY", "key-of-the-test").env("OPENAI_BASE_URL", &url)
     }
 
-    /// The same for Gemini.
+    /// As `anthropic`, for Gemini.
     #[must_use]
     pub fn gemini(self, server: &Server) -> Setup {
         self.asking(2)
@@ -159,7 +159,7 @@ impl Setup {
             .env("GOOGLE_GEMINI_BASE_URL", &server.url())
     }
 
-    /// The same for a model of Ollama's, which is not looked for.
+    /// As `anthropic`, for a model of Ollama's. The model is configured, not probed for.
     #[must_use]
     pub fn ollama(self, server: &Server) -> Setup {
         self.env("CALIBAN_MODEL", "ollama/qwen3:8b").env("OLLAMA_HOST", &server.url())
@@ -169,6 +169,21 @@ impl Setup {
     pub fn size(mut self, columns: u16, rows: u16) -> Setup {
         self.size = Some((columns, rows));
         self
+    }
+
+    /// Has this bash script start the program, whose path is in `$KIT_BIN`. Sets `bin` in the configuration, and nothing else.
+    #[must_use]
+    pub fn started_by(self, script: &str) -> Setup {
+        let bin = self.script(script);
+        self.config(&format!("{{ bin = '{bin}' }}"))
+    }
+
+    /// Writes this bash script to an executable file outside the project, and returns its path.
+    pub fn script(&self, script: &str) -> String {
+        let path = self.dir().join("start");
+        fs::write(&path, format!("#!/usr/bin/env bash\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path.display().to_string()
     }
 
     /// Starts without a UI: there is no screen then.
@@ -183,29 +198,37 @@ impl Setup {
         self.place.0.path()
     }
 
+    /// The folder with the files of the project's conversations. Panics unless there is exactly one.
+    pub fn sessions(&self) -> PathBuf {
+        let all = fs::read_dir(self.dir().join("data/caliban/sessions")).unwrap();
+        let mut found: Vec<PathBuf> = all.map(|it| it.unwrap().path()).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
     /// A path in the project; "" is the project.
     pub fn path(&self, path: &str) -> PathBuf {
         let project = self.dir().join("project");
         if path.is_empty() { project } else { project.join(path) }
     }
 
-    /// A file of the project as it is on disk; `None` where there is none.
+    /// The text of a project file on disk; `None` if there is no such file.
     pub fn on_disk(&self, path: &str) -> Option<String> {
         fs::read(self.path(path)).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// What the program wrote to its debug log.
+    /// The text of the program's debug log.
     pub fn debug_log(&self) -> String {
         let log = fs::read(self.dir().join("cache/caliban/debug.log")).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// The processes started in this setup that live, whoever their parent is by now: id and command line.
+    /// The living processes started in this setup, whoever their parent is now: id and command line.
     pub fn processes(&self) -> Vec<(u32, String)> {
         processes(&self.dir().to_string_lossy())
     }
 
-    /// The command that starts Neovim; what is started from it has `run` in its environment.
+    /// The command that starts Neovim. Every process started from it has `run` in its environment.
     pub(super) fn command(&self, run: &str) -> Command {
         let dir = self.dir();
         let init = dir.join("setup.lua");
@@ -236,7 +259,7 @@ impl Setup {
     }
 }
 
-/// Root may read and write what the permissions forbid; what is tested is not to depend on who runs the tests.
+/// Drops root's right to read and write any file, so that tests of permissions do not depend on who runs them.
 fn without_privileges(program: PathBuf) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
@@ -263,8 +286,8 @@ fn base_environment(dir: &Path) -> Vec<(&'static str, OsString)> {
     ]
 }
 
-/// Every process with this in its environment: found so because commands leave their parent's group, and
-/// their parent may be dead.
+/// Every process with `needle` in its environment. The parent does not tell: commands leave their group, and their
+/// parent may be dead.
 fn processes(needle: &str) -> Vec<(u32, String)> {
     let Ok(entries) = fs::read_dir("/proc") else { return processes_of_ps(needle) };
     let mut found = Vec::new();
@@ -292,8 +315,8 @@ fn processes_of_ps(needle: &str) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// Kills every process with this in its environment, and those they may start meanwhile, and waits for their
-/// end: the system takes a moment.
+/// Kills every process with `needle` in its environment and those they start meanwhile, and waits until all have
+/// ended.
 pub(super) fn end_all(needle: &str) {
     let start = Instant::now();
     while start.elapsed() < LIMIT {
@@ -308,7 +331,7 @@ pub(super) fn end_all(needle: &str) {
     }
 }
 
-/// SIGKILL; a process that is gone already is no matter.
+/// Kills a process with SIGKILL, if it still exists.
 pub fn kill(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(pid) = pid {

@@ -55,7 +55,7 @@ fn answer(name: &str) -> Value {
 }
 
 #[test]
-fn the_top_level() {
+fn wrong_top_level_fields_are_refused() {
     let with = |field: &str, value: Value| {
         let mut body = json!({"contents": [user(json!([text("hi")]))]});
         body[field] = value;
@@ -92,7 +92,7 @@ fn the_top_level() {
 }
 
 #[test]
-fn contents_and_parts() {
+fn malformed_contents_and_parts_are_refused() {
     contents(json!([user(json!([text("hi")])), model(json!([text("so")]))]), "");
     contents(json!([user(json!([text("hi")])), user(json!([text("and")]))]), "");
     contents(json!([model(json!([text("so")]))]), "first content");
@@ -108,7 +108,7 @@ fn contents_and_parts() {
 }
 
 #[test]
-fn calls_and_answers() {
+fn calls_and_answers_must_match() {
     let with = |calls: Value, answers: Value| {
         json!([user(json!([text("hi")])), model(calls), user(answers)])
     };
@@ -137,7 +137,7 @@ fn calls_and_answers() {
 }
 
 #[test]
-fn signatures_of_thought() {
+fn thought_signatures_must_stand_where_they_were_given() {
     let sentinel = |mut call: Value| {
         call["thoughtSignature"] = "skip_thought_signature_validator".into();
         call
@@ -167,7 +167,7 @@ fn signatures_of_thought() {
 }
 
 #[test]
-fn headers_and_the_answer() {
+fn a_missing_key_is_refused_and_a_reply_is_worded_as_geminis() {
     let body = json!({"contents": [user(json!([text("hi")]))]});
     for (path, headers, status, why) in [
         (path("m"), "content-type: application/json\r\n", " 403 ", "unregistered callers"),

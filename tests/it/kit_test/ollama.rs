@@ -30,7 +30,7 @@ fn check(field: &str, value: Value, why: &str) {
 }
 
 #[test]
-fn the_top_level() {
+fn wrong_top_level_fields_are_refused() {
     check("stream", json!(true), "");
     check("stream", json!(false), "only streams");
     check("model", json!(""), "model");
@@ -48,7 +48,7 @@ fn the_top_level() {
 }
 
 #[test]
-fn messages_calls_and_answers() {
+fn malformed_messages_and_calls_are_refused() {
     let messages = |rest: &[Value], why: &str| {
         let all = [&[json!({"role": "user", "content": "hi"})], rest].concat();
         check("messages", all.into(), why);
@@ -74,7 +74,7 @@ fn messages_calls_and_answers() {
 }
 
 #[test]
-fn the_answer() {
+fn a_reply_is_worded_as_ollamas() {
     let server = Server::start();
     let reply = Reply::new().thinking("hm").text("so").call("c1", "read", json!({"path": "a"}));
     server.reply(reply.usage(700, 5));

@@ -74,7 +74,7 @@ fn result(id: &str) -> Value {
 }
 
 #[test]
-fn anthropics_top_level() {
+fn anthropic_checks_top_level_fields() {
     check(ANTHROPIC, json!({}), "");
     let marked = json!([{"type": "text", "text": "s", "cache_control": {"type": "ephemeral"}}]);
     let tool = json!({"name": "read", "description": "d", "input_schema": {"type": "object"}});
@@ -97,7 +97,7 @@ fn anthropics_top_level() {
 }
 
 #[test]
-fn anthropics_asking_for_thoughts() {
+fn anthropic_checks_the_thinking_settings() {
     let asked = |thinking: Value, why| check(ANTHROPIC, json!({"thinking": thinking}), why);
     asked(json!({"type": "disabled"}), "");
     let off = json!({"model": "claude-opus-5-5", "thinking": {"type": "disabled"}});
@@ -138,7 +138,7 @@ fn anthropics_asking_for_thoughts() {
 }
 
 #[test]
-fn anthropics_server_tools() {
+fn anthropic_checks_server_tools() {
     let search = json!({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}});
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "s1", "content": []});
     let go = user(json!([{"type": "text", "text": "Go"}]));
@@ -149,7 +149,7 @@ fn anthropics_server_tools() {
 }
 
 #[test]
-fn of_the_relatives() {
+fn relatives_of_openai_are_checked_by_their_own_rules() {
     let model = |model: &str, rest: Value, why| {
         check(OPENAI, json!({"model": model, "messages": after(rest)}), why);
     };
@@ -185,7 +185,7 @@ fn of_the_relatives() {
 }
 
 #[test]
-fn anthropics_messages() {
+fn anthropic_checks_messages() {
     anthropic(json!([{"role": "assistant", "content": "hi"}]), "first message");
     anthropic(json!([{"role": "system", "content": "hi"}]), "role");
     anthropic(json!([{"role": "user", "content": "hi", "name": "me"}]), "Extra inputs");
@@ -205,7 +205,7 @@ fn anthropics_messages() {
 }
 
 #[test]
-fn anthropics_thinking() {
+fn anthropic_checks_thinking_blocks() {
     let thinking =
         |block: Value| after(json!([assistant(json!([block, {"type": "text", "text": "so"}]))]));
     anthropic(
@@ -223,7 +223,7 @@ fn anthropics_thinking() {
 }
 
 #[test]
-fn anthropics_calls_and_results() {
+fn anthropic_checks_calls_and_results() {
     let with = |first: Value, second: Value| after(json!([assistant(first), user(second)]));
     anthropic(with(json!([calls("a"), calls("b")]), json!([result("b"), result("a")])), "");
     anthropic(with(json!([calls("a")]), json!([result("a"), {"type": "text", "text": "and"}])), "");
@@ -262,7 +262,7 @@ fn anthropics_calls_and_results() {
 }
 
 #[test]
-fn anthropics_cache_marks() {
+fn anthropic_checks_cache_marks() {
     let marked = |kind: &str| json!({"type": "text", "text": "a", "cache_control": {"type": kind}});
     let blocks = |count: usize| user(vec![marked("ephemeral"); count].into());
     anthropic(json!([blocks(4)]), "");
@@ -272,7 +272,7 @@ fn anthropics_cache_marks() {
 }
 
 #[test]
-fn openais_top_level() {
+fn openai_checks_top_level_fields() {
     let tool = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
     check(
         OPENAI,
@@ -295,7 +295,7 @@ fn openais_top_level() {
 }
 
 #[test]
-fn openais_messages() {
+fn openai_checks_messages() {
     let part = |kind: &str| json!([{"role": "user", "content": [{"type": kind, kind: "x"}]}]);
     openai(json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]), "");
     openai(json!([{"role": "developer", "content": "s"}, {"role": "user", "content": "u"}]), "");
@@ -316,7 +316,7 @@ fn openais_messages() {
 }
 
 #[test]
-fn openais_calls_and_answers() {
+fn openai_checks_calls_and_answers() {
     let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}});
     let calling = |calls: Value| json!({"role": "assistant", "content": null, "tool_calls": calls});
     let answer = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": "ok"});
@@ -357,7 +357,7 @@ fn openais_calls_and_answers() {
 }
 
 #[test]
-fn headers() {
+fn missing_or_wrong_headers_are_refused() {
     let json = "content-type: application/json\r\n";
     let cases = [
         (ANTHROPIC, "anthropic-version: 2023-06-01\r\n", " 401 ", "authentication_error"),

@@ -10,7 +10,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 #[test]
-fn a_reply_in_items() {
+fn a_reply_is_streamed_as_items() {
     let server = Server::start();
     server.reply(
         Reply::new()
@@ -75,7 +75,7 @@ fn responses(input: Value, why: &str) {
 }
 
 #[test]
-fn responses_top_level() {
+fn responses_checks_top_level_fields() {
     let tool = |strict: Value| {
         let schema = json!({"type": "object"});
         json!({"tools": [{"type": "function", "name": "read", "parameters": schema, "strict": strict}]})
@@ -118,7 +118,7 @@ fn responses_top_level() {
 }
 
 #[test]
-fn responses_messages() {
+fn responses_checks_messages() {
     let part = |role: &str, kind: &str, text: &str| json!([{"type": "message", "role": role, "content": [{"type": kind, "text": text}]}]);
     responses(part("user", "input_text", "x"), "");
     responses(part("assistant", "output_text", "x"), "");
@@ -137,7 +137,7 @@ fn responses_messages() {
 }
 
 #[test]
-fn responses_calls_and_thoughts() {
+fn responses_checks_calls_and_reasoning() {
     let call = |id: &str| json!({"type": "function_call", "call_id": id, "name": "read", "arguments": "{}"});
     let output = |id: &str| json!({"type": "function_call_output", "call_id": id, "output": "ok"});
     let thought =

@@ -67,7 +67,7 @@ fn without_framing(response: &str) -> String {
 }
 
 #[test]
-fn a_reply_in_anthropics_words() {
+fn a_reply_is_streamed_as_anthropics_events() {
     let server = Server::start();
     server.reply(
         Reply::new()
@@ -128,7 +128,7 @@ fn a_reply_in_anthropics_words() {
 }
 
 #[test]
-fn a_reply_in_openais_words() {
+fn a_reply_is_streamed_as_openais_chunks() {
     let server = Server::start();
     server.reply(Reply::new().text("Hi").call("c1", "read", json!({"path": "a"})).cached(5, 0));
     let mut stream = post(&server, OPENAI, &good(OPENAI));
@@ -215,7 +215,7 @@ fn a_hanging_reply_is_released() {
 }
 
 #[test]
-fn faults_are_worded_as_the_providers_word_them() {
+fn errors_are_worded_as_the_provider_words_them() {
     #[track_caller]
     fn check(reply: Reply, path: &str, expected: &[&str]) {
         let server = Server::start();
@@ -256,7 +256,7 @@ fn faults_are_worded_as_the_providers_word_them() {
 }
 
 #[test]
-fn headers_go_along_and_a_cut_reply_has_no_end() {
+fn headers_are_sent_and_a_cut_reply_has_no_end() {
     let server = Server::start();
     server.reply(Reply::error(429).header("retry-after", "2"));
     let mut raw = String::new();
@@ -273,7 +273,7 @@ fn headers_go_along_and_a_cut_reply_has_no_end() {
 }
 
 #[test]
-fn a_request_nobody_expected_is_answered_and_told() {
+fn an_unexpected_request_gets_500_and_fails_the_test() {
     let server = Server::start().impatient();
     assert!(read(&mut post(&server, ANTHROPIC, &good(ANTHROPIC))).contains("500"));
     assert_eq!(server.take_unexpected(), ["POST /v1/messages"]);

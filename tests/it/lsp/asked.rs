@@ -20,7 +20,7 @@ fn files(config: &str) -> Setup {
         .config(config)
 }
 
-/// What is answered to these calls, in one reply, by servers like these.
+/// Has the model make these calls in one reply, with these servers, and returns each call and its answer.
 fn answered(setup: Setup, servers: &[Value], calls: &[(&str, Value)]) -> String {
     let server = Server::start();
     let mut reply = Reply::new();
@@ -46,7 +46,7 @@ fn at(path: &str, line: u32, symbol: &str) -> Value {
 }
 
 #[test]
-fn servers_are_asked_about_files_that_nobody_has_opened() {
+fn servers_answer_about_files_without_a_buffer() {
     let encodings = ["utf-8", "utf-16", "utf-32"];
     let given = encodings.map(|encoding| {
         answered(
@@ -86,7 +86,7 @@ fn servers_are_asked_about_files_that_nobody_has_opened() {
 }
 
 #[test]
-fn a_place_that_is_named_wrongly_is_told_rightly() {
+fn a_wrong_position_is_answered_with_a_correction() {
     let all = [
         ("definition", at("main.py", 2, "area")),
         ("definition", at("main.py", 3, "nowhere")),
@@ -119,7 +119,7 @@ fn a_place_that_is_named_wrongly_is_told_rightly() {
 }
 
 #[test]
-fn two_servers_of_one_file_answer_together_and_each_place_is_told_once() {
+fn two_servers_answer_together_without_repeating_a_place() {
     let servers = [json!({"name": "one"}), json!({"name": "two", "lacks": ["textDocument/hover"]})];
     let all = [
         ("references", at("main.py", 1, "area")),
@@ -190,7 +190,7 @@ fn servers_that_do_not_answer_are_named() {
 }
 
 #[test]
-fn a_server_that_never_answers_is_waited_for_no_longer_than_the_user_wants() {
+fn a_silent_server_is_given_up_after_the_configured_time() {
     let server = Server::start();
     let call = Reply::new().call("c1", "definition", at("main.py", 1, "area"));
     server.reply(call.call("c2", "diagnostics", json!({"path": "main.py"})));
@@ -208,7 +208,7 @@ fn a_server_that_never_answers_is_waited_for_no_longer_than_the_user_wants() {
 }
 
 #[test]
-fn a_huge_answer_is_clipped() {
+fn a_huge_answer_of_a_server_is_cut() {
     let said = answered(
         files(PATIENT),
         &[json!({"many": 2500})],
@@ -220,7 +220,7 @@ fn a_huge_answer_is_clipped() {
 
 /// A definition outside the project is named; its text would need the user's consent.
 #[test]
-fn of_places_outside_the_project_only_the_place_is_told() {
+fn a_definition_outside_the_project_is_named_without_its_text() {
     let setup = files(PATIENT);
     let outside = setup.dir().join("outside.py");
     std::fs::write(&outside, "def area(side): pass\n").unwrap();
@@ -240,7 +240,7 @@ fn of_places_outside_the_project_only_the_place_is_told() {
 }
 
 #[test]
-fn everything_known_is_told_without_a_path() {
+fn diagnostics_without_a_path_cover_all_files() {
     let server = Server::start();
     server.reply(Reply::new().call("c1", "diagnostics", json!({})));
     server.reply(Reply::said("I see."));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const BEFORE: &str = "BAD one\nfine\nODD two\nfine\nBAD three\n";
 
-/// `a.py` open beside its servers, whose word on it has come.
+/// Opens `a.py`, and waits until its servers have reported diagnostics.
 fn open(config: &str, servers: &[Value]) -> Scene {
     let scene = start(config, servers);
     scene.nvim.wait(
@@ -32,7 +32,7 @@ fn start(config: &str, servers: &[Value]) -> Scene {
     scene
 }
 
-/// The first line loses its error, a line with another is put in above the warning.
+/// An edit that fixes the error in the first line and adds one above the warning.
 fn change() -> Value {
     edit("a.py", &[("BAD one\nfine\n", "good one\nfine\nBAD new\n")])
 }
@@ -54,7 +54,7 @@ fn check(scene: &Scene, expected: &Expect) {
 }
 
 #[test]
-fn the_verdict_comes_with_what_is_new_fixed_and_remaining_however_a_server_reports() {
+fn a_verdict_lists_new_and_remaining_diagnostics_of_any_server() {
     let servers = [
         json!({}),
         json!({"push": "bare"}),
@@ -78,7 +78,7 @@ fn the_verdict_comes_with_what_is_new_fixed_and_remaining_however_a_server_repor
 }
 
 #[test]
-fn what_was_said_of_the_text_before_is_never_told() {
+fn diagnostics_of_the_old_text_are_never_reported() {
     let scene = start(PATIENT, &[json!({"push": "held"})]);
     tell(&scene.nvim, "test/publish", &json!({}));
     accept(&scene);
@@ -98,7 +98,7 @@ fn what_was_said_of_the_text_before_is_never_told() {
 }
 
 #[test]
-fn what_does_not_come_in_time_is_not_known_yet() {
+fn late_diagnostics_are_reported_as_not_known_yet() {
     let impatient = "{ lsp = { diagnostics_ms = 200 } }";
     check(
         &start(impatient, &[json!({"push": "never"})]),
@@ -135,12 +135,12 @@ fn what_does_not_come_in_time_is_not_known_yet() {
 }
 
 #[test]
-fn where_no_server_is_nothing_is_said() {
+fn without_a_server_the_verdict_names_no_diagnostics() {
     check(&start(PATIENT, &[]), &expect!["The user accepted 2 changes in a.py."]);
 }
 
 #[test]
-fn five_hundred_are_counted_and_the_first_are_told() {
+fn five_hundred_diagnostics_are_counted_and_the_first_are_listed() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"many": 500}));
     accept(&scene);
@@ -152,7 +152,7 @@ fn five_hundred_are_counted_and_the_first_are_told() {
 }
 
 #[test]
-fn other_files_that_are_worse_now_are_named() {
+fn other_files_with_new_errors_are_named() {
     let scene = open(PATIENT, &[json!({})]);
     scene.ask(Reply::new().call("e1", "edit", edit("a.py", &[("BAD one", "breaks b")])));
     scene.wait_pending(1);
@@ -170,7 +170,7 @@ fn other_files_that_are_worse_now_are_named() {
 }
 
 #[test]
-fn of_a_file_that_nobody_has_opened_it_is_told_what_stands_on_the_changed_lines() {
+fn a_file_without_a_buffer_gets_diagnostics_by_changed_line() {
     let scene =
         Scene::start(|setup| project(setup.file("a.py", BEFORE).config(PATIENT), &[json!({})]));
     check(
@@ -185,7 +185,7 @@ fn of_a_file_that_nobody_has_opened_it_is_told_what_stands_on_the_changed_lines(
 }
 
 #[test]
-fn a_message_does_not_wait_for_them_and_they_follow() {
+fn a_message_is_sent_before_the_diagnostics_and_they_follow() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"push": "held"}));
     accept(&scene);
@@ -208,7 +208,7 @@ fn a_message_does_not_wait_for_them_and_they_follow() {
 }
 
 #[test]
-fn in_auto_edit_the_answer_waits_for_them() {
+fn in_auto_edit_the_answer_waits_for_diagnostics() {
     let scene = open(PATIENT, &[json!({})]);
     scene.nvim.command("Caliban mode auto-edit");
     scene.server.reply(Reply::new().call("e1", "edit", change()));
@@ -243,7 +243,7 @@ fn in_auto_edit_the_answer_waits_for_them() {
 }
 
 #[test]
-fn a_stop_does_not_wait_for_them_and_the_verdict_is_not_lost() {
+fn a_stop_does_not_wait_for_diagnostics_and_keeps_the_verdict() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"push": "held"}));
     scene.ask(Reply::new().call("e1", "edit", change()));
@@ -258,9 +258,9 @@ fn a_stop_does_not_wait_for_them_and_the_verdict_is_not_lost() {
     expect!["The user accepted 2 changes in a.py."].assert_eq(&scene.answer(2, "e1"));
 }
 
-/// A second edit while the first is looked into: what is told is against the text before both.
+/// The second edit comes before the diagnostics of the first.
 #[test]
-fn only_the_newest_edit_counts() {
+fn diagnostics_compare_with_the_text_before_all_unanswered_edits() {
     let scene = open(PATIENT, &[json!({})]);
     tell(&scene.nvim, "test/set", &json!({"push": "held"}));
     accept(&scene);

@@ -23,7 +23,7 @@ fn started(server: &Value) -> Scene {
     Scene::start(|it| project(files(it), std::slice::from_ref(server)))
 }
 
-/// What the model hears at once, with nothing changed.
+/// Checks that the call is refused at once with this answer, and that nothing changes.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 #[track_caller]
 fn refused(server: Value, args: Value, expected: Expect) {
@@ -60,7 +60,7 @@ fn a_symbol_is_renamed_in_all_files_once_the_user_agrees() {
 }
 
 #[test]
-fn files_that_go_along_are_of_their_kinds() {
+fn a_renaming_may_move_and_delete_files() {
     let scene = started(&json!({"renames": "moves"}));
     scene.ask(Reply::new().call("c1", "rename_symbol", rename("surface")));
     scene.wait_pending(4);
@@ -80,7 +80,7 @@ fn files_that_go_along_are_of_their_kinds() {
 }
 
 #[test]
-fn what_cannot_be_renamed_is_refused_with_the_reason() {
+fn an_impossible_renaming_is_refused_with_the_reason() {
     let lacks = json!({"lacks": ["textDocument/rename"]});
     refused(lacks, rename("x"), expect!["scripted0 does not support renaming."]);
     refused(
@@ -122,9 +122,8 @@ fn what_cannot_be_renamed_is_refused_with_the_reason() {
     );
 }
 
-/// One of the files cannot be changed: none is.
 #[test]
-fn where_one_file_is_read_only_none_is_renamed() {
+fn one_read_only_file_stops_the_renaming_in_all_files() {
     let scene = Scene::start(|it| project(files(it).mode("shapes.py", 0o444), &[json!({})]));
     scene.server.reply(Reply::new().call("c1", "rename_symbol", rename("surface")));
     scene.server.reply(Reply::said("I see."));
@@ -136,7 +135,7 @@ fn where_one_file_is_read_only_none_is_renamed() {
 }
 
 #[test]
-fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
+fn a_stop_during_the_servers_answer_changes_nothing() {
     let server = json!({"name": "quiet", "silent": ["textDocument/rename"]});
     let scene = started(&server);
     scene.server.reply(Reply::new().call("c1", "rename_symbol", rename("surface")));
@@ -150,9 +149,9 @@ fn a_stop_while_the_server_is_asked_leaves_nothing_behind() {
     assert_eq!(scene.on_disk("main.py").as_deref(), Some(MAIN));
 }
 
-/// In auto-edit mode, a file that runs with the tests waits for the user, and the other files are written.
+/// `conftest.py` runs with the tests. The other files are written.
 #[test]
-fn a_file_that_runs_by_itself_waits_in_auto_edit() {
+fn in_auto_edit_a_file_that_runs_by_itself_waits_for_the_user() {
     let config = "{ mode = 'auto-edit', lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
     let scene = Scene::start(|it| {
         let setup = it.file("shapes.py", SHAPES).file("main.py", MAIN).file("conftest.py", MAIN);
@@ -167,9 +166,8 @@ fn a_file_that_runs_by_itself_waits_in_auto_edit() {
     assert_eq!(scene.on_disk("conftest.py").as_deref(), Some(MAIN));
 }
 
-/// The places do not show lines of a file that the user would be asked for.
 #[test]
-fn lines_of_files_with_keys_are_not_shown() {
+fn lines_of_files_with_keys_are_hidden() {
     let scene =
         Scene::start(|it| project(files(it).file(".env.py", "area = 's3cret'\n"), &[json!({})]));
     let args = json!({"path": "main.py", "line": 3, "symbol": "area"});

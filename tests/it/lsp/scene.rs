@@ -5,15 +5,15 @@ use crate::kit::root;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
 
-/// How long may be waited for in tests: never reached where what is awaited comes.
+/// Settings with a long limit, so that no wait for a server ends early.
 pub(super) const PATIENT: &str = "{ lsp = { diagnostics_ms = 120000, request_ms = 120000 } }";
 
-/// Where each server notes the methods that came.
+/// The file in which each server logs the methods it receives.
 const LOG: &str = "servers.log";
 
 /// Files of a project, and servers for those in Python, each as told (see `tests/data/lsp/server.py`).
 pub(super) fn project(setup: Setup, servers: &[Value]) -> Setup {
-    // That a server has ended Neovim tells in several lines, and waits for a key.
+    // Neovim reports the end of a server in several lines, which would wait for a key.
     let mut lua = "vim.notify = function() end\n".to_owned();
     for (n, told) in servers.iter().enumerate() {
         let mut told = told.clone();
@@ -40,7 +40,7 @@ pub(super) fn wait_came(nvim: &Nvim, line: &str) {
     nvim.wait(|nvim| came(nvim).contains(line), &format!("{line:?} at the servers"));
 }
 
-/// Tells the servers something, by a notification of theirs.
+/// Sends a notification to all servers.
 pub(super) fn tell(nvim: &Nvim, method: &str, params: &Value) {
     let code = "for _, client in ipairs(vim.lsp.get_clients()) do
         client:notify(select(1, ...), vim.json.decode(select(2, ...)))

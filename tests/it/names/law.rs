@@ -369,7 +369,7 @@ fn run(round: &Round, again: bool, accept: bool) {
 }
 
 #[test]
-fn whatever_files_are_called_the_disk_holds_what_was_agreed_to() {
+fn files_of_any_name_hold_the_accepted_text_on_disk() {
     let count = std::env::var("NAMES").ok().and_then(|it| it.parse().ok()).unwrap_or(500);
     let mut dice = Dice(7);
     for (i, from) in (0..count).step_by(ROUND).enumerate() {

@@ -192,26 +192,26 @@ fn requests_only_grow_over_fifty_turns(dialect: &dyn Dialect) {
 }
 
 #[test]
-fn anthropic() {
+fn anthropic_requests_only_grow_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[0]);
 }
 
 #[test]
-fn openai_chat() {
+fn openai_chat_requests_only_grow_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[1]);
 }
 
 #[test]
-fn openai_responses() {
+fn openai_responses_requests_only_grow_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[2]);
 }
 
 #[test]
-fn gemini() {
+fn gemini_requests_only_grow_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[3]);
 }
 
 #[test]
-fn ollama() {
+fn ollama_requests_only_grow_over_fifty_turns() {
     requests_only_grow_over_fifty_turns(DIALECTS[4]);
 }

@@ -5,7 +5,7 @@ use crate::kit::reply::Reply;
 use expect_test::expect;
 
 #[test]
-fn of_overlapping_proposals_all_that_is_shown_is_decided() {
+fn deciding_overlapping_proposals_decides_every_shown_line() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2\nl3", "L2\nL3")])).call(
@@ -26,7 +26,7 @@ fn of_overlapping_proposals_all_that_is_shown_is_decided() {
 }
 
 #[test]
-fn a_proposal_on_one_that_is_rejected_while_it_waits_is_a_misfit() {
+fn a_proposal_on_a_hunk_rejected_meanwhile_does_not_fit() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban reject all");
     scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("L2", "L2 too")])));
@@ -46,7 +46,7 @@ fn a_proposal_on_one_that_is_rejected_while_it_waits_is_a_misfit() {
 }
 
 #[test]
-fn an_edit_made_from_a_view_that_the_user_has_undone_is_a_misfit_that_says_so() {
+fn an_edit_made_from_an_undone_text_does_not_fit_and_says_why() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("e2", "edit", edit("a.txt", &[("L2\nl3", "L2\nL3")])));
     scene.server.reply(Reply::said("I see."));
@@ -64,7 +64,7 @@ fn an_edit_made_from_a_view_that_the_user_has_undone_is_a_misfit_that_says_so() 
 }
 
 #[test]
-fn an_edit_after_an_undo_of_the_users_is_an_undo_step_of_its_own() {
+fn an_edit_after_the_users_undo_is_its_own_undo_step() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>5GA mine<Esc>6GA gone<Esc>u");
     scene.ask(two_hunks());
@@ -81,10 +81,7 @@ fn an_edit_after_an_undo_of_the_users_is_an_undo_step_of_its_own() {
 fn another_conversations_proposal_waits_until_the_file_is_settled() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban new other<CR>");
-    scene.nvim.wait(
-        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
-        "the other conversation",
-    );
+    scene.nvim.wait_session("other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l5", "five")])));
     scene.nvim.lua("require('caliban').ask('and you?')", &[]);
     scene.nvim.wait_screen("an edit waits for another chat's review");
@@ -100,7 +97,7 @@ fn another_conversations_proposal_waits_until_the_file_is_settled() {
     assert_eq!(scene.on_disk("a.txt"), Some(want));
 }
 
-/// What a worker's program part sends: its own turn, reviewed in its parent's conversation.
+/// A proposal of a worker: it has its own turn, and its parent's conversation owns the review.
 const WORKER: &str = "
     local owner, turn = ...
     local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.txt'), 0, -1, false)
@@ -130,7 +127,7 @@ fn a_workers_proposal_joins_the_review_in_its_parents_conversation() {
 }
 
 #[test]
-fn a_file_has_one_review_under_whatever_name() {
+fn one_file_under_several_names_has_one_review() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("sub/b.txt", "b\n"));
     std::os::unix::fs::symlink("a.txt", scene.nvim.setup.path("link.txt")).unwrap();
     let whole = scene.nvim.setup.path("a.txt");
@@ -170,7 +167,7 @@ const LISTED: &str = "return vim.tbl_map(function(it) return vim.fs.basename(it.
     vim.fn.getbufinfo({ buflisted = 1 }))";
 
 #[test]
-fn twenty_files_are_accepted_at_once_and_nothing_moves() {
+fn accepting_twenty_files_at_once_moves_no_window_or_cursor() {
     let scene = Scene::start(|it| {
         (0..20).fold(it.size(130, 40), |it, n| it.file(&format!("f{n:02}.txt"), nine()))
     });

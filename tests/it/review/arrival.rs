@@ -1,10 +1,10 @@
-//! A proposal that comes while the user is in the middle of something waits; their keys do what they would.
+//! A proposal that arrives while the user is typing a command waits, and their keys work as usual.
 
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
 
-/// A proposal is made while the user is amid `before`; it waits; `after` ends that, and gives `text`, which the
-/// proposal (line 8) then enters.
+/// Types `before`, lets a proposal for line 8 arrive, and checks that it waits. Then types `after`, and checks that
+/// the buffer becomes `text` with the proposal in it.
 #[track_caller]
 fn waits(before: &str, after: &str, text: &str) {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
@@ -118,7 +118,7 @@ fn the_chat_says_that_a_proposal_waits() {
 }
 
 #[test]
-fn text_that_moved_before_the_proposal_arrived_is_matched_anew() {
+fn an_edit_of_text_that_moved_meanwhile_is_matched_again() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h");
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
@@ -137,7 +137,7 @@ fn text_that_moved_before_the_proposal_arrived_is_matched_anew() {
 }
 
 #[test]
-fn text_that_is_gone_when_the_proposal_arrives_is_a_misfit_that_teaches() {
+fn an_edit_of_text_deleted_meanwhile_is_refused_with_the_reason() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h");
     scene.server.reply(Reply::new().call("e1", "edit", edit("a.txt", &[("l8", "L8")])));
@@ -188,7 +188,7 @@ fn a_mapping_that_locks_the_text_is_not_disturbed() {
 }
 
 #[test]
-fn a_text_that_never_rests_is_given_up_after_five_times() {
+fn an_edit_of_a_text_that_keeps_changing_is_given_up_after_five_tries() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     let moving = "local propose = require('caliban.review').propose

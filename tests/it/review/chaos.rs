@@ -92,7 +92,7 @@ struct Chaos {
 }
 
 #[test]
-fn whatever_happens_in_whatever_order_nothing_of_the_users_is_lost_and_nothing_enters_unasked() {
+fn random_acts_lose_no_user_text_and_accept_nothing_unasked() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let text = (0..12).fold(String::new(), |text, n| text + &format!("u{n}\n"));
     let scene = Scene::start(|it| it.file("a.txt", &text));
@@ -145,7 +145,7 @@ impl Chaos {
     }
 
     fn look(&self) -> Look {
-        // what was scheduled is done
+        // Waits until all scheduled functions have run.
         let code = "local done = false
             vim.schedule(function() done = true end)
             vim.wait(60000, function() return done end, 1)";
@@ -328,7 +328,7 @@ impl Chaos {
         let after = self.look();
         assert_eq!(after.lines.join("\n") + "\n", disk, "{}", self.end());
         assert!(after.hunks.is_empty(), "{}", self.end());
-        // `u` can bring back what was there before, by the user's own wish
+        // `u` can bring back earlier states.
         self.states.clear();
         let all = (0..=self.words).map(|n| format!("a{n}"));
         self.agreed.extend(all);

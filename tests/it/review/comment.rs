@@ -1,11 +1,11 @@
-//! A hunk that is commented on: the model hears of it, and it stays undecided.
+//! Comments on hunks: the model is told, and the hunk stays undecided.
 
 use super::scene::{Scene, edit, nine, two_hunks};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-/// What the n-th request says last, after the answers.
+/// Compares the last user text of the n-th request.
 #[expect(clippy::needless_pass_by_value, reason = "a call gives its snapshot away")]
 #[track_caller]
 fn check_said(scene: &Scene, n: usize, expect: Expect) {
@@ -16,7 +16,7 @@ const UNDECIDED: &str = "Not decided yet: 2 hunks of this edit are under review 
     The user sent a message first; their verdict will follow.";
 
 #[test]
-fn a_comment_ends_the_wait_and_the_hunk_stays_pending() {
+fn a_comment_is_sent_at_once_and_the_hunk_stays_pending() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     scene.server.reply(Reply::said("So be it."));
@@ -65,7 +65,7 @@ fn a_comment_ends_the_wait_and_the_hunk_stays_pending() {
 }
 
 #[test]
-fn a_comment_by_command_may_look_like_a_command_and_names_a_range() {
+fn a_comment_by_command_takes_a_range_and_any_text() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("No."));
     scene.nvim.keys(":1,9Caliban comment /new would be better<CR>");
@@ -89,7 +89,7 @@ fn a_comment_by_command_may_look_like_a_command_and_names_a_range() {
 }
 
 #[test]
-fn the_plug_map_and_the_api_comment_on_what_is_selected_or_named() {
+fn the_plug_map_comments_on_a_selection_and_the_api_on_a_scope() {
     let scene = Scene::two_hunks(|it| {
         it.before("vim.keymap.set({ 'n', 'x' }, 'gm', '<Plug>(caliban-comment)')")
     });
@@ -118,7 +118,7 @@ fn the_plug_map_and_the_api_comment_on_what_is_selected_or_named() {
 }
 
 #[test]
-fn without_a_hunk_or_a_word_nothing_is_sent() {
+fn a_comment_without_a_hunk_or_text_sends_nothing() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("5G\\c");
     expect!["No hunk here. ]h goes to the next one."].assert_eq(&scene.said());
@@ -131,7 +131,7 @@ fn without_a_hunk_or_a_word_nothing_is_sent() {
 }
 
 #[test]
-fn a_comment_at_rest_begins_a_turn_and_one_at_work_joins_it() {
+fn a_comment_begins_a_turn_or_joins_the_running_one() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban stop<CR>");
     scene.wait_idle("Stopped.");
@@ -153,7 +153,7 @@ fn a_comment_at_rest_begins_a_turn_and_one_at_work_joins_it() {
 }
 
 #[test]
-fn with_the_program_dead_the_comment_stands_in_the_composer() {
+fn a_comment_with_the_program_dead_goes_to_the_composer() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.lua("vim.fn.jobstop(require('caliban.program.process').program())", &[]);
     scene.wait_phase("offline");
@@ -171,7 +171,7 @@ fn with_the_program_dead_the_comment_stands_in_the_composer() {
 }
 
 #[test]
-fn a_file_to_be_deleted_is_commented_on_as_a_whole() {
+fn a_comment_on_a_file_to_be_deleted_means_the_whole_file() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("d1", "delete", json!({ "path": "a.txt" })));
@@ -192,7 +192,7 @@ fn a_file_to_be_deleted_is_commented_on_as_a_whole() {
 }
 
 #[test]
-fn a_large_hunk_goes_along_cut_and_your_own_map_comes_back() {
+fn a_comment_cuts_a_large_hunk() {
     let scene = Scene::start(|it| {
         it.file("a.txt", nine()).before(
             "vim.api.nvim_create_autocmd('BufReadPost', { callback = function(event)
@@ -217,7 +217,7 @@ fn a_large_hunk_goes_along_cut_and_your_own_map_comes_back() {
 }
 
 #[test]
-fn the_other_dialect_hears_the_comment_too() {
+fn a_comment_reaches_the_model_in_openais_dialect() {
     let server = crate::kit::server::Server::start();
     let setup = crate::kit::setup::Setup::new().file("a.txt", nine()).openai(&server);
     let nvim = crate::kit::nvim::Nvim::start(&setup);

@@ -8,7 +8,7 @@ use crate::kit::setup::Setup;
 use expect_test::expect;
 
 #[test]
-fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
+fn an_edit_is_in_the_buffer_with_the_old_lines_shown_above() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("]h");
     scene.nvim.wait_screen("[1/2]");
@@ -32,7 +32,7 @@ fn an_edit_stands_in_the_buffer_with_the_old_lines_shown() {
 }
 
 #[test]
-fn one_hunk_is_accepted_by_key_and_the_other_rejected_with_a_reason() {
+fn rejecting_one_hunk_keeps_the_accepted_one() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     nvim.keys("gg]h");
@@ -63,7 +63,7 @@ fn one_hunk_is_accepted_by_key_and_the_other_rejected_with_a_reason() {
 }
 
 #[test]
-fn the_same_in_the_other_dialect() {
+fn rejecting_one_hunk_keeps_the_accepted_one_in_openais_dialect() {
     let server = Server::start();
     server.reply(two_hunks());
     server.reply(Reply::said("I see."));
@@ -80,7 +80,7 @@ fn the_same_in_the_other_dialect() {
 }
 
 #[test]
-fn a_range_of_the_command_decides_the_lines_in_it() {
+fn a_range_decides_the_hunks_in_its_lines() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys(":1,4Caliban accept<CR>");
@@ -91,7 +91,7 @@ fn a_range_of_the_command_decides_the_lines_in_it() {
 }
 
 #[test]
-fn a_file_is_decided_at_once_and_the_others_stay() {
+fn deciding_one_file_leaves_the_others_pending() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2"), ("l8", "L8")])).call(
@@ -115,7 +115,7 @@ fn a_file_is_decided_at_once_and_the_others_stay() {
 }
 
 #[test]
-fn all_edits_of_a_reply_are_proposed_together_and_answered_in_their_order() {
+fn all_edits_of_a_reply_are_proposed_together() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let window = "return { vim.api.nvim_list_wins(), vim.fn.bufnr('#'), vim.fn.getjumplist(1) }";
     scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h5G");
@@ -148,7 +148,7 @@ fn all_edits_of_a_reply_are_proposed_together_and_answered_in_their_order() {
 }
 
 #[test]
-fn a_hunk_typed_in_is_reworked_and_the_model_reads_what_stands_there() {
+fn a_hunk_the_user_edits_is_reported_as_reworked_with_its_text() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("2GA, by me<Esc>:Caliban accept file<CR>");
@@ -177,7 +177,7 @@ fn a_hunk_typed_in_is_reworked_and_the_model_reads_what_stands_there() {
 }
 
 #[test]
-fn typing_outside_the_hunks_survives_either_verdict() {
+fn text_typed_outside_the_hunks_survives_either_verdict() {
     for (verdict, changed) in [("accept", true), ("reject", false)] {
         let scene = Scene::two_hunks(|it| it);
         scene.server.reply(Reply::said("I see."));
@@ -204,7 +204,7 @@ fn typing_outside_the_hunks_survives_either_verdict() {
 }
 
 #[test]
-fn a_new_file_in_a_new_folder_is_hidden_until_next_goes_there_and_written_once_accepted() {
+fn a_new_file_is_written_only_once_accepted() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("w1", "write", write("deep/er/new.txt", "one\ntwo\n")));
@@ -241,7 +241,7 @@ fn a_new_file_rejected_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_formatter_runs_once_and_the_model_hears_its_text() {
+fn a_formatter_runs_once_at_the_save_and_the_model_reads_its_text() {
     let scene = Scene::two_hunks(|it| {
         it.before(
             "_G.ran = 0
@@ -280,7 +280,7 @@ fn a_formatter_runs_once_and_the_model_hears_its_text() {
 }
 
 #[test]
-fn unsaved_text_is_what_read_and_edit_see() {
+fn read_and_edit_see_unsaved_text() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>5GA by me<Esc>");
     scene.server.reply(Reply::new().call("r1", "read", serde_json::json!({ "path": "a.txt" })));

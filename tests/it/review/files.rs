@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fs;
 
 #[test]
-fn names_that_mean_something_to_an_editor_or_a_shell_are_names() {
+fn file_names_with_special_characters_are_taken_literally() {
     let names = [
         "with space.txt",
         "per%cent.txt",
@@ -48,7 +48,7 @@ fn names_that_mean_something_to_an_editor_or_a_shell_are_names() {
 }
 
 #[test]
-fn a_pending_hunk_moves_with_the_text_and_is_the_users_to_change() {
+fn a_pending_hunk_moves_with_the_text_and_can_be_edited() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("ggO1<CR>2<CR>3<CR>4<CR>5<Esc>");
     assert_eq!(scene.pending(), 2);
@@ -76,7 +76,7 @@ fn a_pending_hunk_moves_with_the_text_and_is_the_users_to_change() {
     .assert_eq(&scene.answer(2, "e1"));
 }
 
-/// The model reads `a.txt`; `meanwhile` happens to it; the model edits it. What it hears.
+/// Has the model read `a.txt`, runs `meanwhile`, and has the model edit the file. Returns the answer.
 fn between(meanwhile: impl FnOnce(&Scene)) -> String {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })));
@@ -93,7 +93,7 @@ fn between(meanwhile: impl FnOnce(&Scene)) -> String {
 }
 
 #[test]
-fn a_file_that_is_another_thing_by_now_is_refused() {
+fn a_file_replaced_by_a_link_or_folder_is_refused() {
     let a_txt = |scene: &Scene| scene.nvim.setup.path("a.txt");
     let told = between(|it| fs::remove_file(a_txt(it)).unwrap());
     expect!["a.txt does not exist. Use write to create it."].assert_eq(&told);
@@ -172,7 +172,7 @@ const SERVER: &str = r"
     vim.lsp.enable('mirror')";
 
 #[test]
-fn a_language_server_hears_of_every_change_where_it_is() {
+fn a_language_server_is_sent_every_change_exactly() {
     let text = nine().replace("l5", "ü€𝄞 l5");
     let scene = Scene::start(|it| it.file("a.txt", &text).before(SERVER));
     scene.nvim.keys(":edit a.txt<CR>");

@@ -1,4 +1,4 @@
-//! What a formatter changes while a file is under review is told as formatting, and not as the user's work.
+//! Changes that a formatter makes in a file under review are reported as formatting, not as the user's edits.
 
 use super::scene::{Scene, edit, nine};
 use crate::kit::reply::Reply;
@@ -62,7 +62,7 @@ const SERVER: &str = "
     }
   end })";
 
-/// Two hunks; keys are typed, and then all is accepted: what the model hears.
+/// With two hunks under review, types keys and accepts everything. Returns what the model is told.
 fn told(before: &str, keys: &str, shown: &str) -> String {
     let scene = Scene::two_hunks(|it| it.before(before));
     scene.nvim.keys(keys);
@@ -77,7 +77,7 @@ fn without_diagnostics(told: &str) -> &str {
     told.split("\nDiagnostics").next().unwrap()
 }
 
-/// What is told where a formatter changed both hunks.
+/// What the model is told if a formatter changed both hunks.
 const FORMATTED: &str = r#"Of 2 changes in a.txt: 2 accepted and formatted.
 line 2, accepted and formatted, now reads:
 L("2")
@@ -86,14 +86,14 @@ L("8")
 L("8b")"#;
 
 #[test]
-fn a_formatters_command_is_told_as_formatting() {
+fn a_formatters_command_counts_as_formatting() {
     for command in [":Format<CR>", ":FormatLater<CR>"] {
         assert_eq!(told(CONFORM, command, "L(\"8b\")"), FORMATTED);
     }
 }
 
 #[test]
-fn what_the_user_types_behind_a_formatter_is_the_users() {
+fn typing_after_a_formatter_counts_as_the_users_edit() {
     expect![[r#"
         Of 2 changes in a.txt: 1 accepted and formatted, 1 reworked by the user.
         line 2, reworked, now reads:
@@ -113,12 +113,12 @@ fn what_the_user_types_behind_a_formatter_is_the_users() {
 }
 
 #[test]
-fn a_formatting_that_was_undone_is_not_told() {
+fn undone_formatting_is_not_reported() {
     assert_eq!(told(CONFORM, ":Format<CR>u", "L8b"), "The user accepted 2 changes in a.txt.");
 }
 
 #[test]
-fn what_a_language_server_formats_is_told_as_formatting_and_what_it_renames_is_the_users() {
+fn a_servers_format_is_formatting_and_its_rename_is_the_users_edit() {
     let start = format!("vim.api.nvim_create_user_command('Serve', function() {SERVER} end, {{}})");
     for call in ["vim.lsp.buf.format()", "vim.lsp.buf.format({ async = true })"] {
         let keys = format!(":Serve<CR>:lua {call}<CR>");
@@ -146,7 +146,7 @@ fn what_a_language_server_formats_is_told_as_formatting_and_what_it_renames_is_t
 }
 
 #[test]
-fn blanks_alone_are_formatting_whoever_changed_them() {
+fn changing_only_blanks_counts_as_formatting() {
     expect![[r#"
         Of 2 changes in a.txt: 1 accepted, 1 accepted and formatted.
         line 2, accepted and formatted, now reads:
@@ -158,16 +158,15 @@ fn blanks_alone_are_formatting_whoever_changed_them() {
 }
 
 #[test]
-fn what_formats_as_the_file_is_saved_is_told_as_formatting() {
+fn a_format_at_the_save_counts_as_formatting() {
     let on_save = "vim.api.nvim_create_autocmd('BufWritePre', { callback = function(event)
         format(event.buf, true)
       end })";
     assert_eq!(told(&format!("{CONFORM}\n{on_save}"), "", "L8b"), FORMATTED);
 }
 
-/// What is told once, a second verdict begins without.
 #[test]
-fn a_formatting_is_of_the_review_it_was_made_in() {
+fn formatting_in_one_review_does_not_count_in_the_next() {
     let scene = Scene::two_hunks(|it| it.before(CONFORM));
     scene.nvim.keys(":Format<CR>");
     scene.nvim.wait_screen("L(\"8b\")");

@@ -33,7 +33,7 @@ fn every_way_to_write_is_refused_with_one_sentence() {
 }
 
 #[test]
-fn an_autosave_is_refused_too() {
+fn an_autosave_of_a_file_under_review_is_refused() {
     let scene = Scene::two_hunks(|it| {
         it.before(
             "vim.api.nvim_create_autocmd({ 'InsertLeave', 'FocusLost' }, { nested = true,
@@ -52,7 +52,7 @@ fn an_autosave_is_refused_too() {
 const PLAIN_AUTOSAVE: &str = "vim.cmd('autocmd TextChanged,InsertLeave,FocusLost * silent! wa')";
 
 #[test]
-fn an_autosave_that_runs_no_autocommands_leaves_what_is_pending() {
+fn a_noautocmd_autosave_does_not_write_pending_hunks() {
     let scene = Scene::two_hunks(|it| it.file("b.txt", nine()).before(PLAIN_AUTOSAVE));
     scene.nvim.keys("5GAx<Esc>x");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()), "the current buffer");
@@ -72,7 +72,7 @@ fn an_autosave_that_runs_no_autocommands_leaves_what_is_pending() {
 }
 
 #[test]
-fn the_buffer_is_an_ordinary_one_when_the_review_is_over() {
+fn the_buffer_is_ordinary_again_after_the_review() {
     let state = "return vim.inspect({ vim.bo.buftype, vim.bo.modified, vim.fn.swapname(0) ~= '' })";
     for keys in ["\\A", "\\R", "u", ":edit!<CR>"] {
         let scene = Scene::two_hunks(|it| {
@@ -108,7 +108,7 @@ fn the_buffer_is_an_ordinary_one_when_the_review_is_over() {
 }
 
 #[test]
-fn another_working_directory_does_not_lead_a_write_astray() {
+fn a_write_from_another_working_directory_is_refused() {
     let scene = Scene::two_hunks(|it| it.file("sub/a.txt", "theirs\n"));
     scene.nvim.keys(":cd sub<CR>:w!<CR>");
     assert_eq!(scene.on_disk("sub/a.txt").as_deref(), Some("theirs\n"));
@@ -118,7 +118,7 @@ fn another_working_directory_does_not_lead_a_write_astray() {
 }
 
 #[test]
-fn saveas_with_a_bang_is_a_way_past() {
+fn saveas_with_a_bang_writes_a_file_under_review() {
     let scene = Scene::two_hunks(|it| it.file("copy.txt", "old\n"));
     scene.nvim.keys(":saveas! copy.txt<CR>");
     assert_eq!(scene.on_disk("copy.txt"), Some(shown()));
@@ -127,7 +127,7 @@ fn saveas_with_a_bang_is_a_way_past() {
 }
 
 #[test]
-fn the_file_is_in_a_session_and_in_its_own_encoding() {
+fn a_file_under_review_keeps_mksession_undofile_and_its_encoding() {
     let scene = Scene::start(|it| it.file("a.txt", "l1\r\nl2\r\n"));
     scene.nvim.keys(":edit a.txt<CR>:set fileencoding=latin1 undofile undodir=.<CR>:w<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "é2")])));
@@ -142,7 +142,7 @@ fn the_file_is_in_a_session_and_in_its_own_encoding() {
 }
 
 #[test]
-fn a_hunk_is_gone_to_from_the_quickfix_window_without_another_window() {
+fn a_jump_from_the_quickfix_window_opens_no_other_window() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban review<CR>:copen<CR>");
     scene.nvim.keys(":wincmd p<CR>gg:wincmd p<CR>");
@@ -154,7 +154,7 @@ fn a_hunk_is_gone_to_from_the_quickfix_window_without_another_window() {
 }
 
 #[test]
-fn writing_with_a_bang_writes_what_is_shown_and_decides_nothing() {
+fn writing_with_a_bang_writes_the_buffer_and_decides_nothing() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":w!<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(shown()));
@@ -167,15 +167,15 @@ fn writing_with_a_bang_writes_what_is_shown_and_decides_nothing() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine().replace("l8", "L8\nL8b")));
 }
 
-/// Plugins write with a bang where the user has given none: to stage a file, to save it now and then.
+/// Plugins write with a bang that the user did not type: to stage a file, to autosave.
 #[test]
-fn a_bang_that_was_not_typed_is_none() {
+fn a_write_with_a_bang_by_a_plugin_is_refused() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.lua("vim.api.nvim_create_user_command('Stage', 'write!', {})", &[]);
     scene.nvim.lua("vim.keymap.set('n', 'S', function() vim.cmd('silent! wall!') end)", &[]);
     scene.nvim.keys(":Stage<CR>");
     scene.nvim.wait_screen("a.txt has 2 hunks under review");
-    // a bang of before is over
+    // A bang typed in an earlier command does not count.
     scene.nvim.keys(":echo 'a!'<CR>S:Stage<CR>:silent! Stage<CR>:sil! Stage<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     for typed in
@@ -193,7 +193,7 @@ fn a_bang_that_was_not_typed_is_none() {
 }
 
 #[test]
-fn noautocmd_is_a_way_past() {
+fn noautocmd_write_writes_a_file_under_review() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":noautocmd w<CR>");
     assert_eq!(scene.on_disk("a.txt"), Some(shown()));
@@ -220,7 +220,7 @@ fn own_writer(more: &str) -> String {
 }
 
 #[test]
-fn what_a_write_command_of_the_users_has_written_is_told_and_can_be_rejected() {
+fn a_write_by_a_bufwritecmd_is_reported_and_can_be_rejected() {
     for more in ["vim.bo.modified = false", ""] {
         let scene = Scene::two_hunks(|it| it.before(&own_writer(more)));
         scene.nvim.keys(":w<CR>");
@@ -237,7 +237,7 @@ fn what_a_write_command_of_the_users_has_written_is_told_and_can_be_rejected() {
 }
 
 #[test]
-fn what_was_rejected_does_not_come_back_from_the_disk() {
+fn a_rejected_hunk_written_by_another_way_is_removed_from_disk() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.lua("vim.fn.writefile(vim.fn.getline(1, '$'), vim.fn.expand('%:p'))", &[]);
@@ -249,7 +249,7 @@ fn what_was_rejected_does_not_come_back_from_the_disk() {
 }
 
 #[test]
-fn a_copy_can_be_written() {
+fn a_copy_of_a_file_under_review_can_be_written() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":w copy.txt<CR>");
     assert_eq!(scene.on_disk("copy.txt"), Some(shown()));
@@ -258,7 +258,7 @@ fn a_copy_can_be_written() {
 }
 
 #[test]
-fn leaving_with_a_hidden_review_is_refused_and_leaving_with_a_bang_goes() {
+fn quitting_with_a_hidden_review_is_refused_without_a_bang() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.nvim.keys(":edit b.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])));

@@ -82,7 +82,7 @@ fn files_and_hunks_are_listed_with_their_counts() {
 }
 
 #[test]
-fn hunks_and_files_are_decided_on_their_lines_and_the_model_hears_it() {
+fn hunks_and_files_are_decided_on_their_lines_of_the_list() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.go_to_transcript("-1 +2  L8");
@@ -143,7 +143,7 @@ fn hunks_and_files_are_decided_on_their_lines_and_the_model_hears_it() {
 }
 
 #[test]
-fn the_head_decides_on_everything_and_a_file_key_on_the_file() {
+fn keys_on_the_heading_decide_everything_and_file_keys_the_file() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.go_to_transcript("-1 +1  L2");
@@ -187,7 +187,7 @@ fn a_comment_from_the_chat_leaves_the_hunk_undecided() {
 }
 
 #[test]
-fn enter_and_gf_go_to_the_hunk_in_a_window_that_is_no_chat() {
+fn enter_and_gf_open_the_hunk_outside_the_chat() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     let place = "return vim.fn.expand('%:t') .. ' ' .. vim.fn.line('.') .. ' ' .. vim.fn.winnr()";
@@ -239,7 +239,7 @@ fn the_list_follows_typing_undo_and_redo() {
 }
 
 #[test]
-fn an_undo_of_what_was_rejected_opens_the_list_again() {
+fn undoing_a_rejection_opens_the_list_again() {
     let scene = Scene::two_hunks(|it| it);
     let nvim = &scene.nvim;
     scene.server.reply(Reply::said("I see."));
@@ -257,7 +257,7 @@ fn an_undo_of_what_was_rejected_opens_the_list_again() {
 }
 
 #[test]
-fn off_the_list_the_keys_are_what_they_are() {
+fn outside_the_list_the_users_own_keys_work() {
     let own = "vim.keymap.set('n', '\\\\a', '<Cmd>let g:mine = 1<CR>')
         vim.api.nvim_create_autocmd('FileType', { pattern = 'caliban', callback = function(event)
           vim.keymap.set('n', '\\\\r', '<Cmd>let g:own = 1<CR>', { buffer = event.buf })
@@ -282,7 +282,7 @@ fn off_the_list_the_keys_are_what_they_are() {
 }
 
 #[test]
-fn files_open_and_close_and_long_lists_are_closed_at_first() {
+fn files_of_the_list_fold_and_long_lists_begin_folded() {
     let lines: Vec<String> = (0..6000).map(|n| format!("line {n}")).collect();
     let mut changed = lines.clone();
     changed.iter_mut().step_by(3).for_each(|line| line.push('!'));
@@ -328,7 +328,7 @@ fn files_open_and_close_and_long_lists_are_closed_at_first() {
 }
 
 #[test]
-fn with_the_program_dead_it_works_and_after_a_restart_it_is_there() {
+fn the_list_works_with_the_program_dead_and_after_a_restart() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.lua("vim.fn.jobstop(require('caliban.program.process').program())", &[]);
@@ -352,7 +352,7 @@ fn with_the_program_dead_it_works_and_after_a_restart_it_is_there() {
 }
 
 #[test]
-fn shown_twice_or_not_at_all_it_is_the_same() {
+fn the_list_is_right_in_two_windows_and_after_being_hidden() {
     let scene = three_files(|it| it);
     let nvim = &scene.nvim;
     nvim.go_to_transcript("-1 +1  L2");
@@ -372,7 +372,7 @@ fn shown_twice_or_not_at_all_it_is_the_same() {
 }
 
 #[test]
-fn a_question_stands_below_it_and_work_under_way_folds_it() {
+fn the_list_is_above_a_question_and_folded_during_a_turn() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config("{ mode = 'auto-edit' }"));
     let nvim = &scene.nvim;
     nvim.keys(":edit a.txt<CR>");
@@ -403,7 +403,7 @@ fn a_question_stands_below_it_and_work_under_way_folds_it() {
 }
 
 #[test]
-fn files_deleted_and_renamed_are_decided_on_their_lines() {
+fn a_deletion_or_renaming_is_decided_on_its_line_of_the_list() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     let nvim = &scene.nvim;
     scene.ask(Reply::new().call("d1", "delete", json!({ "path": "a.txt" })).call(
@@ -429,7 +429,7 @@ fn files_deleted_and_renamed_are_decided_on_their_lines() {
 }
 
 #[test]
-fn commands_and_plug_maps_mean_the_line_too() {
+fn commands_and_plug_maps_act_on_the_lists_current_line() {
     let map = "vim.keymap.set('n', 'gA', '<Plug>(caliban-accept)')";
     let scene = three_files(|it| it.before(map));
     let nvim = &scene.nvim;
@@ -448,7 +448,7 @@ fn commands_and_plug_maps_mean_the_line_too() {
 }
 
 #[test]
-fn whatever_a_hunk_holds_its_line_is_one_line() {
+fn any_hunk_takes_one_line_of_the_list() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     let nvim = &scene.nvim;
     nvim.keys(":edit a.txt<CR>");

@@ -6,7 +6,7 @@ use expect_test::expect;
 use serde_json::json;
 
 #[test]
-fn a_command_of_the_same_reply_asks_only_once_the_review_is_settled() {
+fn a_command_of_the_same_reply_waits_for_the_review() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")])).call(
@@ -25,7 +25,7 @@ fn a_command_of_the_same_reply_asks_only_once_the_review_is_settled() {
     assert!(scene.answer(2, "s1").contains("l1\nL2"));
 }
 
-/// Unsaved text of the user's own, an edit accepted, a command that asks.
+/// A scene with the user's unsaved text, an accepted edit, and a command that asks for consent.
 fn unsaved() -> Scene {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>5GA by me<Esc>");
@@ -41,7 +41,7 @@ fn unsaved() -> Scene {
 }
 
 #[test]
-fn a_command_that_would_not_see_agreed_text_asks_to_save_it_first() {
+fn a_command_offers_to_save_unsaved_accepted_text_first() {
     let scene = unsaved();
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     scene.wait_chat("a.txt will be saved first.");
@@ -58,7 +58,7 @@ fn a_command_that_would_not_see_agreed_text_asks_to_save_it_first() {
 }
 
 #[test]
-fn a_command_declined_names_the_files_whose_disk_lacks_agreed_text() {
+fn a_declined_command_names_files_with_unsaved_accepted_text() {
     let scene = unsaved();
     scene.server.reply(Reply::said("I see."));
     scene.nvim.wait_question();
@@ -72,7 +72,7 @@ fn a_command_declined_names_the_files_whose_disk_lacks_agreed_text() {
 }
 
 #[test]
-fn a_message_ends_the_wait_and_the_verdict_joins_a_later_request() {
+fn a_message_during_a_review_is_sent_and_the_verdict_follows() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("As you like."));
     scene.nvim.keys(":Caliban ask do b first<CR>");
@@ -102,7 +102,7 @@ fn a_message_ends_the_wait_and_the_verdict_joins_a_later_request() {
 }
 
 #[test]
-fn a_stop_leaves_the_hunks_and_the_verdict_comes_with_the_next_message() {
+fn a_stop_keeps_the_hunks_and_the_verdict_joins_the_next_message() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban stop<CR>");
     scene.wait_idle("Stopped.");
@@ -128,7 +128,7 @@ fn a_stop_leaves_the_hunks_and_the_verdict_comes_with_the_next_message() {
 }
 
 #[test]
-fn an_undo_of_everything_settles_it_and_a_redo_reopens_it() {
+fn undoing_everything_rejects_it_and_a_redo_reopens_the_review() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("u");
@@ -202,7 +202,7 @@ fn a_second_edit_stacks_on_the_first_while_it_is_pending() {
 }
 
 #[test]
-fn what_read_shows_of_a_file_under_review_says_so() {
+fn read_marks_pending_hunks() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("r1", "read", json!({ "path": "a.txt" })).call(
         "s1",
@@ -236,7 +236,7 @@ fn what_read_shows_of_a_file_under_review_says_so() {
 }
 
 #[test]
-fn a_turn_stopped_before_the_proposal_enters_changes_nothing() {
+fn a_stop_before_the_proposal_enters_changes_nothing() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h5Gi");
     scene.server.reply(two_hunks());
@@ -260,7 +260,7 @@ fn a_turn_stopped_before_the_proposal_enters_changes_nothing() {
 }
 
 #[test]
-fn what_a_search_or_a_mention_shows_of_a_file_under_review_says_so() {
+fn a_search_or_mention_marks_pending_hunks() {
     let scene = Scene::two_hunks(|it| it);
     scene.server.reply(Reply::new().call("g1", "grep", json!({ "pattern": "L8" })));
     scene.server.reply(Reply::said("I see."));
@@ -294,9 +294,8 @@ fn what_a_search_or_a_mention_shows_of_a_file_under_review_says_so() {
     .assert_eq(&scene.answer(3, "g1"));
 }
 
-/// What was tolerated comes with the verdict, however late that is.
 #[test]
-fn what_was_tolerated_is_told_with_a_late_verdict() {
+fn a_late_verdict_names_the_tolerances_used() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("a.txt", &[("l2 \nl3", "L2\nl3")])));

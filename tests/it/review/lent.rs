@@ -41,7 +41,7 @@ fn hidden() -> (Scene, String) {
 }
 
 #[test]
-fn a_key_that_a_plugin_mapped_in_a_hidden_file_is_taken_when_the_file_is_entered() {
+fn a_plugins_key_in_a_hidden_file_is_taken_when_it_is_entered() {
     let (scene, theirs) = hidden();
     scene.nvim.keys(":edit b.txt<CR>2G");
     scene.nvim.wait_screen("[1/2] \\a accept  \\r reject  ]h next");
@@ -59,7 +59,7 @@ fn a_key_that_a_plugin_mapped_in_a_hidden_file_is_taken_when_the_file_is_entered
 }
 
 #[test]
-fn the_hint_names_what_works_where_a_plugin_has_the_key() {
+fn the_hint_shows_a_command_where_a_plugin_has_the_key() {
     let (scene, _) = hidden();
     scene.nvim.keys(":edit b.txt<CR>2G");
     scene.nvim.wait_screen("]h next");
@@ -75,7 +75,7 @@ fn the_hint_names_what_works_where_a_plugin_has_the_key() {
 }
 
 #[test]
-fn the_hint_names_the_key_as_it_was_mapped() {
+fn the_hint_shows_the_mapped_key() {
     let scene = Scene::two_hunks(|it| it.before("vim.g.maplocalleader = ','"));
     scene.nvim.keys("2G");
     scene.nvim.wait_screen("[1/2] ,a accept  ,r reject  ]h next");

@@ -6,7 +6,7 @@ use expect_test::expect;
 use std::fs;
 
 #[test]
-fn a_buffer_wiped_out_or_read_anew_undoes_what_was_pending() {
+fn wiping_or_rereading_a_buffer_rejects_its_pending_hunks() {
     for (keys, told) in [
         (":bwipeout!<CR>", "The user closed a.txt and kept none of the changes."),
         (":bdelete!<CR>", "The user closed a.txt and kept none of the changes."),
@@ -57,9 +57,9 @@ pub(super) fn kill_program(scene: &Scene) {
     scene.wait_phase("offline");
 }
 
-/// Deciding is Lua's: with a program that does nothing, and the chat closed, it is on the screen and on disk at once.
+/// Lua alone handles decisions: they are on the screen and on disk at once, also with the chat closed.
 #[test]
-fn a_review_goes_on_while_the_program_is_busy() {
+fn hunks_can_be_decided_while_the_program_hangs() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban close<CR>");
     signal(&scene, rustix::process::Signal::STOP);
@@ -79,7 +79,7 @@ fn a_review_goes_on_while_the_program_is_busy() {
 }
 
 #[test]
-fn a_review_goes_on_without_the_program_and_the_model_hears_of_it_after_a_restart() {
+fn hunks_decided_with_the_program_dead_are_reported_after_a_restart() {
     let scene = Scene::two_hunks(|it| it);
     kill_program(&scene);
     scene.nvim.keys("2G\\a8G\\r");
@@ -105,7 +105,7 @@ fn a_review_goes_on_without_the_program_and_the_model_hears_of_it_after_a_restar
 }
 
 #[test]
-fn a_review_that_outlives_a_restart_is_told_by_hunk_beside_a_new_proposal() {
+fn after_a_restart_old_and_new_proposals_are_reported_apart() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":Caliban restart<CR>");
     scene.wait_phase("idle");
@@ -150,7 +150,7 @@ fn a_file_that_changes_on_disk_is_merged_without_a_prompt() {
 }
 
 #[test]
-fn a_typed_checktime_takes_over_what_changed_on_disk() {
+fn checktime_merges_a_change_on_disk() {
     let scene = Scene::two_hunks(|it| it);
     fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l5", "five")).unwrap();
     scene.nvim.keys(":checktime<CR>");
@@ -160,7 +160,7 @@ fn a_typed_checktime_takes_over_what_changed_on_disk() {
 }
 
 #[test]
-fn a_change_on_disk_unseen_until_the_end_is_not_written_over() {
+fn a_change_on_disk_seen_only_at_the_save_is_not_overwritten() {
     let scene = Scene::two_hunks(|it| it);
     let theirs = nine().replace("l5", "five");
     fs::write(scene.nvim.setup.path("a.txt"), &theirs).unwrap();
@@ -172,7 +172,7 @@ fn a_change_on_disk_unseen_until_the_end_is_not_written_over() {
 }
 
 #[test]
-fn a_file_deleted_meanwhile_stays_deleted_and_the_text_stays_in_the_buffer() {
+fn a_file_deleted_during_the_review_stays_deleted() {
     let scene = Scene::two_hunks(|it| it);
     fs::remove_file(scene.nvim.setup.path("a.txt")).unwrap();
     scene.server.reply(Reply::said("I see."));
@@ -188,7 +188,7 @@ fn a_file_deleted_meanwhile_stays_deleted_and_the_text_stays_in_the_buffer() {
 }
 
 #[test]
-fn the_default_keys_live_as_long_as_something_is_pending_and_the_users_own_come_back() {
+fn the_review_keys_last_while_hunks_are_pending() {
     let maps = "local out = {}
         for _, mode in ipairs({ 'n', 'x' }) do
           for _, lhs in ipairs({ ']h', '[h', '\\\\a', '\\\\r', '\\\\A', '\\\\R' }) do

@@ -7,7 +7,7 @@ use expect_test::expect;
 use serde_json::json;
 use std::fs;
 
-/// What is left of the records of reviews.
+/// The number of review records on disk.
 pub(super) fn records(scene: &Scene) -> usize {
     let all = scene.nvim.setup.dir().join("data/caliban/sessions");
     let projects = fs::read_dir(all).unwrap().flatten();
@@ -33,7 +33,7 @@ fn text(scene: &Scene, path: &str) -> String {
 }
 
 #[test]
-fn a_record_is_not_written_again_while_the_same_is_pending() {
+fn the_record_is_not_rewritten_while_nothing_changes() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.wait(|_| records(&scene) == 1, "the record of the review");
     let look = "local disk = require('caliban.editor.disk')
@@ -48,7 +48,7 @@ fn a_record_is_not_written_again_while_the_same_is_pending() {
 }
 
 #[test]
-fn after_a_restart_what_was_pending_is_decided_and_told() {
+fn pending_hunks_can_be_decided_after_a_restart() {
     let scene = Scene::two_hunks(|it| it);
     let before = text(&scene, "a.txt");
     let scene = quit(scene);
@@ -88,23 +88,18 @@ fn after_a_restart_what_was_pending_is_decided_and_told() {
     );
 }
 
-fn wait_named(scene: &Scene, name: &str) {
-    let of = "return require('caliban').state().session";
-    scene.nvim.wait(|nvim| nvim.lua_str(of) == name, &format!("the session {name}"));
-}
-
 #[test]
-fn the_review_of_a_renamed_conversation_goes_along() {
+fn a_review_follows_the_renaming_of_its_conversation() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.command("Caliban stop");
     scene.nvim.wait_phase("idle");
     scene.nvim.keys(":Caliban rename other<CR>");
-    wait_named(&scene, "other");
+    scene.nvim.wait_session("other");
     let scene = quit(scene);
     scene.nvim.wait_screen("2 changes are still under review in a.txt");
     scene.wait_hunks(2);
     scene.nvim.keys(":Caliban rename third<CR>");
-    wait_named(&scene, "third");
+    scene.nvim.wait_session("third");
     scene.nvim.keys(":edit a.txt<CR>\\A");
     scene.wait_hunks(0);
     let settled = nine().replace("l2", "L2").replace("l8", "L8\nL8b");
@@ -113,7 +108,7 @@ fn the_review_of_a_renamed_conversation_goes_along() {
 }
 
 #[test]
-fn what_was_decided_and_typed_before_the_end_holds_after_it() {
+fn decisions_and_typed_text_survive_a_restart() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("2G\\a");
     scene.wait_hunks(1);
@@ -142,7 +137,7 @@ fn what_was_decided_and_typed_before_the_end_holds_after_it() {
 }
 
 #[test]
-fn a_file_that_changed_meanwhile_is_merged_and_never_written_over() {
+fn a_file_changed_since_is_merged_and_not_overwritten() {
     let scene = quit_and_change(|text| text.replace("l5", "l5 of others\nl5b"));
     scene.nvim.wait_screen("2 changes are still under review");
     scene.wait_hunks(2);
@@ -162,7 +157,7 @@ fn quit_and_change(change: impl Fn(String) -> String) -> Scene {
 }
 
 #[test]
-fn a_change_that_no_longer_fits_is_said_and_the_others_are_pending() {
+fn a_hunk_that_no_longer_fits_is_reported_and_the_others_kept() {
     let scene = quit_and_change(|text| text.replace("l8", "l8 of others"));
     let said =
         "1 change is still under review in a.txt (:Caliban next). 1 change no longer fits a.txt.";
@@ -178,7 +173,7 @@ fn a_change_that_no_longer_fits_is_said_and_the_others_are_pending() {
 }
 
 #[test]
-fn a_killed_editor_leaves_a_swap_file_and_recovered_text_keeps_its_hunks() {
+fn recovering_from_a_swap_file_keeps_the_hunks() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys("5GA, mine<Esc>:preserve<CR>");
     scene.nvim.kill();
@@ -207,7 +202,7 @@ fn recover(scene: &Scene, choice: &str) {
 }
 
 #[test]
-fn with_its_swap_file_put_aside_the_hunks_enter_the_disks_text() {
+fn deleting_the_swap_file_puts_the_hunks_into_the_text_on_disk() {
     let scene = Scene::two_hunks(|it| it);
     scene.nvim.keys(":preserve<CR>");
     scene.nvim.kill();
@@ -254,7 +249,7 @@ fn new_renamed_and_deleted_files_are_decided_after_a_restart() {
 }
 
 #[test]
-fn a_review_of_an_editor_whose_program_was_dead_comes_back_as_it_was_left() {
+fn a_review_left_with_the_program_dead_is_reopened() {
     let scene = Scene::two_hunks(|it| it);
     super::life::kill_program(&scene);
     scene.nvim.keys("2G\\r");
@@ -265,15 +260,12 @@ fn a_review_of_an_editor_whose_program_was_dead_comes_back_as_it_was_left() {
 }
 
 #[test]
-fn reviews_of_two_conversations_come_back_each_to_its_own() {
+fn each_conversation_gets_its_own_review_back() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     scene.ask(two_hunks());
     scene.wait_pending(2);
     scene.nvim.keys(":Caliban new other<CR>");
-    scene.nvim.wait(
-        |nvim| nvim.lua_str("return require('caliban').state().session") == "other",
-        "the other conversation",
-    );
+    scene.nvim.wait_session("other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("b.txt", &[("l4", "L4")])));
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.wait_hunks(3);
@@ -294,9 +286,8 @@ fn reviews_of_two_conversations_come_back_each_to_its_own() {
 
 const AUTO: &str = "{ mode = 'auto-edit' }";
 
-/// What was written at once is under review again, and is on disk whatever is decided of it later.
 #[test]
-fn what_was_written_at_once_is_reviewed_after_a_restart() {
+fn auto_edit_hunks_are_still_under_review_after_a_restart() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(AUTO));
     scene.nvim.keys(":edit a.txt<CR>");
     scene.server.reply(two_hunks());
@@ -310,7 +301,7 @@ fn what_was_written_at_once_is_reviewed_after_a_restart() {
     assert_eq!(text(&scene, "a.txt"), written.trim_end());
     scene.nvim.keys(":edit a.txt<CR>:set modified?<CR>");
     scene.nvim.wait_screen("nomodified");
-    // it is guarded against nothing
+    // The write guard does not apply in auto-edit mode.
     scene.nvim.keys("5GAmine<Esc>:w<CR>");
     let mine = written.replace("l5", "l5mine");
     scene.nvim.wait(|it| it.setup.on_disk("a.txt") == Some(mine.clone()), "what was written");
@@ -329,7 +320,7 @@ fn what_was_written_at_once_is_reviewed_after_a_restart() {
 }
 
 #[test]
-fn files_that_were_made_deleted_and_renamed_at_once_are_reviewed_after_a_restart() {
+fn auto_edit_new_deleted_and_renamed_files_are_reviewed_after_a_restart() {
     let scene =
         Scene::start(|it| it.file("old.txt", "old\n").file("gone.txt", "gone\n").config(AUTO));
     scene.server.reply(
@@ -355,7 +346,7 @@ fn files_that_were_made_deleted_and_renamed_at_once_are_reviewed_after_a_restart
 
 /// Two conversations each changed the same file, in Neovims that knew nothing of each other.
 #[test]
-fn two_reviews_of_one_file_come_back_one_after_the_other() {
+fn two_reviews_of_one_file_are_reopened_one_after_the_other() {
     let scene = Scene::two_hunks(|it| it);
     assert!(scene.nvim.quit_with("<Esc>:qa!<CR>").success());
     let all = scene.nvim.setup.dir().join("data/caliban/sessions");
@@ -365,9 +356,9 @@ fn two_reviews_of_one_file_come_back_one_after_the_other() {
     let record = record.into_iter().find(|it| it.to_string_lossy().contains(".review-")).unwrap();
     fs::rename(&record, &aside).unwrap();
     let scene = start_again(scene);
-    // whatever the look at what was interrupted opens meanwhile
+    // The look for interrupted turns may open a session meanwhile.
     scene.nvim.keys(":edit a.txt<CR>:Caliban new other<CR>");
-    wait_named(&scene, "other");
+    scene.nvim.wait_session("other");
     scene.server.reply(Reply::new().call("o1", "edit", edit("a.txt", &[("l4", "L4")])));
     scene.nvim.lua("require('caliban').ask('please')", &[]);
     scene.wait_pending(1);
@@ -377,7 +368,7 @@ fn two_reviews_of_one_file_come_back_one_after_the_other() {
     scene.nvim.wait(|_| scene.pending() > 0, "one of them");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     assert_eq!(records(&scene), 2);
-    // what waits outlives another end
+    // The waiting review survives another restart.
     let scene = quit(scene);
     scene.nvim.wait(|_| scene.pending() > 0, "one of them");
     assert_eq!((scene.on_disk("a.txt"), records(&scene)), (Some(nine()), 2));
@@ -392,9 +383,9 @@ fn two_reviews_of_one_file_come_back_one_after_the_other() {
     assert_eq!(records(&scene), 0);
 }
 
-/// As long as a file system has them: no swap file is as long.
+/// Names of the maximal length leave no room for the suffix of a swap file.
 #[test]
-fn the_longest_names_are_reviewed_opened_again_and_saved() {
+fn files_with_the_longest_names_can_be_reviewed_and_reopened() {
     let name = format!("{}{}.txt", "ü".repeat(120), "x".repeat(11));
     assert_eq!(name.len(), 255);
     let scene = Scene::start(|it| it.file(&name, nine()));

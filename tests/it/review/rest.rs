@@ -19,7 +19,7 @@ fn patient() -> Scene {
     scene
 }
 
-/// The same, undone.
+/// As `patient`, with everything undone.
 fn undone() -> Scene {
     let scene = patient();
     scene.nvim.keys("u");
@@ -29,7 +29,7 @@ fn undone() -> Scene {
 }
 
 #[test]
-fn a_redo_takes_an_undo_of_everything_back_and_the_review_goes_on() {
+fn a_redo_after_undoing_everything_continues_the_review() {
     let scene = undone();
     scene.nvim.keys("<C-r>");
     scene.wait_hunks(2);
@@ -45,7 +45,7 @@ fn a_redo_takes_an_undo_of_everything_back_and_the_review_goes_on() {
 }
 
 #[test]
-fn while_the_verdict_waits_the_file_may_be_written_and_moved_about_in() {
+fn writing_and_moving_do_not_report_the_waiting_undo_verdict() {
     let scene = undone();
     scene.nvim.keys("G:w<CR>gg:Caliban<CR><C-w>p");
     scene.nvim.wait_screen(WORDS);
@@ -56,7 +56,7 @@ fn while_the_verdict_waits_the_file_may_be_written_and_moved_about_in() {
 }
 
 #[test]
-fn an_act_elsewhere_tells_the_verdict() {
+fn any_other_act_reports_the_waiting_undo_verdict() {
     for keys in [
         ":edit b.txt<CR>",
         ":vsplit b.txt<CR>",
@@ -79,7 +79,7 @@ fn an_act_elsewhere_tells_the_verdict() {
 }
 
 #[test]
-fn a_decision_on_another_file_tells_it_and_decides() {
+fn deciding_another_file_reports_the_waiting_undo_verdict() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()));
     delay(&scene, 1_000_000_000);
     scene.nvim.keys(":edit a.txt<CR>");
@@ -99,7 +99,7 @@ fn a_decision_on_another_file_tells_it_and_decides() {
 }
 
 #[test]
-fn a_message_has_the_verdict_told_first() {
+fn a_message_reports_the_waiting_undo_verdict_first() {
     let scene = undone();
     scene.server.reply(Reply::said("I see."));
     scene.server.otherwise(Reply::said("I hear."));
@@ -111,20 +111,20 @@ fn a_message_has_the_verdict_told_first() {
 }
 
 #[test]
-fn a_verdict_that_nobody_takes_back_is_told_by_itself() {
+fn an_undo_verdict_is_reported_after_its_delay() {
     let scene = Scene::two_hunks(|it| it);
     delay(&scene, 1);
     scene.server.reply(Reply::said("I see."));
     scene.nvim.keys("u");
     scene.wait_idle("I see.");
     assert_eq!(scene.answer(2, "e1"), "The user rejected 2 changes in a.txt: they are undone.");
-    // it can be taken back still, and told anew
+    // A redo still reopens the review.
     scene.nvim.keys("<C-r>");
     scene.wait_hunks(2);
 }
 
 #[test]
-fn it_is_told_before_neovim_ends() {
+fn a_waiting_undo_verdict_is_reported_before_neovim_exits() {
     let scene = undone();
     scene.server.otherwise(Reply::said("I see."));
     assert_eq!(records(&scene), 1);
@@ -140,7 +140,7 @@ fn it_is_told_before_neovim_ends() {
 }
 
 #[test]
-fn what_was_written_at_once_rests_too() {
+fn the_undo_verdict_of_auto_edit_hunks_waits_too() {
     let scene = Scene::two_written(|it| it);
     delay(&scene, 1_000_000_000);
     scene.nvim.keys("u");

@@ -1,11 +1,11 @@
-//! What stands in the way of the write that ends a review: nothing on disk is damaged, and all hear why.
+//! Failures of the write that ends a review: no file is damaged, and user and model are told the reason.
 
 use super::scene::{Scene, nine};
 use crate::kit::reply::Reply;
 use expect_test::{Expect, expect};
 
-/// Two hunks are under review. Keys are typed, then all is accepted: what the user is told, what the model, and
-/// the bytes on disk.
+/// With two hunks under review, types keys and accepts everything. Compares what the user is told, what the model is
+/// told, and the bytes on disk.
 #[expect(clippy::needless_pass_by_value, reason = "a table's row gives its snapshot away")]
 fn check(before: &str, keys: &str, expected: Expect) {
     let scene = Scene::two_hunks(|it| it.before(before));
@@ -26,7 +26,7 @@ fn check(before: &str, keys: &str, expected: Expect) {
 }
 
 #[test]
-fn an_error_before_the_write() {
+fn an_error_in_a_bufwritepre_autocommand_is_reported() {
     check(
         "vim.cmd('autocmd BufWritePre * echoerr \"no formatter\"')",
         "",
@@ -63,7 +63,7 @@ fn an_error_before_the_write() {
 }
 
 #[test]
-fn a_buffer_that_an_autocommand_of_the_write_closes() {
+fn a_buffer_closed_by_a_write_autocommand_is_reported() {
     check(
         "vim.cmd('autocmd BufWritePre * bwipeout!')",
         "",
@@ -109,7 +109,7 @@ fn a_buffer_that_an_autocommand_of_the_write_closes() {
 }
 
 #[test]
-fn a_text_that_the_files_encoding_cannot_hold() {
+fn text_that_the_files_encoding_cannot_hold_is_not_saved() {
     check(
         "",
         ":set fileencoding=latin1<CR>5GA über<Esc>:w!<CR>2GA 日本<Esc>",
@@ -160,7 +160,7 @@ fn a_text_that_the_files_encoding_cannot_hold() {
 }
 
 #[test]
-fn a_file_that_is_read_only_by_now() {
+fn a_buffer_set_readonly_is_not_saved() {
     check(
         "",
         ":set readonly<CR>",
@@ -175,7 +175,7 @@ fn a_file_that_is_read_only_by_now() {
 }
 
 #[test]
-fn a_file_that_may_not_be_written_by_now() {
+fn a_file_without_write_permission_is_not_saved() {
     check(
         "",
         ":call setfperm('a.txt', 'r--r--r--')<CR>",
@@ -190,7 +190,7 @@ fn a_file_that_may_not_be_written_by_now() {
 }
 
 #[test]
-fn a_folder_that_takes_no_new_file() {
+fn a_file_in_a_read_only_folder_is_saved() {
     check(
         "",
         ":call setfperm('.', 'r-xr-xr-x')<CR>",

@@ -1,4 +1,4 @@
-//! A model that edits, a Neovim in which its edits are reviewed, and what each hears of the other.
+//! A scene for tests of reviews: a model that edits, and a Neovim in which the user reviews the edits.
 
 use crate::kit::http::Request;
 use crate::kit::nvim::Nvim;
@@ -6,10 +6,20 @@ use crate::kit::reply::Reply;
 use crate::kit::server::Server;
 use crate::kit::setup::Setup;
 use serde_json::{Value, json};
+use std::ops::Deref;
 
+/// A model server and a Neovim that talks to it. A test can call the methods of `Nvim` on it, such as `wait_phase`.
 pub struct Scene {
     pub server: Server,
     pub nvim: Nvim,
+}
+
+impl Deref for Scene {
+    type Target = Nvim;
+
+    fn deref(&self) -> &Nvim {
+        &self.nvim
+    }
 }
 
 /// The arguments of an `edit` call.
@@ -35,14 +45,15 @@ pub fn two_hunks() -> Reply {
 }
 
 impl Scene {
-    /// Starts Neovim at Anthropic's dialect.
+    /// Starts a server and a Neovim that uses it in Anthropic's dialect.
     pub fn start(setup: impl FnOnce(Setup) -> Setup) -> Scene {
         let server = Server::start();
         let nvim = Nvim::start(&setup(Setup::new()).anthropic(&server));
         Scene { server, nvim }
     }
 
-    /// Nine lines in `a.txt`, open, and two hunks of it under review; `setup` may add to it.
+    /// Opens `a.txt`, which has nine lines, and puts two hunks of it under review. `setup` can change the setup
+    /// first.
     pub fn two_hunks(setup: impl FnOnce(Setup) -> Setup) -> Scene {
         let scene = Scene::start(|base| setup(base.file("a.txt", nine())));
         scene.nvim.keys(":edit a.txt<CR>");
@@ -51,7 +62,7 @@ impl Scene {
         scene
     }
 
-    /// In auto-edit mode: the same hunks are written, and the turn is over; `setup` may add to it.
+    /// As `two_hunks`, in auto-edit mode: the hunks are written, and the turn is over.
     pub fn two_written(setup: impl FnOnce(Setup) -> Setup) -> Scene {
         let mode = "{ mode = 'auto-edit' }";
         let scene = Scene::start(|it| setup(it.file("a.txt", nine()).config(mode)));
@@ -62,55 +73,36 @@ impl Scene {
         scene
     }
 
-    /// Asks; this is the first reply. The focus stays where it is.
+    /// Queues a reply and sends the prompt `please`, without moving the focus.
     pub fn ask(&self, reply: Reply) {
         self.server.reply(reply);
         self.nvim.keys(":Caliban ask please<CR>");
     }
 
-    /// As `ask`, and the turn is over after `last`.
+    /// As `ask`, and waits for the reply's text `last` and the end of the turn.
     pub fn ask_until(&self, reply: Reply, last: &str) {
         self.ask(reply);
         self.wait_idle(last);
     }
 
-    /// Waits for the model's last words and the end of the turn.
+    /// Waits until the transcript contains `last` and the turn is over.
     pub fn wait_idle(&self, last: &str) {
         self.wait_chat(last);
         self.wait_phase("idle");
     }
 
-    pub fn wait_phase(&self, phase: &str) {
-        self.nvim.wait_phase(phase);
-    }
-
-    /// Waits for a text in the transcript, on the screen or not.
+    /// Waits until the transcript's buffer contains a text, on the screen or not.
     pub fn wait_chat(&self, text: &str) {
         self.nvim.wait_transcript(text);
     }
 
-    /// Waits until so many hunks are pending and the program waits for their verdict.
-    pub fn wait_pending(&self, count: usize) {
-        self.wait_hunks(count);
-        self.wait_phase("reviewing");
-    }
-
-    /// Waits until so many hunks are pending.
-    pub fn wait_hunks(&self, count: usize) {
-        self.nvim.wait_hunks(count);
-    }
-
-    pub fn pending(&self) -> usize {
-        self.nvim.pending()
-    }
-
-    /// The n-th request, from 1.
+    /// Waits for the n-th request (from 1) and returns it.
     #[track_caller]
     pub fn request(&self, n: usize) -> Request {
         self.server.wait_requests(n)[n - 1].clone()
     }
 
-    /// What the model hears with the next message.
+    /// Sends the message `and?` and returns the text that the model gets with it.
     pub fn told_next(&self) -> String {
         let n = self.server.requests().len();
         self.server.reply(Reply::said("So it is."));
@@ -119,7 +111,7 @@ impl Scene {
         self.request(n + 1).last_user_text()
     }
 
-    /// What the n-th request answers to this call.
+    /// The answer to this call in the n-th request, for which it waits.
     #[track_caller]
     pub fn answer(&self, n: usize, id: &str) -> String {
         let request = self.request(n);
@@ -131,12 +123,12 @@ impl Scene {
         self.nvim.setup.on_disk(path)
     }
 
-    /// The messages Neovim has shown that speak of reviews, from the first on.
+    /// Neovim's messages about reviews, oldest first.
     pub fn said(&self) -> String {
         self.nvim.lua_str("return vim.fn.execute('messages')").trim().to_owned()
     }
 
-    /// The rows of the screen left of the chat that show text, with Caliban's colours.
+    /// The non-empty rows of the screen left of the chat, with Caliban's highlight groups marked.
     pub fn left(&self, width: usize) -> String {
         let marked = self.nvim.screen_marked("Caliban");
         let rows = marked.lines().map(|row| cut(row, width).trim_end().to_owned());
@@ -162,7 +154,7 @@ fn text(content: &Value) -> String {
     }
 }
 
-/// The first `width` cells of a marked row; the marks take none.
+/// The first `width` cells of a marked row. Marks have no width.
 fn cut(row: &str, width: usize) -> String {
     let (mut out, mut cells, mut name) = (String::new(), 0, false);
     for c in row.chars() {

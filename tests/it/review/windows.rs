@@ -88,7 +88,7 @@ fn two_windows_and_two_tabs_show_one_review() {
 }
 
 #[test]
-fn a_window_in_diff_mode_stays_in_it() {
+fn a_window_in_diff_mode_stays_in_diff_mode() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).size(150, 40));
     scene.nvim.keys(":edit b.txt<CR>:diffthis<CR>:vsplit a.txt<CR>:diffthis<CR>");
     scene.ask(two_hunks());
@@ -107,7 +107,7 @@ fn a_window_in_diff_mode_stays_in_it() {
 }
 
 #[test]
-fn a_window_that_keeps_its_buffer_keeps_it() {
+fn a_jump_leaves_a_winfixbuf_window_its_buffer() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).file("b.txt", nine()).size(150, 40));
     scene.nvim.keys(":edit a.txt<CR>:set winfixbuf<CR>");
     scene.ask(Reply::new().call("e1", "edit", edit("b.txt", &[("l5", "L5")])));
@@ -127,7 +127,7 @@ fn a_window_that_keeps_its_buffer_keeps_it() {
 }
 
 #[test]
-fn a_user_in_a_terminal_is_left_there() {
+fn a_proposal_does_not_take_the_user_out_of_terminal_mode() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).size(150, 40));
     scene.nvim.keys(":edit a.txt<CR>:Caliban<CR><C-w>h:split<CR>:terminal cat<CR>i");
     scene.server.reply(two_hunks());
@@ -144,7 +144,7 @@ fn a_user_in_a_terminal_is_left_there() {
 }
 
 #[test]
-fn colours_follow_the_scheme_and_never_go() {
+fn highlights_survive_a_change_of_colour_scheme() {
     let scene = Scene::two_hunks(|it| it.size(130, 30));
     let has_both = |_: &Nvim| {
         let left = scene.left(60);

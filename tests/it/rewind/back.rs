@@ -7,7 +7,7 @@ use expect_test::expect;
 use serde_json::json;
 
 #[test]
-fn a_file_that_comes_back_is_shown_with_all_its_lines_and_one_that_goes_too() {
+fn the_preview_shows_restored_and_deleted_files_whole() {
     let mode = "{ mode = 'auto-edit' }";
     let scene = Scene::start(|it| it.file("a.txt", "one\ntwo\nthree\n").config(mode));
     let reply = Reply::new().call("d1", "delete", json!({ "path": "a.txt" })).call(

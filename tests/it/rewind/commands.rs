@@ -1,4 +1,4 @@
-//! What a command has changed is found, labelled, and taken back.
+//! Changes made by commands are found, labelled and taken back.
 
 use super::*;
 use crate::kit::nvim::Nvim;
@@ -47,7 +47,7 @@ fn ran(command: &str) -> Scene {
 }
 
 #[test]
-fn what_a_command_changed_made_and_deleted() {
+fn files_a_command_changed_created_or_deleted_are_rewound() {
     let command = "sed -i s/l2/L2/ a.txt b.txt; rm gone.txt run.sh own.sh; mkdir new; echo c > new/c.txt; echo e > $'e\\nvil'; \
         echo x > ignored; printf other > raw; git commit -qam more";
     let scene = ran(&command.replace("git commit", "git -c user.name=m -c user.email=m@m commit"));
@@ -78,9 +78,9 @@ fn what_a_command_changed_made_and_deleted() {
     assert_eq!(fs::read(scene.nvim.setup.path("raw")).unwrap(), b"\xff\0raw");
 }
 
-/// Without git the files that the session has changed are looked at.
+/// Without git, Caliban compares only the files that the session has changed.
 #[test]
-fn a_file_that_the_turn_has_edited_before() {
+fn without_git_a_command_change_to_an_edited_file_is_rewound() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     let run = json!({"command": "sed -i s/l5/L5/ a.txt"});
     let reply = Reply::new().call("e1", "edit", edit("a.txt", &[("l2", "L2")]));
@@ -96,7 +96,7 @@ fn a_file_that_the_turn_has_edited_before() {
 }
 
 #[test]
-fn what_a_stopped_command_had_done_by_then() {
+fn changes_of_a_stopped_command_are_rewound() {
     let scene = Scene::start(|it| it.file("a.txt", nine()));
     git(&scene, &["init", "-q"]);
     git(&scene, &["add", "."]);
@@ -118,10 +118,9 @@ fn what_a_stopped_command_had_done_by_then() {
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
 }
 
-/// The repository may come from anybody, with all that stands in `.git`: what it has git run is not run by the look at its
-/// files.
+/// A stranger's repository may configure filters and other commands. Caliban's look at the files must not run them.
 #[test]
-fn what_a_repository_would_have_git_run_is_not_run() {
+fn git_runs_no_command_that_the_repository_configures() {
     let scene = Scene::start(|it| {
         it.file("a.txt", nine()).file("b.txt", nine()).file(".gitattributes", "*.txt filter=x=y\n")
     });
@@ -144,7 +143,7 @@ fn what_a_repository_would_have_git_run_is_not_run() {
     ] {
         git(&scene, &["config", name, &value]);
     }
-    // git has to compare this one, and to fetch what that one was
+    // git must compare `a.txt`, and would have to fetch the missing object.
     fs::write(scene.nvim.setup.path("a.txt"), nine().replace("l1", "x1")).unwrap();
     let (folder, rest) = name.trim().split_at(2);
     fs::remove_file(scene.nvim.setup.path(&format!(".git/objects/{folder}/{rest}"))).unwrap();

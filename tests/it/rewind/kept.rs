@@ -1,5 +1,4 @@
-//! What is kept to rewind, across the lives of the program and of the session, and where it is damaged or not ours to
-//! touch.
+//! Checkpoints across restarts of the program and changes of the session, and damaged or forged checkpoints.
 
 use super::*;
 use crate::kit::nvim::Nvim;
@@ -8,15 +7,9 @@ use crate::kit::setup::kill;
 use std::fs;
 use std::path::PathBuf;
 
-/// The project's folder of sessions.
-fn folder(setup: &Setup) -> PathBuf {
-    let all = setup.dir().join("data/caliban/sessions");
-    fs::read_dir(all).unwrap().next().unwrap().unwrap().path()
-}
-
 /// The contents that are kept beside a session.
 fn blobs(setup: &Setup, name: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder(setup).join(format!("{name}.checkpoints"))).unwrap();
+    let entries = fs::read_dir(setup.sessions().join(format!("{name}.checkpoints"))).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
     paths.retain(|it| it.file_name().unwrap().len() == 64);
     paths
@@ -29,9 +22,8 @@ fn kill_program(nvim: &Nvim) {
     nvim.wait_phase("offline");
 }
 
-/// What the user has read in the chat, and the model is told with the next request, stands there again.
 #[test]
-fn what_was_taken_back_is_in_a_chat_that_is_opened_again() {
+fn a_reopened_chat_shows_the_rewind() {
     let scene = two_accepted();
     rewind(&scene, "1");
     let said = |it: &Nvim| {
@@ -59,7 +51,7 @@ fn wait_left(scene: &Scene, why: &str) {
 }
 
 #[test]
-fn a_program_that_was_killed_leaves_what_its_successor_rewinds() {
+fn changes_made_before_the_program_was_killed_can_be_rewound() {
     let scene = two_accepted();
     kill_program(&scene.nvim);
     scene.nvim.keys(":Caliban restart<CR>");
@@ -69,7 +61,7 @@ fn a_program_that_was_killed_leaves_what_its_successor_rewinds() {
 }
 
 #[test]
-fn hunks_that_were_decided_while_no_program_ran() {
+fn hunks_decided_with_the_program_dead_can_be_rewound() {
     let scene = Scene::two_hunks(|it| it);
     kill_program(&scene.nvim);
     scene.nvim.keys("2G\\r:Caliban accept all<CR>");
@@ -86,7 +78,7 @@ fn hunks_that_were_decided_while_no_program_ran() {
 }
 
 #[test]
-fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
+fn checkpoints_follow_a_session_resumed_renamed_copied_or_deleted() {
     let server = Server::start();
     let setup = Setup::new().file("a.txt", nine()).config(MODE).anthropic(&server);
     let scene = Scene { nvim: Nvim::start(&setup), server };
@@ -104,15 +96,14 @@ fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
     scene.wait_chat("I see.");
     rewind(&scene, "1");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
-    // a copy has them too, and leaves the others alone
+    // A copy has checkpoints of its own.
     scene.nvim.keys(":Caliban fork<CR>");
-    let session = |it: &Nvim| it.lua_str("return require('caliban').state().session");
-    scene.nvim.wait(|it| session(it) == "parser-2", "the copy");
+    scene.nvim.wait_session("parser-2");
     scene.wait_chat("I see.");
     rewind(&scene, "3");
     assert_eq!(scene.on_disk("a.txt"), Some(nine()));
     let count = |name: &str| {
-        let log = folder(&setup).join(format!("{name}.checkpoints/changes"));
+        let log = setup.sessions().join(format!("{name}.checkpoints/changes"));
         fs::read_to_string(log).unwrap().lines().filter(|it| it.contains("\"rewind\"")).count()
     };
     assert_eq!(count("parser-2"), count("parser") + 1);
@@ -120,12 +111,12 @@ fn a_session_that_is_resumed_renamed_copied_and_deleted_has_its_turns() {
     scene.nvim.wait_screen("Move it to the trash");
     scene.nvim.keys("2<CR>");
     scene.nvim.wait_screen("`parser` is in the trash");
-    assert!(!folder(&setup).join("parser.checkpoints").exists());
-    assert!(folder(&setup).join("trash/parser-1.checkpoints").is_dir());
+    assert!(!setup.sessions().join("parser.checkpoints").exists());
+    assert!(setup.sessions().join("trash/parser-1.checkpoints").is_dir());
 }
 
 #[test]
-fn what_is_damaged_is_left_with_one_sentence() {
+fn a_file_with_a_damaged_checkpoint_is_left_alone() {
     let scene = two_accepted();
     for path in blobs(&scene.nvim.setup, "main") {
         fs::write(path, "nonsense").unwrap();
@@ -143,9 +134,8 @@ fn what_is_damaged_is_left_with_one_sentence() {
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
 }
 
-/// Caliban's own folders are not written, also where they lie in the project.
 #[test]
-fn calibans_own_folders_are_left() {
+fn a_rewind_does_not_touch_calibans_own_folders() {
     let scene = Scene::two_written(|it| {
         let own = it.path("own").display().to_string();
         it.env("XDG_CONFIG_HOME", &own).file("own/caliban/x.txt", changed())
@@ -153,7 +143,7 @@ fn calibans_own_folders_are_left() {
     scene.nvim.keys(":Caliban accept all<CR>");
     scene.wait_chat("You accepted 2 changes in a.txt.");
     let setup = &scene.nvim.setup;
-    let log = folder(setup).join("main.checkpoints/changes");
+    let log = setup.sessions().join("main.checkpoints/changes");
     let root = setup.path("").canonicalize().unwrap().display().to_string();
     let text = fs::read_to_string(&log).unwrap();
     let forged = text.replace(&format!("{root}/a.txt"), &format!("{root}/own/caliban/x.txt"));
@@ -169,9 +159,8 @@ fn calibans_own_folders_are_left() {
     assert_eq!(setup.on_disk("own/caliban/x.txt"), Some(changed()));
 }
 
-/// The user should look at a file that others run before a rewind writes it.
 #[test]
-fn the_preview_says_which_files_run_by_themselves() {
+fn the_preview_marks_files_that_run_by_themselves() {
     let scene = Scene::start(|it| it.file("build.rs", nine()));
     scene.ask(Reply::new().call("e1", "edit", edit("build.rs", &[("l2", "L2")])));
     scene.wait_pending(1);
@@ -184,9 +173,8 @@ fn the_preview_says_which_files_run_by_themselves() {
     assert!(shown.contains(said), "{shown}");
 }
 
-/// What was kept is not written through a link, nor outside the project, whatever the log says.
 #[test]
-fn links_and_what_is_outside_are_left() {
+fn a_rewind_writes_through_no_link_and_not_outside_the_project() {
     let scene = two_accepted();
     let setup = &scene.nvim.setup;
     scene.nvim.keys(":bwipe a.txt<CR>");
@@ -197,7 +185,7 @@ fn links_and_what_is_outside_are_left() {
     scene.nvim.keys("a");
     scene.nvim.wait_screen("There is nothing to take back here.");
     scene.nvim.keys("q");
-    let log = folder(setup).join("main.checkpoints/changes");
+    let log = setup.sessions().join("main.checkpoints/changes");
     let text = fs::read_to_string(&log).unwrap();
     let outside = setup.dir().join("elsewhere.txt");
     let path = setup.path("a.txt").canonicalize().unwrap();
@@ -212,13 +200,12 @@ fn links_and_what_is_outside_are_left() {
     assert_eq!(fs::read_to_string(outside).unwrap(), changed());
 }
 
-/// The turn goes on, and the user is told.
 #[test]
-fn a_disk_that_does_not_take_it_stops_nothing() {
+fn a_failure_to_store_checkpoints_does_not_stop_the_turn() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":Caliban<CR>");
     scene.nvim.wait_screen("Project");
-    fs::write(folder(&scene.nvim.setup).join("main.checkpoints"), "in the way").unwrap();
+    fs::write(scene.nvim.setup.sessions().join("main.checkpoints"), "in the way").unwrap();
     scene.server.reply(two_hunks());
     scene.ask_until(Reply::said("I see."), "I see.");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
@@ -231,7 +218,7 @@ fn a_disk_that_does_not_take_it_stops_nothing() {
 }
 
 #[test]
-fn a_session_that_is_never_saved_keeps_nothing() {
+fn an_unsaved_session_has_no_checkpoints() {
     let scene = Scene::start(|it| it.file("a.txt", nine()).config(MODE));
     scene.nvim.keys(":Caliban new!<CR>");
     scene.nvim.wait_screen("Project");

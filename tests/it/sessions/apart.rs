@@ -21,7 +21,7 @@ fn noted(nvim: &Nvim) -> Vec<String> {
 }
 
 #[test]
-fn a_lock_of_another_neovim_holds_up_no_other_conversation() {
+fn a_conversation_locked_elsewhere_does_not_delay_the_others() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -29,7 +29,7 @@ fn a_lock_of_another_neovim_holds_up_no_other_conversation() {
     nvim.wait_screen("Project");
     say(&nvim, &server, "hello", "The first.");
     nvim.lua(NOTING, &[]);
-    let lock = fs::File::create(folder(&setup).join("two.lock")).unwrap();
+    let lock = fs::File::create(setup.sessions().join("two.lock")).unwrap();
     lock.lock().unwrap();
     server.reply(Reply::said("The second."));
     nvim.lua(
@@ -46,7 +46,7 @@ fn a_lock_of_another_neovim_holds_up_no_other_conversation() {
 }
 
 #[test]
-fn what_is_said_while_a_conversation_opens_reaches_it_in_order() {
+fn messages_to_a_conversation_that_is_opening_arrive_in_order() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -70,7 +70,7 @@ fn what_is_said_while_a_conversation_opens_reaches_it_in_order() {
     server.wait_count(2);
     first.release();
     server.wait_count(3);
-    let draft = folder(&setup).join("two.draft");
+    let draft = setup.sessions().join("two.draft");
     let is_kept = || fs::read_to_string(&draft).is_ok_and(|it| it.contains("unsent"));
     nvim.wait(|_| is_kept(), "the draft on disk");
     nvim.keys(":Caliban resume two<CR>");
@@ -86,7 +86,7 @@ fn what_is_said_while_a_conversation_opens_reaches_it_in_order() {
 }
 
 #[test]
-fn what_is_said_to_a_conversation_that_opens_while_neovim_ends_is_kept() {
+fn a_draft_for_a_conversation_opening_as_neovim_exits_is_saved() {
     let setup = wide().without("CALIBAN_MODEL");
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban new one<CR>");
@@ -96,6 +96,6 @@ fn what_is_said_to_a_conversation_that_opens_while_neovim_ends_is_kept() {
         notify({ kind = 'draft', session = 'two', text = 'unsent', context = {} })
         vim.cmd('qa!')<CR>";
     nvim.quit_with(&leave.lines().map(str::trim).collect::<Vec<_>>().join(" "));
-    let draft = fs::read_to_string(folder(&setup).join("two.draft")).unwrap();
+    let draft = fs::read_to_string(setup.sessions().join("two.draft")).unwrap();
     assert!(draft.contains("unsent"), "{draft}");
 }

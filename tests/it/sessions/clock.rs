@@ -5,7 +5,7 @@ use super::*;
 use std::time::{Duration, SystemTime};
 
 #[test]
-fn who_has_a_conversation_is_told_with_the_local_time() {
+fn a_conversation_open_elsewhere_is_shown_with_the_local_time() {
     let server = Server::start();
     // fourteen hours ahead of UTC
     let setup = wide().env("TZ", "XXX-14").anthropic(&server);

@@ -4,7 +4,7 @@ use super::*;
 use crate::kit::server::Gate;
 
 #[test]
-fn the_programs_death_is_one_sentence_and_loses_nothing() {
+fn the_programs_death_is_reported_and_loses_no_text() {
     let server = Server::start();
     let (_setup, nvim, _gate) = in_mid_turn(&server);
     nvim.keys("and the tests?<C-s>");
@@ -38,7 +38,7 @@ fn the_programs_death_is_one_sentence_and_loses_nothing() {
     assert!(requests[2].last_user_text().ends_with("and the tests?"));
 }
 
-/// A chat whose model has a command run, which runs and has said so: the editor knows of it then.
+/// A chat in which a command is running and has printed its first line.
 fn sleeping(server: &Server) -> (Setup, Nvim) {
     let command = serde_json::json!({"command": "echo it is up; setsid sleep 613 & sleep 613"});
     server.reply(Reply::new().call("c1", "shell", command));
@@ -62,7 +62,7 @@ fn goes_on_after_it(server: &Server, nvim: &Nvim) {
 }
 
 #[test]
-fn a_command_ends_with_its_editor() {
+fn a_command_ends_when_its_editor_is_killed() {
     let server = Server::start();
     let (setup, nvim) = sleeping(&server);
     nvim.kill();
@@ -78,7 +78,7 @@ fn a_command_ends_with_its_editor() {
 }
 
 #[test]
-fn a_command_ends_with_its_program() {
+fn a_command_ends_when_its_program_is_killed() {
     let server = Server::start();
     let (setup, nvim) = sleeping(&server);
     kill_program(&nvim);
@@ -91,7 +91,7 @@ fn a_command_ends_with_its_program() {
 }
 
 #[test]
-fn a_restart_in_mid_turn_ends_what_runs_and_goes_on() {
+fn a_restart_during_a_turn_ends_its_command() {
     let server = Server::start();
     let (setup, nvim) = sleeping(&server);
     let before = program(&setup);
@@ -105,7 +105,7 @@ fn a_restart_in_mid_turn_ends_what_runs_and_goes_on() {
 }
 
 #[test]
-fn a_program_killed_as_it_starts_a_command_leaves_nothing_of_it() {
+fn a_program_killed_as_it_starts_a_command_leaves_no_process() {
     let server = Server::start();
     let nvim = Nvim::start(&wide().anthropic(&server));
     nvim.keys(":Caliban<CR>");
@@ -179,7 +179,7 @@ fn number(variable: &str, usual: u32) -> u32 {
 }
 
 #[test]
-fn killed_at_any_moment_it_comes_back_whole() {
+fn a_conversation_survives_a_kill_at_any_moment() {
     let server = Server::start();
     let setup = wide().anthropic(&server).file("a.txt", "one\n").without("CALIBAN_DEBUG");
     let nvim = Nvim::start(&setup);
@@ -228,9 +228,9 @@ fn killed_at_any_moment_it_comes_back_whole() {
     }
 }
 
-/// The program of the Neovim that is gone has its conversation for a moment still.
+/// The program of a killed Neovim keeps its lock for a moment.
 #[test]
-fn an_interrupted_turn_is_said_as_soon_as_nobody_has_it() {
+fn an_interrupted_turn_is_announced_once_its_lock_is_free() {
     let server = Server::start();
     let gate = server.reply(Reply::new().text("half an ").gate().text("answer"));
     let setup = Setup::new().anthropic(&server);
@@ -238,7 +238,7 @@ fn an_interrupted_turn_is_said_as_soon_as_nobody_has_it() {
     nvim.keys(":Caliban<CR>ihello<C-s>");
     nvim.wait_screen("half an");
     nvim.kill();
-    let held = fs::File::open(folder(&setup).join("main.lock")).unwrap();
+    let held = fs::File::open(setup.sessions().join("main.lock")).unwrap();
     held.lock().unwrap();
     let nvim = Nvim::start(&setup);
     let is_running = |_: &Nvim| setup.debug_log().matches("hello").count() == 2;

@@ -1,4 +1,4 @@
-//! What stands unsent in a composer, however the editor or the program ends.
+//! Drafts in a composer, however the editor or the program ends.
 
 use super::*;
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,7 +23,7 @@ fn is_kept(setup: &Setup, nvim: Nvim, text: &str) {
 }
 
 #[test]
-fn it_is_kept_however_the_editor_ends() {
+fn a_draft_is_saved_however_the_editor_ends() {
     for end in ["<Esc>:qa!<CR>", "<Esc>:cq<CR>", "<C-o>:qa!<CR>"] {
         let setup = wide();
         let nvim = typed(&setup);
@@ -40,10 +40,10 @@ fn it_is_kept_however_the_editor_ends() {
 }
 
 #[test]
-fn it_is_kept_while_it_is_typed() {
+fn a_draft_is_saved_while_it_is_typed() {
     let setup = wide();
     let nvim = typed(&setup);
-    let draft = folder(&setup).join("main.draft");
+    let draft = setup.sessions().join("main.draft");
     // it is kept before the typing pauses
     let is_kept = |nvim: &Nvim| {
         nvim.keys("x");
@@ -57,7 +57,7 @@ fn it_is_kept_while_it_is_typed() {
 }
 
 #[test]
-fn it_is_kept_where_the_program_is_dead() {
+fn a_draft_is_saved_with_the_program_dead() {
     let setup = wide();
     let nvim = typed(&setup);
     kill_program(&nvim);
@@ -67,10 +67,10 @@ fn it_is_kept_where_the_program_is_dead() {
 }
 
 #[test]
-fn none_is_left_of_what_was_sent_or_taken_back() {
+fn a_deleted_draft_leaves_no_file() {
     let setup = wide();
     let nvim = typed(&setup);
-    let draft = folder(&setup).join("main.draft");
+    let draft = setup.sessions().join("main.draft");
     nvim.wait(|_| draft.exists(), "the draft");
     kill_program(&nvim);
     nvim.keys("<Esc>dd");

@@ -4,7 +4,7 @@ use super::names::say;
 use super::*;
 
 #[test]
-fn each_result_stands_behind_its_call() {
+fn an_export_puts_each_result_after_its_call() {
     let server = Server::start();
     let setup = wide().file("a.txt", "alpha\n").file("b.txt", "beta\n").anthropic(&server);
     let nvim = Nvim::start(&setup);

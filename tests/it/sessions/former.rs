@@ -30,13 +30,8 @@ fn begun(server: &Server) -> (Setup, Nvim) {
     (setup, nvim)
 }
 
-fn wait_session(nvim: &Nvim, name: &str) {
-    let code = "return require('caliban').state().session or ''";
-    nvim.wait(|nvim| nvim.lua_str(code) == name, &format!("the conversation {name}"));
-}
-
 #[test]
-fn a_message_under_way_reaches_a_conversation_that_is_renamed_twice() {
+fn a_message_reaches_a_conversation_renamed_twice_meanwhile() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     let gate = server.reply(Reply::new().gate().text("Second."));
@@ -44,7 +39,7 @@ fn a_message_under_way_reaches_a_conversation_that_is_renamed_twice() {
     let words = "rename('main', 'one') rename('main', 'two') send('main', 'by the first name')
         send('one', 'by the second name')";
     at_once(&nvim, words);
-    wait_session(&nvim, "two");
+    nvim.wait_session("two");
     server.wait_count(2);
     gate.release();
     nvim.wait_screen("Third.");
@@ -55,18 +50,18 @@ fn a_message_under_way_reaches_a_conversation_that_is_renamed_twice() {
 }
 
 #[test]
-fn a_name_that_was_given_up_is_another_conversations() {
+fn a_former_name_can_be_taken_by_another_conversation() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban rename kept<CR>");
-    wait_session(&nvim, "kept");
+    nvim.wait_session("kept");
     // what somebody else has under the name is another conversation
-    fs::copy(folder(&setup).join("kept.json"), folder(&setup).join("main.json")).unwrap();
+    fs::copy(setup.sessions().join("kept.json"), setup.sessions().join("main.json")).unwrap();
     at_once(&nvim, "delete('main')");
     nvim.wait_screen("`main` is in the trash: ");
-    assert!(folder(&setup).join("kept.json").exists());
+    assert!(setup.sessions().join("kept.json").exists());
     nvim.keys(":Caliban new main<CR>");
-    wait_session(&nvim, "main");
+    nvim.wait_session("main");
     server.reply(Reply::said("Anew."));
     at_once(&nvim, "send('main', 'to the new one')");
     nvim.wait_screen("Anew.");
@@ -76,17 +71,17 @@ fn a_name_that_was_given_up_is_another_conversations() {
     // deleted, it leads nowhere, and the first may have it again
     at_once(&nvim, "delete('main') retry('main')");
     nvim.wait_screen("The conversation `main` is not open.");
-    wait_session(&nvim, "kept");
+    nvim.wait_session("kept");
     nvim.wait_screen("First.");
     nvim.keys(":Caliban rename main<CR>");
-    wait_session(&nvim, "main");
+    nvim.wait_session("main");
     say(&nvim, &server, "more", "Second.");
     assert_eq!(said(&setup, "main").len(), 4);
-    assert!(!folder(&setup).join("kept.json").exists());
+    assert!(!setup.sessions().join("kept.json").exists());
 }
 
 #[test]
-fn what_one_that_is_deleted_still_says_does_not_reach_its_successor() {
+fn a_deleted_conversations_reply_does_not_reach_its_successor() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     let words = "delete('main') open('main') send('main', 'anew')";
@@ -101,11 +96,11 @@ fn what_one_that_is_deleted_still_says_does_not_reach_its_successor() {
     assert!(!shown.contains("hello") && !shown.contains("I see"), "{shown}");
     let new = ["user: anew", "assistant: Only this.", "user: more", "assistant: The end."];
     assert_eq!(said(&setup, "main"), new);
-    assert!(folder(&setup).join("trash/main-1.json").exists());
+    assert!(setup.sessions().join("trash/main-1.json").exists());
 }
 
 #[test]
-fn a_name_that_was_refused_is_free_and_the_conversation_goes_on() {
+fn a_refused_name_stays_free_and_the_conversation_goes_on() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     server.reply(Reply::said("The second."));
@@ -116,7 +111,7 @@ fn a_name_that_was_refused_is_free_and_the_conversation_goes_on() {
     nvim.wait_phase("idle");
     assert_eq!(said(&setup, "main").len(), 4);
     nvim.keys("<Esc>:Caliban new other<CR>");
-    wait_session(&nvim, "other");
+    nvim.wait_session("other");
     say(&nvim, &server, "hi", "The other's.");
     assert_eq!(said(&setup, "other"), ["user: hi", "assistant: The other's."]);
 }
@@ -132,16 +127,16 @@ fn a_verdict_follows_a_conversation_that_was_renamed_during_the_review() {
     nvim.lua("require('caliban').stop()", &[]);
     nvim.wait_phase("idle");
     nvim.keys("<Esc>:Caliban rename other<CR>");
-    wait_session(&nvim, "other");
+    nvim.wait_session("other");
     // somebody else has the former name when the verdict comes
     nvim.keys(":Caliban new main<CR>");
-    wait_session(&nvim, "main");
+    nvim.wait_session("main");
     nvim.lua("require('caliban').accept({ scope = 'all', session = 'other' })", &[]);
     nvim.wait_hunks(0);
     assert_eq!(setup.on_disk("a.txt"), Some(nine().replace("l2", "L2").replace("l8", "L8")));
     say(&nvim, &server, "in the new one", "Nothing of it.");
     nvim.keys(":Caliban resume other<CR>");
-    wait_session(&nvim, "other");
+    nvim.wait_session("other");
     say(&nvim, &server, "go on", "I see.");
     let requests = server.requests();
     let [.., new, renamed] = &requests[..] else { panic!("{} requests", requests.len()) };

@@ -1,4 +1,5 @@
-//! Conversations of many messages and long outputs: the end is there at once, and all else when it is gone to.
+//! Conversations with many messages and long outputs: the end is painted at once, and the rest when the user goes
+//! there.
 
 use super::*;
 use crate::kit::chat::assert_grows;
@@ -49,7 +50,7 @@ fn wait_whole(nvim: &Nvim) {
 }
 
 #[test]
-fn every_line_is_painted_once_and_in_its_place() {
+fn every_line_is_painted_once_and_in_order() {
     let server = Server::start();
     let (_setup, nvim) = opened(&server, 300);
     wait_whole(&nvim);
@@ -68,9 +69,9 @@ fn every_line_is_painted_once_and_in_its_place() {
     nvim.wait_screen("┃ prompt 0:");
 }
 
-/// Each key is typed at once, whatever is painted by then.
+/// Each key is typed while the chat is still being painted.
 #[test]
-fn keys_go_to_what_is_not_painted_yet() {
+fn keys_reach_lines_that_are_not_painted_yet() {
     let server = Server::start();
     for (keys, line) in [
         ("gg", "prompt 0:"),
@@ -91,9 +92,8 @@ fn keys_go_to_what_is_not_painted_yet() {
     }
 }
 
-/// What a reader looks at stays where it is while more comes above it.
 #[test]
-fn a_window_stays_where_it_is() {
+fn painting_earlier_messages_does_not_move_the_view() {
     let server = Server::start();
     let (_setup, nvim) = opened(&server, 400);
     nvim.keys("50k");
@@ -121,18 +121,17 @@ fn with_log(server: &Server) -> Setup {
 }
 
 fn outputs(setup: &Setup) -> PathBuf {
-    folder(setup).join("main.outputs")
+    setup.sessions().join("main.outputs")
 }
 
-/// The next request begins with the same bytes as if the conversation had never been closed.
 #[test]
-fn a_long_output_stands_beside_the_session_and_goes_to_the_model_again() {
+fn a_long_output_is_stored_in_its_own_file_and_sent_again() {
     let server = Server::start();
     let setup = with_log(&server);
     let nvim = logged(&setup, &server);
     nvim.quit_with(":qa<CR>");
     assert_eq!(fs::read_dir(outputs(&setup)).unwrap().count(), 1);
-    let file = fs::read_to_string(folder(&setup).join("main.json")).unwrap();
+    let file = fs::read_to_string(setup.sessions().join("main.json")).unwrap();
     assert!(!file.contains("of a long log") && file.contains("\"output\": \""), "{file}");
     let nvim = Nvim::start(&setup);
     server.reply(Reply::said("Still."));
@@ -149,7 +148,7 @@ fn a_long_output_stands_beside_the_session_and_goes_to_the_model_again() {
 }
 
 #[test]
-fn an_output_that_is_gone_is_one_sentence() {
+fn a_missing_output_file_is_reported_in_one_sentence() {
     let server = Server::start();
     let setup = with_log(&server);
     logged(&setup, &server).quit_with(":qa<CR>");
@@ -168,7 +167,7 @@ fn an_output_that_is_gone_is_one_sentence() {
 }
 
 #[test]
-fn a_copy_and_an_export_have_the_long_outputs() {
+fn a_copy_and_an_export_include_long_outputs() {
     let server = Server::start();
     let setup = with_log(&server);
     logged(&setup, &server).quit_with(":qa<CR>");
@@ -190,9 +189,9 @@ fn a_copy_and_an_export_have_the_long_outputs() {
     assert!(server.requests()[2].answer("c1").contains("line 999 of a long log"));
 }
 
-/// What a turn of a long conversation added stands in the journal until then.
+/// Until then, the journal has the last turn of a long conversation.
 #[test]
-fn its_file_is_whole_once_it_is_closed() {
+fn the_session_file_is_complete_once_the_session_is_closed() {
     let server = Server::start();
     let ends: [&dyn Fn(&Nvim); 2] =
         [&|it| assert!(it.quit_with(":qa<CR>").success()), &|it| it.kill()];
@@ -202,7 +201,7 @@ fn its_file_is_whole_once_it_is_closed() {
         nvim.lua("require('caliban').ask('and now?')", &[]);
         nvim.wait_transcript("The last of all.");
         nvim.wait_phase("idle");
-        let journal = folder(&setup).join("main.journal");
+        let journal = setup.sessions().join("main.journal");
         let read = || fs::read_to_string(&journal).unwrap();
         nvim.wait(|_| read().contains("The last of all."), "the turn in the journal");
         nvim.lua("require('caliban').ask('/save copy')", &[]);

@@ -11,14 +11,14 @@ fn many(setup: Setup, server: &Server) -> Nvim {
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("g? keys");
     say(&nvim, server, "hello", "The first.");
-    let main = folder(&setup).join("main.json");
+    let main = setup.sessions().join("main.json");
     nvim.wait(|_| main.exists(), "the conversation on disk");
     let mut session: Value = serde_json::from_slice(&fs::read(&main).unwrap()).unwrap();
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(86_400);
     for n in 1..=300 {
         session["name"] = json!(format!("s{n:03}"));
         session["title"] = json!(format!("a long title number {n} {}", "and on ".repeat(20)));
-        let path = folder(&setup).join(format!("s{n:03}.json"));
+        let path = setup.sessions().join(format!("s{n:03}.json"));
         fs::write(&path, session.to_string()).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
     }
@@ -26,7 +26,7 @@ fn many(setup: Setup, server: &Server) -> Nvim {
 }
 
 #[test]
-fn neovims_own_list_offers_what_fits_and_the_rest_on_demand() {
+fn the_builtin_list_shows_one_screen_and_offers_the_rest() {
     let server = Server::start();
     let nvim = many(Setup::new().size(100, 40), &server);
     nvim.keys(":Caliban sessions<CR>");
@@ -41,8 +41,7 @@ fn neovims_own_list_offers_what_fits_and_the_rest_on_demand() {
     nvim.wait_screen("1: s077  a long title number 77");
     assert!(!nvim.screen().contains("2: s"), "{}", nvim.screen());
     nvim.keys("1<CR>");
-    let current = "return require('caliban').state().session";
-    nvim.wait(|nvim| nvim.lua_str(current) == "s077", "the conversation that was found");
+    nvim.wait_session("s077");
     nvim.wait_gone("Type number and <Enter>");
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("32: Search …");
@@ -58,7 +57,7 @@ fn neovims_own_list_offers_what_fits_and_the_rest_on_demand() {
 }
 
 #[test]
-fn a_small_screen_is_not_left_either() {
+fn on_a_small_screen_the_list_causes_no_more_prompt() {
     let server = Server::start();
     let nvim = many(Setup::new().size(80, 20), &server);
     nvim.keys(":Caliban sessions<CR>");
@@ -69,7 +68,7 @@ fn a_small_screen_is_not_left_either() {
 }
 
 #[test]
-fn a_picker_in_its_place_is_given_all() {
+fn a_replaced_vim_ui_select_gets_all_items() {
     let server = Server::start();
     let picker = "vim.ui.select = function(items, opts, on)
         Given = { #items, opts.format_item(items[1]) }
@@ -81,7 +80,7 @@ fn a_picker_in_its_place_is_given_all() {
     assert!(nvim.lua_str("return Given[2]").starts_with("main  hello  ("));
 }
 
-/// Characters without a width, and what a screen line would take for code.
+/// The title has combining characters and statusline items.
 #[test]
 fn a_title_of_a_hundred_thousand_characters_takes_one_row() {
     let server = Server::start();

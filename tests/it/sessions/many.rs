@@ -23,7 +23,7 @@ fn rows(nvim: &Nvim) -> Vec<String> {
 }
 
 #[test]
-fn the_picker_shows_titles_and_opens_what_is_chosen() {
+fn the_picker_shows_titles_and_opens_the_chosen_conversation() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -42,7 +42,7 @@ fn the_picker_shows_titles_and_opens_what_is_chosen() {
     nvim.wait_screen("3: hidden  (never saved · open here)");
     nvim.keys("2<CR>");
     nvim.wait_screen("Fixed.");
-    assert_eq!(nvim.lua_str("return require('caliban').state().session"), "plan");
+    assert_eq!(nvim.session(), "plan");
     nvim.lua("require('caliban').ask('/sessions')", &[]);
     nvim.wait_screen("1: main  Write a poem");
     nvim.keys("<CR>");
@@ -76,11 +76,11 @@ fn a_text_is_found_in_all_conversations() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_listed_as_what_it_is() {
+fn damaged_newer_and_locked_conversations_are_listed_with_the_reason() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let _first = talked(&setup, &server, "mine", "Yours.");
-    let folder = folder(&setup);
+    let folder = setup.sessions();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     write("half.json", "{\"schema\": 1, \"name\": \"half\", \"tit");
     write("newer.json", &json!({"schema": 99, "turns": 1, "messages": []}).to_string());

@@ -4,14 +4,6 @@ use super::names::{say, talked};
 use super::*;
 use crate::kit::chat::{DIALECTS, common};
 
-fn state(nvim: &Nvim) -> String {
-    nvim.lua_str("return require('caliban').state().session")
-}
-
-fn wait_state(nvim: &Nvim, name: &str) {
-    nvim.wait(|nvim| state(nvim) == name, &format!("the session {name}"));
-}
-
 /// A chat `main` in which `hello` was answered with `First.`.
 fn begun(server: &Server) -> (Setup, Nvim) {
     let setup = wide().anthropic(server);
@@ -20,17 +12,17 @@ fn begun(server: &Server) -> (Setup, Nvim) {
 }
 
 #[test]
-fn a_renamed_conversation_goes_on_with_all_its_files() {
+fn a_renamed_conversation_keeps_all_its_files() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys("iunsent<Esc>");
-    let draft = |name: &str| folder(&setup).join(format!("{name}.draft"));
+    let draft = |name: &str| setup.sessions().join(format!("{name}.draft"));
     nvim.wait(|_| draft("main").exists(), "the draft");
     nvim.keys(":Caliban rename parser<CR>");
     nvim.wait_screen("`main` is now called `parser`.");
-    wait_state(&nvim, "parser");
+    nvim.wait_session("parser");
     assert_eq!(files(&setup), ["last", "parser.draft", "parser.journal", "parser.json"]);
-    assert_eq!(fs::read_to_string(folder(&setup).join("last")).unwrap(), "parser");
+    assert_eq!(fs::read_to_string(setup.sessions().join("last")).unwrap(), "parser");
     assert_eq!(session(&setup, "parser")["name"], "parser");
     let buffers = "return vim.iter(vim.api.nvim_list_bufs()):map(vim.api.nvim_buf_get_name)
         :filter(function(it) return it:find('^caliban:') end):join(' ')";
@@ -40,21 +32,21 @@ fn a_renamed_conversation_goes_on_with_all_its_files() {
     assert_eq!(said(&setup, "parser").len(), 4);
     nvim.keys(":Caliban new<CR>");
     nvim.wait_gone("Second.");
-    assert_eq!(state(&nvim), "main");
+    assert_eq!(nvim.session(), "main");
     nvim.keys(":Caliban resume parser<CR>");
     nvim.wait_screen("Second.");
     nvim.lua("require('caliban').ask('/rename other')", &[]);
-    wait_state(&nvim, "other");
+    nvim.wait_session("other");
     nvim.quit_with(":qa<CR>");
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Second.");
     nvim.wait_screen("unsent");
-    assert_eq!(state(&nvim), "other");
+    assert_eq!(nvim.session(), "other");
 }
 
 #[test]
-fn a_name_that_is_taken_is_refused_and_what_is_no_name_is_a_title() {
+fn rename_refuses_a_taken_name_and_takes_other_words_as_a_title() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban new Other<CR>");
@@ -67,7 +59,7 @@ fn a_name_that_is_taken_is_refused_and_what_is_no_name_is_a_title() {
         nvim.keys(":<Esc>");
     }
     nvim.keys(":Caliban rename OTHER<CR>");
-    wait_state(&nvim, "OTHER");
+    nvim.wait_session("OTHER");
     nvim.keys(":Caliban rename ../x/ Fix the\u{202e} parser<CR>");
     nvim.wait_screen("The title is now “../x/ Fix the parser”.");
     nvim.wait(
@@ -79,12 +71,12 @@ fn a_name_that_is_taken_is_refused_and_what_is_no_name_is_a_title() {
     nvim.wait(|_| session(&setup, "OTHER")["title"] == title.as_str(), "the long title");
     say(&nvim, &server, "a prompt is no title now", "Third.");
     assert_eq!(session(&setup, "OTHER")["title"], title.as_str());
-    assert_eq!(state(&nvim), "OTHER");
-    assert!(!folder(&setup).parent().unwrap().join("x").exists());
+    assert_eq!(nvim.session(), "OTHER");
+    assert!(!setup.sessions().parent().unwrap().join("x").exists());
 }
 
 #[test]
-fn a_running_turn_keeps_its_name() {
+fn a_conversation_cannot_be_renamed_during_a_turn() {
     let server = Server::start();
     let (setup, nvim, gate) = in_mid_turn(&server);
     nvim.keys("<Esc>:Caliban rename other<CR>");
@@ -93,7 +85,7 @@ fn a_running_turn_keeps_its_name() {
     nvim.wait_screen("I see two files.");
     nvim.wait_phase("idle");
     nvim.keys(":Caliban rename other<CR>");
-    wait_state(&nvim, "other");
+    nvim.wait_session("other");
     assert_eq!(said(&setup, "other")[1], "assistant: I see two files.");
 }
 
@@ -113,11 +105,11 @@ fn a_fork_goes_up_to_the_message_under_the_cursor_in_every_dialect() {
         for (at, name) in [("Read it.", "main-2"), ("prompt one", "main-3"), ("Second.", "main-4")]
         {
             nvim.keys(":Caliban resume main<CR>");
-            wait_state(&nvim, "main");
+            nvim.wait_session("main");
             nvim.wait_screen("Second.");
             nvim.go_to_transcript(at);
             nvim.keys(":Caliban fork<CR>");
-            wait_state(&nvim, name);
+            nvim.wait_session(name);
             server.reply(Reply::said(&format!("Forked at {at}")));
             nvim.ask("on", &format!("Forked at {at}"));
             let request = server.requests().pop().unwrap();
@@ -138,12 +130,12 @@ fn a_fork_goes_up_to_the_message_under_the_cursor_in_every_dialect() {
 }
 
 #[test]
-fn save_keeps_a_copy_and_stays() {
+fn save_makes_a_copy_and_stays_in_the_original() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.lua("require('caliban').ask('/save before')", &[]);
     nvim.wait_screen("A copy is saved as `before`.");
-    assert_eq!(state(&nvim), "main");
+    assert_eq!(nvim.session(), "main");
     say(&nvim, &server, "more", "Second.");
     assert_eq!(said(&setup, "before").len(), 2);
     assert_eq!(said(&setup, "main").len(), 4);
@@ -167,7 +159,7 @@ fn delete(nvim: &Nvim, name: &str) {
 }
 
 fn trash(setup: &Setup) -> Vec<String> {
-    let entries = fs::read_dir(folder(setup).join("trash")).into_iter().flatten().flatten();
+    let entries = fs::read_dir(setup.sessions().join("trash")).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.map(|it| it.file_name().into_string().unwrap()).collect();
     names.retain(|it| Path::new(it).extension() == Some("json".as_ref()));
     names.sort();
@@ -175,7 +167,7 @@ fn trash(setup: &Setup) -> Vec<String> {
 }
 
 #[test]
-fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
+fn deleting_moves_to_the_trash_and_shows_another_conversation() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     nvim.keys(":Caliban new other<CR>");
@@ -187,9 +179,9 @@ fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
     assert!(trash(&setup).is_empty());
     delete(&nvim, "");
     nvim.wait_screen("First.");
-    wait_state(&nvim, "main");
+    nvim.wait_session("main");
     assert_eq!(trash(&setup), ["other-1.json"]);
-    fs::write(folder(&setup).join("bad.json"), "{\"half").unwrap();
+    fs::write(setup.sessions().join("bad.json"), "{\"half").unwrap();
     delete(&nvim, "bad");
     nvim.wait_screen("`bad` is in the trash: ");
     assert_eq!(trash(&setup), ["bad-1.json", "other-1.json"]);
@@ -202,10 +194,10 @@ fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
     say(&nvim, &server, "again", "Anew.");
     assert_eq!(said(&setup, "main").len(), 2);
     // moved out of the trash it is there again
-    for it in fs::read_dir(folder(&setup).join("trash")).unwrap().map(|it| it.unwrap()) {
+    for it in fs::read_dir(setup.sessions().join("trash")).unwrap().map(|it| it.unwrap()) {
         let name = it.file_name().into_string().unwrap();
         if name.starts_with("other-1.") {
-            fs::rename(it.path(), folder(&setup).join(name)).unwrap();
+            fs::rename(it.path(), setup.sessions().join(name)).unwrap();
         }
     }
     nvim.keys(":Caliban resume other-1<CR>");
@@ -213,7 +205,7 @@ fn what_is_deleted_is_in_the_trash_and_the_next_one_is_shown() {
 }
 
 #[test]
-fn a_running_turn_is_stopped_before_it_goes() {
+fn deleting_a_conversation_stops_its_running_turn() {
     let server = Server::start();
     let (setup, nvim, _gate) = in_mid_turn(&server);
     nvim.keys("<Esc>:Caliban delete<CR>");

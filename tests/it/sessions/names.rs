@@ -9,7 +9,7 @@ pub(super) fn say(nvim: &Nvim, server: &Server, text: &str, reply: &str) {
     nvim.wait_phase("idle");
 }
 
-/// An editor that has said this to the model in its conversation, and heard that.
+/// Starts a Neovim, and sends a prompt that gets this reply.
 pub(super) fn talked(setup: &Setup, server: &Server, text: &str, reply: &str) -> Nvim {
     let nvim = Nvim::start(setup);
     nvim.keys(":Caliban<CR>");
@@ -25,7 +25,7 @@ fn completed(nvim: &Nvim, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn conversations_have_names() {
+fn each_conversation_has_a_name_that_resumes_it() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
@@ -116,12 +116,12 @@ fn without_resuming_each_start_is_a_new_conversation() {
 }
 
 #[test]
-fn a_damaged_file_is_left_alone() {
+fn a_damaged_session_file_is_left_alone() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
     nvim.quit_with(":qa<CR>");
-    let path = folder(&setup).join("main.json");
+    let path = setup.sessions().join("main.json");
     let half = fs::read_to_string(&path).unwrap()[..200].to_owned();
     fs::write(&path, &half).unwrap();
 
@@ -136,13 +136,13 @@ fn a_damaged_file_is_left_alone() {
 }
 
 #[test]
-fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
+fn the_readable_part_of_a_damaged_file_continues_in_a_copy() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
     say(&nvim, &server, "more", "To be torn.");
     nvim.quit_with(":qa<CR>");
-    let path = folder(&setup).join("main.json");
+    let path = setup.sessions().join("main.json");
     let whole = fs::read_to_string(&path).unwrap();
     let half = &whole[..whole.find("To be torn.").unwrap()];
     fs::write(&path, half).unwrap();
@@ -160,7 +160,7 @@ fn what_can_be_read_of_a_damaged_file_goes_on_beside_it() {
 }
 
 #[test]
-fn two_editors_have_two_conversations() {
+fn two_editors_get_two_conversations() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let first = talked(&setup, &server, "one", "The first.");
@@ -180,34 +180,34 @@ fn two_editors_have_two_conversations() {
 }
 
 #[test]
-fn a_disk_that_takes_nothing_does_not_end_the_turn() {
+fn a_failing_disk_does_not_end_the_turn() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
     nvim.wait_screen("Project");
-    fs::create_dir_all(folder(&setup).join("main.json/in the way")).unwrap();
+    fs::create_dir_all(setup.sessions().join("main.json/in the way")).unwrap();
     say(&nvim, &server, "one", "The first.");
     say(&nvim, &server, "two", "The second.");
     let told = nvim.lua_str("return vim.fn.execute('messages')");
     assert_eq!(told.matches("main.json (is a directory").count(), 1, "{told}");
     nvim.wait_screen("· not saved ·");
-    fs::remove_dir_all(folder(&setup).join("main.json")).unwrap();
+    fs::remove_dir_all(setup.sessions().join("main.json")).unwrap();
     say(&nvim, &server, "three", "The third.");
     nvim.wait_gone("not saved");
     assert_eq!(said(&setup, "main").len(), 6);
 }
 
-/// A folder in which nothing can be written shows what it holds; here its locks cannot be taken.
+/// The lock cannot be taken because a folder is in its place.
 #[test]
-fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
+fn a_conversation_without_a_lock_is_shown_and_continued_in_a_copy() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");
     let before = session(&setup, "main");
-    fs::remove_file(folder(&setup).join("main.lock")).unwrap();
-    fs::create_dir(folder(&setup).join("main.lock")).unwrap();
+    fs::remove_file(setup.sessions().join("main.lock")).unwrap();
+    fs::create_dir(setup.sessions().join("main.lock")).unwrap();
 
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban<CR>");
@@ -218,8 +218,8 @@ fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
     assert_eq!(said(&setup, "main-2").len(), 5);
 
     for other in ["main-2", "main-3"] {
-        let _ = fs::remove_file(folder(&setup).join(format!("{other}.lock")));
-        fs::create_dir(folder(&setup).join(format!("{other}.lock"))).unwrap();
+        let _ = fs::remove_file(setup.sessions().join(format!("{other}.lock")));
+        fs::create_dir(setup.sessions().join(format!("{other}.lock"))).unwrap();
     }
     let nvim = Nvim::start(&setup);
     nvim.keys(":Caliban resume main<CR>");
@@ -233,11 +233,11 @@ fn a_conversation_that_can_only_be_read_is_not_an_empty_one() {
 }
 
 #[test]
-fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
+fn edits_of_an_open_session_file_are_loaded_or_kept_aside() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "one", "The first.");
-    let path = folder(&setup).join("main.json");
+    let path = setup.sessions().join("main.json");
     let edit = |by: &str, to: &str| {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(by), "{text}");
@@ -250,7 +250,7 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
     nvim.wait_screen("By hand.");
     let edited = edit("\"one\"", "\"eleven\"");
     say(&nvim, &server, "two", "The second.");
-    let aside = folder(&setup).join("main.edited-1.json");
+    let aside = setup.sessions().join("main.edited-1.json");
     nvim.wait_screen("changed while it was open here");
     nvim.wait_screen("main.edited-1.json");
     assert_eq!(fs::read_to_string(&aside).unwrap(), edited);
@@ -264,7 +264,7 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
     let kept = said(&setup, "other");
     assert_eq!((kept.len(), kept[1].as_str()), (8, "assistant: By hand."));
     assert_eq!(
-        fs::read_dir(folder(&setup))
+        fs::read_dir(setup.sessions())
             .unwrap()
             .filter(|it| {
                 it.as_ref().unwrap().file_name().to_str().unwrap().contains(".edited-")
@@ -275,7 +275,7 @@ fn what_was_edited_while_it_was_open_is_kept_or_taken_up() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_does_not_either() {
+fn a_session_folder_that_cannot_be_created_does_not_end_the_turn() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     fs::write(setup.dir().join("data/caliban"), "in the way").unwrap();

@@ -4,7 +4,7 @@ use super::*;
 
 /// Rewrites the plan of the only call in the journal.
 fn plan_as(setup: &Setup, step: &Value) {
-    let path = folder(setup).join("main.journal");
+    let path = setup.sessions().join("main.journal");
     let mut found = 0;
     let lines = fs::read_to_string(&path).unwrap();
     let lines = lines.lines().map(|line| {
@@ -20,9 +20,8 @@ fn plan_as(setup: &Setup, step: &Value) {
     fs::write(path, lines).unwrap();
 }
 
-/// A program of an older version died while a question waited: the newer one reads all that it wrote.
 #[test]
-fn a_question_in_a_journal_of_an_older_version_is_read() {
+fn a_question_in_an_older_versions_journal_is_read() {
     let asked = "Let read look at `/x/private.txt`, outside the project?";
     for step in [
         serde_json::json!({"asked_read": asked}),

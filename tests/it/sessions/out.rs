@@ -90,7 +90,7 @@ fn the_last_reply_is_copied() {
 }
 
 #[test]
-fn earlier_messages_are_found_in_every_session_and_hidden_ones_in_none() {
+fn the_message_history_spans_sessions_without_unsaved_ones() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = open(&setup);
@@ -106,7 +106,7 @@ fn earlier_messages_are_found_in_every_session_and_hidden_ones_in_none() {
     nvim.keys("<Up>");
     nvim.wait(|nvim| nvim.composer() == "hidden", "its own message");
     nvim.quit_with("<Esc>:qa!<CR>");
-    let path = folder(&setup).join("history");
+    let path = setup.sessions().join("history");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let mut torn = fs::read_to_string(&path).unwrap();
     assert!(!torn.contains("hidden"));
@@ -135,7 +135,7 @@ fn earlier_messages_are_found_in_every_session_and_hidden_ones_in_none() {
 }
 
 #[test]
-fn two_turns_run_at_once_and_each_chat_stays_where_it_was() {
+fn two_turns_can_run_at_once_and_each_chat_keeps_its_view() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = open(&setup);

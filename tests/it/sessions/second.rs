@@ -15,12 +15,6 @@ fn two(server: &Server) -> (Setup, Nvim, Nvim) {
     (setup, first, second)
 }
 
-/// Which conversation is in use there.
-fn wait_session(nvim: &Nvim, name: &str) {
-    let code = "return require('caliban').state().session or ''";
-    nvim.wait(|nvim| nvim.lua_str(code) == name, &format!("the conversation {name}"));
-}
-
 fn wait_words(nvim: &Nvim, session: &str, text: &str) {
     wait_buffer(nvim, &format!("caliban://{session}"), text);
 }
@@ -34,11 +28,11 @@ fn wait_buffer(nvim: &Nvim, name: &str, text: &str) {
 }
 
 #[test]
-fn what_another_has_is_read_and_copied() {
+fn a_conversation_open_elsewhere_can_be_read_and_forked() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     second.keys("1<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_words(&second, "main", "The first.");
     wait_words(&second, "main", "It is read-only here: /fork continues it in a copy.");
     second.wait_screen("read only");
@@ -51,7 +45,7 @@ fn what_another_has_is_read_and_copied() {
     assert_eq!(session(&setup, "main")["mode"], before["mode"]);
 
     second.keys("ggdG:call feedkeys('i/fork' .. \"\\<lt>C-s>\", 't')<CR>");
-    wait_session(&second, "main-3");
+    second.wait_session("main-3");
     wait_words(&second, "main-3", "The first.");
     say(&second, &server, "in the copy", "The copy's.");
     let heard = server.wait_requests(3)[2].outline();
@@ -63,11 +57,11 @@ fn what_another_has_is_read_and_copied() {
 }
 
 #[test]
-fn a_copy_of_what_another_has_is_made_at_once() {
+fn a_conversation_open_elsewhere_can_be_copied_at_once() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     second.keys("2<CR>");
-    wait_session(&second, "main-3");
+    second.wait_session("main-3");
     say(&second, &server, "in the copy", "The copy's.");
     say(&first, &server, "two", "The second.");
     assert_eq!(said(&setup, "main").len(), 4);
@@ -75,12 +69,12 @@ fn a_copy_of_what_another_has_is_made_at_once() {
 }
 
 #[test]
-fn it_is_taken_over_and_may_be_taken_back() {
+fn a_conversation_taken_over_can_be_taken_back() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     first.keys("iunsent");
     second.keys("3<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_words(&second, "main", "The first.");
     wait_words(&first, "main", "was taken over by another Neovim (process ");
     say(&second, &server, "two", "The second.");
@@ -99,7 +93,7 @@ fn it_is_taken_over_and_may_be_taken_back() {
     wait_words(&first, "main", "The third.");
     first.wait_phase("idle");
     assert_eq!(said(&setup, "main").len(), 6);
-    // what they were asked through is closed
+    // The channels between the two are closed.
     for nvim in [&first, &second] {
         let sockets = "return #vim.tbl_filter(function(it) return it.stream == 'socket' end, vim.api.nvim_list_chans())";
         nvim.wait(|nvim| nvim.lua_json(sockets) == 0, "the end of the channels between them");
@@ -107,7 +101,7 @@ fn it_is_taken_over_and_may_be_taken_back() {
 }
 
 #[test]
-fn a_running_turn_is_stopped_and_a_review_goes_along_when_it_is_taken_over() {
+fn taking_a_conversation_over_stops_its_turn_and_brings_its_review() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     let edits = edit("a.txt", &[("l2", "L2"), ("l8", "L8")]);
@@ -115,7 +109,7 @@ fn a_running_turn_is_stopped_and_a_review_goes_along_when_it_is_taken_over() {
     first.lua("require('caliban').ask('change it')", &[]);
     first.wait_phase("reviewing");
     second.keys("3<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     second.wait_hunks(2);
     assert_eq!(first.pending(), 0);
     first.wait_phase("idle");
@@ -135,11 +129,11 @@ fn composer(nvim: &Nvim, session: &str) -> String {
 }
 
 #[test]
-fn what_is_typed_where_it_can_only_be_read_is_kept_and_goes_along() {
+fn a_draft_in_a_read_only_conversation_is_kept_for_its_fork() {
     let server = Server::start();
     let (setup, _first, second) = two(&server);
     second.keys("1<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_words(&second, "main", "It is read-only here");
     second.keys("ihalf a thought");
     second.quit_with("<Esc>:qa!<CR>");
@@ -147,29 +141,29 @@ fn what_is_typed_where_it_can_only_be_read_is_kept_and_goes_along() {
     second.keys(":Caliban<CR>");
     second.wait_screen("main is open in another Neovim");
     second.keys("1<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_buffer(&second, "caliban://main/prompt", "half a thought");
     second.keys("<Esc>:Caliban fork<CR>");
-    wait_session(&second, "main-3");
+    second.wait_session("main-3");
     wait_buffer(&second, "caliban://main-3/prompt", "half a thought");
     assert_eq!(composer(&second, "main"), "");
     second.quit_with("<Esc>:qa!<CR>");
     assert!(!files(&setup).iter().any(|it| it.ends_with(".unsent")));
-    let draft = fs::read_to_string(folder(&setup).join("main-3.draft")).unwrap();
+    let draft = fs::read_to_string(setup.sessions().join("main-3.draft")).unwrap();
     assert!(draft.contains("half a thought"), "{draft}");
 }
 
 #[test]
-fn a_draft_goes_along_when_it_is_taken_over_and_nothing_typed_since_is_lost() {
+fn taking_a_conversation_over_brings_its_draft_and_loses_no_text() {
     let server = Server::start();
     let (setup, first, second) = two(&server);
     first.keys("ihalf a thought");
     second.keys("3<CR>");
-    wait_session(&second, "main");
+    second.wait_session("main");
     wait_buffer(&second, "caliban://main/prompt", "half a thought");
     wait_words(&first, "main", "was taken over by another Neovim (process ");
     assert_eq!(composer(&first, "main"), "half a thought");
-    // taken back, with what stands in either
+    // Taken back, with the text of both composers.
     second.keys("<Esc>:Caliban<CR>:call setline(1, 'another')<CR>");
     first.keys("<Esc>:Caliban resume main<CR>");
     first.wait_screen("main is open in another Neovim (process ");
@@ -188,7 +182,7 @@ fn a_draft_goes_along_when_it_is_taken_over_and_nothing_typed_since_is_lost() {
 }
 
 #[test]
-fn one_that_was_killed_holds_nothing() {
+fn a_killed_neovim_keeps_no_lock() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let first = talked(&setup, &server, "one", "The first.");
@@ -202,26 +196,26 @@ fn one_that_was_killed_holds_nothing() {
 }
 
 #[test]
-fn nobody_is_asked_where_nobody_can_answer() {
+fn a_headless_neovim_gets_a_new_conversation_without_a_question() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let _first = talked(&setup, &server, "one", "The first.");
     let second = Nvim::start(&setup.clone().headless());
     server.reply(Reply::said("To the script."));
     second.lua("require('caliban').ask('from a script')", &[]);
-    wait_session(&second, "main-2");
+    second.wait_session("main-2");
     wait_words(&second, "main-2", "To the script.");
     wait_words(&second, "main-2", "offers to read that one, copy it or take it over.");
     assert_eq!(said(&setup, "main").len(), 2);
 }
 
 #[test]
-fn a_newer_file_is_read_and_never_written() {
+fn a_newer_versions_file_is_read_and_never_written() {
     let server = Server::start();
     let setup = wide().anthropic(&server);
     let nvim = talked(&setup, &server, "hi", "Whole.");
     nvim.quit_with(":qa<CR>");
-    let path = folder(&setup).join("main.json");
+    let path = setup.sessions().join("main.json");
     let mut file = session(&setup, "main");
     file["schema"] = 99.into();
     file["marvel"] = serde_json::json!({"of": "tomorrow"});
@@ -243,20 +237,21 @@ fn a_newer_file_is_read_and_never_written() {
     wait_words(&nvim, "main", "Whole.");
     wait_buffer(&nvim, "caliban://main/prompt", "more");
     nvim.keys("<Esc>ggdG:call feedkeys('i/fork' .. \"\\<lt>C-s>\", 't')<CR>");
-    wait_session(&nvim, "main-2");
+    nvim.wait_session("main-2");
     say(&nvim, &server, "in the copy", "The copy's.");
     nvim.quit_with("<Esc>:qa!<CR>");
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
     assert_eq!(session(&setup, "main-2")["schema"], 1);
 }
 
-/// What was said before is offered in this place, once it is the same repository there, and goes on in a copy.
+/// Checks that the conversation is offered in `place`, which `make` turns into the same repository, and goes on there
+/// in a copy.
 fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     let server = Server::start();
     let setup = wide().anthropic(&server).file(".git/logs/HEAD", "0 abc me 1\n");
     let nvim = talked(&setup, &server, "one", "The first.");
     nvim.quit_with(":qa<CR>");
-    let (here, place) = (folder(&setup), setup.dir().join(place));
+    let (here, place) = (setup.sessions(), setup.dir().join(place));
     let before = fs::read(here.join("main.json")).unwrap();
     make(&setup, &place);
 
@@ -266,7 +261,7 @@ fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
     nvim.keys(":Caliban sessions<CR>");
     nvim.wait_screen("copy from ");
     nvim.keys("1<CR>");
-    wait_session(&nvim, "main-2");
+    nvim.wait_session("main-2");
     wait_words(&nvim, "main-2", "The first.");
     say(&nvim, &server, "two", "The second.");
     assert!(server.wait_requests(2)[1].outline().contains("user: one"));
@@ -276,7 +271,7 @@ fn goes_on_in_a_copy(place: &str, make: impl FnOnce(&Setup, &Path)) {
 }
 
 #[test]
-fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing() {
+fn a_conversation_of_another_worktree_is_offered_as_a_copy() {
     goes_on_in_a_copy("tree", |setup, tree| {
         let own = setup.path(".git/worktrees/tree");
         fs::create_dir_all(&own).unwrap();
@@ -287,7 +282,7 @@ fn what_was_said_in_another_worktree_is_offered_as_a_copy_and_mixed_with_nothing
 }
 
 #[test]
-fn what_was_said_before_the_folder_was_moved_is_offered_as_a_copy() {
+fn a_conversation_from_before_a_move_is_offered_as_a_copy() {
     goes_on_in_a_copy("moved", |setup, moved| {
         let project = setup.dir().join("project");
         fs::rename(&project, moved).unwrap();

@@ -43,7 +43,7 @@ fn the_model_names_the_conversation_after_its_first_turn() {
 }
 
 #[test]
-fn the_users_title_stays_whenever_it_was_given() {
+fn the_users_title_is_not_replaced_by_the_models() {
     let server = Server::start();
     let (setup, nvim) = begun(&server);
     server.reply(Reply::said("Fixed."));
@@ -59,7 +59,7 @@ fn the_users_title_stays_whenever_it_was_given() {
 }
 
 #[test]
-fn a_title_that_does_not_come_is_missed_by_nobody() {
+fn a_failed_title_request_causes_no_error() {
     for failure in [Reply::error(529), Reply::said("..."), Reply::new().text("half").cut()] {
         let server = Server::start();
         let (setup, nvim) = begun(&server);
@@ -83,7 +83,7 @@ fn nvim_free_of_errors(setup: &Setup) -> String {
 }
 
 #[test]
-fn it_is_not_asked_for_where_it_is_not_wanted() {
+fn no_title_is_requested_when_turned_off_or_on_a_local_server() {
     let server = Server::start();
     let providers = "providers = { anthropic = { base_url = 'http://models.test' } }";
     let unwanted = wide().titled().anthropic_elsewhere(&server);

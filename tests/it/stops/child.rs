@@ -102,7 +102,7 @@ fn talk(at: usize, blow: Option<(usize, Blow)>) -> (Vec<Request>, Vec<Request>, 
 }
 
 #[test]
-fn an_agent_of_a_tool_has_its_tools_alone_and_answers_its_parent() {
+fn a_child_agent_has_only_its_own_tools_and_answers_its_parent() {
     for at in 0..MODELS.len() {
         let (child, parent, _) = talk(at, None);
         let last = parent.last().unwrap().outline();
@@ -118,7 +118,7 @@ fn an_agent_of_a_tool_has_its_tools_alone_and_answers_its_parent() {
 }
 
 #[test]
-fn an_agent_of_a_tool_ends_with_its_parent_at_any_poll() {
+fn a_child_agent_ends_with_its_parent_at_any_poll() {
     for at in 0..MODELS.len() {
         for poll in 1.. {
             let (child, parent, polls) = talk(at, Some((poll, Blow::Stop)));

@@ -1,4 +1,4 @@
-//! One turn with everything in it, stopped at each moment that can be told from the next, and between two.
+//! A turn with a thought, text, calls, an edit, a command and a retry, stopped at each moment and between moments.
 
 use crate::kit::chat::assert_grows;
 use crate::kit::dialects::{DIALECTS, Dialect, Said};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Stops between two moments, in each dialect.
 const BETWEEN: usize = 10;
 
-/// A moment: what brings it about, and how it is seen.
+/// A moment of a turn: its name, how to get there, and how to see that it is reached.
 type Moment = (&'static str, fn(&Turn), fn(&Turn));
 
 /// In the order in which they come.
@@ -25,7 +25,7 @@ const MOMENTS: [Moment; 15] = [
     ("a read", |it| it.first.release(), |it| it.wait("▸ read")),
     ("a command", |it| it.first.release(), |it| it.wait("▸ shell")),
     ("an edit", |it| it.first.release(), |it| it.wait("▸ edit")),
-    ("a review", |it| it.first.finish(), |it| it.wait_hunks(1)),
+    ("a review", |it| it.first.finish(), |it| it.nvim.wait_pending(1)),
     ("a question", |it| it.nvim.command("Caliban accept all"), |it| it.wait("? Run")),
     ("output", |it| it.approve(), |it| it.wait("begun")),
     ("the next request is out", |it| it.end_command(), |it| it.wait_request(2)),
@@ -67,7 +67,7 @@ impl Turn<'_> {
         self.nvim.lua("require('caliban').ask(...)", &[prompt.into()]);
     }
 
-    /// What the chat says since the prompt.
+    /// The transcript since the prompt of this turn.
     fn said(&self) -> String {
         let transcript = self.nvim.transcript();
         let prompt = format!("go {} @a.txt", self.round);
@@ -80,11 +80,6 @@ impl Turn<'_> {
 
     fn wait_request(&self, count: usize) {
         self.server.wait_requests(self.before + count);
-    }
-
-    fn wait_hunks(&self, count: usize) {
-        self.nvim.wait_hunks(count);
-        self.nvim.wait_phase("reviewing");
     }
 
     fn retry(&self) {
@@ -151,8 +146,8 @@ impl Talk {
         self.server.forget();
     }
 
-    /// Goes on after a stop; `verdict`: what the user does of an edit under review, before or after the next prompt.
-    /// Gives what the next request says.
+    /// Sends a prompt after a stop, and returns what the request says. `verdict` is what the user does with an edit
+    /// under review, before or after the prompt.
     fn go_on(&self, round: usize, verdict: usize) -> Vec<Said> {
         let undecided = self.nvim.pending();
         let file = format!("f{round}.txt");
@@ -188,7 +183,7 @@ impl Talk {
         }
     }
 
-    /// Nothing of what was stopped runs or enters later: `files` are as they were left.
+    /// Checks that nothing of a stopped turn runs or is applied later: `files` are unchanged.
     fn finish(&self, files: &BTreeMap<String, Option<String>>) {
         let waits = |nvim: &Nvim| nvim.setup.processes().iter().any(|it| it.1.contains("mkfifo"));
         self.nvim.wait(|nvim| !waits(nvim), "the end of the commands");
@@ -280,26 +275,26 @@ impl Dice {
 }
 
 #[test]
-fn anthropic() {
+fn anthropic_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[0]);
 }
 
 #[test]
-fn openai_chat() {
+fn openai_chat_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[1]);
 }
 
 #[test]
-fn openai_responses() {
+fn openai_responses_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[2]);
 }
 
 #[test]
-fn gemini() {
+fn gemini_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[3]);
 }
 
 #[test]
-fn ollama() {
+fn ollama_requests_are_valid_after_a_stop_at_any_moment() {
     stopped_everywhere(DIALECTS[4]);
 }

@@ -41,7 +41,7 @@ pub(super) const MODELS: [(&str, &str, &str); 5] = [
     ("ollama", "ollama/qwen3:8b", ""),
 ];
 
-/// What comes at a poll.
+/// What happens at a poll.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Blow {
     /// The user stops the turn.
@@ -50,11 +50,11 @@ pub(super) enum Blow {
     Kill,
 }
 
-/// What all that is polled shares with who asks and looks on.
+/// The state shared by the agent's surroundings and the test.
 #[derive(Default)]
 pub(super) struct World {
     pub(super) polls: usize,
-    /// The poll that it comes at.
+    /// The poll at which it happens.
     pub(super) blow: Option<(usize, Blow)>,
     pub(super) is_dead: bool,
     pub(super) inbox: Option<mpsc::UnboundedSender<Command>>,
@@ -207,7 +207,7 @@ pub(super) fn models(world: &Shared, at: usize) -> (&'static str, Models) {
     (model, models)
 }
 
-/// What the tools of an agent work with.
+/// The desk of an agent with these tools.
 pub(super) fn desk(world: &Shared, root: &Path, tools: Toolset) -> Desk {
     let root = root.to_owned();
     let folders = Folders { root: root.clone(), ..Folders::default() };
@@ -381,7 +381,7 @@ impl Talk {
     }
 }
 
-/// What the model does, if it is let.
+/// The replies of the model, as long as the turn goes on.
 fn script() -> VecDeque<Result<Reply, Failure>> {
     let calls =
         Reply::new().thinking("Hm.").text("I look.").call("c1", "read", json!({"path": "a.txt"}));
@@ -435,7 +435,7 @@ fn survives(at: usize, poll: usize, blow: Blow) -> bool {
 }
 
 #[test]
-fn an_agent_stopped_at_any_poll_asks_what_no_provider_refuses() {
+fn an_agent_stopped_at_any_poll_sends_a_valid_next_request() {
     for at in 0..MODELS.len() {
         let mut poll = 1;
         while survives(at, poll, Blow::Stop) {
@@ -445,9 +445,9 @@ fn an_agent_stopped_at_any_poll_asks_what_no_provider_refuses() {
     }
 }
 
-/// Each poll in one of the dialects: what is on disk is not made by them.
+/// Each poll in one dialect only, in turn: files on disk do not depend on the dialect.
 #[test]
-fn an_agent_killed_at_any_poll_goes_on_where_it_was() {
+fn an_agent_killed_at_any_poll_resumes() {
     let mut poll = 1;
     while survives(poll % MODELS.len(), poll, Blow::Kill) {
         poll += 1;

@@ -83,9 +83,9 @@ fn block(block: &Value) -> Said {
 struct Writer {
     steps: Vec<Step>,
     index: usize,
-    /// The type of the block that is open.
+    /// The type of the open block.
     open: Option<&'static str>,
-    /// The thought that is to be signed.
+    /// The thought to be signed.
     thought: String,
 }
 
@@ -120,7 +120,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// False where the stream ends with it.
+    /// Writes a part. False if the stream ends with it.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {

@@ -60,7 +60,7 @@ impl Dialect for Gemini {
     }
 }
 
-/// Which model the path names.
+/// The model that the path names.
 fn model(request: &Request) -> String {
     let name = request.path.rsplit('/').next().unwrap_or_default();
     name.split(':').next().unwrap_or_default().to_owned()
@@ -79,7 +79,7 @@ fn error(status: u16, message: &str) -> Value {
     json!({"error": {"code": code, "message": message, "status": kind}})
 }
 
-/// Calls and answers without ids are numbered as tests do it: `c1`, `c2`, …
+/// Numbers calls and answers, which have no ids here, as tests do: `c1`, `c2`, …
 #[derive(Default)]
 pub(super) struct Ids {
     calls: usize,
@@ -97,7 +97,7 @@ impl Ids {
         Said::Answer { id: format!("c{}", self.answers), text }
     }
 
-    /// `None` for a part that holds nothing but a signature.
+    /// Reads a part; `None` for a part that holds only a signature.
     fn part(&mut self, part: &Value) -> Option<Said> {
         if let Some(call) = part.get("functionCall") {
             return Some(self.call(&call["name"]));
@@ -119,7 +119,7 @@ impl Ids {
 struct Writer {
     steps: Vec<Step>,
     model: String,
-    /// A reply's first call is signed, or its end where it has none.
+    /// Whether the reply's signature was written: on its first call, or at its end if it has no call.
     signed: bool,
 }
 
@@ -161,7 +161,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// False where the stream ends with it.
+    /// Writes a part. False if the stream ends with it.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {
@@ -194,7 +194,7 @@ impl Writer {
         !matches!(part, Part::Cut | Part::Error { .. } | Part::Endless(_))
     }
 
-    /// Arguments that are no JSON come as the text they are, as from a broken server.
+    /// Arguments that are not JSON are sent as a string, as by a broken server.
     fn call(&mut self, name: &str, input: &str) {
         let args = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input));
         let part = json!({"functionCall": {"name": name, "args": args}});

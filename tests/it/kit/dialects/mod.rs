@@ -13,7 +13,7 @@ use super::server::Server;
 use super::setup::Setup;
 use serde_json::{Map, Value};
 
-/// All of them, for tests of what must be the same.
+/// All dialects, for tests that must pass in each.
 pub const DIALECTS: [&dyn Dialect; 5] = [
     &anthropic::Anthropic,
     &openai_chat::OpenAiChat,
@@ -22,40 +22,40 @@ pub const DIALECTS: [&dyn Dialect; 5] = [
     &ollama::Ollama,
 ];
 
-/// Status and reason, where a provider refuses a request for its headers.
+/// The status and reason with which a provider refuses a request for its headers.
 pub type Headers = Result<(), (u16, &'static str)>;
 
 pub trait Dialect: Sync {
-    /// Whether it is spoken at this path, which is without a query.
+    /// Whether this path, without its query, belongs to the dialect.
     fn serves(&self, path: &str) -> bool;
-    /// Makes a model of it at the server the one that is found.
+    /// Configures the setup so that Caliban finds a model of this dialect at this server.
     fn choose(&self, setup: Setup, server: &Server) -> Setup;
-    /// Whether it is a server on one's own machine, which wants no key and whose models no table knows.
+    /// Whether this is a local server: it needs no key, and no table knows its models.
     fn is_local(&self) -> bool {
         false
     }
     fn headers(&self, request: &Request) -> Headers;
-    /// What the provider would refuse in the body.
+    /// Checks the body by the provider's rules.
     fn check(&self, request: &Request, body: &Map<String, Value>) -> Checked;
-    /// The provider's error object; not all of them have codes.
+    /// The provider's error object. Not all providers have codes.
     fn error(&self, status: u16, code: Option<&str>, message: &str) -> Value;
-    /// Of a stream.
+    /// The content type of a stream.
     fn content_type(&self) -> &'static str {
         "text/event-stream; charset=utf-8"
     }
     /// The body of the stream that answers this request.
     fn write(&self, reply: &Reply, request: &Request) -> Vec<Step>;
-    /// What a request says, the system text included.
+    /// The messages of a request, the system text included.
     fn read(&self, body: &Value) -> Vec<Turn>;
 }
 
-/// The protocol that belongs to the path of a request.
+/// The dialect that the path of a request belongs to.
 pub fn of(request: &Request) -> Option<&'static dyn Dialect> {
     let path = request.path.split('?').next()?;
     DIALECTS.into_iter().find(|dialect| dialect.serves(path))
 }
 
-/// Status and reason, where the request's provider would refuse it.
+/// The status and reason with which the provider would refuse this request; `None` if it would not.
 pub(super) fn refusal(request: &Request) -> Option<(u16, String)> {
     let dialect = of(request)?;
     if let Err((status, why)) = dialect.headers(request) {
@@ -76,7 +76,7 @@ pub(super) fn refusal(request: &Request) -> Option<(u16, String)> {
 /// One message of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
-    /// `system`, `user`, `assistant`, or what else the dialect has.
+    /// `system`, `user`, `assistant`, or another role of the dialect.
     pub role: String,
     pub said: Vec<Said>,
 }
@@ -94,7 +94,7 @@ impl Turn {
         Turn { role: role.to_owned(), said: said.into_iter().collect() }
     }
 
-    /// Its texts.
+    /// The texts of the message, joined.
     pub fn text(&self) -> String {
         let texts = self.said.iter().filter_map(|said| match said {
             Said::Text(text) => Some(text.as_str()),
@@ -104,7 +104,7 @@ impl Turn {
     }
 }
 
-/// A string, or the texts of blocks.
+/// A string as it is, or the texts of blocks joined.
 fn flat(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

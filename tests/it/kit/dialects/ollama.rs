@@ -102,7 +102,7 @@ impl Writer {
             other => other,
         };
         let Usage { input, output, cache_read, cache_write } = reply.usage;
-        // It has read the whole request, whatever else is scripted.
+        // Reports at least the whole request as read, whatever the script says.
         let read = (input + cache_read + cache_write).max(request.body.len() as u64 / 4);
         let line = json!({"model": self.model, "created_at": "2026-01-01T00:00:00Z",
             "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": reason,
@@ -111,7 +111,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// False where the stream ends with it.
+    /// Writes a part. False if the stream ends with it.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {
@@ -125,7 +125,7 @@ impl Writer {
                 }
             }
             Part::Call { name, input, .. } => {
-                // Arguments that are no JSON come as the text they are, as from a broken server.
+                // Arguments that are not JSON are sent as a string, as by a broken server.
                 let arguments =
                     serde_json::from_str(input).unwrap_or_else(|_| Value::from(input.as_str()));
                 let function = json!({"name": name, "arguments": arguments});

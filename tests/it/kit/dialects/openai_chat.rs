@@ -54,12 +54,12 @@ impl Dialect for OpenAiChat {
     }
 }
 
-/// Whether it is an address of Azure's.
+/// Whether this is the path of an Azure deployment.
 fn is_deployment(path: &str) -> bool {
     path.starts_with("/openai/deployments/") && path.contains("/chat/completions")
 }
 
-/// The key as `OpenAI` wants it.
+/// Checks that the key is there as a bearer token.
 pub(super) fn bearer(request: &Request) -> Headers {
     let key = request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
     match key {
@@ -154,7 +154,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// False where the stream ends with it.
+    /// Writes a part. False if the stream ends with it.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {

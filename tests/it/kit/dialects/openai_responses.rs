@@ -65,7 +65,7 @@ impl Dialect for OpenAiResponses {
     }
 }
 
-/// What an item says, and who says it.
+/// The role of an item, and what it says.
 fn said(item: &Value) -> (String, Vec<Said>) {
     let field = |name: &str| flat(&item[name]);
     match item["type"].as_str() {
@@ -87,11 +87,11 @@ fn said(item: &Value) -> (String, Vec<Said>) {
 struct Writer {
     steps: Vec<Step>,
     model: Value,
-    /// How many items the request had: ids are not used twice.
+    /// The number of items in the request, so that no id is used twice.
     before: usize,
-    /// Items that are done.
+    /// The finished items.
     output: Vec<Value>,
-    /// The item that is open, and its text so far.
+    /// The open item, and its text so far.
     open: Option<(Value, String)>,
     events: usize,
 }
@@ -145,7 +145,7 @@ impl Writer {
         self.steps.push(Step::Bytes(chunk(b"")));
     }
 
-    /// False where the stream ends with it.
+    /// Writes a part. False if the stream ends with it.
     fn part(&mut self, part: &Part) -> bool {
         match part {
             Part::Text(text) => {
@@ -192,7 +192,7 @@ impl Writer {
         self.open("message", message);
     }
 
-    /// Opens an item, unless one of its type is open.
+    /// Opens an item, unless one of the same type is open.
     fn open(&mut self, kind: &str, mut item: Value) {
         if self.open.as_ref().is_some_and(|(open, _)| open["type"] == kind) {
             return;
@@ -205,7 +205,7 @@ impl Writer {
         self.open = Some((item, String::new()));
     }
 
-    /// An event's data with the names of the open item.
+    /// An event's data with the open item's id and index.
     fn named(&self, mut data: Value) -> Value {
         data["output_index"] = self.output.len().into();
         data["item_id"] = self.open.as_ref().unwrap().0["id"].clone();

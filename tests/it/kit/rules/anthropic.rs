@@ -219,7 +219,7 @@ fn result(block: &Object, at: &str) -> Checked {
     }
 }
 
-/// Every call answered in the very next message, every answer to a call of the message before.
+/// Each call must be answered in the next message, and each answer must belong to a call of the message before.
 fn pairs(messages: &[Value]) -> Checked {
     let ids = |message: Option<&Value>, kind: &str, field: &str| -> Vec<String> {
         let blocks = message.and_then(|message| message["content"].as_array()).map(Vec::as_slice);

@@ -27,17 +27,17 @@ const DATA: &[&str] = &[
     "codeExecutionResult",
 ];
 
-/// What passes for a signature of calls that another model made.
+/// The value that Gemini accepts as the signature of another model's call.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
-/// The part with a signature that holds for it alone.
+/// The part, signed with a signature that is valid for this part alone.
 pub fn signed(mut part: Value) -> Value {
     let signature = signature(part.as_object().unwrap());
     part["thoughtSignature"] = signature.into();
     part
 }
 
-/// Of letters and digits, so many that it can be base64.
+/// A signature of letters and digits, long enough to be valid base64.
 fn signature(part: &Object) -> String {
     let mut hasher = DefaultHasher::new();
     for (name, value) in part.iter().filter(|(name, _)| *name != "thoughtSignature") {
@@ -219,7 +219,7 @@ fn turns(contents: &[Value]) -> Checked {
     if open.is_empty() { Ok(()) } else { Err("a function call is not answered".into()) }
 }
 
-/// The first call of each step of the current turn, which begins with the last text of the user.
+/// In the current turn, which begins with the user's last text, the first call of each step must be signed.
 fn signatures(contents: &[Value]) -> Checked {
     let is_prompt = |content: &Value| {
         content["role"] == "user" && names(content, "functionResponse").is_empty()

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 /// The reason for which a request is refused.
 pub type Checked = Result<(), String>;
 
-/// Whether it asks for a stream, which is all that the server gives.
+/// Requires a streamed reply: this server sends no other.
 fn streams(body: &Map<String, Value>) -> Checked {
     let streams = body.get("stream") == Some(&Value::Bool(true));
     streams.then_some(()).ok_or_else(|| "stream: this server only streams".into())
 }
 
-/// Only these fields.
+/// Refuses fields other than these.
 fn only(object: &Map<String, Value>, at: &str, allowed: &[&str]) -> Checked {
     match object.keys().find(|key| !allowed.contains(&key.as_str())) {
         Some(key) => Err(format!("{at}{key}: Extra inputs are not permitted")),
@@ -25,7 +25,7 @@ fn only(object: &Map<String, Value>, at: &str, allowed: &[&str]) -> Checked {
     }
 }
 
-/// The field as a non-empty string.
+/// The field, which must be a non-empty string.
 fn string<'a>(object: &'a Map<String, Value>, at: &str, field: &str) -> Result<&'a str, String> {
     let value = object.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     value.ok_or_else(|| format!("{at}{field}: a string that is not empty is required"))
@@ -42,7 +42,7 @@ fn array<'a>(value: Option<&'a Value>, at: &str) -> Result<&'a [Value], String> 
         .ok_or_else(|| format!("{at}: Input should be a list"))
 }
 
-/// A tool's name or a call's id: `^[a-zA-Z0-9_-]{1,64}$`.
+/// Checks a tool's name or a call's id against `^[a-zA-Z0-9_-]{1,64}$`.
 fn identifier(text: &str, at: &str) -> Checked {
     let fits = (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -55,7 +55,7 @@ fn positive(object: &Map<String, Value>, field: &str) -> Checked {
     fits.then_some(()).ok_or_else(|| format!("{field}: a positive integer is required"))
 }
 
-/// The first that occurs twice.
+/// The first name that occurs twice.
 fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
     names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| *name)
 }

@@ -1,4 +1,4 @@
-//! Ollama's own chat. The server itself lets more pass, and forgets it; what it would forget is refused here.
+//! Ollama's own chat. The real server silently ignores unknown fields; here they are refused.
 
 use super::{Checked, array, identifier, object, only, streams, string};
 use serde_json::{Map, Value};

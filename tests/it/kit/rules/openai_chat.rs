@@ -79,7 +79,7 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
     unanswered(&open)
 }
 
-/// What the models that reason refuse.
+/// Checks the fields that reasoning models refuse.
 fn reasoning(body: &Object) -> Checked {
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default();
     let reasons = ["gpt-5", "gpt-6", "o1", "o3", "o4"].iter().any(|it| model.starts_with(it));
@@ -160,7 +160,7 @@ fn content(message: &Object, at: &str, kinds: &[&str]) -> Checked {
     }
 }
 
-/// The ids of its calls.
+/// Checks an assistant message and returns the ids of its calls.
 fn assistant(message: &Object, at: &str) -> Result<Vec<String>, String> {
     known(message, at, &["role", "content", "name", "refusal", "tool_calls"])?;
     let calls = message.get("tool_calls").filter(|calls| !calls.is_null());

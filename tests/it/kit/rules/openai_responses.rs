@@ -32,7 +32,7 @@ const FIELDS: &[&str] = &[
     "user",
 ];
 
-/// The items that a model makes and a client only sends back.
+/// The types of items that only a model creates and a client sends back.
 const KEPT: &[&str] =
     &["web_search_call", "code_interpreter_call", "mcp_call", "mcp_list_tools", "compaction"];
 
@@ -63,7 +63,7 @@ pub(in crate::kit) fn check(body: &Object) -> Checked {
     pairs(input)
 }
 
-/// In the words of the API.
+/// Refuses fields other than these, in the API's words.
 fn only(object: &Object, at: &str, allowed: &[&str]) -> Checked {
     match object.keys().find(|key| !allowed.contains(&key.as_str())) {
         Some(key) => Err(format!("Unknown parameter: '{at}{key}'.")),
@@ -198,7 +198,7 @@ fn message(item: &Object, at: &str) -> Checked {
     }
 }
 
-/// A list that is not empty, of parts of these types; texts are not empty.
+/// The content must be a non-empty list of parts of these types, with non-empty texts.
 fn parts(content: Option<&Value>, kinds: &[&str], at: &str) -> Checked {
     let parts = array(content, &format!("{at}content"))?;
     if parts.is_empty() {
@@ -216,12 +216,12 @@ fn parts(content: Option<&Value>, kinds: &[&str], at: &str) -> Checked {
     Ok(())
 }
 
-/// The summary of reasoning must be there, and may be empty.
+/// As `parts`, but the list may be empty: the summary of reasoning.
 fn parts_or_none(content: Option<&Value>, kind: &str, at: &str) -> Checked {
     if content == Some(&Value::Array(Vec::new())) { Ok(()) } else { parts(content, &[kind], at) }
 }
 
-/// Reasoning stands before what it led to.
+/// Each reasoning item must be followed by the item it led to.
 fn thoughts(input: &[Value]) -> Checked {
     let mut open: Option<&Value> = None;
     for item in input {
@@ -244,7 +244,7 @@ fn thoughts(input: &[Value]) -> Checked {
     })
 }
 
-/// Every call has one output, somewhere behind it.
+/// Each call must have one output, anywhere after it.
 fn pairs(input: &[Value]) -> Checked {
     let mut open: Vec<&Value> = Vec::new();
     let mut all: Vec<&str> = Vec::new();

@@ -1,10 +1,10 @@
-//! What the Messages API refuses of thinking, and of its own tools' calls.
+//! The Messages API's rules for thinking and for calls of server tools.
 
 use super::{Checked, Object};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The proof that a thought is the server's own.
+/// The signature that proves a thought to be the server's own.
 pub fn signature(thinking: &str) -> String {
     let mut hasher = DefaultHasher::new();
     thinking.hash(&mut hasher);
@@ -70,13 +70,13 @@ fn blocks<'a>(messages: &'a [&Value]) -> impl Iterator<Item = &'a Value> {
     messages.iter().filter_map(|it| it["content"].as_array()).flatten()
 }
 
-/// Messages of one role in a row are one to the server.
+/// Merges consecutive messages of one role, as the server does.
 fn merged(messages: &[Value]) -> Vec<Vec<&Value>> {
     let runs = messages.chunk_by(|a, b| a["role"] == b["role"]);
     runs.map(|run| run.iter().collect()).collect()
 }
 
-/// A turn that is under way with results of calls must have begun with a thought.
+/// With thinking enabled, a turn that goes on with results of calls must have begun with a thought.
 fn begins_with_thought(messages: &[Value]) -> Checked {
     let runs = merged(messages);
     let prompt = runs.iter().rposition(|run| {
@@ -93,7 +93,7 @@ fn begins_with_thought(messages: &[Value]) -> Checked {
     }
 }
 
-/// A server's own tool call without its result can only stand in the reply that is to be continued.
+/// A server tool call without its result is allowed only in a reply that is to be continued.
 fn server_tools(messages: &[Value]) -> Checked {
     let runs = merged(messages);
     for run in &runs[..runs.len().saturating_sub(1)] {

@@ -1,9 +1,9 @@
-//! Where the relatives depart from `OpenAI`: what each takes beside, and what each refuses for itself.
+//! Where other vendors' Chat Completions differ from `OpenAI`'s: what each also accepts, and what each refuses.
 
 use super::{Checked, Object};
 use serde_json::{Value, json};
 
-/// The body as `OpenAI` would have it, once the model's vendor has refused nothing.
+/// Checks the body by the vendor's rules and returns the body without the vendor's own fields.
 pub(super) fn plain(body: &Object) -> Result<Object, String> {
     let mut body = body.clone();
     let model = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -23,7 +23,7 @@ pub(super) fn plain(body: &Object) -> Result<Object, String> {
     Ok(body)
 }
 
-/// It thinks, and wants its thoughts back with its calls.
+/// `DeepSeek` requires its reasoning back with its calls.
 fn deepseek(messages: &mut [Value]) -> Checked {
     for message in messages.iter_mut().filter(|it| it["role"] == "assistant") {
         let reasoning = message.as_object_mut().and_then(|it| it.shift_remove("reasoning_content"));
