@@ -1,4 +1,5 @@
---- The program's questions to the user's language servers: each is answered by a `found`, whatever a server does.
+--- Puts the program's questions to the user's language servers. Each question is answered with one `found` message,
+--- even if a server fails or does not answer.
 local M = {}
 
 local file = require('caliban.editor.file')
@@ -8,19 +9,20 @@ local methods = require('caliban.lsp.read').methods
 local wait = require('caliban.lsp.wait')
 local watch = require('caliban.lsp.watch')
 
---- Findings that are handed over.
+--- The most findings of an answer.
 local MOST = 2000
---- Bytes of a file that is loaded for it.
+--- The largest file to load for a question, in bytes.
 local LARGEST = 5000000
---- How long a file that was just loaded may have no client at all.
+--- How long to wait for a first client of a file that was just loaded, in milliseconds.
 local ATTACHING = 1000
 
 ---@class caliban.Asked
 ---@field message caliban.Consult
----@field stop? fun() ends what is under way
+---@field stop? fun() ends the wait or the requests
 
-local asked = {} ---@type table<integer, caliban.Asked>
+local asked = {} ---@type table<integer, caliban.Asked> open questions, by id
 
+--- Answers a question, once.
 ---@param it caliban.Asked
 ---@param fields table
 local function answer(it, fields)
@@ -41,7 +43,7 @@ local function answer(it, fields)
   })
 end
 
---- Runs a part of the work; a fault in it is an answer too.
+--- Wraps a callback: it does nothing once the question is answered, and an error in it answers the question.
 ---@param it caliban.Asked
 ---@param run function
 ---@return function
@@ -66,7 +68,7 @@ end
 ---@field note? string
 
 ---@param found caliban.Finding[]
----@return caliban.Finding[] # each place once
+---@return caliban.Finding[] # without duplicates
 local function distinct(found)
   local seen, out = {}, {}
   for _, it in ipairs(found) do
@@ -80,7 +82,7 @@ local function distinct(found)
 end
 
 ---@param found caliban.Finding[]
----@return caliban.Finding[] # each once, file by file and down each
+---@return caliban.Finding[] # without duplicates, sorted by path and line
 local function ordered(found)
   local out, place_of = distinct(found), {}
   for i, it in ipairs(out) do
@@ -114,7 +116,7 @@ local function request(reply, method, params, buf)
   reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
 end
 
---- Puts one request to each client, and answers with what all of them say, in the time there is.
+--- Sends a request to each client, and answers with the findings of all that reply before the time is over.
 ---@param it caliban.Asked
 ---@param clients vim.lsp.Client[]
 ---@param method caliban.Method
@@ -170,9 +172,10 @@ local function put(it, clients, method, params, buf)
   end
 end
 
----@param buf? integer absent: of any
+--- The clients that support a method.
+---@param buf? integer default: the clients of all buffers
 ---@param method caliban.Method
----@return vim.lsp.Client[] able, string? why there is none
+---@return vim.lsp.Client[] clients, string? why there is none
 local function able(buf, method)
   local all = vim.lsp.get_clients({ bufnr = buf })
   local out = vim.tbl_filter(function(client)
@@ -190,7 +193,7 @@ local function able(buf, method)
   return out, ('%s does not support %s.'):format(table.concat(names, ', '), method.what)
 end
 
---------------------------------------------------------------------------------------------- what is asked
+--------------------------------------------------------------------------------------------- questions
 
 ---@param it caliban.Asked
 ---@param buf integer
@@ -204,7 +207,7 @@ local function diagnose(it, buf)
       local findings = {}
       for id, items in pairs(now.by_client) do
         local client = vim.lsp.get_client_by_id(id)
-        -- some that are asked also publish what takes them longer
+        -- some servers that can be asked also publish slower diagnostics
         local also = client and watch.fresh(client, buf, 0) and watch.last(client, buf) or {}
         for _, item in ipairs(vim.list_extend(vim.list_slice(items), also)) do
           findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
@@ -221,7 +224,7 @@ local function diagnose(it, buf)
   end
 end
 
---- All that is known, file by file; files whose text has changed since are named only.
+--- Answers with the known diagnostics of all files. A file whose text has changed since is only named in a note.
 ---@param it caliban.Asked
 local function diagnose_all(it)
   watch.start()
@@ -279,7 +282,7 @@ local function ask(it, buf)
   if not col then
     return answer(it, { why = missing })
   end
-  -- several servers would rename the same places
+  -- only one server renames: several would change the same places
   clients = message.aspect == 'rename' and { clients[1] } or clients
   put(it, clients, method, function(client)
     local params = place.params(buf, message.line, col, client)
@@ -295,7 +298,7 @@ end
 --- Waits until the buffer has its clients, then asks.
 ---@param it caliban.Asked
 ---@param buf integer
----@param created boolean it was just loaded: its clients may be on their way
+---@param created boolean whether it was just loaded: its clients may attach soon
 local function attached(it, buf, created)
   local began = wait.now()
   it.stop = wait.till(
@@ -319,9 +322,9 @@ local function attached(it, buf, created)
   )
 end
 
---- The file's buffer, loaded where that disturbs nobody now.
+--- Loads the file's buffer and asks, unless the user is in the middle of a command.
 ---@param it caliban.Asked
----@return boolean # it has come to something
+---@return boolean # false: to be tried again later
 local function open(it)
   local path = it.message.path --[[@as string]]
   local buf = file.find(path)
@@ -348,7 +351,7 @@ local function open(it)
   return true
 end
 
---- Puts a question to the language servers; returns at once.
+--- Starts to answer a question.
 ---@param message caliban.Consult
 function M.consult(message)
   local it = { message = message } ---@type caliban.Asked
@@ -389,7 +392,7 @@ function M.consult(message)
   )
 end
 
---- A turn was stopped: nobody waits for its answers any more.
+--- A turn was stopped: answers all its questions.
 ---@param session string
 function M.halt(session)
   for id, it in pairs(asked) do
