@@ -1,4 +1,4 @@
---- A chat's state in words, for the lines above its windows, for statuslines, and for the user who is elsewhere.
+--- A chat's state in words, for its winbars, for statuslines, and for notifications.
 local M = {}
 
 local api = vim.api
@@ -14,7 +14,7 @@ local holds = {
   review = "an edit waits for another chat's review",
 }
 
---- What keeps an edit of this chat from its buffer.
+--- Why an edit of this chat has not entered its buffer yet.
 ---@param chat caliban.Chat
 ---@return string?
 local function waiting_edit(chat)
@@ -64,7 +64,7 @@ local function tokens(n)
   return (short:gsub('%.0', ''))
 end
 
---- What there is of these.
+--- Joins the strings among the arguments with ` · `.
 ---@param ... string|false|nil
 ---@return string
 function M.join(...)
@@ -85,7 +85,7 @@ local function money(status)
     return nil
   end
   local cost = status.cost < 0.01 and '<$0.01' or ('$%.2f'):format(status.cost)
-  -- a part of it is not known
+  -- the price of a part is not known
   return cost .. (status.unpriced and '+' or '')
 end
 
@@ -100,10 +100,12 @@ local function share(status)
   return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
 end
 
---- What is dropped first where there is no room. The state is never, nor a mode that is not the usual one.
+--- The parts in the order in which they are dropped if there is no room. The state is never dropped, nor a mode other
+--- than
+--- `ask`.
 local order = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
 
---- A chat's state and figures in at most `width` cells, if that is possible at all.
+--- A chat's state and figures, in at most `width` cells if the state fits.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string left, string right
@@ -142,7 +144,7 @@ end
 
 local focused = true
 
---- Tells a user who is elsewhere: it needs them, or it has finished.
+--- Notifies the user who does not look at the chat: it waits for them, it has finished, or its mode has changed.
 ---@param chat caliban.Chat
 ---@param before? caliban.Status
 function M.changed(chat, before)
@@ -169,7 +171,7 @@ function M.changed(chat, before)
   end
 end
 
---- Begins to watch whether the editor has the focus.
+--- Begins to watch whether Neovim has the focus.
 function M.watch()
   api.nvim_create_autocmd({ 'FocusLost', 'FocusGained' }, {
     group = api.nvim_create_augroup('caliban_focus', {}),
