@@ -138,7 +138,7 @@ fn what_the_user_changed_in_the_same_lines_stays_as_it_is() {
     preview(&scene, "2");
     scene.nvim.wait_screen("diff a.txt is not changed: the same lines");
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("There is nothing to take back here.");
+    scene.nvim.wait_screen("Nothing to take back here.");
 }
 
 #[test]

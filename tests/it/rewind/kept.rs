@@ -139,7 +139,7 @@ fn what_is_damaged_is_left_with_one_sentence() {
     preview(&scene, "1");
     wait_left(&scene, "its earlier text is missing");
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("There is nothing to take back here.");
+    scene.nvim.wait_screen("Nothing to take back here.");
     assert_eq!(scene.on_disk("a.txt"), Some(changed()));
 }
 
@@ -165,7 +165,7 @@ fn calibans_own_folders_are_left() {
     let why = "is not changed: it is Caliban's own (keys, settings, conversations)";
     scene.nvim.wait(|it| it.buffer("/rewind").contains(why), why);
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("There is nothing to take back here.");
+    scene.nvim.wait_screen("Nothing to take back here.");
     assert_eq!(setup.on_disk("own/caliban/x.txt"), Some(changed()));
 }
 
@@ -195,7 +195,7 @@ fn links_and_what_is_outside_are_left() {
     preview(&scene, "1");
     wait_left(&scene, "a symbolic link is in its place");
     scene.nvim.keys("a");
-    scene.nvim.wait_screen("There is nothing to take back here.");
+    scene.nvim.wait_screen("Nothing to take back here.");
     scene.nvim.keys("q");
     let log = folder(setup).join("main.checkpoints/changes");
     let text = fs::read_to_string(&log).unwrap();
