@@ -227,7 +227,7 @@ impl Archive {
             return self.started(id, Begin::of(opened), false).into_iter().chain(notice).collect();
         }
         if let Some(Err(error)) = session.map(|it| opened.store.settle(it)) {
-            tracing::warn!("what stood in the journal alone stays there: {error}");
+            tracing::warn!("the journal could not be folded into the session's file: {error}");
         }
         Vec::new()
     }

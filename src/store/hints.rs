@@ -89,7 +89,7 @@ impl Project {
         }
         let json = serde_json::to_vec_pretty(&hints).unwrap_or_default();
         if let Err(error) = self.disk.replace(self.dir(), FILE, &json) {
-            tracing::warn!("what tells the repository could not be noted: {error}");
+            tracing::warn!("the hashes of the repository could not be written: {error}");
         }
     }
 

@@ -292,7 +292,7 @@ impl Project {
                 if let Err(error) =
                     self.disk.write(&path, Holder::this_program(self.utc_offset).as_bytes())
                 {
-                    tracing::warn!("the lock does not tell whose it is: {error}");
+                    tracing::warn!("the holder could not be written into the lock: {error}");
                 }
                 Ok(lock)
             }

@@ -162,7 +162,7 @@ impl Project {
             self.disk.remove_if_there(&self.dir.join(format!("{id}.unsent")))
         });
         if let Err(error) = kept {
-            tracing::warn!("what stands unsent stays in two files: {error}");
+            tracing::warn!("the two drafts could not be joined in one file: {error}");
         }
         draft
     }

@@ -36,7 +36,7 @@ impl Project {
         }
         let moved = self.moved(name).map_or(Ok(()), |to| self.move_rest(name, &to));
         if let Err(error) = moved.and_then(|()| self.end_move(name)) {
-            tracing::warn!("files of `{name}` stay where they are: {error}");
+            tracing::warn!("the rename of `{name}` could not be finished: {error}");
         }
     }
 
@@ -190,7 +190,9 @@ impl Store {
         self.kept.clear();
         match self.disk.rename(&outputs::folder(&self.dir, &self.name), &to) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!("the outputs of what was cleared stay where they are: {error}");
+                tracing::warn!(
+                    "the outputs of the cleared text could not be moved to the trash: {error}"
+                );
             }
             _ => (),
         }
