@@ -148,7 +148,7 @@ local function withheld(path)
 end
 
 --- The most bytes of an instruction file that the model gets (src/context/instructions.rs).
-local TAKEN = 32 * 1024
+local LIMIT = 32 * 1024
 
 --- Reports the instruction files of a new conversation.
 local function instructions()
@@ -180,7 +180,7 @@ local function instructions()
       local shown = names.tilde(path)
       if vim.fn.filereadable(path) == 0 then
         health.warn(shown .. ' cannot be read.')
-      elseif size > TAKEN then
+      elseif size > LIMIT then
         health.warn(('%s has %d kB: the model gets the first 32.'):format(shown, size / 1024))
       else
         health.ok(('%s, %d bytes'):format(shown, size))
@@ -299,7 +299,7 @@ local function sessions()
   end
 end
 
-local function around()
+local function other_programs()
   health.start('Other programs')
   if vim.fn.executable('bash') == 1 then
     health.ok('bash: runs commands')
@@ -341,7 +341,7 @@ function M.check()
   model()
   edits()
   sessions()
-  around()
+  other_programs()
 end
 
 return M

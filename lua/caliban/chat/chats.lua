@@ -49,7 +49,7 @@ require('caliban.program.project').listen({
   root = function()
     return M.current and M.current.root
   end,
-  kept_in = function(session)
+  root_of = function(session)
     local chat = M.find(session)
     return chat and not chat.ephemeral and not chat.reading and chat.root or nil
   end,

@@ -82,7 +82,7 @@ end
 
 ---@param chat caliban.Chat
 ---@return [string, string][][] # virtual lines: the state, the warning, and the chips
-local function above(chat)
+local function virtual_lines(chat)
   local rows = {}
   local width = room(chat)
   if chat.state then
@@ -107,7 +107,7 @@ local function show_chips(chat)
     return
   end
   api.nvim_buf_clear_namespace(chat.composer, ns, 0, -1)
-  local virtual = above(chat)
+  local virtual = virtual_lines(chat)
   if #virtual > 0 then
     local opts = { virt_lines = virtual, virt_lines_above = true, right_gravity = false }
     api.nvim_buf_set_extmark(chat.composer, ns, 0, 0, opts)
@@ -145,7 +145,7 @@ function M.to_top(chat)
     if api.nvim_win_text_height(win, {}).all > api.nvim_win_get_height(win) then
       api.nvim_win_set_cursor(win, { 1, 0 })
       api.nvim_win_call(win, function()
-        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #above(chat) })
+        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #virtual_lines(chat) })
       end)
     end
   end
@@ -393,7 +393,7 @@ function M.attach(chat)
     if warning and warning.tick ~= api.nvim_buf_get_changedtick(chat.composer) then
       M.unwarn(chat)
     end
-    make_room(chat, #above(chat))
+    make_room(chat, #virtual_lines(chat))
     -- read now: when a signal ends Neovim, it unloads its buffers before any autocommand can read them
     if api.nvim_buf_line_count(chat.composer) <= FEW then
       lines(chat)
@@ -404,7 +404,7 @@ function M.attach(chat)
     M.save(chat)
   end)
   on('WinScrolled', function()
-    make_room(chat, #above(chat))
+    make_room(chat, #virtual_lines(chat))
   end)
   api.nvim_create_autocmd('VimLeave', {
     group = api.nvim_create_augroup('caliban_draft', {}),

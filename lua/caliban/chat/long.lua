@@ -12,30 +12,30 @@ local MOST = 8192
 ---@param lines string[]
 ---@param col integer bytes before the first line, if it is appended to a buffer line
 ---@return string[] pieces
----@return integer[] further the indexes of the pieces that continue the piece before
+---@return integer[] continued the indexes of the pieces that continue the piece before
 function M.cut(lines, col)
-  local pieces, further = {}, {} ---@type string[], integer[]
+  local pieces, continued = {}, {} ---@type string[], integer[]
   for _, line in ipairs(lines) do
     local from, room = 1, MOST - col
     while #line - from + 1 > room do
       local till = from + math.max(room, 0)
       till = till + vim.str_utf_start(line, till)
       pieces[#pieces + 1] = line:sub(from, till - 1)
-      further[#further + 1] = #pieces + 1
+      continued[#continued + 1] = #pieces + 1
       from, room = till, MOST
     end
     pieces[#pieces + 1] = from == 1 and line or line:sub(from)
     col = 0
   end
-  return pieces, further
+  return pieces, continued
 end
 
 --- Marks pieces that continue the piece before.
 ---@param buf integer
 ---@param row integer of the first piece
----@param further integer[] as `cut` returns it
-function M.mark(buf, row, further)
-  for _, i in ipairs(further) do
+---@param continued integer[] as `cut` returns it
+function M.mark(buf, row, continued)
+  for _, i in ipairs(continued) do
     local sign = { sign_text = '↪', sign_hl_group = 'CalibanDim', right_gravity = false }
     api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, sign)
   end
@@ -53,7 +53,7 @@ end
 ---@param buf integer
 ---@param row integer
 ---@return boolean
-function M.further(buf, row)
+function M.continues(buf, row)
   return #api.nvim_buf_get_extmarks(buf, ns, { row, 0 }, { row, -1 }, { limit = 1 }) > 0
 end
 
@@ -64,16 +64,16 @@ end
 ---@return string[] whole the joined lines
 ---@return integer[] index for each of `lines`, its index in `whole`
 function M.join(buf, first, lines)
-  local further = {} ---@type table<integer, true>
+  local continued = {} ---@type table<integer, true>
   local last = { first + #lines - 1, -1 }
   for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, ns, { first, 0 }, last, {})) do
-    further[mark[2] - first + 1] = true
+    continued[mark[2] - first + 1] = true
   end
   local whole, index, pieces = {}, {}, {} ---@type string[], integer[], string[]
   for i, line in ipairs(lines) do
     pieces[#pieces + 1] = line
     index[i] = #whole + 1
-    if not further[i + 1] then
+    if not continued[i + 1] then
       whole[#whole + 1] = table.concat(pieces)
       pieces = {}
     end
@@ -109,10 +109,10 @@ local function yanked(buf)
   local last = api.nvim_buf_get_mark(buf, ']')[1] - 1
   local lines = event.regcontents ---@as string[]
   if kind == 'V' then
-    while M.further(buf, first) do
+    while M.continues(buf, first) do
       first = first - 1
     end
-    while M.further(buf, last + 1) do
+    while M.continues(buf, last + 1) do
       last = last + 1
     end
     lines = api.nvim_buf_get_lines(buf, first, last + 1, false)

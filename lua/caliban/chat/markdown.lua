@@ -228,7 +228,7 @@ local function finish(buf, block, row, i, s)
   if not (mark and info) then
     mark, info = s:match('^%s*(~~~+)(.*)$')
   end
-  if not (mark and info) or require('caliban.chat.long').further(buf, row + i) then
+  if not (mark and info) or require('caliban.chat.long').continues(buf, row + i) then
     return nil
   end
   local fence = block.fences[#block.fences]

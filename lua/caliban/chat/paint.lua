@@ -138,14 +138,14 @@ end
 ---@param row integer
 ---@param text string
 local function append(chat, block, row, text)
-  local lines, further = long.cut(vim.split(text, '\n', { plain = true }), block.col)
+  local lines, continued = long.cut(vim.split(text, '\n', { plain = true }), block.col)
   if block.n == 0 then
     replace(chat, block, row, 0, lines)
-    return long.mark(chat.transcript, row, further)
+    return long.mark(chat.transcript, row, continued)
   end
   local last = row + block.n - 1
   api.nvim_buf_set_text(chat.transcript, last, block.col, last, block.col, lines)
-  long.mark(chat.transcript, last, further)
+  long.mark(chat.transcript, last, continued)
   block.col = #lines == 1 and block.col + #text or #lines[#lines]
   block.n = block.n + #lines - 1
   chat.total = chat.total + #lines - 1
@@ -188,7 +188,7 @@ end
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
-local function dress(chat, block, row)
+local function set_marks(chat, block, row)
   if block.n == 0 then
     return
   end
@@ -219,7 +219,7 @@ end
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
-local function bar(chat, block, row)
+local function mark_lines(chat, block, row)
   for r = row + math.max(block.head or 0, block.done), row + block.n - 1 do
     local sign = { sign_text = '┃', sign_hl_group = 'CalibanUser' }
     api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, sign)
@@ -275,9 +275,9 @@ local function apply(chat, update)
     local lines = require('caliban.chat.question').take(chat, update)
     replace(chat, block, row, 0, lines)
   elseif update.lines then
-    local lines, further = long.cut(update.lines, 0)
+    local lines, continued = long.cut(update.lines, 0)
     replace(chat, block, row, update.at, lines)
-    long.mark(chat.transcript, row + update.at, further)
+    long.mark(chat.transcript, row + update.at, continued)
   end
   if update.append and update.append ~= '' then
     append(chat, block, row, update.append)
@@ -294,10 +294,10 @@ end
 ---@param update caliban.BlockUpdate
 ---@param block caliban.Block
 ---@param row integer
-local function colour(chat, update, block, row)
-  dress(chat, block, row)
+local function highlight(chat, update, block, row)
+  set_marks(chat, block, row)
   if block.shape == 'user' then
-    bar(chat, block, row)
+    mark_lines(chat, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
     diff(chat, row, update.lines)
   end
@@ -377,7 +377,7 @@ function M.paint(chat, updates, reset)
       local block, row = apply(chat, update)
       if block then
         -- an error here must not fail the paint: the program would repeat it, and the text is already in
-        local ok, err = pcall(colour, chat, update, block, row)
+        local ok, err = pcall(highlight, chat, update, block, row)
         if not ok then
           vim.notify_once(tostring(err), vim.log.levels.ERROR, { title = 'Caliban' })
         end
@@ -443,7 +443,7 @@ function M.review(chat, lines, waits, follow)
     end
     block.final = true
     update_lines(chat, block, row, lines)
-    dress(chat, block, row)
+    set_marks(chat, block, row)
     top = row
   end)
   return top
@@ -460,7 +460,7 @@ function M.recount(chat, lines)
   if block then
     write(chat, false, function()
       update_lines(chat, block, row, lines)
-      dress(chat, block, row)
+      set_marks(chat, block, row)
     end)
   end
 end
@@ -479,7 +479,7 @@ function M.last_line(chat, call, line)
   if block then
     write(chat, true, function()
       replace(chat, block, row, block.n - 1, { line })
-      dress(chat, block, row)
+      set_marks(chat, block, row)
     end)
   end
 end

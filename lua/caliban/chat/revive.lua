@@ -9,7 +9,7 @@ local api = vim.api
 local found = {}
 
 --- Whether the work waits for the end of a session file.
-local waits = false
+local is_waiting = false
 
 --- The most characters of a name to show.
 local MOST = 60
@@ -60,7 +60,7 @@ local function windows()
 end
 
 local function run()
-  local told, shown = {}, {} ---@type table<string, true>, table<integer, true>
+  local notified, shown = {}, {} ---@type table<string, true>, table<integer, true>
   for _, win in ipairs(windows()) do
     local buf = api.nvim_win_get_buf(win)
     shown[buf] = true
@@ -70,8 +70,8 @@ local function run()
     else
       require('caliban.chat.windows').shut(win)
     end
-    if why and not told[why] then
-      told[why] = true
+    if why and not notified[why] then
+      notified[why] = true
       require('caliban.editor.notify').say(why)
     end
   end
@@ -80,7 +80,7 @@ local function run()
       api.nvim_buf_delete(buf, { force = true })
     end
   end
-  found, waits = {}, false
+  found, is_waiting = {}, false
   -- `naming` may have removed the names of their buffers
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     local _ = chat.session and require('caliban.chat.buffers').rename(chat)
@@ -98,9 +98,9 @@ local function at_rest()
   end)
 end
 
-local function soon()
-  if not waits then
-    waits = true
+local function run_soon()
+  if not is_waiting then
+    is_waiting = true
     at_rest()
   end
 end
@@ -120,10 +120,10 @@ end
 --- A session file is about to name a buffer. The name may be that of an open chat's buffer, so those buffers have no
 --- names until the end of the session file.
 function M.naming()
-  if waits then
+  if is_waiting then
     return
   end
-  soon()
+  run_soon()
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     for _, buf in ipairs({ chat.transcript, chat.composer }) do
       local _ = api.nvim_buf_is_valid(buf) and unname(buf)
@@ -142,7 +142,7 @@ function M.found(buf, was_read)
   elseif vim.bo[buf].buftype ~= '' or found[buf] or not (was_read or vim.g.SessionLoad == 1) then
     return
   end
-  soon()
+  run_soon()
   local name = api.nvim_buf_get_name(buf)
   found[buf] = name
   if not was_read then

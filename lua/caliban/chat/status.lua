@@ -9,7 +9,7 @@ local waits = {
   review = 'waiting for your review',
 }
 
-local holds = {
+local edit_waits = {
   calm = 'an edit waits until you are in normal mode',
   review = "an edit waits for another chat's review",
 }
@@ -21,7 +21,7 @@ local function waiting_edit(chat)
   local arrival = package.loaded['caliban.review.arrival']
   for _, item in ipairs(arrival and arrival.waiting() or {}) do
     if item.session == chat.session then
-      return holds[item.waits]
+      return edit_waits[item.waits]
     end
   end
 end
@@ -103,7 +103,7 @@ end
 --- The parts in the order in which they are dropped if there is no room. The state is never dropped, nor a mode other
 --- than
 --- `ask`.
-local order = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
+local dropped_first = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
 
 --- A chat's state and figures, in at most `width` cells if the state fits.
 ---@param chat caliban.Chat
@@ -125,11 +125,11 @@ function M.line(chat, width)
   }
   local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
   local left, right = '', ''
-  for step = 0, #order do
-    if order[step] == 'provider' then
+  for step = 0, #dropped_first do
+    if dropped_first[step] == 'provider' then
       parts.model = parts.model:match('[^/]*$')
-    elseif step > 0 and (order[step] ~= 'mode' or status.mode == 'ask') then
-      parts[order[step]] = nil
+    elseif step > 0 and (dropped_first[step] ~= 'mode' or status.mode == 'ask') then
+      parts[dropped_first[step]] = nil
     end
     local tour = parts.model and status.tour and 'offline tour'
     local saved = chat.reading and 'read only' or status.unsaved and 'not saved'

@@ -49,7 +49,7 @@ end
 ---@param items any[]
 ---@param opts caliban.PickOpts
 ---@return boolean
-local function fits(items, opts)
+local function fits_screen(items, opts)
   local rows = FREE - 2
   for i, item in ipairs(items) do
     local text = ('%d: %s'):format(i, opts.format_item(item))
@@ -64,7 +64,7 @@ end
 ---@param items any[]
 ---@param opts caliban.PickOpts
 ---@param chosen fun(item: any)
-local function all(items, opts, chosen)
+local function offer_all(items, opts, chosen)
   vim.ui.select(items, opts, function(item)
     if item ~= nil then
       chosen(item)
@@ -100,8 +100,8 @@ end
 ---@param chosen fun(item: any)
 function M.one(items, opts, chosen)
   local room = math.max(1, math.min(MOST, vim.o.lines - FREE, #items))
-  if not is_plain() or #items <= MOST + 2 and fits(items, opts) then
-    return all(items, opts, chosen)
+  if not is_plain() or #items <= MOST + 2 and fits_screen(items, opts) then
+    return offer_all(items, opts, chosen)
   end
   local rows = {} ---@type { text: string, go: fun() }[]
   for i = 1, room do
@@ -115,7 +115,7 @@ function M.one(items, opts, chosen)
   rows[room + 1] = {
     text = ('All %d …'):format(#items),
     go = function()
-      all(items, opts, chosen)
+      offer_all(items, opts, chosen)
     end,
   }
   rows[room + 2] = {

@@ -47,7 +47,7 @@ end
 ---@param it caliban.Asked
 ---@param run function
 ---@return function
-local function part(it, run)
+local function guarded(it, run)
   return function(...)
     if asked[it.message.id] ~= it then
       return
@@ -122,7 +122,7 @@ end
 ---@param method caliban.Method
 ---@param params fun(client: vim.lsp.Client): table
 ---@param buf? integer
-local function put(it, clients, method, params, buf)
+local function request_all(it, clients, method, params, buf)
   local ms = require('caliban.config').get().lsp.request_ms
   local replies = {} ---@type caliban.Reply[]
   for _, client in ipairs(clients) do
@@ -150,7 +150,7 @@ local function put(it, clients, method, params, buf)
   local stop = wait.till(
     ms,
     all,
-    part(it, function()
+    guarded(it, function()
       drop()
       local found, notes = {}, {}
       for _, reply in ipairs(replies) do
@@ -176,7 +176,7 @@ end
 ---@param buf? integer default: the clients of all buffers
 ---@param method caliban.Method
 ---@return vim.lsp.Client[] clients, string? why there is none
-local function able(buf, method)
+local function supporting(buf, method)
   local all = vim.lsp.get_clients({ bufnr = buf })
   local out = vim.tbl_filter(function(client)
     return not client:is_stopped() and client:supports_method(method.name, buf)
@@ -202,7 +202,7 @@ local function diagnose(it, buf)
   it.stop = fresh.collect(
     buf,
     ms,
-    part(it, function(now)
+    guarded(it, function(now)
       local path = vim.api.nvim_buf_get_name(buf)
       local findings = {}
       for id, items in pairs(now.by_client) do
@@ -266,15 +266,15 @@ local function ask(it, buf)
     return diagnose(it, buf)
   end
   local method = methods[message.query and 'query' or message.aspect]
-  local clients, why = able(buf, method)
+  local clients, why = supporting(buf, method)
   if why then
     return answer(it, { why = why })
   elseif message.query then
-    return put(it, clients, method, function()
+    return request_all(it, clients, method, function()
       return { query = message.query }
     end)
   elseif message.aspect == 'symbols' then
-    return put(it, clients, method, function()
+    return request_all(it, clients, method, function()
       return { textDocument = { uri = vim.uri_from_bufnr(buf) } }
     end, buf)
   end
@@ -284,7 +284,7 @@ local function ask(it, buf)
   end
   -- only one server renames: several would change the same places
   clients = message.aspect == 'rename' and { clients[1] } or clients
-  put(it, clients, method, function(client)
+  request_all(it, clients, method, function(client)
     local params = place.params(buf, message.line, col, client)
     if message.aspect == 'references' then
       params = vim.tbl_extend('error', params, { context = { includeDeclaration = true } })
@@ -309,7 +309,7 @@ local function attached(it, buf, created)
       local patience = created and ATTACHING or 0
       return ready == all and (all > 0 or wait.now() - began >= patience)
     end,
-    part(it, function()
+    guarded(it, function()
       local name = file.short(it.message.path --[[@as string]])
       if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
         ask(it, buf)
@@ -360,15 +360,15 @@ function M.consult(message)
   if not message.path then
     local run = message.aspect == 'diagnostics' and diagnose_all
       or function()
-        local clients, why = able(nil, methods.query)
+        local clients, why = supporting(nil, methods.query)
         if why then
           return answer(it, { why = why })
         end
-        put(it, clients, methods.query, function()
+        request_all(it, clients, methods.query, function()
           return { query = message.query }
         end)
       end
-    return vim.schedule(part(it, function()
+    return vim.schedule(guarded(it, function()
       run(it)
     end))
   end
@@ -376,12 +376,12 @@ function M.consult(message)
   it.stop = wait.till(
     require('caliban.config').get().lsp.request_ms,
     function()
-      part(it, function()
+      guarded(it, function()
         opened = open(it)
       end)()
       return opened or asked[message.id] ~= it
     end,
-    part(it, function(came)
+    guarded(it, function(came)
       if not came then
         answer(
           it,

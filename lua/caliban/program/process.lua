@@ -51,8 +51,8 @@ local function program()
       return path
     end
   end
-  local say_how = "Caliban's program is not built. Run: cargo build --release in %s"
-  return nil, say_how:format(require('caliban.editor.name').tilde(root))
+  local text = "Caliban's program is not built. Run: cargo build --release in %s"
+  return nil, text:format(require('caliban.editor.name').tilde(root))
 end
 
 ---@param data string[]
@@ -68,7 +68,7 @@ local function on_stderr(_, data)
 end
 
 ---@param why string
-local function dead(why)
+local function ended(why)
   local unsent = link.queue
   link.job, link.welcome, link.queue, link.ended = nil, nil, {}, why
   local shown = false
@@ -85,7 +85,7 @@ local UNREADABLE = 65
 
 ---@param code integer
 ---@return string
-local function how_it_ended(code)
+local function reason_of_exit(code)
   if code == UNREADABLE then
     return 'it could not read what Neovim sent'
   end
@@ -103,8 +103,8 @@ local function on_exit(job, code)
   elseif job ~= link.job then
     return
   end
-  local say_so = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
-  dead(say_so:format(how_it_ended(code)))
+  local text = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
+  ended(text:format(reason_of_exit(code)))
 end
 
 ---@param message table
@@ -232,9 +232,9 @@ function M.welcome(message)
   local own = require('caliban.version')
   if message.version ~= own then
     local job = link.job
-    local say_so =
+    local text =
       'The plugin is version %s, its program %s. Run: cargo build --release in %s, then :Caliban restart'
-    dead(say_so:format(own, message.version, require('caliban.editor.name').tilde(root)))
+    ended(text:format(own, message.version, require('caliban.editor.name').tilde(root)))
     vim.fn.jobstop(job or 0)
     return
   end

@@ -9,12 +9,12 @@ local JOURNAL = 65536
 
 ---@class caliban.OpenChats answers about the chats that are open in this Neovim
 ---@field root fun(): string? the root of the current chat's project
----@field kept_in fun(session: string): string? the root of a session's project; absent: this Neovim does not write it
+---@field root_of fun(session: string): string? the root of a session's project; absent: this Neovim does not write it
 
 ---@type caliban.OpenChats
 local chats = {
   root = function() end,
-  kept_in = function() end,
+  root_of = function() end,
 }
 
 --- Registers the source of answers about open chats.
@@ -136,8 +136,8 @@ end
 --- The folder of a conversation; absent if this Neovim does not write that conversation.
 ---@param session string
 ---@return string?
-function M.kept_in(session)
-  local root = chats.kept_in(session)
+function M.folder_of(session)
+  local root = chats.root_of(session)
   return root and M.dir(root)
 end
 

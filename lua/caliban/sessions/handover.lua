@@ -16,7 +16,7 @@ end
 
 --- Asks the other Neovim to release the conversation. The program sees whether it does.
 ---@param message caliban.Held
-local function take(message)
+local function take_over(message)
   pcall(function()
     local channel = vim.fn.sockconnect('pipe', message.server, { rpc = true })
     local root = require('caliban.program.project').root()
@@ -61,7 +61,7 @@ function M.offer(message)
     elseif index == 2 then
       claim(message.session, 'fork')
     elseif index == 3 then
-      take(message)
+      take_over(message)
     end
   end)
 end

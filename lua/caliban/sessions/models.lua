@@ -69,7 +69,7 @@ local function ask_secret(provider)
 end
 
 ---@param provider string
-local function take(provider)
+local function ask_and_store(provider)
   local key = vim.trim(ask_secret(provider) or '')
   if key == '' then
     return say('No key was given; nothing was changed.', vim.log.levels.INFO)
@@ -84,7 +84,7 @@ end
 ---@param message caliban.KeyWanted
 function M.want(message)
   if message.provider then
-    return take(message.provider)
+    return ask_and_store(message.provider)
   end
   local opts = {
     prompt = 'Provider',
@@ -96,7 +96,7 @@ function M.want(message)
   }
   vim.ui.select(message.providers, opts, function(item)
     if item then
-      take(item.name)
+      ask_and_store(item.name)
     end
   end)
 end

@@ -62,17 +62,17 @@ end
 --- The number of pending changes of a file; 0 once its buffer is unloaded.
 ---@param it caliban.Listed
 ---@return integer
-local function waiting(it)
+local function count_pending(it)
   return api.nvim_buf_is_loaded(it.r.buf) and state.count(it.r) or 0
 end
 
 --- The number of pending changes, and of files with pending changes.
 ---@param listing caliban.Listing
 ---@return integer changes, integer files
-local function total(listing)
+local function count_all(listing)
   local changes, files = 0, 0
   for _, it in ipairs(listing.files) do
-    local n = waiting(it)
+    local n = count_pending(it)
     changes, files = changes + n, files + math.min(n, 1)
   end
   return changes, files
@@ -85,12 +85,12 @@ end
 ---@param state integer
 ---@return vim.fn.undotree.entry? found
 ---@return boolean aside whether it is on a branch other than the current one
-local function made(entries, state)
+local function find_state(entries, state)
   for _, entry in ipairs(entries) do
     if entry.seq == state then
       return entry, false
     end
-    local found = entry.alt and made(entry.alt, state)
+    local found = entry.alt and find_state(entry.alt, state)
     if found then
       return found, true
     end
@@ -106,7 +106,7 @@ local function undone(it)
     return false
   end
   local tree = vim.fn.undotree(it.r.buf)
-  local found, aside = made(tree.entries, it.state)
+  local found, aside = find_state(tree.entries, it.state)
   return found ~= nil and (aside or it.state > tree.seq_cur)
 end
 
@@ -129,7 +129,7 @@ local function beside_line(it)
   local r, rest = it.r, require('caliban.review.undone')
   if rest.holds(r) then
     return rest.words
-  elseif waiting(it) == 0 then
+  elseif count_pending(it) == 0 then
     return it.outcome and (undone(it) and 'undone' or it.outcome) or ''
   end
   local hunks = state.count(r) - (r.whole and 1 or 0)
@@ -148,7 +148,7 @@ local function label(it)
   local r = it.r
   local what = r.whole and require('caliban.review.whole').line(r)
     or r.create and 'new'
-    or r.auto and waiting(it) > 0 and 'written'
+    or r.auto and count_pending(it) > 0 and 'written'
   local path = require('caliban.editor.file').short(r.path)
   return clean(what and ('%s  %s'):format(path, what) or path)
 end
@@ -195,7 +195,7 @@ end
 ---@param changes integer pending in all files
 ---@return boolean
 local function is_open(it, changes)
-  if waiting(it) == 0 then
+  if count_pending(it) == 0 then
     return false
   elseif it.open ~= nil then
     return it.open
@@ -229,7 +229,7 @@ local function compose(chat, listing)
   local function add(text, item)
     lines[#lines + 1], items[#items + 1] = text, item
   end
-  local changes, files = total(listing)
+  local changes, files = count_all(listing)
   local waits = changes > 0
   if not waits then
     add(settled(listing), { acts = false })
@@ -248,7 +248,7 @@ local function compose(chat, listing)
   end
   for _, it in ipairs(listing.files) do
     local open = is_open(it, changes)
-    local hunks = waiting(it) - (it.r.whole and 1 or 0)
+    local hunks = count_pending(it) - (it.r.whole and 1 or 0)
     local mark = hunks <= 0 and ' ' or open and '▾' or '▸'
     add(('  %s %s'):format(mark, label(it)), { acts = true, r = it.r, listed = it })
     if open then
@@ -265,7 +265,7 @@ end
 ---@param top integer row of the first line
 ---@param lines string[]
 ---@param items caliban.Item[]
-local function dress(chat, top, lines, items)
+local function set_marks(chat, top, lines, items)
   api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
   for i, item in ipairs(items) do
     if item.listed then
@@ -298,7 +298,7 @@ local mapped = {} ---@type table<integer, caliban.Mapped[]> by transcript
 ---@param chat caliban.Chat
 local function map(chat)
   local buf = chat.transcript
-  local waits = chat.listing and total(chat.listing) > 0
+  local waits = chat.listing and count_all(chat.listing) > 0
   local on = waits and api.nvim_get_current_buf() == buf and M.under(chat)
   if on and not mapped[buf] then
     mapped[buf] =
@@ -333,7 +333,7 @@ function M.refresh(chat, follow)
   local top = require('caliban.chat.paint').review(chat, lines, waits, follow ~= false)
   if top then
     listing.items = items
-    dress(chat, top, lines, items)
+    set_marks(chat, top, lines, items)
     map(chat)
   end
 end
@@ -341,7 +341,7 @@ end
 --- Shows the list again after the transcript was reset.
 ---@param chat caliban.Chat
 function M.restore(chat)
-  if not chat.listing or total(chat.listing) == 0 then
+  if not chat.listing or count_all(chat.listing) == 0 then
     chat.listing = nil
     return
   end
@@ -359,7 +359,7 @@ function M.toggle(chat, item)
   end
   local it = item.r and find(listing, item.r)
   if it then
-    it.open = not is_open(it, (total(listing)))
+    it.open = not is_open(it, (count_all(listing)))
   else
     listing.folded = listing.spread
   end
@@ -403,13 +403,13 @@ end
 ---@param chat caliban.Chat
 ---@param r caliban.Review
 ---@return caliban.Listed
-local function list(chat, r)
+local function add_review(chat, r)
   local listing = chat.listing or { files = {}, items = {} }
   local _, i = find(listing, r)
   if i then
     table.remove(listing.files, i)
   end
-  if total(listing) == 0 then
+  if count_all(listing) == 0 then
     listing = { files = {}, items = {} }
     listen(chat)
   end
@@ -431,7 +431,7 @@ function M.touch(r, now)
     return
   elseif state.count(r) > 0 then
     if not it or it.of ~= r.proposals then
-      it = list(chat, r)
+      it = add_review(chat, r)
     end
   end
   soon(chat, now or false)
@@ -440,7 +440,7 @@ end
 --- Calls `fn` for each list that has a review, and updates the list.
 ---@param r caliban.Review
 ---@param fn fun(it: caliban.Listed)
-local function with(r, fn)
+local function update_listed(r, fn)
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     local it = find(chat.listing, r)
     if it then
@@ -454,7 +454,7 @@ end
 ---@param r caliban.Review
 ---@param unsaved string why its text is not on disk; '' if it is
 function M.settled(r, unsaved)
-  with(r, function(it)
+  update_listed(r, function(it)
     local parts = decided(it, r.deleted and 'deleted' or r.was and 'renamed')
     parts[1] = parts[1] or 'undone'
     parts[#parts + 1] = unsaved ~= '' and 'not saved' or nil
