@@ -190,9 +190,7 @@ impl Store {
         self.kept.clear();
         match self.disk.rename(&outputs::folder(&self.dir, &self.name), &to) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(
-                    "the outputs of the cleared text could not be moved to the trash: {error}"
-                );
+                tracing::warn!("cleared outputs could not be moved to the trash: {error}");
             }
             _ => (),
         }
