@@ -1,5 +1,5 @@
--- The floors: what a chat costs at the very least. *plain* appends the text as it comes; *marked* also gives each
--- finished line its highlights once, and parses a closed code block once. Neither knows anything else.
+-- The floors: the least that any chat must do. *plain* appends the text as it arrives; *marked* also highlights each
+-- finished line once, and parses each closed code block once.
 local api = vim.api
 local ns = api.nvim_create_namespace('floor')
 local marked = vim.env.BENCH_SUBJECT == 'marked'

@@ -1,4 +1,4 @@
--- What the bench of reviews does inside Neovim: waits for proposals, and does the same without Caliban.
+-- The part of the review bench inside Neovim: waits for proposals, and makes the same edits without Caliban.
 
 ---@class bench.Review
 ---@field entered integer proposals in their buffers
@@ -28,7 +28,7 @@ local function time(fn)
   return (vim.uv.hrtime() - start) / 1e6
 end
 
---- The same edits made by hand in a file of its own: entering them, undoing that, writing.
+--- Makes the same edits by hand in another file: enters them, undoes that, writes.
 ---@param name string
 ---@param old string
 ---@param new string
