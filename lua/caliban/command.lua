@@ -274,7 +274,7 @@ local subcommands = {
   connect = {
     run = function(call)
       if #call.words > 1 then
-        return say('Name the provider alone. Caliban then asks for the key.')
+        return say('Name only the provider: Caliban then asks for the key.')
       end
       require('caliban.sessions.models').connect(call.words[1])
     end,

@@ -104,7 +104,7 @@ local function program(report)
   end
   local stderr = vim.trim(table.concat(report.stderr, '\n'))
   if stderr ~= '' then
-    health.warn('Its last messages:\n' .. stderr)
+    health.warn("The program's last messages:\n" .. stderr)
   end
 end
 
@@ -181,7 +181,9 @@ local function instructions()
       if vim.fn.filereadable(path) == 0 then
         health.warn(shown .. ' cannot be read.')
       elseif size > LIMIT then
-        health.warn(('%s has %d kB: the model gets the first 32.'):format(shown, size / 1024))
+        health.warn(
+          ('%s has %d kB: the model gets only the first 32 kB.'):format(shown, size / 1024)
+        )
       else
         health.ok(('%s, %d bytes'):format(shown, size))
       end

@@ -334,7 +334,7 @@ impl Agent {
             Slash::Permissions => permissions::list(of),
             Slash::Plan => of.take(Input::ChooseMode { mode: Mode::Plan }),
             Slash::Connect if rest.contains(char::is_whitespace) => {
-                let text = "Name the provider alone. Caliban then asks for the key.";
+                let text = "Name only the provider: Caliban then asks for the key.";
                 of.notice(Level::Warn, text.into());
             }
             Slash::Connect => of.wish(Wish::Connect { provider: word }),

@@ -38,7 +38,7 @@ fn the_files_of_instructions_are_listed() {
         .file("CLAUDE.md", "x".repeat(40_000));
     let report = report(&setup);
     says(&report, "config/caliban/AGENTS.md, 8 bytes");
-    says(&report, "project/CLAUDE.md has 39 kB: the model gets the first 32.");
+    says(&report, "project/CLAUDE.md has 39 kB: the model gets only the first 32 kB.");
 }
 
 #[test]

@@ -72,7 +72,7 @@ end
 local function ask_and_store(provider)
   local key = vim.trim(ask_secret(provider) or '')
   if key == '' then
-    return say('No key was given; nothing was changed.', vim.log.levels.INFO)
+    return say('No key was entered; nothing was changed.', vim.log.levels.INFO)
   end
   -- the providers' errors so far were about the former key
   for _, chat in ipairs(require('caliban.chat.chats').all) do

@@ -38,7 +38,9 @@ local function choice(it, whole, reason)
   elseif whole or not hunk then
     return { scope = 'file', buf = r.buf, reason = reason }
   elseif not stands(r, hunk) then
-    require('caliban.editor.notify').show('This hunk has changed since it was listed.')
+    require('caliban.editor.notify').show(
+      'This hunk has changed since it was listed. Read it again, then decide.'
+    )
     return nil
   end
   return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }
