@@ -4,8 +4,8 @@ local M = {}
 --- The ids of blocks that Lua makes: the queue, the end of the program, the list of changes, the countdown to a retry.
 M.QUEUE, M.ENDED, M.REVIEW, M.RETRY = -1, -2, -3, -4
 
---- Whether a block stays below a new one. Blocks that wait for the user stay below the conversation, a question at the
---- very end.
+--- Whether a block stays below a new one: the queue below all others, the countdown below the program's blocks, the
+--- list of changes below all but a question, a question below the list of changes.
 ---@param block caliban.Block
 ---@param new caliban.Block
 ---@return boolean

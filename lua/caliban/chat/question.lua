@@ -18,7 +18,7 @@ local WAITS = '  …'
 --- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
 local pressed, by_hand = 0, false ---@type number, boolean
 
---- The clock of questions.
+--- The time by the clock that `since` uses.
 ---@return number ms
 function M.now()
   return vim.uv.hrtime() / 1e6
@@ -34,7 +34,7 @@ local function any()
   return false
 end
 
---- The `seen` of new lines: those that equal the old ones at the start and at the end keep theirs.
+--- The `seen` of new lines: equal lines at the start and at the end keep that of the old ones.
 ---@param old? caliban.Question
 ---@param lines string[]
 ---@return (true|table<integer, true>)[]

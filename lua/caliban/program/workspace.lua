@@ -52,7 +52,7 @@ local function decoded(path)
   return answer
 end
 
---- A file's text, where a buffer has one that differs from the disk.
+--- The text of a file's buffer, if it has unsaved changes or pending hunks. With `decode`, the text of any file.
 ---@param message caliban.Read
 ---@return caliban.BufferText
 function M.read(message)
