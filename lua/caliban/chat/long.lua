@@ -49,7 +49,7 @@ function M.clear(buf, first, last)
   api.nvim_buf_clear_namespace(buf, ns, first, last)
 end
 
---- Whether a buffer line continues the line before.
+--- Whether a buffer line is a piece that continues the line before.
 ---@param buf integer
 ---@param row integer
 ---@return boolean

@@ -56,8 +56,8 @@ function M.shown(text)
   return (text:gsub('%c', '?'))
 end
 
---- The name under which `:edit` lists a file: relative if it is below the working directory. A relative name that begins
---- with `~` or with a URL's scheme would mean something else to Neovim: such a file keeps its absolute path.
+--- The name under which `:edit` lists a file: relative if it is below the working directory. A relative name that
+--- begins with `~` or with a URL's scheme would mean something else to Neovim: such a file keeps its absolute path.
 ---@param path string absolute
 ---@return string
 function M.listed(path)
@@ -85,8 +85,9 @@ function M.buffer(full, but)
   end
 end
 
---- Sets a window's 'winbar'. `format` is a 'statusline' value for `string.format`: `%%` stands for `%`, `%s` for the next
---- text. Texts are escaped, so that a `%` in them begins no item. Does not replace a winbar that somebody else has set.
+--- Sets a window's 'winbar'. `format` is a 'statusline' value for `string.format`: `%%` stands for `%`, `%s` for the
+--- next text. Texts are escaped, so that a `%` in them begins no item. Does not replace a winbar that somebody else has
+--- set.
 ---@param win integer 0 for the current one
 ---@param format string
 ---@param ... string

@@ -1,5 +1,5 @@
---- Suggests a known word for a misspelt setting or command, which Lua checks before the program runs. `src/nearest.rs` does
---- the same for a model's misspellings, but suggests less: a model acts on a suggestion.
+--- Suggests a known word for a misspelt setting or command, which Lua checks before the program runs. `src/nearest.rs`
+--- does the same for a model's misspellings, but suggests less: a model acts on a suggestion.
 local M = {}
 
 --- The Damerau-Levenshtein distance (optimal string alignment).

@@ -76,8 +76,8 @@ local function is_own()
   return source == '?' or source:find('^@vim/.*editor%.lua$') ~= nil
 end
 
---- Shows a message by the user's `vim.notify`, else by `echo`: Neovim's own `vim.notify` would show the hit-enter prompt for
---- a message that is wider than the screen.
+--- Shows a message by the user's `vim.notify`, else by `echo`: Neovim's own `vim.notify` would show the hit-enter
+--- prompt for a message that is wider than the screen.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)

@@ -1,5 +1,5 @@
---- A choice from a list that may be long. Neovim's own `vim.ui.select` prints all rows and pages after each screen, so it
---- gets only as many as fit. A plugin's picker can search, and gets all of them.
+--- A choice from a list that may be long. Neovim's own `vim.ui.select` prints all rows and pages after each screen, so
+--- it gets only as many as fit. A plugin's picker can search, and gets all of them.
 local M = {}
 
 --- The most rows of a long list to offer at first.

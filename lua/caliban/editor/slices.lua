@@ -1,17 +1,18 @@
 --- Does long work in slices, so that Neovim handles keys in between.
 local M = {}
 
---- The length of a slice in ns. The rest of a frame is for a key, its redraw and a single slow step: Lua grows its table of
---- strings at once, which takes 10 ms at 131,072 strings.
+--- The length of a slice in ns. The rest of a frame is for a key, its redraw and a single slow step: Lua grows its
+--- table of strings at once, which takes 10 ms at 131,072 strings.
 local SLICE = 3e6
---- The time in ns after which a slice ends before a long step, so that the step gets a slice of its own. Short work needs
---- no pause.
+--- The time in ns after which a slice ends before a long step, so that the step gets a slice of its own. Short work
+--- needs no pause.
 local FRESH = 1e6
 
 local running ---@type thread?
 local began = 0 ---@type number
 
---- Runs `fn` at once. If it takes longer than a slice, the first `rest` after that moves the remainder to a later slice.
+--- Runs `fn` at once. If it takes longer than a slice, the first `rest` after that moves the remainder to a later
+--- slice.
 ---@param fn fun()
 function M.run(fn)
   local work = coroutine.create(fn)

@@ -49,8 +49,9 @@ local function obstacle(path, found)
   end
 end
 
---- Why a file must not be loaded: it has a swap file. Looks before the load, because `bufload()` fires no SwapExists, shows
---- its error despite `silent!`, and loads the file anyway. Expands `~` and variables only in 'directory', the user's option.
+--- Why a file must not be loaded: it has a swap file. Looks before the load, because `bufload()` fires no SwapExists,
+--- shows its error despite `silent!`, and loads the file anyway. Expands `~` and variables only in 'directory', the
+--- user's option.
 ---@param path string with links resolved
 ---@return string?
 function M.of(path)

@@ -26,8 +26,8 @@ function M.first(text, width)
   return vim.fn.strcharpart(some, 0, count)
 end
 
---- Breaks a text into rows of at most so many cells: between words, and within a word only if it is wider than a row. All
---- rows but the first begin with `indent`.
+--- Breaks a text into rows of at most so many cells: between words, and within a word only if it is wider than a row.
+--- All rows but the first begin with `indent`.
 ---@param text string
 ---@param width integer
 ---@param indent string

@@ -324,7 +324,7 @@ end
 
 --- Loads the file's buffer and asks, unless the user is in the middle of a command.
 ---@param it caliban.Asked
----@return boolean # false: to be tried again later
+---@return boolean # false if the caller is to try again later
 local function open(it)
   local path = it.message.path --[[@as string]]
   local buf = file.find(path)

@@ -11,7 +11,7 @@ local state = require('caliban.review.state')
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
 
---- The most changes in all for which hunks are listed at first; the most hunks of a file that are ever listed; the
+--- The most changes for which the list shows hunks at first; the most hunks of a file that it ever shows; the
 --- width of a hunk's row in cells, which fits into the narrowest chat at the bottom of a screen.
 local FEW, MOST, WIDE = 30, 2000, 57
 --- The list's words for decisions.
@@ -192,7 +192,7 @@ end
 
 --- Whether a file's hunks are listed.
 ---@param it caliban.Listed
----@param changes integer pending in all files
+---@param changes integer the number of pending changes in all files
 ---@return boolean
 local function is_open(it, changes)
   if count_pending(it) == 0 then
