@@ -1,14 +1,14 @@
---- Builds the program with cargo and shows how far it is. lazy.nvim runs this file by itself when it installs or
+--- Builds the program with cargo and shows the progress. lazy.nvim runs this file by itself when it installs or
 --- updates the plugin; other plugin managers call `dofile(folder .. '/build.lua')`.
---- An error is one sentence: what is missing and what to do.
+--- An error says what is missing and what to do.
 
 local here = debug.getinfo(1, 'S').source:sub(2) ---@diagnostic disable-line: need-check-nil
 local root = vim.fs.dirname(vim.fn.fnamemodify(here, ':p'))
 
---- Lines of cargo's output that an error quotes.
+--- How many lines of cargo's output an error quotes.
 local QUOTED = 5
 
---- Whether a coroutine runs the build: lazy.nvim does so and shows what the build yields. A `dofile` cannot yield.
+--- Whether a coroutine runs the build: lazy.nvim does that and shows each yielded text. A plain `dofile` cannot yield.
 ---@return boolean
 local function yields()
   ---@diagnostic disable-next-line: undefined-field
@@ -26,7 +26,7 @@ local function show(text)
   end
 end
 
---- The crates that Cargo.lock names: cargo prints a line for each that it compiles.
+--- The number of crates in Cargo.lock: cargo prints a line for each that it compiles.
 ---@return integer
 local function crates()
   local count = 0
@@ -45,7 +45,7 @@ end
 
 local total, compiled = crates(), 0
 local lines = {} ---@type string[]
-local cut = '' -- the line that has not come whole
+local cut = '' -- the beginning of a line whose end has not arrived
 ---@param data? string
 local function read(_, data)
   local parts = vim.split(cut .. (data or ''), '\n', { plain = true })

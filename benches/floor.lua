@@ -1,4 +1,4 @@
--- The floors: the least that a chat has to do. *plain* appends the text as it arrives; *marked* also highlights each
+-- The floors: the least that any chat must do. *plain* appends the text as it arrives; *marked* also highlights each
 -- finished line once, and parses each closed code block once.
 local api = vim.api
 local ns = api.nvim_create_namespace('floor')

@@ -1,10 +1,10 @@
--- The configuration of the bench's Neovim: the subject and the probe only.
+-- The configuration of the bench: the subject and the probe.
 vim.o.termguicolors = true
 vim.o.swapfile = false
 
 local ffi = require('ffi')
 
--- The lateness of a 5 ms timer and the delay of `vim.schedule`, in ns. C arrays, so that the probe makes no garbage.
+-- Lateness of a 5 ms timer and delay of `vim.schedule`, in ns. C arrays: the probe must make no work for the collector.
 local ROOM, PERIOD = 100000, 5e6
 local late = ffi.new('double[?]', ROOM) ---@as table<integer, number>
 local delay = ffi.new('double[?]', ROOM) ---@as table<integer, number>

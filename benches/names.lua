@@ -1,4 +1,4 @@
--- The cost of checking a name in the editor: benches/reach.rs runs this; it prints a line for each function.
+-- Measures checks of names in the editor; run by benches/reach.rs, prints a line for each function.
 vim.opt.runtimepath:prepend(arg[1])
 vim.o.directory = vim.fn.tempname() .. '//'
 vim.fn.mkdir(vim.fn.fnamemodify(vim.o.directory, ':h'), 'p')

@@ -28,7 +28,7 @@ local function time(fn)
   return (vim.uv.hrtime() - start) / 1e6
 end
 
---- Makes the same edits by hand in another file: enters them, undoes them, writes the file.
+--- Makes the same edits by hand in another file: enters them, undoes that, writes.
 ---@param name string
 ---@param old string
 ---@param new string

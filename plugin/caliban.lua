@@ -1,4 +1,4 @@
--- What must exist before the first use: one command, the <Plug> maps, the highlight groups.
+-- Defines what must exist before the first use: the command, the <Plug> mappings, the highlight groups.
 if vim.g.loaded_caliban then
   return
 end
@@ -15,13 +15,13 @@ end, {
   nargs = '*',
   range = true,
   bang = true,
-  desc = 'The chat with Caliban, and all it can do',
+  desc = 'Open the chat with Caliban, or run a subcommand',
   complete = function(lead, line)
     return require('caliban.command').complete(lead, line)
   end,
 })
 
--- a session file names its buffers (`:file`) or edits them
+-- session files restore `caliban://` buffers by `:file` or `:edit`
 local revive = vim.api.nvim_create_augroup('caliban_revive', {})
 vim.api.nvim_create_autocmd({ 'BufReadCmd', 'BufFilePost' }, {
   group = revive,
@@ -47,7 +47,7 @@ vim.api.nvim_create_autocmd('SessionLoadPost', {
 
 ---@param mode string|string[]
 ---@param name string
----@param call string what to call of the public API
+---@param call string a call of a function of the public API
 ---@param desc string
 local function plug(mode, name, call, desc)
   local rhs = '<Cmd>lua require("caliban").' .. call .. '<CR>'
@@ -55,7 +55,7 @@ local function plug(mode, name, call, desc)
 end
 
 plug('n', 'open', 'open()', 'open or focus the chat')
-plug({ 'n', 'x' }, 'ask', 'prompt()', 'ask about this')
+plug({ 'n', 'x' }, 'ask', 'prompt()', 'write a message in a prompt')
 plug('n', 'send', 'send()', 'send the message')
 plug('n', 'steer', 'steer()', 'send into the running turn')
 plug('n', 'stop', 'stop()', 'stop the turn')
@@ -70,18 +70,18 @@ plug('n', 'comment', 'comment()', 'comment on the change under the cursor')
 plug('x', 'comment', 'comment(nil, { visual = true })', 'comment on the changes in the selection')
 plug('n', 'next', 'next()', 'next change')
 plug('n', 'prev', 'prev()', 'previous change')
-plug('n', 'approve', 'approve("once")', 'approve what is asked')
-plug('n', 'deny', 'deny()', 'decline what is asked')
+plug('n', 'approve', 'approve("once")', 'allow the call that asks for permission')
+plug('n', 'deny', 'deny()', 'deny the call that asks for permission')
 plug('n', 'mode', 'mode()', 'the next mode')
 plug('n', 'unchip', 'unchip()', 'remove the last piece of context')
 vim.keymap.set('n', '<Plug>(caliban-add)', function()
   vim.go.operatorfunc = "v:lua.require'caliban'._operator"
   return 'g@'
-end, { expr = true, desc = 'Caliban: add what a motion covers' })
+end, { expr = true, desc = 'Caliban: add the text of a motion' })
 local add = '<Cmd>lua require("caliban").add()<CR><Esc>'
 vim.keymap.set('x', '<Plug>(caliban-add)', add, { desc = 'Caliban: add the selection' })
 
--- what waits from before: one look, once the first screen stands
+-- after the first screen: opens the chat, or looks for conversations in which something waits
 local function resume()
   local config = package.loaded['caliban.config']
   local settings = config and config.get() or vim.g.caliban
@@ -98,7 +98,7 @@ end
 if vim.v.vim_did_enter == 1 then
   vim.schedule(resume)
 else
-  -- by a timer: what is scheduled comes before the screen is handed to the terminal
+  -- by a timer: a scheduled call would run before the terminal has the first screen
   vim.api.nvim_create_autocmd('UIEnter', {
     once = true,
     callback = function()

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Unpacks packages of Debian's unstable suite, with all that they need, into DIR/root; nothing of the system
-# changes and no root is needed. Usage: debian.sh DIR PACKAGE... Needs apt and dpkg-deb.
+# Unpacks packages of Debian's unstable suite and their dependencies into DIR/root. Changes nothing in the system and
+# runs without root. Usage: debian.sh DIR PACKAGE... Needs apt and dpkg-deb.
 set -euo pipefail
 dir=$1
 shift
 apt=$dir/apt
 if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
-  echo "apt-get and dpkg-deb are needed to lay out $*." >&2
+  echo "apt-get or dpkg-deb is missing: install them to unpack $*." >&2
   exit 1
 fi
 arch=$(dpkg --print-architecture)
-# The archive that this system itself uses.
+# The archive that this system uses.
 uri=$(apt-get indextargets --format '$(SITE) $(TARGET_OF) $(COMPONENT)' 2>/dev/null | sed -n 's/ deb main$//p' | grep '/debian/*$' | head -1 || true)
 for file in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do [ ! -f "$file" ] || key=$file; done
-[ -n "$uri" ] && [ -n "${key:-}" ] || { echo "No Debian archive is configured here to lay out $* from." >&2; exit 1; }
+[ -n "$uri" ] && [ -n "${key:-}" ] || { echo "No Debian archive is configured here: $* cannot be fetched." >&2; exit 1; }
 rm -rf "$dir"
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$dir/root"
 : >"$apt/status"

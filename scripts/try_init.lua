@@ -1,4 +1,4 @@
--- What `make try` starts Neovim with: the plugin from this checkout and nothing of the user's.
+-- The configuration of Neovim in `make try`: the plugin from this checkout, without the user's configuration.
 local root = vim.env.CALIBAN_ROOT
 vim.env.CALIBAN_ROOT = nil
 vim.opt.runtimepath:prepend(root)

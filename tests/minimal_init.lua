@@ -1,9 +1,8 @@
--- What the integration tests start Neovim with: this plugin, the test's own settings, nothing else.
+-- The configuration of the integration tests: this plugin and the test's own settings.
 vim.opt.runtimepath:prepend(vim.env.KIT_ROOT)
 vim.o.termguicolors = true
 
---- Gives each of Caliban's highlight groups a colour of its own in place of its link, so that the screen
---- names the group itself.
+--- Gives each of Caliban's highlight groups a colour of its own, so that a colour on the screen identifies the group.
 function _G.KitNameGroups()
   for i, name in ipairs(vim.fn.getcompletion('Caliban', 'highlight')) do
     vim.api.nvim_set_hl(0, name, { fg = i, bg = 0x100000 + i })

@@ -1,5 +1,5 @@
 ---@meta
---- The part of vim.uv that is used here, for Neovims that come without its definitions.
+--- The functions of vim.uv that this plugin uses, for Neovims without type definitions of vim.uv.
 
 ---@class uv
 ---@field hrtime fun(): integer ns

@@ -3,7 +3,7 @@ local M = {}
 
 ---@class caliban.Invocation
 ---@field rest string what follows the subcommand, as typed
----@field words string[] the same, split
+---@field words string[] `rest`, split at blanks
 ---@field bang boolean
 ---@field range? [integer, integer]
 ---@field visual boolean
@@ -71,7 +71,7 @@ local function models()
   return names
 end
 
---- How a model is asked, as it is written behind its name.
+--- The settings that can follow a model's name.
 ---@return string[]
 local function settings()
   local efforts = vim.tbl_map(function(effort)
@@ -80,7 +80,7 @@ local function settings()
   return vim.list_extend(efforts, { 'temperature=', 'max_output=' })
 end
 
---- The conversations of this project: those on disk, and those open here.
+--- The conversations of this project: those on disk and those that are open in this Neovim.
 ---@return string[]
 local function sessions()
   local names = require('caliban.program.project').sessions()
@@ -93,7 +93,7 @@ local function sessions()
   return names
 end
 
---- The names that complete a path.
+--- Completes a path. Hidden files come only after a `.`.
 ---@param lead string
 ---@return string[]
 local function paths(lead)
@@ -274,7 +274,7 @@ local subcommands = {
   connect = {
     run = function(call)
       if #call.words > 1 then
-        return say('Name the provider alone. Caliban then asks for the key.')
+        return say('Name only the provider: Caliban then asks for the key.')
       end
       require('caliban.sessions.models').connect(call.words[1])
     end,
@@ -348,7 +348,7 @@ function M.run(opts)
     words = vim.split(rest, '%s+', { trimempty = true }),
     bang = opts.bang or mark == '!',
     range = range,
-    -- a range of two is two addresses; which, only the marks tell
+    -- `opts.range` counts the addresses; whether they are '<,'> is decided by the marks
     visual = opts.range == 2,
     mods = opts.smods,
   }

@@ -1,5 +1,5 @@
---- The user's settings: `vim.g.caliban` or `setup{}`, checked key by key. What is wrong is reported with
---- its path and replaced by the default; nothing else is lost with it.
+--- The user's settings: `vim.g.caliban` or `setup{}`, checked key by key. A wrong value is reported with its path and
+--- replaced by the default; the other settings stay.
 local M = {}
 
 ---@class (exact) caliban.Config
@@ -11,7 +11,7 @@ local M = {}
 ---@field max_output? integer
 ---@field mode caliban.Mode
 ---@field resume boolean|'open'
----@field bin? string the program, where it is not built in the plugin's own folder
+---@field bin? string the program's executable, if it is not in the plugin's own `target/`
 ---@field debug boolean
 ---@field system? string
 ---@field system_file? string
@@ -23,7 +23,7 @@ local M = {}
 ---@field lsp caliban.LspConfig
 ---@field layout 'auto'|'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
 
---- How long language servers are waited for, in milliseconds.
+--- How long to wait for language servers, in milliseconds.
 ---@class (exact) caliban.LspConfig
 ---@field diagnostics_ms integer
 ---@field request_ms integer
@@ -45,7 +45,7 @@ local defaults = {
   layout = 'auto',
 }
 
----@alias caliban.Check fun(value: any): string? what was expected, where it is not that
+---@alias caliban.Check fun(value: any): string? the expected value in words, if the value is wrong
 
 ---@param name string
 ---@return caliban.Check
@@ -79,7 +79,7 @@ local function strings(value)
   return not ok and 'a list of strings' or nil
 end
 
---- Names of variables of the environment.
+--- A list of names of environment variables.
 ---@param value any
 ---@return string?
 local function variables(value)
@@ -98,7 +98,7 @@ local function tokens(value)
   return not ok and 'a number of tokens' or nil
 end
 
---- A time.
+--- A time in milliseconds.
 ---@param value any
 ---@return string?
 local function milliseconds(value)
@@ -106,6 +106,7 @@ local function milliseconds(value)
   return not ok and 'a number of milliseconds' or nil
 end
 
+--- A number from 0 to `most`.
 ---@param most? number
 ---@return caliban.Check
 local function number(most)
@@ -116,7 +117,7 @@ local function number(most)
   end
 end
 
---- How much the agent does before the user has decided, as the user goes through the modes.
+--- The modes, in the order in which the user goes through them.
 ---@type caliban.Mode[]
 M.modes = { 'plan', 'ask', 'auto-edit' }
 M.efforts = { 'off', 'low', 'medium', 'high', 'max' }
@@ -140,7 +141,7 @@ local model = {
   edits = one_of({ 'replace', 'patch', 'whole' }),
 }
 
---- Headers that are not the user's to set, and why.
+--- The headers that the user cannot set, by lower-case name, with the reason.
 ---@type table<string, string?>
 local taken = {}
 for why, names in pairs({
@@ -224,11 +225,12 @@ local function keys(t)
   return list
 end
 
+--- Checks a table of settings and adds the problems to `problems`.
 ---@param path string
 ---@param given table
 ---@param checks table<string, caliban.Check>
 ---@param problems string[]
----@return table # what passed
+---@return table # the settings that passed
 local function sift(path, given, checks, problems)
   local good, names = {}, keys(checks)
   for _, key in ipairs(keys(given)) do
@@ -248,7 +250,7 @@ local function sift(path, given, checks, problems)
   return good
 end
 
---- A table that is taken whole or not at all; `needed` must be in it.
+--- Checks a table that is used only if all of it passes and all `needed` keys are in it.
 ---@param path string
 ---@param given any
 ---@param checks table<string, caliban.Check>
@@ -267,7 +269,7 @@ local function whole(path, given, checks, needed, problems)
       table.insert(problems, ('caliban: %s.%s: it is missing'):format(path, key))
     end
   end
-  -- an empty table would cross as a list
+  -- msgpack would encode an empty table as a list
   return #problems == before and (next(good) and good or vim.empty_dict()) or nil
 end
 
@@ -287,7 +289,7 @@ local function sift_headers(path, given, problems)
       table.insert(problems, ('caliban: %s: %s'):format(where, wrong))
     end
   end
-  -- an empty table would cross as a list
+  -- msgpack would encode an empty table as a list
   return #problems == before and next(given) and given or nil
 end
 
@@ -345,7 +347,7 @@ local function one_system(good, problems)
   end
 end
 
---- The settings in force for what the user gave, and what is wrong with it.
+--- Checks the user's settings and fills in the defaults.
 ---@param given any
 ---@return caliban.Config, string[] problems
 function M.check(given)
@@ -371,7 +373,7 @@ local current
 local from_setup = false
 local problems = {} ---@type string[]
 
---- Takes the settings, reporting what is wrong with them.
+--- Checks and sets the settings; shows the problems.
 ---@param given? table
 function M.set(given)
   from_setup = true
@@ -390,18 +392,19 @@ function M.get()
   return current ---@as caliban.Config
 end
 
---- What is wrong with the settings in force.
+--- The problems in the user's settings.
 ---@return string[]
 function M.problems()
   M.get()
   return problems
 end
 
---- `vim.g.caliban` is to be read again.
+--- Forgets settings that came from `vim.g.caliban`, which is then read again.
 function M.forget()
   current = from_setup and current or nil
 end
 
+--- The settings that the program gets.
 ---@return caliban.WireConfig
 function M.wire()
   local c = M.get()

@@ -1,14 +1,14 @@
---- `:checkhealth caliban`: what is there, what is missing, and what to do about it.
+--- `:checkhealth caliban`: reports what works, what is missing, and what to do about it.
 local M = {}
 
 local names = require('caliban.editor.name')
 
 local health = vim.health
 
---- How long the program may take to say its version, in milliseconds.
+--- How long to wait for the program's version, in milliseconds.
 local PATIENCE = 3000
 
---- Where the program looks for keys, in its order (the table in src/provider/endpoint.rs).
+--- The providers and the environment variables of their keys, in the program's order (src/provider/endpoint.rs).
 local keys = {
   { 'anthropic', 'ANTHROPIC_API_KEY' },
   { 'openai', 'OPENAI_API_KEY' },
@@ -28,7 +28,7 @@ local keys = {
   { 'azure', 'AZURE_OPENAI_API_KEY' },
 }
 
---- The providers that want a key, the user's own among them.
+--- The providers that need a key, and those of the user's settings.
 ---@return string[]
 function M.keyed()
   local names = vim.tbl_map(function(pair)
@@ -82,23 +82,29 @@ local function program(report)
   local own = require('caliban.version')
   local version, why = version_of(report.path)
   if not version then
-    health.error(('It does not report its version: %s.'):format(why), 'Build it again.')
+    health.error(
+      ('The program does not report its version: %s.'):format(why),
+      "Run: cargo build --release in the plugin's folder"
+    )
   elseif version ~= own then
-    local say = 'It is version %s, the plugin is %s.'
-    health.error(say:format(version, own), 'Build it again, then :Caliban restart')
+    local say = 'The program is version %s, the plugin %s.'
+    health.error(
+      say:format(version, own),
+      "Run: cargo build --release in the plugin's folder, then :Caliban restart"
+    )
   else
-    health.ok(('version %s, as the plugin'):format(version))
+    health.ok(('version %s, the same as the plugin'):format(version))
   end
   if report.ended then
     health.warn(report.ended)
   elseif report.welcome then
     health.ok('running')
   else
-    health.info(report.running and 'starting' or 'not running: it starts with the first :Caliban')
+    health.info(report.running and 'starting' or 'not running: the first :Caliban starts it')
   end
   local stderr = vim.trim(table.concat(report.stderr, '\n'))
   if stderr ~= '' then
-    health.warn('Its last messages:\n' .. stderr)
+    health.warn("The program's last messages:\n" .. stderr)
   end
 end
 
@@ -121,8 +127,8 @@ local function settings()
   end
 end
 
---- Reports the variables that are withheld from commands: their names, never their values.
----@param path string? the program
+--- Reports the names of the environment variables that commands do not get, never their values.
+---@param path string? the program's executable
 local function withheld(path)
   local passed = require('caliban.config').get().pass_env
   local command = vim.list_extend({ path or '', 'withheld' }, passed)
@@ -141,10 +147,10 @@ local function withheld(path)
   end
 end
 
---- Bytes that the model gets of one file of instructions (src/context/instructions.rs).
-local TAKEN = 32 * 1024
+--- The most bytes of an instruction file that the model gets (src/context/instructions.rs).
+local LIMIT = 32 * 1024
 
---- The files of instructions that a new conversation begins with.
+--- Reports the instruction files of a new conversation.
 local function instructions()
   health.start('Instructions')
   if not require('caliban.config').get().instructions then
@@ -174,8 +180,10 @@ local function instructions()
       local shown = names.tilde(path)
       if vim.fn.filereadable(path) == 0 then
         health.warn(shown .. ' cannot be read.')
-      elseif size > TAKEN then
-        health.warn(('%s has %d kB: the model gets the first 32.'):format(shown, size / 1024))
+      elseif size > LIMIT then
+        health.warn(
+          ('%s has %d kB: the model gets only the first 32 kB.'):format(shown, size / 1024)
+        )
       else
         health.ok(('%s, %d bytes'):format(shown, size))
       end
@@ -187,7 +195,7 @@ local function instructions()
 end
 
 ---@param provider string
----@param key? string as it stands in the settings
+---@param key? string as written in the settings
 local function own_key(provider, key)
   local variable = key and key:match('^env:%s*(.-)%s*$')
   if not key or key == '' or key == 'none' then
@@ -199,11 +207,11 @@ local function own_key(provider, key)
   elseif key:find('^cmd:') then
     health.ok(provider .. ': key from a command, run when it is needed')
   else
-    health.error(provider .. ': its key must be written as `env:NAME` or `cmd:COMMAND`')
+    health.error(provider .. ': write its key as `env:NAME` or `cmd:COMMAND`')
   end
 end
 
---- The keys given by `/connect`: where each is.
+--- The keys that were given by `/connect`: by provider, where the key is stored.
 ---@return table<string, string>
 local function stored_keys()
   local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')
@@ -253,7 +261,7 @@ local function model()
   end
 end
 
---- How often the models' edits fitted at once.
+--- Reports how many of each model's edits matched at the first try.
 local function edits()
   local data = require('caliban.program.project').folder('XDG_DATA_HOME', '.local/share')
   local ok, models = pcall(function()
@@ -263,7 +271,7 @@ local function edits()
   if not ok or type(models) ~= 'table' or not next(models) then
     return
   end
-  health.start('Edits that fitted at once')
+  health.start('Edits that matched at the first try')
   for name, formats in vim.spairs(models) do
     for format, count in vim.spairs(formats) do
       local fitted = tonumber(count.fitted) or 0
@@ -287,13 +295,13 @@ local function sessions()
     health.ok(shown .. (there == folder and '' or ' (made when needed)'))
   else
     health.error(
-      ('%s cannot be written: conversations stay in memory only.'):format(shown),
+      ('%s cannot be written: conversations are not saved.'):format(shown),
       ('Make %s writable.'):format(there)
     )
   end
 end
 
-local function around()
+local function other_programs()
   health.start('Other programs')
   if vim.fn.executable('bash') == 1 then
     health.ok('bash: runs commands')
@@ -303,7 +311,7 @@ local function around()
   if vim.fn.executable('git') == 1 then
     health.ok('git')
   else
-    health.info('No git: Caliban works without it, but the model may need it.')
+    health.info('No git: Caliban works without git, but the model may need it.')
   end
   local usable, seen = {}, {}
   for _, path in ipairs(vim.api.nvim_get_runtime_file('parser/*.*', true)) do
@@ -335,7 +343,7 @@ function M.check()
   model()
   edits()
   sessions()
-  around()
+  other_programs()
 end
 
 return M

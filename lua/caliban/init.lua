@@ -1,7 +1,7 @@
---- The public API. Everything here may be called before the program runs, and returns at once.
+--- The public API. Every function may be called before the program runs, and returns at once.
 local M = {}
 
---- Takes the settings (`vim.g.caliban` is the other way to give them).
+--- Sets the configuration; `vim.g.caliban` does the same.
 ---@param opts? table
 function M.setup(opts)
   require('caliban.config').set(opts)
@@ -12,10 +12,12 @@ function M.open()
   require('caliban.chat').show(true)
 end
 
+--- Closes the chat's windows in this tab.
 function M.close()
   require('caliban.chat.windows').close()
 end
 
+--- Opens the chat, or closes it if this tab shows one.
 function M.toggle()
   if require('caliban.chat.layout').visible() then
     M.close()
@@ -24,14 +26,14 @@ function M.toggle()
   end
 end
 
---- Sends a message at once; shows the chat and leaves the focus where it is.
+--- Sends a message and shows the chat. The focus stays.
 ---@param text string
 ---@param opts? caliban.AskOpts
 function M.ask(text, opts)
   require('caliban.context.ask').ask(text, opts)
 end
 
---- Asks for a message with `vim.ui.input` and sends it, with the selection in visual mode.
+--- Prompts for a message with `vim.ui.input` and sends it. In visual mode the selection goes with it.
 function M.prompt()
   require('caliban.context.ask').prompt()
 end
@@ -47,7 +49,7 @@ function M._operator(kind)
   require('caliban.context.ask').add(require('caliban.context.excerpt').motion(kind), false)
 end
 
---- Sends what stands in the composer.
+--- Sends the composer's text.
 function M.send()
   local chat = require('caliban.chat').get()
   if chat then
@@ -55,8 +57,8 @@ function M.send()
   end
 end
 
---- Sends into the running turn: a text, else what stands in the composer.
----@param text? string
+--- Sends a message into the running turn.
+---@param text? string default: the composer's text
 function M.steer(text)
   if text then
     return M.ask(text, { steer = true, context = {} })
@@ -67,6 +69,7 @@ function M.steer(text)
   end
 end
 
+--- Stops the running turn.
 function M.stop()
   require('caliban.chat.chats').stop()
 end
@@ -80,10 +83,10 @@ function M.unchip()
 end
 
 ---@class caliban.ReviewOpts: caliban.Choice
----@field visual? boolean the range is the selection
+---@field visual? boolean use the selection as the range
 
 ---@param opts? caliban.ReviewOpts
----@return caliban.Choice? absent: it means nothing, and the user was told
+---@return caliban.Choice? # absent if there is nothing to decide on: then the user was told
 local function chosen(opts)
   opts = vim.deepcopy(opts or {})
   if opts.visual then
@@ -93,7 +96,8 @@ local function chosen(opts)
   return require('caliban.chat.changes.keys').resolve(opts)
 end
 
----@param opts? caliban.ReviewOpts
+--- Accepts proposed changes.
+---@param opts? caliban.ReviewOpts default: the hunk under the cursor
 function M.accept(opts)
   local choice = chosen(opts)
   if choice then
@@ -101,7 +105,8 @@ function M.accept(opts)
   end
 end
 
----@param opts? caliban.ReviewOpts
+--- Rejects proposed changes.
+---@param opts? caliban.ReviewOpts default: the hunk under the cursor
 function M.reject(opts)
   local choice = chosen(opts)
   if choice then
@@ -109,8 +114,8 @@ function M.reject(opts)
   end
 end
 
---- Tells the model something about a hunk, which stays pending. Without a text it is asked for.
----@param text? string
+--- Sends the model a comment on a hunk, which stays pending.
+---@param text? string default: prompts for it
 ---@param opts? caliban.ReviewOpts
 function M.comment(text, opts)
   local choice = chosen(opts)
@@ -119,39 +124,42 @@ function M.comment(text, opts)
   end
 end
 
+--- Goes to the next pending hunk.
 function M.next()
   require('caliban.review').next()
 end
 
+--- Goes to the previous pending hunk.
 function M.prev()
   require('caliban.review').prev()
 end
 
---- The pending hunks of a buffer, or of all.
+--- The pending hunks of a buffer, or of all buffers.
 ---@param buf? integer
 ---@return table[]
 function M.pending(buf)
   return require('caliban.review').pending(buf)
 end
 
---- Approves what is asked.
+--- Answers yes to the question that waits for permission.
 ---@param scope? 'once'|'session'
 function M.approve(scope)
   require('caliban.chat.consent').rule(scope or 'once')
 end
 
---- Declines what is asked.
----@param reason? string told to the model
+--- Answers no to the question that waits for permission.
+---@param reason? string goes to the model
 function M.deny(reason)
   require('caliban.chat.consent').rule('deny', reason)
 end
 
---- How much is done before you have decided: the mode of this name, else the one after the present one.
----@param name? caliban.Mode
+--- Sets the mode: how much the agent does without asking.
+---@param name? caliban.Mode default: the mode after the current one
 function M.mode(name)
   require('caliban.sessions.mode').set(name)
 end
 
+--- The state of the current chat.
 ---@return caliban.State
 function M.state()
   return require('caliban.status').state()

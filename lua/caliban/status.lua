@@ -1,11 +1,11 @@
---- What is going on, for statuslines and scripts.
+--- The state of the current chat, for statuslines and scripts.
 local M = {}
 
 local api = vim.api
 
---- The chat in use; asking begins none.
+--- The current chat. Does not load the chats' module, and so starts no chat.
 ---@return caliban.Chat?
-local function in_use()
+local function current()
   local chats = package.loaded['caliban.chat.chats']
   return chats and chats.current
 end
@@ -19,10 +19,10 @@ end
 ---@field queue caliban.QueuedMessage[]
 ---@field waiting_for? 'permission'|'question'|'review'
 
---- The state of the chat in use.
+--- The state of the current chat.
 ---@return caliban.State
 function M.state()
-  local chat = in_use()
+  local chat = current()
   local status = chat and chat.status
   if not status then
     local usage = { input = 0, output = 0, cached = 0, context = 0, window = 0 }
@@ -46,11 +46,12 @@ function M.state()
   }
 end
 
---- For a statusline: empty before the first chat. With a width, the figures too, as far as it has room for them.
+--- The state in words for a statusline; empty before the first chat. With a width, the figures follow as far as they
+--- fit.
 ---@param width? integer
 ---@return string
 function M.status(width)
-  local chat = in_use()
+  local chat = current()
   if not (chat and chat.status) then
     return ''
   end
@@ -63,10 +64,10 @@ function M.status(width)
   return right == '' and left or left .. '  ' .. right
 end
 
---- Calls `fn` with an event's data. Returns what `nvim_del_autocmd` takes.
----@param event string with or without `Caliban` before it
+--- Calls `fn` with the data of each event of a kind.
+---@param event string with or without the prefix `Caliban`
 ---@param fn fun(data: table)
----@return integer
+---@return integer # for `nvim_del_autocmd`
 function M.on(event, fn)
   return api.nvim_create_autocmd('User', {
     pattern = event:find('^Caliban') and event or 'Caliban' .. event,

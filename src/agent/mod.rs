@@ -342,7 +342,7 @@ impl Agent {
             Slash::Permissions => permissions::list(conversation),
             Slash::Plan => conversation.take(Input::ChooseMode { mode: Mode::Plan }),
             Slash::Connect if rest.contains(char::is_whitespace) => {
-                let text = "Name the provider alone. Caliban then asks for the key.";
+                let text = "Name only the provider: Caliban then asks for the key.";
                 conversation.notice(Level::Warn, text.into());
             }
             Slash::Connect => conversation.wish(Wish::Connect { provider: word }),

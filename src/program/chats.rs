@@ -124,7 +124,7 @@ impl Program {
             return self.bad_name(name);
         }
         let Some(of) = self.sessions.name(session) else {
-            let text = "The conversation was closed before a copy of it was kept.".to_owned();
+            let text = "The conversation was closed before a copy of it was saved.".to_owned();
             return self.notice(Level::Warn, text);
         };
         let (read_only, taken) = (self.sessions.read_only(session), self.sessions.taken());

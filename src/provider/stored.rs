@@ -124,7 +124,7 @@ async fn ask(command: &[String], input: &str) -> Result<String, String> {
     };
     let output = timeout(PATIENCE, answer)
         .await
-        .map_err(|_| format!("did not come within {} s", PATIENCE.as_secs()))?
+        .map_err(|_| format!("could not be read within {} s", PATIENCE.as_secs()))?
         .map_err(|error| format!("cannot be read: {}", cause(&error)))?;
     if !output.status.success() {
         return Err("is not in the keyring, or the keyring is locked".to_owned());

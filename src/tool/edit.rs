@@ -7,11 +7,10 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Replaces text in existing files. Each `old` must be the file's own text, exactly, \
-    blanks and indentation included, and stand there once (or set `everywhere`); take enough \
-    lines to be unique. Several edits apply in order, each to the result of the one before, all \
-    or none, also over several files. The user reviews every hunk; the answer tells what they \
-    kept.";
+const PURPOSE: &str = "Replaces text in existing files. Each `old` must match the file's text exactly, including \
+    blanks and indentation, and occur once (or set `everywhere`): include enough lines to make it unique. Several \
+    edits, also in several files, apply in order, each to the result of the one before, and all of them or none. The \
+    user reviews every hunk; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

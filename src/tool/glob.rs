@@ -15,7 +15,7 @@ use std::time::SystemTime;
 const CAP: usize = 200;
 
 const PURPOSE: &str = "Finds files by a pattern such as src/**/*.rs or *.{ts,tsx}. A pattern without / matches \
-    names in all folders. The newest come first, at most 200; ignored files and .git are left out.";
+    names in all folders. Returns at most 200 files, the newest first; skips ignored files and .git.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const PURPOSE: &str = "Searches file contents by a regular expression (Rust syntax, within single lines), as \
-    they stand in the editor. Gives path:line: text, at most 100 matches; binary and ignored \
-    files and .git are left out.";
+const PURPOSE: &str = "Searches file contents, as they are in the editor, by a regular expression (Rust syntax; a \
+    match lies within one line). Returns `path:line: text`, at most 100 matches; skips binary and ignored files and \
+    .git.";
 
 pub(super) fn tool() -> Tool {
     Tool {

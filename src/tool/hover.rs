@@ -21,8 +21,13 @@ pub(super) fn tool() -> Tool {
 fn run(desk: &Desk, _call: CallId, args: Value) -> BoxFuture<'_, Result<Done, String>> {
     async move {
         let question = lsp::question(desk, Aspect::Hover, &args)?;
-        lsp::ask(desk, question, ["answer", "answers"], "The language server has nothing on it.")
-            .await
+        lsp::ask(
+            desk,
+            question,
+            ["answer", "answers"],
+            "The language server knows nothing about it.",
+        )
+        .await
     }
     .boxed()
 }

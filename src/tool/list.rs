@@ -11,8 +11,8 @@ use std::sync::Arc;
 /// The most entries that are listed.
 const CAP: usize = 500;
 
-const PURPOSE: &str = "Lists one folder: folders end in /, files have their size. Ignored files and .git are \
-    left out; at most 500 entries. Use glob to find files by name.";
+const PURPOSE: &str = "Lists one folder: folders end in /, files have their size. Returns at most 500 entries; skips \
+    ignored files and .git. Use glob to find files by name.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -13,7 +13,7 @@ const PURPOSE: &str = "Changes, creates, deletes and moves files by a patch. It 
     `@@ ` and a line of the file (a class, a function) above the change. Each of its other lines begins with a blank \
     (a line to keep, about three before and after the change), `-` (a line to remove) or `+` (a line to add). Paths \
     are relative. Each chunk must fit at exactly one place. All changes apply, or none. The user reviews every hunk; \
-    the answer tells what they kept.";
+    the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

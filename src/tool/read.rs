@@ -15,9 +15,9 @@ const LINES: usize = 2_000;
 const BYTES: usize = 50_000;
 const WIDE: usize = 2_000;
 
-const PURPOSE: &str = "Reads a text file as it stands in the editor. Each line comes as its number, a tab and \
-    its text; number and tab are not part of the file. At most 2,000 lines or 50 kB at once: use \
-    `offset` and `limit` for other parts.";
+const PURPOSE: &str = "Reads a text file as it is in the editor. Returns each line as its number, a tab and its text; \
+    number and tab are not part of the file. Returns at most 2,000 lines or 50 kB: use `offset` and `limit` for other \
+    parts.";
 
 pub(super) fn tool() -> Tool {
     Tool {

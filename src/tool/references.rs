@@ -7,8 +7,8 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-const PURPOSE: &str = "Finds all uses of a symbol and its definition, using the user's language server. Unlike grep \
-    it tells different symbols of the same name apart.";
+const PURPOSE: &str = "Finds all uses of a symbol and its definition, using the user's language server. Unlike \
+    grep, it distinguishes symbols of the same name.";
 
 pub(super) fn tool() -> Tool {
     Tool {

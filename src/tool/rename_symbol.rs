@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 const PURPOSE: &str = "Renames a symbol wherever it is used, using the user's language server. Give a place where it \
-    appears. The user reviews every hunk; the answer tells what they kept.";
+    appears. The user reviews every hunk; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -31,7 +31,7 @@ const LINGER: Duration = Duration::from_millis(500);
 /// How often new output is sent to the chat.
 const TICK: Duration = Duration::from_millis(50);
 
-const PURPOSE: &str = "Runs a command with bash in the project's root and gives its output, stdout and stderr \
+const PURPOSE: &str = "Runs a command with bash in the project's root and returns its output, stdout and stderr \
     together. The user is asked first. The command has no input and no terminal. Each call starts a new shell; every \
     process that it starts, also in the background, ends with the call. Prefer read, list, glob, grep and edit to \
     cat, ls, find, grep and sed.";

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 const PURPOSE: &str = "Creates a file, or replaces the whole text of one you have read. Where there is an \
-    `edit` tool, prefer it for changes to an existing file. The user reviews it; the answer tells what they kept.";
+    `edit` tool, prefer it for changes to an existing file. The user reviews it; the result says what they kept.";
 
 pub(super) fn tool() -> Tool {
     Tool {

@@ -160,7 +160,7 @@ fn a_screen_too_small_for_the_chat_gets_one_sentence() {
     let scene = Scene::start(|it| it.size(60, 6));
     scene.nvim.keys(":Caliban<CR>");
     assert!(!scene.nvim.is_blocked(), "{}", scene.nvim.screen());
-    expect!["There is no room for the chat here."].assert_eq(&scene.said());
+    expect!["There is no room for the chat here. Close a window first."].assert_eq(&scene.said());
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn the_key_help_shows_every_key_and_breaks_no_word() {
         nvim.keys(":Caliban<CR>");
         nvim.wait_screen("Project");
         nvim.keys("g?");
-        nvim.wait_screen("later prompts");
+        nvim.wait_screen("later messages");
         let screen = nvim.screen();
         let words = "queue; while a review waits: end the wait)";
         let rows: Vec<&str> = screen.lines().filter_map(|it| it.rsplit('│').nth(1)).collect();

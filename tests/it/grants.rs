@@ -103,7 +103,7 @@ fn permissions_are_listed_and_a_revoked_one_is_asked_for_again() {
     call(&scene, "shell", command.clone(), SESSION);
     call(&scene, "shell", json!({ "command": "echo once" }), ONCE);
     scene.nvim.lua("require('caliban').ask('/permissions')", &[]);
-    scene.nvim.wait_screen("Allowed for this session. Choose one to take it back:");
+    scene.nvim.wait_screen("Allowed for this session. Choose one to revoke it:");
     scene.nvim.wait_screen(&format!("1: read may look at {}", file.display()));
     scene.nvim.wait_screen("2: run echo a[U+202E]b > out[U+000A]echo two");
     assert!(!scene.nvim.screen().contains("3: "), "{}", scene.nvim.screen());

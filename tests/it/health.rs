@@ -22,7 +22,7 @@ fn says(report: &str, words: &str) {
 #[test]
 fn a_working_setup_has_no_errors_or_warnings() {
     let report = report(&Setup::new().headless().env("ANTHROPIC_API_KEY", "key-of-the-test"));
-    says(&report, &format!("OK version {}, as the plugin", env!("CARGO_PKG_VERSION")));
+    says(&report, &format!("OK version {}, the same as the plugin", env!("CARGO_PKG_VERSION")));
     says(&report, "OK no problems");
     says(&report, "OK anthropic: key from ANTHROPIC_API_KEY");
     says(&report, "caliban/sessions (made when needed)");
@@ -38,7 +38,7 @@ fn the_files_of_instructions_are_listed() {
         .file("CLAUDE.md", "x".repeat(40_000));
     let report = report(&setup);
     says(&report, "config/caliban/AGENTS.md, 8 bytes");
-    says(&report, "project/CLAUDE.md has 39 kB: the model gets the first 32.");
+    says(&report, "project/CLAUDE.md has 39 kB: the model gets only the first 32 kB.");
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn each_problem_of_the_settings_is_named() {
     says(&report, "not/there cannot be read");
     says(&report, "OK for new sessions: mine/m, from the settings");
     says(&report, "WARNING mine: NOT_SET is not set");
-    says(&report, "ERROR other: its key must be written as");
+    says(&report, "ERROR other: write its key as");
     assert!(!report.contains("sk-secret"), "{report}");
 }
 
@@ -60,5 +60,5 @@ fn a_missing_or_foreign_program_is_an_error() {
     let missing = report(&Setup::new().headless().config("{ bin = '/nowhere/caliban' }"));
     says(&missing, "ERROR caliban: config.bin: /nowhere/caliban is not a program");
     let other = report(&Setup::new().headless().config("{ bin = '/bin/true' }"));
-    says(&other, "ERROR It does not report its version");
+    says(&other, "ERROR The program does not report its version");
 }

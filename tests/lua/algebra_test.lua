@@ -39,7 +39,7 @@ function T.diff()
   end
 end
 
---- Each hunk's lines are the buffer's, and no two touch.
+--- Checks that each hunk's lines are in the buffer and that no two hunks touch.
 local function stands(buffer, hunks)
   local row = -1
   for _, h in ipairs(hunks) do
@@ -135,8 +135,8 @@ function T.disk_merge()
   eq('a b X d 0', merge('a b c d', 'a b X d', 'a b X d'))
 end
 
---- Laws on random texts and scripts: the base is what a plain model of the user's own edits says, typed lines
---- outside hunks survive reject-all, accept-all gives the buffer.
+--- Properties of random texts and scripts: the base equals a plain model of the user's own edits, typed lines outside
+--- of hunks survive reject-all, accept-all gives the buffer.
 function T.laws()
   math.randomseed(11)
   local function rnd(n, char)

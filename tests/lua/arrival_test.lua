@@ -1,4 +1,4 @@
---- When a proposal may enter: a Neovim of its own, with keys as a user types them.
+--- When a proposal may enter a buffer: in a Neovim of its own, with keys as a user types them.
 local T = {}
 
 local root = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
@@ -60,7 +60,7 @@ function Child:mode()
   return vim.rpcrequest(self.chan, 'nvim_get_mode')
 end
 
---- Types keys; they have been read when this returns.
+--- Types keys and waits until Neovim has read them.
 function Child:keys(keys)
   vim.rpcrequest(self.chan, 'nvim_input', keys)
   self:mode()
@@ -74,7 +74,7 @@ function Child:wait(code, what)
   eq(true, ok, ('%s: %s never came'):format(what, code))
 end
 
---- A few rounds of the other's loop: what could have entered has.
+--- Runs the other Neovim's event loop a few times: a proposal that may enter has entered then.
 function Child:rounds()
   for _ = 1, 5 do
     self:lua('Rounds = Rounds or 0; vim.schedule(function() Rounds = Rounds + 1 end)')
@@ -136,7 +136,7 @@ function T.waits_while_the_user_is_in_the_middle_of_something()
   end
 end
 
-function T.another_buffer_does_not_hold_it_up()
+function T.typing_in_another_buffer_does_not_delay_an_edit()
   local child = start()
   child:keys(':new<CR>ityping')
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
@@ -145,8 +145,8 @@ function T.another_buffer_does_not_hold_it_up()
   child:stop()
 end
 
---- SafeState comes round after each try: waiting must not spin.
-function T.waiting_is_idle()
+--- Each try fires SafeState again: waiting must not spin.
+function T.waiting_for_calm_does_not_spin()
   local child = start()
   child:keys('i')
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
@@ -197,7 +197,7 @@ function T.lines_above_the_first_one_show_and_scroll_away()
   child:stop()
 end
 
-function T.refused_writes_keep_the_editor()
+function T.a_refused_wqa_does_not_end_neovim()
   local child = start()
   child:lua(('Propose(%s, %s)'):format(BEFORE, AFTER))
   child:wait("Text() == 'a X c d'", 'entry')

@@ -1,4 +1,4 @@
---- What the tests of reviews share: a project folder, the program's messages, proposals.
+--- Shared by the tests of reviews: a project folder, the program's messages, proposals.
 local M = {}
 
 local api = vim.api
@@ -18,14 +18,14 @@ vim.notify = function(text)
   said[#said + 1] = text
 end
 
--- work is cut into slices by the clock: that is tested in a Neovim of its own too
+-- slices depend on the clock: tested in a Neovim of its own
 M.rest = require('caliban.editor.slices').rest
 require('caliban.editor.slices').rest = function() end
 
--- the keys under review do what the public maps do
+-- the review keys run the public <Plug> mappings
 vim.cmd.runtime('plugin/caliban.lua')
 local review = require('caliban.review')
--- no main loop runs here; calm itself is tested in a Neovim of its own
+-- no main loop runs here; calm is tested in a Neovim of its own
 require('caliban.review.arrival').calm = function()
   return M.calm
 end
@@ -69,7 +69,7 @@ function M.said()
   return out
 end
 
---- Closes everything and makes an empty folder the current one.
+--- Closes all buffers and changes to a new, empty folder.
 function M.fresh()
   M.calm = true
   vim.cmd('silent! %bwipeout!')
@@ -108,7 +108,7 @@ end
 
 local id = 0
 
---- A proposal of the text `after` made from `before` ('' lines: words).
+--- A proposal that changes the lines `before` into `after`.
 ---@param path string
 ---@param before string[]
 ---@param after string[]

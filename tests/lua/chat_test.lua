@@ -1,4 +1,4 @@
---- The chat in a real Neovim; only the program is a stub: what is sent to it lands in `sent`.
+--- The chat in a real Neovim with a stub for the program: messages to it go to `sent`.
 local api, fn = vim.api, vim.fn
 vim.o.columns, vim.o.lines = 200, 50
 
@@ -47,7 +47,7 @@ end
 ---@param keys string
 local function type_keys(keys)
   api.nvim_feedkeys(vim.keycode(keys), 'xt', false)
-  -- what a key has scheduled
+  -- runs the callbacks that a key has scheduled
   vim.wait(60000, function()
     return true
   end)
@@ -186,7 +186,7 @@ local function marks(row)
   return list
 end
 
---- Waits until a row of code is drawn with its colours: its parser is found later.
+--- Waits until a row of code is highlighted: its parser is loaded later.
 ---@param row integer
 ---@param mark string
 local function coloured(row, mark)
@@ -252,7 +252,7 @@ test('blocks: append, replace, remove, order', function()
   eq(vim.bo[chat().transcript].modifiable, false)
 end)
 
-test('random paints give what the blocks say', function()
+test('after random paints the transcript has the text of the blocks', function()
   opened()
   math.randomseed(7)
   local model, order = {}, {}
@@ -358,7 +358,7 @@ test('other windows keep size, options, cursor, alternate file and jumps', funct
   eq(#api.nvim_tabpage_list_wins(0), 3)
 end)
 
-test("the user's own winbar and options do not keep the chat from having its own", function()
+test("the chat has its own winbar and options despite the user's global ones", function()
   fresh()
   vim.o.winbar, vim.o.number = 'mine', true
   vim.cmd('Caliban')
@@ -457,7 +457,7 @@ test('sending: empty, text, steer, undo', function()
   eq(composer(), { '' })
 end)
 
-test('what is sent before the session has a name is sent then', function()
+test('messages sent before the session has a name are sent once it has one', function()
   fresh()
   vim.cmd('Caliban')
   type_keys('ihello<C-s><Esc>')
@@ -466,7 +466,7 @@ test('what is sent before the session has a name is sent then', function()
   eq(last('send').text, 'hello')
 end)
 
-test('text that came back to a conversation goes on to the one in its place, with why', function()
+test('a message bounced to a replaced chat goes to its heir, with the reason', function()
   for _, first in ipairs({ 'bounce', 'session' }) do
     opened()
     local back = { session = 'main', text = 'mine', context = {}, why = 'It is not open.' }
@@ -511,14 +511,14 @@ test('a message the program never saw comes back when it ends', function()
   eq(composer(), { 'lost?' })
 end)
 
-test('another version is told in one sentence', function()
+test('a program of another version is reported in one sentence', function()
   fresh()
   vim.cmd('Caliban')
   receive('welcome', { version = '9.9.9' })
   assert(transcript()[2]:find('The plugin is version .*, its program 9.9.9'))
 end)
 
-test('a program that is not there is told in one sentence', function()
+test('a missing program is reported in one sentence', function()
   fresh({ bin = '/nowhere/caliban' })
   vim.cmd('Caliban')
   eq(#told, 1)
@@ -597,7 +597,7 @@ test(
   end
 )
 
-test('asking sends at once, with the selection, and leaves the focus', function()
+test('asking sends the selection too and leaves the focus', function()
   opened()
   vim.cmd('wincmd p')
   file({ 'one two', 'three' })
@@ -617,7 +617,7 @@ test('asking sends at once, with the selection, and leaves the focus', function(
   eq(composer(), { '' })
 end)
 
-test('what is too big to go along is told', function()
+test('an excerpt that is too large is refused with a message', function()
   opened()
   vim.cmd('wincmd p')
   file({ ('x'):rep(300000) })
@@ -822,7 +822,7 @@ test('a fence highlights its code when it closes, and does not leak into the nex
   eq(#marks(6), 1)
 end)
 
-test('what spans many lines of code is highlighted on each', function()
+test('a token over many lines of code is highlighted on each', function()
   opened()
   local lines = { '```lua', 'local x = 1 --[[' }
   for i = 1, 150 do
@@ -838,7 +838,7 @@ test('what spans many lines of code is highlighted on each', function()
   eq(marks(154), { '0-7 @markup.heading' })
 end)
 
-test('of a large paint only what is seen is highlighted', function()
+test('only the visible lines of a large paint are highlighted', function()
   opened()
   paint({ { id = 1, append = ('# head `x` and **y**\n'):rep(20000) } })
   vim.cmd.redraw()
@@ -863,7 +863,7 @@ test('the composer takes no line from a window below it', function()
   end
 end)
 
-test('lines that are replaced are highlighted anew, fences and all', function()
+test('replaced lines are highlighted again, with their fences', function()
   opened()
   paint({ { id = 1, lines = { '# one', '```', '# two', '# three' } } })
   eq({ marks(0), marks(3) }, { { '0-5 @markup.heading' }, {} })
@@ -1080,7 +1080,7 @@ test('headers of a provider are checked one by one, and no value is shown', func
   )
 end)
 
-test('the command completes and names the nearest', function()
+test('the command completes and suggests the nearest subcommand', function()
   fresh()
   local data = fn.tempname()
   local digest = fn.sha256(require('caliban.program.project').root()):sub(1, 8)

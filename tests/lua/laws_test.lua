@@ -1,4 +1,4 @@
---- Random scripts on a real buffer against the plainest model: the base as a whole text per undo state.
+--- Random scripts on a real buffer, compared with a plain model: the base as a whole text for each undo state.
 local H = require('bench')
 local B = require('caliban.review')
 local R = require('caliban.review.hunks.algebra')
@@ -53,7 +53,7 @@ local function propose()
   H.eq(want, base(), 'and leaves the base')
 end
 
---- A line typed at a random place; true if it must be the user's own.
+--- Types a line at a random place. Returns whether it must count as the user's own.
 ---@return string word, boolean own
 local function type_line()
   serial = serial + 1
@@ -146,7 +146,7 @@ function T.random_scripts()
   end
 end
 
---- Lines of words that are nowhere else, marked with whose they are.
+--- Lines of unique words, marked with their owner.
 ---@param whose 'u'|'x'
 ---@param n integer
 ---@return string[]
@@ -195,7 +195,7 @@ local function marked_review(most)
   H.propose({ H.proposal(api.nvim_buf_get_name(0), before, after) })
 end
 
---- The user's words in the buffer that no hunk has.
+--- The user's words in the buffer outside of hunks.
 ---@return table<string, integer>
 local function users_words()
   local here, row, out = lines(), 0, {}
@@ -234,7 +234,7 @@ local function command(list)
   return (what:find('^normal') and math.random(api.nvim_buf_line_count(0)) or address) .. what
 end
 
---- Whatever a command does to lines of both, a decision takes no word of the user's along.
+--- After any command on lines of both owners, a decision removes no word of the user's.
 function T.a_decision_loses_no_word_of_the_users_after_any_command()
   math.randomseed(7)
   local kept, lost = 0, 0

@@ -1,4 +1,4 @@
---- What is kept of long texts and many hunks, against the plain lists; work in slices.
+--- Ropes and indexes of hunks, compared with plain lists; work in slices.
 local H = require('bench')
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
@@ -27,7 +27,7 @@ local function splice(list, first, last, new)
   return vim.list_extend(out, list, last + 1, #list)
 end
 
---- A random place in a text, mostly a small one.
+--- A random edit of a text, mostly a small one.
 ---@param count integer
 ---@return integer first, integer last, string[] new
 local function edit(count)
@@ -36,7 +36,7 @@ local function edit(count)
   return first, math.min(count, first + math.random(0, most)), words(math.random(0, most))
 end
 
-function T.a_rope_is_its_lines()
+function T.a_rope_equals_its_lines()
   math.randomseed(3)
   for _ = 1, 60 do
     local plain = words(math.random(0, 2000))
@@ -55,7 +55,7 @@ function T.a_rope_is_its_lines()
   end
 end
 
-function T.a_rope_shares_what_did_not_change()
+function T.a_changed_rope_shares_the_unchanged_parts()
   local plain = words(100000)
   local it = rope.of(plain)
   local after = rope.splice(it, 50000, 50001, { 'x', 'y' })
@@ -95,7 +95,7 @@ local function beyond(list, row, step)
   end
 end
 
-function T.hunks_in_blocks_are_their_list()
+function T.an_index_of_hunks_equals_the_plain_list()
   math.randomseed(4)
   for _ = 1, 40 do
     local rows = math.random(1, 1500)
@@ -128,7 +128,7 @@ function T.hunks_in_blocks_are_their_list()
   end
 end
 
-function T.a_line_more_leaves_the_blocks_of_other_hunks_alone()
+function T.a_typed_line_leaves_the_blocks_of_other_hunks_unchanged()
   local list = {}
   for n = 1, 2000 do
     list[n] = { start = 50 * n, new = { 'new' }, old = { 'old' } }
@@ -146,7 +146,7 @@ function T.a_line_more_leaves_the_blocks_of_other_hunks_alone()
   assert(shared >= #it.blocks - 2, 'all blocks but those beside it are the same')
 end
 
-function T.work_longer_than_a_slice_lets_others_in()
+function T.work_longer_than_a_slice_pauses_for_other_work()
   local order = {}
   local slices = require('caliban.editor.slices')
   slices.run(function()
@@ -171,7 +171,7 @@ function T.work_longer_than_a_slice_lets_others_in()
   eq({}, order, 'what does not rest is done at once')
 end
 
---- The program's test has the same text and hash.
+--- A test of the program has the same text and hash.
 local LONG = ('a line of text\n'):rep(10000)
 local HASH = '5161a798306eecf8e9e1dc5792592a8c9206f35275756651bdf854952490aa1f'
 
@@ -183,7 +183,7 @@ local function proposal(path)
   return p
 end
 
---- A file of many lines in a window, and a proposal that rests: `meanwhile` comes at the first rest.
+--- Proposes a change of a file of many lines, and runs `meanwhile` at the first pause of the work.
 ---@param meanwhile fun(buf: integer)
 ---@param turn? integer
 ---@return table[] sent
@@ -206,13 +206,13 @@ local function rested(meanwhile, turn)
   return H.sent()
 end
 
-function T.a_long_text_is_known_by_its_parts_hashes()
+function T.a_long_text_is_hashed_in_parts_as_the_program_does()
   local sent = rested(function() end)
   eq('entered', sent[1].state)
   eq('10000:-+more', H.pending())
 end
 
-function T.what_changes_while_a_long_text_is_read_is_not_overwritten()
+function T.a_change_while_a_long_text_is_read_is_not_overwritten()
   local sent = rested(function(buf)
     vim.api.nvim_buf_set_lines(buf, 0, 1, false, { 'typed' })
   end)
@@ -229,7 +229,7 @@ function T.a_turn_stopped_while_a_long_text_is_read_changes_nothing()
   eq({ 10000, '' }, { vim.api.nvim_buf_line_count(0), H.pending() })
 end
 
-function T.a_proposal_waits_where_calm_ends_while_a_long_text_is_read()
+function T.a_proposal_waits_if_the_user_types_while_a_long_text_is_read()
   local sent = rested(function()
     H.calm = false
   end)
@@ -248,7 +248,7 @@ function T.a_buffer_closed_while_it_is_read_is_loaded_again()
   eq('10000:-+more', H.pending())
 end
 
---- What a buffer under review shows.
+--- The extmarks of a buffer under review, as text.
 ---@param buf integer
 ---@return string[]
 local function shown(buf)
@@ -285,8 +285,7 @@ local KEYS = {
   ':%d|undo<CR>',
 }
 
---- What is drawn bit by bit is what would be drawn at once.
-function T.drawing_goes_on_from_what_stands()
+function T.drawing_step_by_step_equals_drawing_at_once()
   math.randomseed(6)
   local overlay, review = require('caliban.review.ui.overlay'), require('caliban.review')
   for round = 1, 150 do

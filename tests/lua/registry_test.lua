@@ -49,7 +49,7 @@ function T.accept_and_reject_by_hunk()
   eq(4, vim.fn.line('.'))
 end
 
-function T.away_from_any_hunk_nothing_is_taken()
+function T.accepting_away_from_a_hunk_decides_nothing()
   H.review('a b c d e', 'a X c d e')
   H.keys('5G')
   B.accept()
@@ -112,7 +112,7 @@ function T.all_files_at_once_and_hidden_ones()
   eq({ '3 files: 3 hunks accepted' }, H.said())
 end
 
-function T.of_several_files_those_not_saved_are_counted()
+function T.accepting_several_files_counts_those_not_saved()
   H.fresh()
   local one, two = H.write('1.txt', 'a\nb\n'), H.write('2.txt', 'a\nb\n')
   vim.cmd.edit(two)
@@ -159,7 +159,7 @@ function T.typing_outside_survives()
   end
 end
 
-function T.typed_back_is_settled()
+function T.typing_the_old_text_back_settles_the_review()
   H.review('a b c', 'a X c')
   H.keys('2Gccb<Esc>')
   eq('', H.pending())
@@ -168,7 +168,7 @@ function T.typed_back_is_settled()
   eq({ 'f.txt: undone' }, H.said())
 end
 
-function T.undo_over_decisions()
+function T.undo_takes_decisions_back_and_redo_repeats_them()
   H.review('a b c d e', 'a X c Y e')
   H.keys('2G')
   B.reject()
@@ -187,7 +187,7 @@ function T.undo_over_decisions()
   eq('1:-b+X 3:-d+Y', H.pending(), 'u after the end opens it again')
 end
 
-function T.undo_in_a_batch()
+function T.undo_and_typing_in_one_command_are_tracked()
   H.review('a b c d', 'a X c d')
   vim.cmd('silent normal! uGonew')
   eq({ 'a b c d new', '' }, { H.text(), H.pending() })
@@ -198,7 +198,7 @@ function T.undo_in_a_batch()
   eq({ 'a X c d', '1:-b+X' }, { H.text(), H.pending() })
 end
 
-function T.writing_is_refused()
+function T.write_is_refused_while_hunks_are_pending()
   local sentence =
     'f.txt has 1 hunk under review: accept or reject them first, or :w! to write what is shown.'
   for _, command in ipairs({ 'w', 'wa', 'wqa', 'update', 'x', 'wq' }) do
@@ -211,7 +211,7 @@ function T.writing_is_refused()
   eq(sentence, H.try('w'))
 end
 
-function T.writing_with_bang()
+function T.write_with_a_bang_writes_and_decides_nothing()
   H.review('a b c', 'a X c')
   local ran = 0
   local id = vim.api.nvim_create_autocmd('BufWritePre', {
@@ -231,7 +231,7 @@ function T.writing_with_bang()
   vim.api.nvim_del_autocmd(id)
 end
 
-function T.saved_once_with_autocommands()
+function T.a_settled_file_is_saved_once_with_autocommands()
   H.review('a b c d', 'a X c Y')
   local ran = 0
   local id = vim.api.nvim_create_autocmd('BufWritePre', {
@@ -286,7 +286,7 @@ function T.new_files()
   eq({ 'moved', 'x' }, { m[1].state, m[1].text })
 end
 
-function T.a_file_that_another_made_is_not_overwritten()
+function T.a_new_file_does_not_overwrite_one_that_appeared()
   local dir = H.fresh()
   H.propose({ H.proposal(dir .. '/n.txt', {}, H.l('x y'), { create = true }) })
   H.write('n.txt', 'theirs\n')
@@ -296,7 +296,7 @@ function T.a_file_that_another_made_is_not_overwritten()
   eq({ false, 'it changed on disk too', 'x\ny' }, { m[2].saved, m[2].unsaved, m[2].text })
 end
 
-function T.bytes_are_kept()
+function T.line_ends_bom_and_final_newline_are_preserved()
   local rows = {
     { 'a\r\nb\r\n', 'a b', 'a X', 'a\r\nX\r\n', 'CRLF' },
     { '\239\187\191a\nb\n', 'a b', 'a X', '\239\187\191a\nX\n', 'BOM' },
@@ -324,7 +324,7 @@ function T.bytes_are_kept()
   end
 end
 
-function T.refused_without_a_prompt()
+function T.unfit_files_are_refused_without_a_prompt()
   local function why(path, setup)
     if setup then
       vim.cmd.edit(path)
@@ -364,7 +364,7 @@ function T.refused_without_a_prompt()
   )
 end
 
-function T.a_swap_file_is_left_alone()
+function T.a_file_with_a_swap_file_is_refused()
   local dir = H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   vim.o.directory = dir .. '//'
@@ -391,7 +391,7 @@ function T.a_swap_file_is_left_alone()
   vim.fn.jobstop(other)
 end
 
-function T.stale_text_comes_back()
+function T.a_proposal_for_an_old_text_is_given_back()
   local dir = H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   H.propose({ H.proposal(path, H.l('old text'), H.l('a X')) })
@@ -404,7 +404,7 @@ function T.stale_text_comes_back()
   eq({ 'moved', nil }, { m[2].state, m[2].text })
 end
 
-function T.stopped_turns_do_not_enter()
+function T.proposals_of_a_stopped_turn_do_not_enter()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\n')
   H.calm = false
@@ -490,7 +490,7 @@ function T.changed_on_disk_before()
   eq({ 'a X', '1:-b+X' }, { H.text(), H.pending() })
 end
 
-function T.keys_are_lent_and_given_back()
+function T.review_keys_restore_the_users_mappings()
   H.fresh()
   local path = H.write('f.txt', 'a\nb\nc\n')
   vim.cmd.edit(path)
@@ -528,7 +528,7 @@ function T.reading_for_the_program()
   eq({ loaded = false, pending = 0 }, W.read({ kind = 'read', path = path .. 'x' }))
 end
 
-function T.next_goes_on_to_other_files()
+function T.next_continues_in_other_files()
   H.fresh()
   local one, two = H.write('one', 'a\nb\nc\n'), H.write('two', 'a\nb\nc\n')
   vim.cmd.edit(H.write('here', 'x\n'))

@@ -1,12 +1,12 @@
---- Of a long chat the end is painted first. What goes to what stands above it waits until that is there.
+--- The end of a long chat is painted first. Keys and commands that go above it wait until the rest is painted.
 local M = {}
 
 local api = vim.api
 
---- In ms: longer than the longest chat takes. After that a key goes to what there is.
+--- The longest wait in ms: longer than the longest chat takes. After it a key goes to the first line that is painted.
 local LIMIT = 10000
 
---- Waits for what is on its way; the editor goes on drawing.
+--- Waits until the whole chat is painted. Neovim goes on drawing.
 ---@param chat caliban.Chat
 function M.wait(chat)
   if chat.above then
@@ -16,7 +16,7 @@ function M.wait(chat)
   end
 end
 
---- The first line, and what a search or an Ex command names, are those of the whole chat.
+--- Has `gg`, searches and Ex commands wait for the whole chat.
 ---@param chat caliban.Chat
 ---@param buf integer the transcript
 function M.attach(chat, buf)

@@ -1,14 +1,14 @@
---- Words at the right end of a line of the transcript. Where the line leaves them no room they stand under it.
+--- Words at the right end of a line of the transcript. If the line leaves them no room, they are shown below it.
 local M = {}
 
 local api = vim.api
 local wrap = require('caliban.editor.wrap')
 local ns = api.nvim_create_namespace('caliban_chat')
 
---- Rows above and below what windows show whose words are fitted too.
+--- How many rows above and below the visible ones are fitted too.
 local MARGIN = 50
 
---- The mark for words beside a line of the buffer that `narrowest` shows.
+--- The extmark that shows words beside a line.
 ---@param words string
 ---@param narrowest? caliban.Narrowest
 ---@param row integer
@@ -18,7 +18,7 @@ function M.mark(words, narrowest, row, line)
   local room = narrowest and narrowest.room
   local used = api.nvim_strwidth(line)
   if narrowest and room and used > room then
-    -- the cells of its last row on the screen
+    -- the line wraps: count the cells of its last row
     local last = vim.fn.virtcol({ row + 1, '$' }, false, narrowest.win) --[[@as integer]]
     used = (last - 2) % room + 1
   end
@@ -32,10 +32,10 @@ function M.mark(words, narrowest, row, line)
   return { virt_lines = under }
 end
 
---- Shows what stands at the right end of a block's first line.
+--- Shows the words at the right end of a block's first line of text.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
----@param top integer row of that line
+---@param top integer the row of that line
 function M.show(chat, block, top)
   if not block.right or block.right == '' then
     return
@@ -48,7 +48,7 @@ function M.show(chat, block, top)
   block.room = chat.narrowest and chat.narrowest.room
 end
 
---- Fits the words of the blocks that a window shows, as far as they were fitted into rows of another width.
+--- Fits the words of the blocks that a window shows, if they were fitted into rows of another width.
 ---@param chat caliban.Chat
 ---@param win integer
 ---@param room integer
@@ -66,10 +66,9 @@ local function fit(chat, win, room)
   end
 end
 
---- The windows that show a transcript, or what they show of it, have changed: words beside its lines may fit there no
---- more, or again.
+--- Fits the words again after the windows of a transcript were opened, resized or scrolled.
 ---@param chat caliban.Chat
----@return boolean # whether the rows have another width
+---@return boolean # whether the width of the rows has changed
 function M.refit(chat)
   local had, now = chat.narrowest, wrap.narrowest(chat.transcript)
   chat.narrowest = now

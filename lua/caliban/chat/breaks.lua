@@ -1,17 +1,17 @@
---- Has the rows of a transcript broken between words, not inside a path or a code span. What rows are broken at is an
---- option of all windows together ('breakat'): it is changed only while no window of the user's looks different for it.
+--- Wraps the lines of a transcript at blanks, not inside a path or a code span. The characters at which Neovim wraps
+--- are a global option ('breakat'): it is changed only while no window of the user depends on it.
 local M = {}
 
 local api = vim.api
 
---- Our value of 'breakat', in an order that nobody else writes: it tells that it is ours, even where a session file has
---- kept it.
+--- Caliban's value of 'breakat'. Nobody else writes the blanks in this order: that shows that the value is Caliban's,
+--- even after a session file has restored it.
 local BLANKS = '\t '
 
---- What Neovim has 'breakat' at by default.
+--- Neovim's default of 'breakat'.
 local default = api.nvim_get_option_info2('breakat', {}).default
 
---- Whether the present tab shows a transcript, and no window of the user's that is broken at 'breakat'.
+--- Whether the current tab shows a transcript, and no window of the user that wraps at 'breakat' ('linebreak').
 ---@return boolean
 local function wanted()
   local chats, shown = require('caliban.chat.chats'), false
@@ -26,7 +26,7 @@ local function wanted()
   return shown
 end
 
---- Changes 'breakat' or puts it back, as the windows are now. A value of the user's own stays.
+--- Sets or resets 'breakat' as the windows now require. Does not change a value that the user has set.
 function M.update()
   local now, want = vim.o.breakat, wanted()
   if want and now == default then

@@ -1,12 +1,13 @@
---- The two buffers of a chat, made when needed and made again when somebody wiped them.
+--- The two buffers of a chat: creates them when needed, and again after they were wiped out.
 local M = {}
 
 local api = vim.api
 
---- What begins a line whose next rows are indented: the mark of a tool or thought, of a question, a notice or a quotation,
---- of an item of a list, or a word in a column of its own, as in the list of commands.
+--- 'formatlistpat': the beginning of a line whose wrapped rows are indented. It matches the sign of a tool, a thought,
+--- a question, a notice, a quotation or a list item, and a word in a column of its own, as in the list of commands.
 local LISTS = [[^\s*\%(\%([▸▾?!>*+-]\|\d\+[.)]\)\s\+\|\/\=\a\+\s\s\+\)]]
 
+--- Deletes the buffer of a name, unless it is `but`.
 ---@param full string
 ---@param but integer
 local function wipe(full, but)
@@ -26,7 +27,7 @@ local function entitle(chat, buf, suffix)
   wipe(full, buf)
   api.nvim_buf_set_name(buf, full)
   if before ~= '' then
-    -- Neovim keeps it, as the name of another buffer
+    -- Neovim has created a buffer with the old name
     wipe(before, buf)
   end
 end
@@ -42,7 +43,7 @@ local function name(chat, buf, filetype, suffix)
   end
 end
 
---- Names the two after the chat's session.
+--- Renames both buffers after the chat's session.
 ---@param chat caliban.Chat
 function M.rename(chat)
   for buf, suffix in pairs({ [chat.transcript] = '', [chat.composer] = '/prompt' }) do
@@ -56,7 +57,7 @@ local function make(chat)
   local buf = api.nvim_create_buf(false, true) -- 'buftype' nofile, no swap file
   vim.bo[buf].bufhidden = 'hide'
   vim.bo[buf].modifiable = true
-  -- a window shows it: give the window what a chat needs
+  -- a window shows the buffer: set the window's options
   api.nvim_create_autocmd('BufWinEnter', {
     buffer = buf,
     callback = function()
@@ -96,7 +97,7 @@ local function composer(chat)
   require('caliban.chat.composer').attach(chat)
 end
 
---- Has an empty transcript painted.
+--- Asks the program to paint an empty transcript again.
 ---@param chat caliban.Chat
 local function present(chat)
   chat.blocks, chat.total = {}, 0
@@ -105,7 +106,7 @@ local function present(chat)
   end
 end
 
---- `:edit` has emptied one of the two: it gets its text again.
+--- Restores the text of a buffer that `:edit` has emptied.
 ---@param chat caliban.Chat
 ---@param buf integer
 function M.refill(chat, buf)
@@ -117,7 +118,7 @@ function M.refill(chat, buf)
   end
 end
 
---- Makes what is missing.
+--- Creates the buffers that are missing.
 ---@param chat caliban.Chat
 function M.ensure(chat)
   local usable = require('caliban.chat.chats').usable

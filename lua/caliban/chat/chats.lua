@@ -1,47 +1,47 @@
---- Which chats there are in this editor, and which one is in use.
+--- The chats of this Neovim, and which one is current.
 local M = {}
 
 local api = vim.api
 
 ---@class caliban.Chat
----@field session? string nil until the program has said which
----@field asked? string what was asked for, until it comes; '' for a new one of any name, nil for whichever is in use
----@field root? string
----@field ephemeral? boolean
----@field reading? boolean it can only be read here
+---@field session? string nil until the program has opened the session
+---@field asked? string the requested session, until it is open: '' for a new one, nil for one that the program chooses
+---@field root? string the root of its project
+---@field ephemeral? boolean it is never saved
+---@field reading? boolean it is open for reading only
 ---@field transcript integer buffer, -1 before it is made
 ---@field composer integer buffer, -1 before it is made
 ---@field blocks caliban.Block[]
 ---@field total integer lines of all blocks
----@field above? boolean what stands above the first of them is on its way
+---@field above? boolean the blocks above the first one are still to come
 ---@field narrowest? caliban.Narrowest the window that words beside a line were last fitted into
----@field views table<string, vim.fn.winsaveview.ret> where a window that shows another chat now stood
----@field toggled? integer the block the user has just opened or closed
+---@field views table<string, vim.fn.winsaveview.ret> by part: the view to restore when a window shows this chat again
+---@field toggled? integer the block that the user has just opened or closed
 ---@field status? caliban.Status
 ---@field question? caliban.Question its open question
----@field repainted? caliban.Question its open question before it was painted anew
----@field listing? caliban.Listing what of it is under review
----@field context caliban.Excerpt[] chips of the composer
----@field state? string the line about its state that is shown over the composer's text
----@field warning? { text: string, tick: integer } shown over the composer's text until that changes
----@field text string[] the composer's text as last seen
----@field sent_here string[] messages of a chat that is never saved, newest last
----@field sent? { text: string, context: caliban.Excerpt[] } the draft as the program has it
----@field yielded? { text: string, context: caliban.Excerpt[] } the draft as another Neovim has it
+---@field repainted? caliban.Question its open question before the transcript was reset
+---@field listing? caliban.Listing the list of its changes under review
+---@field context caliban.Excerpt[] the excerpts that go with the next message
+---@field state? string the status line that is shown above the composer's text
+---@field warning? { text: string, tick: integer } shown above the composer's text until the text changes
+---@field text string[] the composer's text as last read
+---@field sent_here string[] the messages of a chat that is never saved, newest last
+---@field sent? { text: string, context: caliban.Excerpt[] } the draft that the program has
+---@field yielded? { text: string, context: caliban.Excerpt[] } the draft that was handed to another Neovim
 ---@field retry_at? number when a failed request is tried again, in milliseconds of vim.uv.hrtime()
----@field silent_since? number when the last of a running request came, once that is long ago; as `retry_at`
----@field counting? boolean a second of either is running
----@field outbox table[] messages that wait for the session's name
----@field heir? caliban.Chat takes its place: its own session cannot be opened any more
+---@field silent_since? number when a slow request last received bytes, on the same clock as `retry_at`
+---@field counting? boolean the timer of the countdown runs
+---@field outbox table[] messages that wait until the session is open
+---@field heir? caliban.Chat the chat that replaces this one, whose session cannot be opened any more
 
 ---@type caliban.Chat[]
 M.all = {}
 ---@type caliban.Chat?
 M.current = nil
---- The next session to open is to be shown: the user asked for it.
+--- Whether to show the next session that opens, because the user has asked for it.
 ---@type boolean
 M.wanted = false
---- Sessions that were opened without being asked for, until they come.
+--- Sessions that Caliban opens by itself, until they are open.
 ---@type table<string, boolean>
 M.looked = {}
 
@@ -49,7 +49,7 @@ require('caliban.program.project').listen({
   root = function()
     return M.current and M.current.root
   end,
-  kept_in = function(session)
+  root_of = function(session)
     local chat = M.find(session)
     return chat and not chat.ephemeral and not chat.reading and chat.root or nil
   end,
@@ -65,7 +65,7 @@ function M.find(session)
   end
 end
 
---- The chat a buffer belongs to.
+--- The chat of a buffer.
 ---@param buf integer
 ---@return caliban.Chat?
 function M.of(buf)
@@ -76,13 +76,13 @@ function M.of(buf)
   end
 end
 
---- Sends for a chat, as soon as its session has a name.
+--- Sends a message for a chat, now or as soon as its session is open.
 ---@param chat caliban.Chat
 ---@param message table without `session`
----@return boolean taken
+---@return boolean accepted
 function M.send(chat, message)
   if message.kind == 'send' then
-    -- a verdict that waits goes first
+    -- a delayed verdict must arrive before the message
     require('caliban.review.undone').over()
   end
   if not chat.session then
@@ -93,7 +93,7 @@ function M.send(chat, message)
   return require('caliban.program.process').ask(message)
 end
 
---- The chat that waits for a session it has asked for.
+--- The chat that waits for a session to open.
 ---@param session string
 ---@return caliban.Chat?
 function M.waiting(session)
@@ -104,7 +104,7 @@ function M.waiting(session)
   end
 end
 
---- Stops the running turn. What of its proposals has not entered a buffer must not any more.
+--- Stops the running turn. Its proposals that have not entered a buffer yet are dropped.
 function M.stop()
   local chat = M.current
   if not (chat and chat.session) then
@@ -117,7 +117,7 @@ function M.stop()
   M.send(chat, { kind = 'stop' })
 end
 
---- A buffer is valid and holds its text (`:bdelete` empties it).
+--- Whether a buffer is valid and loaded (`:bdelete` unloads it).
 ---@param buf integer
 ---@return boolean
 function M.usable(buf)

@@ -1,12 +1,13 @@
---- The composer: sends, keeps what is unsent, shows the chips of context that will go along.
+--- The composer: sends messages, saves the draft, shows the excerpts that go with the message (chips).
 local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban_composer')
 
---- What was sent in this editor, newest last; and where `<Up>` is in that and what the project remembers.
+--- The messages that were sent in this Neovim, newest last.
 ---@type string[]
 local history = {}
+--- Where `<Up>` and `<Down>` are in `all` messages, and the user's `own` text before the first `<Up>`.
 ---@type { at: integer, own?: string[], all: string[] }?
 local walk
 
@@ -42,6 +43,7 @@ local function put(chat, new)
   require('caliban.chat.layout').fit(chat)
 end
 
+--- The text of an excerpt's chip.
 ---@param excerpt caliban.Excerpt
 ---@return string
 function M.label(excerpt)
@@ -56,7 +58,7 @@ function M.label(excerpt)
   return ('%s%s  about %s tokens'):format(kind, where, about)
 end
 
---- A virtual line above the first line is seen only where the view has room for it there.
+--- Scrolls windows at the top of the text so that they show the virtual lines above it.
 ---@param chat caliban.Chat
 ---@param rows integer
 local function make_room(chat, rows)
@@ -72,15 +74,15 @@ local function make_room(chat, rows)
 end
 
 ---@param chat caliban.Chat
----@return integer cells that a line over the text may have
+---@return integer # the width of a virtual line, in cells
 local function room(chat)
   local win = vim.fn.win_findbuf(chat.composer)[1]
   return math.max(20, (win and api.nvim_win_get_width(win) or 60) - 2)
 end
 
 ---@param chat caliban.Chat
----@return [string, string][][] # virtual lines: the state, what went wrong, and the chips
-local function above(chat)
+---@return [string, string][][] # virtual lines: the state, the warning, and the chips
+local function virtual_lines(chat)
   local rows = {}
   local width = room(chat)
   if chat.state then
@@ -105,7 +107,7 @@ local function show_chips(chat)
     return
   end
   api.nvim_buf_clear_namespace(chat.composer, ns, 0, -1)
-  local virtual = above(chat)
+  local virtual = virtual_lines(chat)
   if #virtual > 0 then
     local opts = { virt_lines = virtual, virt_lines_above = true, right_gravity = false }
     api.nvim_buf_set_extmark(chat.composer, ns, 0, 0, opts)
@@ -114,7 +116,7 @@ local function show_chips(chat)
   make_room(chat, #virtual)
 end
 
---- Shows the state of the chat over the text, or shows it no more.
+--- Shows or hides the state of the chat above the text.
 ---@param chat caliban.Chat
 ---@param wanted boolean
 function M.show_state(chat, wanted)
@@ -128,7 +130,7 @@ function M.show_state(chat, wanted)
   end
 end
 
---- Says what went wrong, where the user looks; it goes when the text changes.
+--- Shows a warning above the text until the text changes.
 ---@param chat caliban.Chat
 ---@param why string
 function M.warn(chat, why)
@@ -136,28 +138,28 @@ function M.warn(chat, why)
   show_chips(chat)
 end
 
---- Has the windows that cannot show all of the text show its beginning, and what stands above that.
+--- Scrolls windows that cannot show all of the text to its beginning and the virtual lines above it.
 ---@param chat caliban.Chat
 function M.to_top(chat)
   for _, win in ipairs(vim.fn.win_findbuf(chat.composer)) do
     if api.nvim_win_text_height(win, {}).all > api.nvim_win_get_height(win) then
       api.nvim_win_set_cursor(win, { 1, 0 })
       api.nvim_win_call(win, function()
-        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #above(chat) })
+        vim.fn.winrestview({ topline = 1, skipcol = 0, topfill = #virtual_lines(chat) })
       end)
     end
   end
 end
 
---- Takes back what went wrong: it is mended.
+--- Removes the warning.
 ---@param chat caliban.Chat
 function M.unwarn(chat)
   chat.warning = nil
   show_chips(chat)
 end
 
---- Keeps what stands unsent as the program would, for the next start of it; where the conversation can only be read
---- here, beside the draft of who has it.
+--- Writes the draft to the disk as the program would. If the chat is open for reading only, writes to a file of its own
+--- beside the draft of the Neovim that has the conversation.
 ---@param chat caliban.Chat
 local function write(chat)
   local dir = chat.root and require('caliban.program.project').dir(chat.root)
@@ -173,7 +175,7 @@ local function write(chat)
   end
 end
 
---- Tells the program what stands unsent, if that has changed.
+--- Saves the draft if it has changed: sends it to the program, or writes it for a chat that is open for reading only.
 ---@param chat caliban.Chat
 function M.save(chat)
   local draft = { text = table.concat(lines(chat), '\n'), context = chat.context }
@@ -192,12 +194,12 @@ function M.save(chat)
   })
 end
 
---- Drafts as they are kept, in ms from the first change: so much may be lost of one when Neovim is killed.
+--- The delay in ms between a change and saving the draft: the most typing that is lost when Neovim is killed.
 local SOON = 400
---- Lines that may be read at each key.
+--- The most lines of a composer that is read at each key.
 local FEW = 1000
 
-local due = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Chat, boolean>
+local due = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Chat, boolean> drafts to be saved soon
 
 ---@param chat caliban.Chat
 local function save_soon(chat)
@@ -211,7 +213,7 @@ local function save_soon(chat)
   end, SOON)
 end
 
---- Adds a piece of context as a chip; the same piece again replaces its older self.
+--- Adds an excerpt as a chip. It replaces an excerpt of the same lines.
 ---@param chat caliban.Chat
 ---@param excerpt caliban.Excerpt
 function M.chip(chat, excerpt)
@@ -236,7 +238,7 @@ function M.unchip(chat)
   return had
 end
 
---- Sends what is written; where nothing is, what stands queued at rest, as after a turn that failed.
+--- Sends the text. If the composer is empty and no turn runs, sends the queued messages, as after a turn that failed.
 ---@param chat caliban.Chat
 ---@param steer boolean
 function M.send(chat, steer)
@@ -255,7 +257,7 @@ function M.send(chat, steer)
     return
   end
   if message ~= '' then
-    -- of a chat that is never saved no other is to know
+    -- the messages of a chat that is never saved stay out of the other chats' history
     table.insert(chat.ephemeral and chat.sent_here or history, message)
   end
   walk, chat.context, chat.warning = nil, {}, nil
@@ -264,7 +266,7 @@ function M.send(chat, steer)
   M.save(chat)
 end
 
---- Puts a text back that was not sent, before what was typed since.
+--- Puts a message that was not sent back, before the text that was typed since.
 ---@param chat caliban.Chat
 ---@param message string
 ---@param context caliban.Excerpt[]
@@ -277,7 +279,7 @@ function M.give_back(chat, message, context)
   M.save(chat)
 end
 
---- Takes up the draft of a session that was opened, unless something stands here already.
+--- Shows the draft of a session that was opened, unless the composer has text already.
 ---@param chat caliban.Chat
 ---@param draft string
 ---@param context caliban.Excerpt[]
@@ -294,7 +296,7 @@ function M.restore(chat, draft, context)
   end
 end
 
---- The same where it could only be read till now: what was typed here, and there, stands in it.
+--- Like `restore`, for a chat that was open for reading only: joins the draft with the text that was typed here.
 ---@param chat caliban.Chat
 ---@param draft string
 ---@param context caliban.Excerpt[]
@@ -309,7 +311,7 @@ function M.rejoin(chat, draft, context)
   M.restore(chat, draft, context)
 end
 
---- What stands in one goes to another.
+--- Moves the text and the chips of one composer to another.
 ---@param from caliban.Chat
 ---@param to caliban.Chat
 function M.move(from, to)
@@ -323,7 +325,7 @@ function M.move(from, to)
   M.save(from)
 end
 
---- All that was sent, newest last, each once.
+--- The messages that were sent from this chat, this Neovim and this project, newest last, without repetitions.
 ---@param chat caliban.Chat
 ---@return string[]
 local function past(chat)
@@ -339,10 +341,10 @@ local function past(chat)
   return all
 end
 
---- Walks the history of prompts.
+--- Goes to an earlier or a later message of the history.
 ---@param chat caliban.Chat
 ---@param step -1|1
----@return boolean # false where the key has its ordinary meaning
+---@return boolean # false: the key does what it does without a mapping
 function M.walk(chat, step)
   local row, count = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
   local edge = step < 0 and row == 1 or step > 0 and row == count
@@ -358,7 +360,7 @@ function M.walk(chat, step)
   here.at = at
   walk = at <= #all and here or nil
   vim.schedule(function()
-    -- what is typed ahead of the key stands only now
+    -- only now does the buffer have the text that was typed before the key
     here.own = here.own or lines(chat)
     put(chat, all[at] and vim.split(all[at], '\n', { plain = true }) or here.own)
     if step < 0 then
@@ -368,7 +370,7 @@ function M.walk(chat, step)
   return true
 end
 
---- The editor goes.
+--- Neovim exits: saves the drafts.
 function M.leave()
   local all = require('caliban.chat.chats').all
   vim.tbl_map(M.save, all)
@@ -391,8 +393,8 @@ function M.attach(chat)
     if warning and warning.tick ~= api.nvim_buf_get_changedtick(chat.composer) then
       M.unwarn(chat)
     end
-    make_room(chat, #above(chat))
-    -- Neovim unloads its buffers before it tells that a signal ends it
+    make_room(chat, #virtual_lines(chat))
+    -- read now: when a signal ends Neovim, it unloads its buffers before any autocommand can read them
     if api.nvim_buf_line_count(chat.composer) <= FEW then
       lines(chat)
     end
@@ -402,7 +404,7 @@ function M.attach(chat)
     M.save(chat)
   end)
   on('WinScrolled', function()
-    make_room(chat, #above(chat))
+    make_room(chat, #virtual_lines(chat))
   end)
   api.nvim_create_autocmd('VimLeave', {
     group = api.nvim_create_augroup('caliban_draft', {}),

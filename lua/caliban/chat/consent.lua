@@ -90,14 +90,14 @@ local function is_covered(rects, row, left, right)
   return false
 end
 
---- Notes the characters that a window shows of a line too long for it. Cells that Neovim may cover with a mark do not
+--- Notes which characters of a partly visible line a window shows. Cells that Neovim may cover with a mark do not
 --- count: the first cells of a line that begins above the window, and the last row if the line goes on below it.
 ---@param win integer
 ---@param lnum integer
 ---@param text string
 ---@param seen table<integer, true>
 ---@param over caliban.Rect[] what covers the window
----@return boolean all
+---@return boolean # whether all characters have been seen
 local function see_part(win, lnum, text, seen, over)
   local info = fn.getwininfo(win)[1]
   local top = info.winrow + info.winbar
@@ -120,7 +120,7 @@ local function see_part(win, lnum, text, seen, over)
   return all
 end
 
---- Whether a window shows the whole of a line between its first and its last line.
+--- Whether a window shows all of a line.
 ---@param win integer
 ---@param lnum integer
 ---@param text string
@@ -146,14 +146,14 @@ end
 
 local waiting = api.nvim_create_augroup('caliban.consent', {})
 
---- Has a window drawn again once a window that covers it may be gone.
+--- Draws a window again once the window that covers it may be gone.
 ---@param win integer
 local function again(win)
   api.nvim_clear_autocmds({ group = waiting })
   api.nvim_create_autocmd({ 'WinClosed', 'WinResized', 'TabEnter' }, {
     group = waiting,
     once = true,
-    desc = 'caliban: what a floating window covered of a question is drawn again',
+    desc = 'caliban: draw the part of a question that a floating window covered',
     callback = vim.schedule_wrap(function()
       if api.nvim_win_is_valid(win) then
         api.nvim__redraw({ win = win, valid = false, flush = false })
@@ -267,7 +267,7 @@ function M.key(chat, block, ruling)
   end
 end
 
---- The same for a no with a reason, for which it asks the user.
+--- A function that asks for a reason and answers no; absent if the question takes no keys yet.
 ---@param chat caliban.Chat
 ---@param block? caliban.Block
 ---@return fun()?
@@ -302,7 +302,7 @@ local function window(chat)
   return found, false
 end
 
---- The chat whose question an answer is for: a chat on the screen first, and of several the one in use.
+--- The chat whose question a command answers: a chat on the screen comes first, then the current one.
 ---@return caliban.Chat?
 ---@return boolean shown
 local function asking()
@@ -320,7 +320,7 @@ local function asking()
   return best, rank >= 2
 end
 
---- Shows a question that waits.
+--- Shows a pending question.
 ---@param chat caliban.Chat
 local function show(chat)
   require('caliban.chat.chats').current = chat

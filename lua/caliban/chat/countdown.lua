@@ -1,8 +1,7 @@
---- The countdown to the next try of a request that failed: one line of the transcript, which stands there exactly as
---- long as the program waits.
+--- The countdown to the retry of a failed request: a block of the transcript, shown while the program waits.
 local M = {}
 
---- How many seconds are left.
+--- The seconds that are left, rounded up.
 ---@param chat caliban.Chat
 ---@return integer
 function M.left(chat)
@@ -10,7 +9,7 @@ function M.left(chat)
   return math.ceil(left / 1000)
 end
 
---- The lines of the block, with what is left now.
+--- The lines of the block with the current countdown.
 ---@param chat caliban.Chat
 ---@return string[]
 function M.lines(chat)
@@ -19,7 +18,7 @@ function M.lines(chat)
   return { '', text:format(why, M.left(chat)) }
 end
 
---- The block as it is to be now: gone, where nothing is tried again.
+--- The update that shows the block, or removes it if no retry is due.
 ---@param chat caliban.Chat
 ---@return caliban.BlockUpdate
 function M.block(chat)

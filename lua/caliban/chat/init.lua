@@ -1,4 +1,4 @@
---- The chats of this editor: which there are, which one is in use, and what the program says of each.
+--- Opens chats, switches between them, and handles the program's messages about them.
 local M = {}
 
 local api = vim.api
@@ -25,8 +25,8 @@ local function new()
   return chat
 end
 
---- The chat in use, begun where there is none. Nil (and the reason told) where the program cannot run.
----@return caliban.Chat?
+--- The current chat; starts one if there is none.
+---@return caliban.Chat? # nil if the program cannot run: then the user was told
 function M.get()
   if not chats.current then
     local fresh = require('caliban.config').get().resume == false
@@ -40,14 +40,15 @@ function M.get()
   return chats.current
 end
 
---- Sends for the chat in use, begun where there is none.
+--- Sends a message for the current chat; starts one if there is none.
 ---@param message table without `session`
----@return boolean taken
+---@return boolean accepted
 function M.send(message)
   local chat = M.get()
   return chat ~= nil and chats.send(chat, message)
 end
 
+--- Shows the current chat; starts one if there is none.
 ---@param focus boolean
 ---@return caliban.Chat?
 function M.show(focus)
@@ -58,7 +59,7 @@ function M.show(focus)
   return chat
 end
 
---- Asks for another session; it is shown when it comes.
+--- Opens another session, which is shown as soon as it is open.
 ---@param message caliban.Open|caliban.New
 function M.switch(message)
   local known = message.kind == 'open' and message.session and chats.find(message.session)
@@ -74,15 +75,15 @@ function M.switch(message)
     chats.wanted = true
     return
   end
-  -- the first chat of all: what is typed before it comes must have its composer already
+  -- the first chat: show its composer now, for text that is typed before the session is open
   chats.current = new()
   chats.current.asked = message.session or message.name or ''
   M.show(true)
 end
 
---- The chat of a conversation that is on disk, made the one in use. Its text comes once the program has opened it.
+--- Opens a conversation from the disk as the current chat. Its transcript is painted once the program has opened it.
 ---@param session string
----@return caliban.Chat? # nil where the program cannot run, which the user is told
+---@return caliban.Chat? # nil if the program cannot run: then the user was told
 function M.revive(session)
   local chat = chats.find(session) or chats.waiting(session)
   if not chat then
@@ -97,7 +98,7 @@ function M.revive(session)
   return chat
 end
 
---- The chat that a session is opened for.
+--- The chat for a session that was opened: its own, one that waits for it, or a new one.
 ---@param session string
 ---@return caliban.Chat
 local function chat_for(session)
@@ -107,7 +108,7 @@ local function chat_for(session)
   return chats.find(session) or not is_other and waiting or new()
 end
 
---- Puts a chat where another was, with what was typed there and what was said of it.
+--- Replaces a chat whose session cannot be opened by another one, which gets its windows, its draft and its warning.
 ---@param chat caliban.Chat
 ---@param barred caliban.Chat
 local function inherit(chat, barred)
@@ -129,6 +130,7 @@ local function inherit(chat, barred)
   end
 end
 
+--- The program has opened a session.
 ---@param message caliban.Session
 function M.opened(message)
   local chat = chat_for(message.session)
@@ -161,6 +163,7 @@ function M.opened(message)
   end
 end
 
+--- The program has renamed a session.
 ---@param message caliban.Renamed
 function M.renamed(message)
   local chat = chats.find(message.session)
@@ -175,7 +178,7 @@ function M.renamed(message)
   end
 end
 
---- A chat whose session is gone makes room for another, or a new one.
+--- The program has deleted a session: its windows show another chat or a new one.
 ---@param message caliban.Deleted
 function M.deleted(message)
   local chat = chats.find(message.session)
@@ -192,7 +195,7 @@ function M.deleted(message)
   if shown then
     M.show(false)
   end
-  -- till here its windows were a chat's
+  -- only now: `show` finds the windows to use by this chat
   chats.all = vim.tbl_filter(function(other)
     return other ~= chat
   end, chats.all)
@@ -201,6 +204,7 @@ function M.deleted(message)
   end
 end
 
+--- Paints blocks of a session's transcript.
 ---@param message caliban.Paint
 function M.paint(message)
   local chat = chats.find(message.session)
@@ -213,13 +217,13 @@ function M.paint(message)
   end
 end
 
---- Puts the countdown to a retry there, or takes it away.
+--- Shows or removes the countdown to a retry.
 ---@param chat caliban.Chat
 local function show_countdown(chat)
   require('caliban.chat.paint').paint(chat, { require('caliban.chat.countdown').block(chat) })
 end
 
---- Counts, once a second, while a request waits to be tried again or nothing comes of it.
+--- Updates the countdown and the status once a second, while a retry is due or a request receives nothing.
 ---@param chat caliban.Chat
 local function count(chat)
   if chat.counting then
@@ -237,6 +241,7 @@ local function count(chat)
   end, 1000)
 end
 
+--- A session has a new status.
 ---@param message caliban.Status
 function M.status(message)
   local chat = chats.find(message.session)
@@ -270,6 +275,7 @@ function M.status(message)
   require('caliban.chat.status').changed(chat, before)
 end
 
+--- The program sends a message back that it could not use.
 ---@param message caliban.Bounce
 function M.bounce(message)
   local chat = chats.find(message.session)
@@ -288,10 +294,10 @@ function M.bounce(message)
   end
 end
 
---- The program has ended: says so, and gives back what had not reached it.
+--- The program has ended: says so in each chat, and puts unsent messages back into the composers.
 ---@param why string
 ---@param unsent table[]
----@return boolean # whether the user sees it
+---@return boolean # whether a chat is on the screen
 local function ended(why, unsent)
   for _, chat in ipairs(chats.all) do
     for _, message in ipairs(chat.outbox) do
@@ -319,7 +325,7 @@ local function ended(why, unsent)
   return require('caliban.chat.layout').visible()
 end
 
---- A new program: every chat is opened in it again, the one in use last.
+--- A new program runs: opens every chat in it again, the current one last.
 local function reopen()
   local all = vim.tbl_filter(function(chat)
     return chat ~= chats.current

@@ -1,7 +1,8 @@
---- The conversations that something waits in from before. After the first screen a turn that was cut off is brought to
---- rest in the background, and reviews are opened again. What there was is said then.
+--- After the start of Neovim: has the program end interrupted turns in the background, and opens pending reviews again.
+--- Each conversation then says what it found.
 local M = {}
 
+--- Asks the program to look at each conversation in which something waits.
 function M.look()
   for _, session in ipairs(require('caliban.program.project').waiting()) do
     require('caliban.chat.chats').looked[session] = true

@@ -1,21 +1,22 @@
---- The keys of the transcript and the composer, in one table; `g?` shows it.
+--- The keys of the transcript and the composer, in one table, which `g?` shows.
 local M = {}
 
 local api = vim.api
 
 ---@class caliban.Key
----@field mode string
+---@field mode string|string[]
 ---@field lhs string
 ---@field desc string
----@field run fun(chat: caliban.Chat): boolean|string? false: the key keeps its ordinary meaning; or keys to run
----@field own? boolean the key has an ordinary meaning that must stay
----@field remap? boolean the keys that `run` gives may be mapped
+---@field run fun(chat: caliban.Chat): boolean|string? with `own`: false for the key's meaning in Vim, or keys to run
+---@field own? boolean keep the key's meaning in Vim where `run` returns false
+---@field remap? boolean apply mappings to the keys that `run` returns
 
 ---@return integer # row of the cursor, from 0
 local function row()
   return api.nvim_win_get_cursor(0)[1] - 1
 end
 
+--- The block under the cursor, if it has one of the shapes.
 ---@param chat caliban.Chat
 ---@param shapes string[]
 ---@return caliban.Block?
@@ -39,7 +40,7 @@ end
 ---@type fun()?
 local due
 
---- Does what the key was pressed for.
+--- Runs the function that `at_once` was given.
 function M.run()
   local fn = due
   due = nil
@@ -48,7 +49,7 @@ function M.run()
   end
 end
 
---- A command, not a scheduled call: what is typed ahead comes after it.
+--- Keys that run a function: a command, because a scheduled call would come after keys that were typed ahead.
 ---@param fn fun()
 ---@return string
 local function at_once(fn)
@@ -56,10 +57,10 @@ local function at_once(fn)
   return '<Cmd>lua require("caliban.chat.keys").run()<CR>'
 end
 
---- On the list of what is under review a key does this.
+--- Keys that run an action on the list of changes.
 ---@param chat caliban.Chat
 ---@param name 'because'|'enter'|'toggle' of `caliban.chat.changes.keys`
----@return string? keys absent: the cursor is not on it
+---@return string? keys absent if the cursor is not on the list
 local function on_list(chat, name)
   local on = chat.listing and require('caliban.chat.changes').under(chat)
   return on and at_once(function()
@@ -67,9 +68,9 @@ local function on_list(chat, name)
   end) or nil
 end
 
---- Answers a question if the user pressed the key. If a mapping did, the key does what it does elsewhere.
+--- Answers a question if the user typed the key. If a mapping did, the key has its meaning in Vim.
 ---@param key string
----@param fn? fun() absent: the question takes no keys
+---@param fn? fun() absent if the question takes no keys yet
 ---@return string|false
 local function by_hand(key, fn)
   return fn
@@ -167,7 +168,7 @@ local function enter(chat)
   return true
 end
 
---- A moment late it is no Vim command either, which would wait for a second key.
+--- Retries now. Also takes the key on a block whose retry has just begun: Vim's `r` would wait for a second key.
 ---@param chat caliban.Chat
 ---@return boolean
 local function retry(chat)
@@ -243,7 +244,7 @@ local function submit(steer)
   end
 end
 
---- Steers, or does what `<Esc>` and then `<CR>` do if those may be what was typed.
+--- Sends into the running turn; runs `<Esc>` and `<CR>` if the user may have typed those.
 ---@param chat caliban.Chat
 ---@return string keys
 local function meta_enter(chat)
@@ -286,7 +287,7 @@ local keys = {
     {
       mode = 'n',
       lhs = 'S',
-      desc = 'on a held message: send all that are held',
+      desc = 'on a held message: send all held messages',
       run = send_held(true),
       own = true,
     },
@@ -308,7 +309,7 @@ local keys = {
     {
       mode = 'n',
       lhs = 'za',
-      desc = 'open or close what is under the cursor',
+      desc = 'open or close the item under the cursor',
       run = toggle,
       own = true,
     },
@@ -329,21 +330,12 @@ local keys = {
       desc = 'send (while a turn runs: queue; while a review waits: end the wait)',
       run = submit(false),
     },
-    { mode = 'n', lhs = '<C-s>', desc = 'send', run = submit(false) },
-    { mode = 'i', lhs = '<C-s>', desc = 'send', run = submit(false) },
+    { mode = { 'n', 'i' }, lhs = '<C-s>', desc = 'send', run = submit(false) },
     { mode = 'n', lhs = 'g<CR>', desc = 'send into the running turn', run = submit(true) },
     {
-      mode = 'n',
+      mode = { 'n', 'i' },
       lhs = '<M-CR>',
-      desc = 'the same, unless the terminal sends <Esc><CR> for it',
-      run = meta_enter,
-      own = true,
-      remap = true,
-    },
-    {
-      mode = 'i',
-      lhs = '<M-CR>',
-      desc = 'the same, unless the terminal sends <Esc><CR> for it',
+      desc = 'send into the running turn, unless the terminal sends <Esc><CR> for this key',
       run = meta_enter,
       own = true,
       remap = true,
@@ -363,30 +355,16 @@ local keys = {
       end,
     },
     {
-      mode = 'n',
+      mode = { 'n', 'i' },
       lhs = '<Up>',
-      desc = 'on the first line: earlier prompts',
+      desc = 'on the first line: earlier messages',
       run = walk(-1),
       own = true,
     },
     {
-      mode = 'i',
-      lhs = '<Up>',
-      desc = 'on the first line: earlier prompts',
-      run = walk(-1),
-      own = true,
-    },
-    {
-      mode = 'n',
+      mode = { 'n', 'i' },
       lhs = '<Down>',
-      desc = 'on the last line: later prompts',
-      run = walk(1),
-      own = true,
-    },
-    {
-      mode = 'i',
-      lhs = '<Down>',
-      desc = 'on the last line: later prompts',
+      desc = 'on the last line: later messages',
       run = walk(1),
       own = true,
     },
@@ -426,7 +404,7 @@ local function help(part)
     border = 'single',
     title = ' Keys ',
   })
-  -- a line that is wider goes on below, where what the key does begins
+  -- a wider line wraps, indented to the column of the descriptions
   vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
   vim.wo[win][0].breakindent, vim.wo[win][0].breakindentopt = true, 'shift:8'
   local rows = api.nvim_win_text_height(win, {}).all
@@ -456,7 +434,7 @@ local function map(chat, buf, key)
     end, opts)
     return
   end
-  -- an expression, so that count, register and operator stay with a key that is not for us
+  -- an <expr> mapping, so that count, register and operator apply to a key that keeps its meaning
   opts.expr, opts.remap = true, key.remap
   vim.keymap.set(key.mode, key.lhs, function()
     local done = key.run(chat)
@@ -464,8 +442,9 @@ local function map(chat, buf, key)
   end, opts)
 end
 
---- A `<C-c>` that comes while Neovim draws is an interrupt to it, and passes the maps by: it stops the turn all the
---- same. With `S` in `state()` it takes back a command that waits for its next key, as in `f<C-c>`.
+--- Stops the turn on a `<C-c>` that arrives while Neovim draws: Neovim takes it as an interrupt and applies no mapping.
+--- With
+--- `S` in `state()` it cancels a command that waits for its next key instead, as in `f<C-c>`.
 ---@param key string
 local function interrupted(key)
   if key ~= '\3' or api.nvim_get_mode().mode ~= 'n' or vim.fn.state('S') ~= '' then

@@ -1,14 +1,14 @@
---- The parsers of code blocks. Getting one ready reads its queries, 20 ms for some: that is done between two keys, one
---- language at a time, and its blocks are plain until then.
+--- The parsers of code blocks. Loading one reads its queries, which can take 20 ms: they are loaded between two keys,
+--- one at a time, and their blocks are plain until then.
 local M = {}
 
 local api = vim.api
 
---- The parser for a word behind a fence; false where there is none.
+--- The parser for the first word after a fence; false if there is none.
 ---@type table<string, string|false>
 local known = {}
 
---- Words whose parsers are to be found, and the buffers to be drawn anew then.
+--- Words whose parsers are to be loaded, each with the buffers to redraw then.
 ---@type table<string, table<integer, true>>
 local wanted = {}
 
@@ -48,8 +48,8 @@ local function work()
   end
 end
 
---- The parser for what stands behind a fence: `rust`, `rs`, `sh`, `{.lua}`. Nil where there is none, or none yet: the
---- buffer is drawn anew as soon as there is.
+--- The parser for the text after a fence: `rust`, `rs`, `sh`, `{.lua}`. Nil if there is none, or if it is not loaded
+--- yet: the buffer is redrawn once it is.
 ---@param info string
 ---@param buf integer
 ---@return string?

@@ -4,7 +4,8 @@ local M = {}
 
 local api = vim.api
 
---- The screen that has room for the chat beside the code, and the smallest that has room for it below the code.
+--- The columns of a screen on which the chat opens beside the code; the least columns and lines for a chat below the
+--- code.
 local BESIDE, COLUMNS, LINES = 120, 60, 20
 
 ---@alias caliban.Layout 'right'|'left'|'top'|'bottom'|'tab'|'float'|'current'
@@ -45,9 +46,9 @@ local function float_rows()
   return math.floor((vim.o.lines - rows) / 2) - 1, rows
 end
 
---- A part of the chat in floating windows.
+--- The configuration of a floating window of the chat.
 ---@param part 'transcript'|'composer'
----@param lines integer of the composer
+---@param lines integer the height of the composer
 ---@return vim.api.keyset.win_config
 function M.float(part, lines)
   local row, rows = float_rows()
@@ -63,7 +64,7 @@ function M.float(part, lines)
   }
 end
 
---- The window in which a transcript opens at a side of the screen, or over it.
+--- The configuration of a transcript's window, at a side of the screen or floating.
 ---@param layout caliban.Layout
 ---@return vim.api.keyset.win_config
 function M.place(layout)
@@ -76,14 +77,14 @@ function M.place(layout)
   return { split = layout == 'left' and 'left' or 'right', win = -1, width = width() }
 end
 
---- The windows a chat may be shown in already: this tab's, or all where it has a tab of its own.
+--- The windows in which a chat may be open: those of this tab, or all if chats open in a tab of their own.
 ---@return integer[]
 local function candidates()
   local own_tab = M.now() == 'tab'
   return own_tab and api.nvim_list_wins() or api.nvim_tabpage_list_wins(0)
 end
 
---- The window that shows one of the two buffers of any chat.
+--- A window that shows a transcript or a composer, of any chat.
 ---@param part 'transcript'|'composer'
 ---@return integer? win
 ---@return caliban.Chat? chat
@@ -125,6 +126,7 @@ function M.composer_of(win)
   end
 end
 
+--- The height of a composer's window that fits its text: 3 to 10 lines and the winbar.
 ---@param win integer
 ---@return integer
 local function wanted(win)
@@ -132,7 +134,7 @@ local function wanted(win)
   return math.max(3, math.min(10, lines)) + (vim.wo[win].winbar ~= '' and 1 or 0)
 end
 
---- Gives the composer the height of its text, out of the transcript above it.
+--- Fits the composer's height to its text, at the cost of the transcript above it.
 ---@param chat caliban.Chat
 function M.fit(chat)
   local lower, of = M.showing('composer')
@@ -154,16 +156,16 @@ function M.fit(chat)
   if top[2] ~= bottom[2] or bottom[1] - top[1] > height + 1 or height + have - want < 3 then
     return -- the user has moved one of them
   end
-  -- the upper one's height is set: what it gives or takes comes from the one below it, and from no other
+  -- set the height of the upper window: Neovim takes the difference from the window below it, from no other
   vim.wo[lower][0].winfixheight = false
   api.nvim_win_set_height(upper, height + have - want)
   vim.wo[lower][0].winfixheight = true
 end
 
----@class caliban.Share the part of the screen that the windows of a chat at a side have
+---@class caliban.Share the share of the screen that the windows of a chat at a side have
 ---@field side 'columns'|'lines'
----@field part number of the screen, from 0 to 1
----@field size integer columns or lines when they were last set or seen
+---@field part number the share, from 0 to 1
+---@field size integer columns or lines of the chat when they were last set or read
 ---@field screen integer columns or lines of the screen at that time
 
 --- Columns or lines of the chat that this transcript's window belongs to.
@@ -203,7 +205,7 @@ local function share_of(win)
   return vim.w[win].caliban_share
 end
 
---- Windows have another size: where the user has resized them, the present size of each chat becomes its share.
+--- Windows were resized: if the user did that, the new size of a chat becomes its share.
 function M.note_shares()
   for _, win in ipairs(vim.v.event.windows or {}) do
     local share = api.nvim_win_is_valid(win) and share_of(win)
@@ -213,7 +215,7 @@ function M.note_shares()
   end
 end
 
---- The screen was resized: gives each chat at a side its share.
+--- The screen was resized: restores the share of each chat at a side.
 function M.keep_shares()
   for _, win in ipairs(api.nvim_list_wins()) do
     local share = share_of(win)

@@ -1,79 +1,79 @@
---- Lines of the transcript that are too long for one line of a buffer: Neovim would lay all of it out with every change.
---- Such a line is put into several lines, and each but the first has a mark beside it. What is yanked is whole.
+--- Splits very long lines of the transcript into several buffer lines (pieces): Neovim would lay out all of a long line
+--- at every change. Each piece but the first has a sign. A yank joins the pieces again.
 local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban_chat_long')
 
---- Bytes of a line of the buffer.
+--- The most bytes of a piece.
 local MOST = 8192
 
---- Cuts what is too long.
+--- Splits the lines that are too long.
 ---@param lines string[]
----@param col integer bytes that stand in the buffer before the first line
+---@param col integer bytes before the first line, if it is appended to a buffer line
 ---@return string[] pieces
----@return integer[] further the indexes of those that go on with the one before
+---@return integer[] continued the indexes of the pieces that continue the piece before
 function M.cut(lines, col)
-  local pieces, further = {}, {} ---@type string[], integer[]
+  local pieces, continued = {}, {} ---@type string[], integer[]
   for _, line in ipairs(lines) do
     local from, room = 1, MOST - col
     while #line - from + 1 > room do
       local till = from + math.max(room, 0)
       till = till + vim.str_utf_start(line, till)
       pieces[#pieces + 1] = line:sub(from, till - 1)
-      further[#further + 1] = #pieces + 1
+      continued[#continued + 1] = #pieces + 1
       from, room = till, MOST
     end
     pieces[#pieces + 1] = from == 1 and line or line:sub(from)
     col = 0
   end
-  return pieces, further
+  return pieces, continued
 end
 
---- Marks lines that go on with the one before.
+--- Marks pieces that continue the piece before.
 ---@param buf integer
----@param row integer of the first of the pieces
----@param further integer[] which of them
-function M.mark(buf, row, further)
-  for _, i in ipairs(further) do
+---@param row integer of the first piece
+---@param continued integer[] as `cut` returns it
+function M.mark(buf, row, continued)
+  for _, i in ipairs(continued) do
     local sign = { sign_text = '↪', sign_hl_group = 'CalibanDim', right_gravity = false }
     api.nvim_buf_set_extmark(buf, ns, row + i - 1, 0, sign)
   end
 end
 
---- Forgets the marks of lines that are about to be replaced.
+--- Removes the marks of lines that are about to be replaced.
 ---@param buf integer
 ---@param first integer row
----@param last integer row behind them; -1: to the end
+---@param last integer row after the last; -1: to the end
 function M.clear(buf, first, last)
   api.nvim_buf_clear_namespace(buf, ns, first, last)
 end
 
---- Whether a line goes on with the one before.
+--- Whether a buffer line is a piece that continues the line before.
 ---@param buf integer
 ---@param row integer
 ---@return boolean
-function M.further(buf, row)
+function M.continues(buf, row)
   return #api.nvim_buf_get_extmarks(buf, ns, { row, 0 }, { row, -1 }, { limit = 1 }) > 0
 end
 
---- Lines of the buffer as they are meant.
+--- Joins the pieces among lines of the buffer.
 ---@param buf integer
----@param first integer row of the first
+---@param first integer row of the first line
 ---@param lines string[]
----@return string[] whole
----@return integer[] index of each in what is whole
+---@return string[] whole the joined lines
+---@return integer[] index for each of `lines`, its index in `whole`
 function M.join(buf, first, lines)
-  local further = {} ---@type table<integer, true>
+  local continued = {} ---@type table<integer, true>
   local last = { first + #lines - 1, -1 }
   for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, ns, { first, 0 }, last, {})) do
-    further[mark[2] - first + 1] = true
+    continued[mark[2] - first + 1] = true
   end
   local whole, index, pieces = {}, {}, {} ---@type string[], integer[], string[]
   for i, line in ipairs(lines) do
     pieces[#pieces + 1] = line
     index[i] = #whole + 1
-    if not further[i + 1] then
+    if not continued[i + 1] then
       whole[#whole + 1] = table.concat(pieces)
       pieces = {}
     end
@@ -97,7 +97,7 @@ local function registers(name)
   return names
 end
 
---- Makes whole what was just yanked: of whole lines all pieces, else what is between the ends.
+--- Joins the pieces in the text that was just yanked. A linewise yank is extended to all pieces of its lines.
 ---@param buf integer
 local function yanked(buf)
   local event = vim.v.event
@@ -109,10 +109,10 @@ local function yanked(buf)
   local last = api.nvim_buf_get_mark(buf, ']')[1] - 1
   local lines = event.regcontents ---@as string[]
   if kind == 'V' then
-    while M.further(buf, first) do
+    while M.continues(buf, first) do
       first = first - 1
     end
-    while M.further(buf, last + 1) do
+    while M.continues(buf, last + 1) do
       last = last + 1
     end
     lines = api.nvim_buf_get_lines(buf, first, last + 1, false)
@@ -125,7 +125,7 @@ local function yanked(buf)
   end
 end
 
---- Has what is yanked from a transcript be whole.
+--- Joins the pieces in every yank from a transcript.
 ---@param buf integer
 function M.attach(buf)
   api.nvim_create_autocmd('TextYankPost', {

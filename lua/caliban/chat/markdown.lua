@@ -1,17 +1,17 @@
---- Highlights Markdown line by line, each finished line once, a code block when it is closed, and only what
---- comes to the screen. No parser stays attached to the buffer: its cost would grow with the chat.
+--- Highlights Markdown line by line: only lines on the screen, each finished line once, a code block once it is closed.
+--- No parser stays attached to the buffer: its cost would grow with the chat.
 local M = {}
 
 local api = vim.api
 
 ---@class caliban.Fence
----@field from integer index in the block of the line that opens it
----@field to? integer index of the line that closes it
----@field mark string what the opening fence was made of
----@field info string what stands behind its opening
+---@field from integer index in the block of the opening line
+---@field to? integer index of the closing line
+---@field mark string the backticks or tildes of the opening fence
+---@field info string the text after them
 
 local CODE_CAP = 32768 -- bytes; a longer block stays plain
-local PIECE = 64 -- lines of code that are highlighted in one go
+local PIECE = 64 -- lines of code to highlight at once
 local MAXCOL = vim.v.maxcol
 local NONE = {} ---@type integer[]
 
@@ -28,7 +28,7 @@ local ids = setmetatable({}, {
 ---@param to integer
 ---@param id integer
 local function add(spans, from, to, id)
-  -- of two that overlap the one that begins later is seen
+  -- sorted: where spans overlap, the one that begins later is drawn on top
   local n = #spans + 1
   while n > 1 and spans[n - 3] > from do
     spans[n], spans[n + 1], spans[n + 2] = spans[n - 3], spans[n - 2], spans[n - 1]
@@ -41,10 +41,10 @@ end
 ---@field fence caliban.Fence
 ---@field source string
 ---@field query? vim.treesitter.Query
----@field groups table<integer, integer|false> of the query's captures
----@field root? TSNode nil where it stays plain
+---@field groups table<integer, integer|false> by the query's capture: the highlight group
+---@field root? TSNode nil if the code stays plain
 
---- The code block that was parsed last: it comes to the screen in pieces.
+--- The code block that was parsed last: a long one is highlighted in several steps.
 ---@type caliban.Code?
 local parsed
 
@@ -69,7 +69,7 @@ local function parse(fence, lines, lang)
   return code
 end
 
---- The lines of a closed code block around one of them.
+--- Highlights the lines of a closed code block around one of them.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param fence caliban.Fence
@@ -111,7 +111,7 @@ end
 ---@param s string
 ---@param pattern string
 ---@param group string
----@return string # with the matches blanked, so that nothing is found inside them
+---@return string # the text with blanks for the matches, so that later patterns do not match inside them
 local function each(spans, s, pattern, group)
   local from, to = s:find(pattern)
   while from and to do
@@ -189,8 +189,8 @@ local function fence_at(block, i)
   return block.fences[high]
 end
 
---- What to highlight of a line: three numbers for each span, its first byte, the byte after its last, the group.
---- Found out when the line first comes to the screen; nothing for a line that is not finished.
+--- The highlights of a line: three numbers for each span, its first byte, the byte after its last, the group. They are
+--- computed when the line is first drawn. A line that is not finished has none.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer its first row
@@ -216,26 +216,26 @@ function M.spans(buf, block, row, i)
   return spans
 end
 
---- One finished line.
+--- Notes a fence in a finished line.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer the block's
 ---@param i integer its index
 ---@param s string
----@return integer? # index of the first line that is to be drawn anew
+---@return integer? # index of the first line to redraw
 local function finish(buf, block, row, i, s)
   local mark, info = s:match('^%s*(```+)([^`]*)$')
   if not (mark and info) then
     mark, info = s:match('^%s*(~~~+)(.*)$')
   end
-  if not (mark and info) or require('caliban.chat.long').further(buf, row + i) then
+  if not (mark and info) or require('caliban.chat.long').continues(buf, row + i) then
     return nil
   end
   local fence = block.fences[#block.fences]
   if not fence or fence.to then
     local opened = { from = i, mark = mark, info = info }
     table.insert(block.fences, opened)
-    -- so that it is there when the block is closed
+    -- loads the parser before the block is closed
     require('caliban.chat.languages').of(info, buf)
   elseif mark:byte() == fence.mark:byte() and #mark >= #fence.mark and vim.trim(info) == '' then
     fence.to = i
@@ -243,7 +243,7 @@ local function finish(buf, block, row, i, s)
   end
 end
 
---- Takes note of the lines of a block that are finished since the last time.
+--- Notes the fences in lines that were finished since the last call, and redraws.
 ---@param buf integer
 ---@param block caliban.Block
 ---@param row integer its first row
@@ -255,7 +255,7 @@ function M.advance(buf, block, row)
     local lines = api.nvim_buf_get_lines(buf, row + block.done, row + upto, false)
     for i, s in ipairs(lines) do
       local first = s:byte()
-      -- a backtick, a tilde, or blank space that may stand before them
+      -- a backtick, a tilde, or a blank that may precede them
       if first == 96 or first == 126 or first == 32 or first == 9 then
         anew = math.min(anew, finish(buf, block, row, block.done + i - 1, s) or anew)
       end
@@ -263,12 +263,12 @@ function M.advance(buf, block, row)
     block.done = upto
   end
   if anew < finished then
-    -- as Neovim's own highlighter does
+    -- like Neovim's own Treesitter highlighter
     api.nvim__redraw({ buf = buf, range = { row + anew, row + finished }, flush = false })
   end
 end
 
---- The lines of the code block a line stands in (its fences count as in it).
+--- The lines of the code block around a line, which may be one of its fences.
 ---@param lines string[]
 ---@param at integer index in them, from 1
 ---@return string[]?

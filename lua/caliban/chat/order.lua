@@ -1,11 +1,11 @@
---- Where a block of the transcript stands among the others.
+--- The order of the blocks of a transcript.
 local M = {}
 
---- Blocks made here: the messages that wait, that the program has ended, what is under review, and the countdown to a
---- retry.
+--- The ids of blocks that Lua makes: the queue, the end of the program, the list of changes, the countdown to a retry.
 M.QUEUE, M.ENDED, M.REVIEW, M.RETRY = -1, -2, -3, -4
 
---- What waits for the user stands below what is said meanwhile; a question most of all.
+--- Whether a block stays below a new one: the queue below all others, the countdown below the program's blocks, the
+--- list of changes below all but a question, a question below the list of changes.
 ---@param block caliban.Block
 ---@param new caliban.Block
 ---@return boolean
@@ -18,7 +18,7 @@ local function stays_below(block, new)
   return block.id == M.QUEUE or block.shape == 'review' and new.shape ~= 'ask'
 end
 
---- Whether a block of this id stands above one that is there: of a long chat the end comes first.
+--- Whether a block of this id belongs above a block that is painted: the end of a long chat is painted first.
 ---@param chat caliban.Chat
 ---@param id integer
 ---@return boolean
@@ -31,7 +31,7 @@ function M.is_above(chat, id)
   return false
 end
 
---- A block, looked for from the end of the chat that is nearer: the program's stand by their ids.
+--- Finds a block, searching from the nearer end of the chat: the program's blocks are in the order of their ids.
 ---@param chat caliban.Chat
 ---@param id integer
 ---@return caliban.Block?, integer index, integer row
@@ -62,7 +62,7 @@ function M.find(chat, id)
   return nil, 0, 0
 end
 
---- The index and the row of a block that is new.
+--- The index and the row at which to insert a new block.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@return integer at
@@ -82,7 +82,7 @@ function M.place(chat, block)
   return at, row
 end
 
---- Whether the list of what is under review has come to stand above something that it belongs below.
+--- Whether the list of changes stands above a block that it belongs below.
 ---@param chat caliban.Chat
 ---@param index integer
 ---@return boolean

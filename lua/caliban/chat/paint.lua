@@ -1,5 +1,5 @@
---- Puts the program's blocks into a transcript buffer. What a paint costs depends on the new text: a
---- block's row is found from the end, and each line is highlighted once.
+--- Writes blocks into a transcript buffer. The cost of a paint depends on the new text only: a block's row is found
+--- from the end, and each line is highlighted once.
 local M = {}
 
 local api = vim.api
@@ -7,23 +7,23 @@ local ns = api.nvim_create_namespace('caliban_chat')
 M.ns = ns
 
 ---@class caliban.Block
----@field id integer the program's, or one of those made here
+---@field id integer the program's id, or one of `caliban.chat.order`
 ---@field shape string
----@field n integer lines
+---@field n integer number of lines
 ---@field col integer bytes of the last line
 ---@field head? integer index of the first line that is not empty
 ---@field final boolean
----@field done integer lines that are finished
+---@field done integer number of finished lines that were scanned for fences
 ---@field call? string
 ---@field right? string
----@field need? integer cells that its first line and `right` take in one row
----@field room? integer cells of the row that they were fitted into
+---@field need? integer cells that its first line and `right` need in one row
+---@field room? integer cells of the row that they were last fitted into
 ---@field below? string[]
 ---@field marks table<string, integer>
 ---@field fences caliban.Fence[]
----@field spans table<integer, integer[]?> what is highlighted, of lines that have been on the screen
+---@field spans table<integer, integer[]?> the highlights of lines that have been drawn, by index
 
---- Shapes of one colour throughout. The others are Markdown, or a tool's.
+--- The shapes with one highlight for all of a block. The others are Markdown.
 local spans = {
   thinking = 'CalibanDim',
   tool = 'CalibanDim',
@@ -80,13 +80,13 @@ end
 ---@param lines string[]
 local function put(chat, first, last, lines)
   if chat.total == 0 then
-    first, last = 0, -1 -- an empty buffer has one line all the same
+    first, last = 0, -1 -- an empty buffer has one line
   end
   api.nvim_buf_set_lines(chat.transcript, first, last, false, lines)
 end
 
 ---@param lines string[]
----@return integer? # index of the first that is not empty
+---@return integer? # index of the first line that is not empty
 local function first_text(lines)
   for i, line in ipairs(lines) do
     if line ~= '' then
@@ -95,18 +95,19 @@ local function first_text(lines)
   end
 end
 
---- Forgets what was found out of a block's lines.
+--- Forgets all that was computed from a block's lines.
 ---@param block caliban.Block
 local function forget(block)
   block.done, block.fences, block.spans, block.marks = 0, {}, {}, {}
 end
 
+--- Replaces lines of a block.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
----@param at integer
+---@param at integer index of the first line
 ---@param lines string[]
----@param till? integer the block's end, unless given
+---@param till? integer index after the last line; default: the end of the block
 local function replace(chat, block, row, at, lines, till)
   at, till = math.min(at, block.n), till or block.n
   if chat.total > 0 and at < till then
@@ -124,7 +125,7 @@ local function replace(chat, block, row, at, lines, till)
     block.head = first_text(lines)
   end
   if at < block.done then
-    -- whether a line stands in a fence is known from the block's start only
+    -- fences must be scanned again from the start of the block
     if at > 0 then
       api.nvim_buf_clear_namespace(chat.transcript, ns, row, row + at)
     end
@@ -137,14 +138,14 @@ end
 ---@param row integer
 ---@param text string
 local function append(chat, block, row, text)
-  local lines, further = long.cut(vim.split(text, '\n', { plain = true }), block.col)
+  local lines, continued = long.cut(vim.split(text, '\n', { plain = true }), block.col)
   if block.n == 0 then
     replace(chat, block, row, 0, lines)
-    return long.mark(chat.transcript, row, further)
+    return long.mark(chat.transcript, row, continued)
   end
   local last = row + block.n - 1
   api.nvim_buf_set_text(chat.transcript, last, block.col, last, block.col, lines)
-  long.mark(chat.transcript, last, further)
+  long.mark(chat.transcript, last, continued)
   block.col = #lines == 1 and block.col + #text or #lines[#lines]
   block.n = block.n + #lines - 1
   chat.total = chat.total + #lines - 1
@@ -164,10 +165,10 @@ local function mark(chat, block, name, row, col, opts)
   block.marks[name] = api.nvim_buf_set_extmark(chat.transcript, ns, row, col, opts)
 end
 
---- Colours the removed and added lines of an opened edit.
+--- Highlights the removed and added lines of an opened edit.
 ---@param chat caliban.Chat
 ---@param row integer
----@param lines string[] of the block, the first of them in `row`
+---@param lines string[] all lines of the block
 local function diff(chat, row, lines)
   local head = lines[(first_text(lines) or 0) + 1] or ''
   if not (head:find('^%s*▾ edit%s') or head:find('^%s*▾ write%s')) then
@@ -183,11 +184,11 @@ local function diff(chat, row, lines)
   end
 end
 
---- The marks that cover a whole block or hang on it.
+--- Sets the extmarks of a block as a whole.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
-local function dress(chat, block, row)
+local function set_marks(chat, block, row)
   if block.n == 0 then
     return
   end
@@ -218,7 +219,7 @@ end
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
-local function bar(chat, block, row)
+local function mark_lines(chat, block, row)
   for r = row + math.max(block.head or 0, block.done), row + block.n - 1 do
     local sign = { sign_text = '┃', sign_hl_group = 'CalibanUser' }
     api.nvim_buf_set_extmark(chat.transcript, ns, r, 0, sign)
@@ -248,7 +249,7 @@ end
 
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
----@return caliban.Block? # nil where it is gone
+---@return caliban.Block? # nil if it was removed
 ---@return integer row
 local function apply(chat, update)
   local block, index, row = order.find(chat, update.id)
@@ -274,9 +275,9 @@ local function apply(chat, update)
     local lines = require('caliban.chat.question').take(chat, update)
     replace(chat, block, row, 0, lines)
   elseif update.lines then
-    local lines, further = long.cut(update.lines, 0)
+    local lines, continued = long.cut(update.lines, 0)
     replace(chat, block, row, update.at, lines)
-    long.mark(chat.transcript, row + update.at, further)
+    long.mark(chat.transcript, row + update.at, continued)
   end
   if update.append and update.append ~= '' then
     append(chat, block, row, update.append)
@@ -293,10 +294,10 @@ end
 ---@param update caliban.BlockUpdate
 ---@param block caliban.Block
 ---@param row integer
-local function colour(chat, update, block, row)
-  dress(chat, block, row)
+local function highlight(chat, update, block, row)
+  set_marks(chat, block, row)
   if block.shape == 'user' then
-    bar(chat, block, row)
+    mark_lines(chat, block, row)
   elseif block.shape == 'tool' and update.lines and update.at == 0 then
     diff(chat, row, update.lines)
   end
@@ -305,7 +306,7 @@ local function colour(chat, update, block, row)
   end
 end
 
---- Windows that follow the end: their cursor is on the last line and nobody is selecting there.
+--- The windows that follow the end: their cursor is on the last line, and the user selects nothing there.
 ---@param buf integer
 ---@return integer[]
 local function followers(buf)
@@ -321,7 +322,7 @@ local function followers(buf)
   return windows
 end
 
---- Changes the transcript through `fn`, and takes along the windows that follow its end.
+--- Changes the transcript by `fn`. Windows that follow the end go to the new end.
 ---@param chat caliban.Chat
 ---@param follow boolean
 ---@param fn fun()
@@ -333,7 +334,7 @@ local function write(chat, follow, fn)
   vim.bo[buf].modifiable = false
   local last = api.nvim_buf_line_count(buf)
   for _, win in ipairs(following) do
-    -- the column too: of a paragraph wider than the window its end is what is new
+    -- to the last column: the end of a long paragraph is the new text
     api.nvim_win_set_cursor(win, { last, vim.v.maxcol - 1 })
   end
   if not ok then
@@ -344,17 +345,17 @@ end
 ---@param chat caliban.Chat
 ---@param updates caliban.BlockUpdate[]
 ---@param reset? boolean
----@return boolean # false: the transcript is not as it was painted, and the program paints it anew
+---@return boolean # false if somebody has changed the transcript: then the program paints it again
 function M.paint(chat, updates, reset)
   if not require('caliban.chat.chats').usable(chat.transcript) then
     return false
   end
   if not reset and api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
-    -- somebody has made it 'modifiable' and changed it: no row is where it was
+    -- somebody has set 'modifiable' and changed the text: the rows of the blocks are unknown
     require('caliban.program.process').notify({ kind = 'open', session = chat.session })
     return false
   end
-  -- what the user has opened or closed stays under the cursor
+  -- a block that the user has opened or closed stays under the cursor
   local toggled = #updates == 1 and updates[1].id == chat.toggled
   chat.toggled = nil
   local last = updates[#updates]
@@ -375,8 +376,8 @@ function M.paint(chat, updates, reset)
     for _, update in ipairs(updates) do
       local block, row = apply(chat, update)
       if block then
-        -- the program repeats a paint that failed: text that is in must not fail it
-        local ok, err = pcall(colour, chat, update, block, row)
+        -- an error here must not fail the paint: the program would repeat it, and the text is already in
+        local ok, err = pcall(highlight, chat, update, block, row)
         if not ok then
           vim.notify_once(tostring(err), vim.log.levels.ERROR, { title = 'Caliban' })
         end
@@ -386,7 +387,7 @@ function M.paint(chat, updates, reset)
   return true
 end
 
---- Puts the changed ones of a block's lines in.
+--- Replaces the lines of a block that differ from the new ones.
 ---@param chat caliban.Chat
 ---@param block caliban.Block
 ---@param row integer
@@ -406,7 +407,7 @@ local function update_lines(chat, block, row, lines)
   end
 end
 
---- Whether the transcript is there, and each row where it was painted.
+--- Whether the transcript is loaded and has the lines that were painted.
 ---@param chat caliban.Chat
 ---@return boolean
 local function is_intact(chat)
@@ -414,12 +415,12 @@ local function is_intact(chat)
     and api.nvim_buf_line_count(chat.transcript) == math.max(1, chat.total)
 end
 
---- The list of what is under review: below all else while something `waits`, then where it stands.
+--- Shows the list of changes: at the end while a change is pending, then where it stands.
 ---@param chat caliban.Chat
 ---@param lines string[]
----@param waits boolean
----@param follow boolean
----@return integer? row of its first line
+---@param waits boolean whether a change is pending
+---@param follow boolean whether windows that follow the end go on following it
+---@return integer? row of its first line; absent if somebody has changed the transcript
 function M.review(chat, lines, waits, follow)
   if api.nvim_buf_line_count(chat.transcript) ~= math.max(1, chat.total) then
     return nil
@@ -442,13 +443,13 @@ function M.review(chat, lines, waits, follow)
     end
     block.final = true
     update_lines(chat, block, row, lines)
-    dress(chat, block, row)
+    set_marks(chat, block, row)
     top = row
   end)
   return top
 end
 
---- The countdown as it is a second later. No window moves for it.
+--- Updates the countdown. Moves no window.
 ---@param chat caliban.Chat
 ---@param lines string[]
 function M.recount(chat, lines)
@@ -459,7 +460,7 @@ function M.recount(chat, lines)
   if block then
     write(chat, false, function()
       update_lines(chat, block, row, lines)
-      dress(chat, block, row)
+      set_marks(chat, block, row)
     end)
   end
 end
@@ -478,7 +479,7 @@ function M.last_line(chat, call, line)
   if block then
     write(chat, true, function()
       replace(chat, block, row, block.n - 1, { line })
-      dress(chat, block, row)
+      set_marks(chat, block, row)
     end)
   end
 end

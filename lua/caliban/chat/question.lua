@@ -1,4 +1,4 @@
---- The question that a chat has open: its lines, which of them have been seen, and when the last key was pressed.
+--- The open question of a chat: its lines, which of them have been on the screen, and when the last key was pressed.
 local M = {}
 
 local ns = vim.api.nvim_create_namespace('caliban.consent')
@@ -9,21 +9,22 @@ local WAITS = '  …'
 ---@class caliban.Question
 ---@field call string
 ---@field lines string[] as the program sent them; the last one names the keys
----@field seen (true|table<integer, true>)[] for each line: whether all of it, or which of its bytes, have been seen
----@field folds table<integer, true> by line: it hides a part of the question
----@field since? number when it was first on the screen, or when a key was last pressed
+---@field seen (true|table<integer, true>)[] by line: true once all of it was on the screen, else the bytes that were
+---@field folds table<integer, true> the lines that hide a part of the question
+---@field since? number when it was first on the screen, or when a key was last pressed, in ms
 ---@field armed? boolean it takes keys
----@field answered? boolean an answer is on its way: what is asked after it is another question
+---@field answered? boolean an answer was sent: the next question of the same call is another one
 
 --- When the last key was pressed, and whether the user pressed it. Kept up to date while a question waits.
 local pressed, by_hand = 0, false ---@type number, boolean
 
---- The clock that questions go by.
+--- The time by the clock that `since` uses.
 ---@return number ms
 function M.now()
   return vim.uv.hrtime() / 1e6
 end
 
+--- Whether a chat has an open question.
 local function any()
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     if chat.question then
@@ -33,7 +34,7 @@ local function any()
   return false
 end
 
---- The `seen` of lines that replace others: equal lines at both ends keep theirs.
+--- The `seen` of new lines: equal lines at the start and at the end keep that of the old ones.
 ---@param old? caliban.Question
 ---@param lines string[]
 ---@return (true|table<integer, true>)[]
@@ -57,8 +58,8 @@ local function carried(old, lines)
   return seen
 end
 
---- Notes that a question is painted. Lines that it had before stay seen. It goes on taking keys, unless the whole chat
---- is painted anew.
+--- A question is painted. Lines that it had before stay seen. If it took keys it still does, unless the transcript was
+--- reset.
 ---@param chat caliban.Chat
 ---@param update caliban.BlockUpdate
 ---@return string[] lines to paint
@@ -89,7 +90,7 @@ function M.take(chat, update)
   return shown
 end
 
---- The whole chat is painted anew. The same question may follow.
+--- The transcript is reset. The same question may be painted again.
 ---@param chat caliban.Chat
 function M.repaint(chat)
   chat.repainted, chat.question = chat.question or chat.repainted, nil

@@ -1,8 +1,8 @@
---- Shows the messages of the queue: a queued one as one line, a held one in full, so that users see all that they
---- send.
+--- Shows the messages of the queue: a queued one as one line, a held one in full, so that the user sees all of it
+--- before sending it.
 local M = {}
 
---- The most characters that are shown of a queued message.
+--- The most characters of a queued message to show.
 local MOST = 120
 
 ---@param message caliban.QueuedMessage
@@ -34,7 +34,7 @@ function M.lines(queue)
   return lines
 end
 
---- The message that a line of the block is about.
+--- The message on a line of the block.
 ---@param queue caliban.QueuedMessage[]
 ---@param index integer of the line, from 0
 ---@return caliban.QueuedMessage?
@@ -50,7 +50,7 @@ end
 
 ---@param queue caliban.QueuedMessage[]
 ---@param held boolean
----@return boolean # whether one of them has this `held`
+---@return boolean # whether a message has this value of `held`
 local function some(queue, held)
   for _, message in ipairs(queue) do
     if message.held == held then
@@ -67,14 +67,14 @@ function M.keys(queue)
   return (some(queue, true) and 's sends · S all · ' or '') .. 'x removes · <CR> edits'
 end
 
---- Whether one of them is not held.
+--- Whether a message is not held.
 ---@param queue caliban.QueuedMessage[]
 ---@return boolean
 function M.ready(queue)
   return some(queue, false)
 end
 
---- The messages that wait, as the block below all others: one line each, after an empty one.
+--- The update that shows the queue as a block, or removes it if it is empty.
 ---@param queue caliban.QueuedMessage[]
 ---@return caliban.BlockUpdate
 function M.block(queue)

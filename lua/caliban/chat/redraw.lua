@@ -1,21 +1,21 @@
---- Highlights a transcript's lines as they are drawn, and notes which lines of a question have been drawn. No highlight
---- stays in the buffer, where it would have to be moved and searched with every change.
+--- Highlights the lines of a transcript while Neovim draws them, and notes which lines of a question were drawn. The
+--- highlights are not stored in the buffer, where every change would have to move them.
 local M = {}
 
 local api = vim.api
 local ns = api.nvim_create_namespace('caliban_chat')
 
---- What is being drawn: the chat, and of it the block that begins at row `top`.
+--- The chat that is being drawn, and its block that begins at row `top`.
 local chat ---@type caliban.Chat?
 local block ---@type caliban.Block?
 local top = 0
---- Windows that draw a question, each with its chat.
+--- The windows that are drawing a question, each with its chat.
 local asking = {} ---@type table<integer, caliban.Chat>
 local opts = { ephemeral = true, strict = false } ---@type vim.api.keyset.set_extmark
 
 ---@param win integer
 ---@param buf integer
----@return boolean # whether its lines are wanted
+---@return boolean # whether to call `on_line`
 local function on_win(_, win, buf)
   chat, block = require('caliban.chat.chats').of(buf), nil
   if chat and chat.question and chat.transcript == buf then
@@ -45,7 +45,7 @@ local function on_end()
   end
 end
 
---- Has every window's redraw come by here.
+--- Registers the functions above with Neovim.
 function M.watch()
   api.nvim_set_decoration_provider(ns, { on_win = on_win, on_line = on_line, on_end = on_end })
 end

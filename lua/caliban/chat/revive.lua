@@ -1,17 +1,17 @@
---- Buffers named `caliban://…` that a session file or `:edit` has made. Once Neovim is at rest their windows show the
---- conversation of that name. If there is none, they are closed.
+--- Buffers named `caliban://…` that a session file or `:edit` has created. Their windows get the conversation of that
+--- name once the session file is loaded. If there is no such conversation, they are closed.
 local M = {}
 
 local api = vim.api
 
---- These buffers, with the names that they were given.
+--- These buffers, each with its name.
 ---@type table<integer, string?>
 local found = {}
 
---- The end of a session file is waited for.
-local waits = false
+--- Whether the work waits for the end of a session file.
+local is_waiting = false
 
---- The most characters of a name that are shown.
+--- The most characters of a name to show.
 local MOST = 60
 
 local suffixes = { [''] = 'transcript', ['/prompt'] = 'composer' } ---@type table<string, 'transcript'|'composer'?>
@@ -26,11 +26,11 @@ local function parse(name)
   end
 end
 
---- The chat of a buffer of this name, and which of its buffers that is.
+--- The chat of a buffer's name, and which of the chat's buffers the name means.
 ---@param name string
 ---@return caliban.Chat?
 ---@return 'transcript'|'composer'|nil part
----@return string? why there is none; absent also if the user was told already
+---@return string? why there is none; also absent if the user was told already
 local function chat_of(name)
   local session, part = parse(name)
   if not session then
@@ -45,7 +45,8 @@ local function chat_of(name)
   return require('caliban.chat').revive(session), part
 end
 
---- The windows that show these buffers, those of this tab last: their conversation is then the one in use.
+--- The windows that show these buffers. Those of this tab come last, so that their conversation becomes the current
+--- one.
 ---@return integer[]
 local function windows()
   local here = api.nvim_get_current_tabpage()
@@ -59,7 +60,7 @@ local function windows()
 end
 
 local function run()
-  local told, shown = {}, {} ---@type table<string, true>, table<integer, true>
+  local notified, shown = {}, {} ---@type table<string, true>, table<integer, true>
   for _, win in ipairs(windows()) do
     local buf = api.nvim_win_get_buf(win)
     shown[buf] = true
@@ -69,8 +70,8 @@ local function run()
     else
       require('caliban.chat.windows').shut(win)
     end
-    if why and not told[why] then
-      told[why] = true
+    if why and not notified[why] then
+      notified[why] = true
       require('caliban.editor.notify').say(why)
     end
   end
@@ -79,14 +80,14 @@ local function run()
       api.nvim_buf_delete(buf, { force = true })
     end
   end
-  found, waits = {}, false
-  -- their names may have been taken away
+  found, is_waiting = {}, false
+  -- `naming` may have removed the names of their buffers
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     local _ = chat.session and require('caliban.chat.buffers').rename(chat)
   end
 end
 
---- A session file splits windows and counts them: none may come or go before its end.
+--- Runs at the end of the session file: it counts windows, so none may open or close before.
 local function at_rest()
   vim.schedule(function()
     if vim.g.SessionLoad == 1 then
@@ -97,32 +98,32 @@ local function at_rest()
   end)
 end
 
-local function soon()
-  if not waits then
-    waits = true
+local function run_soon()
+  if not is_waiting then
+    is_waiting = true
     at_rest()
   end
 end
 
---- Takes a name away from a buffer.
+--- Removes a buffer's name.
 ---@param buf integer
 local function unname(buf)
   local name = api.nvim_buf_get_name(buf)
   api.nvim_buf_set_name(buf, '')
-  -- Neovim keeps it, as the name of another buffer
+  -- Neovim has created a buffer with the old name
   local other = require('caliban.editor.name').buffer(name)
   if other and name ~= '' then
     api.nvim_buf_delete(other, { force = true })
   end
 end
 
---- A session file is about to name a buffer. It cannot give it the name of a chat that is open: until its end those of
---- the chats are free.
+--- A session file is about to name a buffer. The name may be that of an open chat's buffer, so those buffers have no
+--- names until the end of the session file.
 function M.naming()
-  if waits then
+  if is_waiting then
     return
   end
-  soon()
+  run_soon()
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     for _, buf in ipairs({ chat.transcript, chat.composer }) do
       local _ = api.nvim_buf_is_valid(buf) and unname(buf)
@@ -130,8 +131,8 @@ function M.naming()
   end
 end
 
---- A buffer was read or named. If it was named by `:file`, as session files do, its name is taken away again: the next
---- window of the session may show a buffer of the same name.
+--- A buffer was read or named. The name that a session file gives by `:file` is removed again, because the file may
+--- name the buffer of its next window the same.
 ---@param buf integer
 ---@param was_read boolean
 function M.found(buf, was_read)
@@ -141,11 +142,11 @@ function M.found(buf, was_read)
   elseif vim.bo[buf].buftype ~= '' or found[buf] or not (was_read or vim.g.SessionLoad == 1) then
     return
   end
-  soon()
+  run_soon()
   local name = api.nvim_buf_get_name(buf)
   found[buf] = name
   if not was_read then
-    -- `:file` would tell of each buffer and wait for <Enter>; the session file sets the option back
+    -- `:file` would show a message for each buffer and wait for <Enter>; the session file restores the option
     vim.opt.shortmess:append('F')
     unname(buf)
   end

@@ -1,4 +1,4 @@
---- A chat's state in words, for the lines above its windows, for statuslines, and for the user who is elsewhere.
+--- A chat's state in words, for its winbars, for statuslines, and for notifications.
 local M = {}
 
 local api = vim.api
@@ -9,19 +9,19 @@ local waits = {
   review = 'waiting for your review',
 }
 
-local holds = {
+local edit_waits = {
   calm = 'an edit waits until you are in normal mode',
   review = "an edit waits for another chat's review",
 }
 
---- What keeps an edit of this chat from its buffer.
+--- Why an edit of this chat has not entered its buffer yet.
 ---@param chat caliban.Chat
 ---@return string?
 local function waiting_edit(chat)
   local arrival = package.loaded['caliban.review.arrival']
   for _, item in ipairs(arrival and arrival.waiting() or {}) do
     if item.session == chat.session then
-      return holds[item.waits]
+      return edit_waits[item.waits]
     end
   end
 end
@@ -64,7 +64,7 @@ local function tokens(n)
   return (short:gsub('%.0', ''))
 end
 
---- What there is of these.
+--- Joins the strings among the arguments with ` · `.
 ---@param ... string|false|nil
 ---@return string
 function M.join(...)
@@ -85,7 +85,7 @@ local function money(status)
     return nil
   end
   local cost = status.cost < 0.01 and '<$0.01' or ('$%.2f'):format(status.cost)
-  -- a part of it is not known
+  -- the price of a part is not known
   return cost .. (status.unpriced and '+' or '')
 end
 
@@ -100,10 +100,12 @@ local function share(status)
   return ('%s/%s  %d%%'):format(text, tokens(status.window), percent)
 end
 
---- What is dropped first where there is no room. The state is never, nor a mode that is not the usual one.
-local order = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
+--- The parts in the order in which they are dropped if there is no room. The state is never dropped, nor a mode other
+--- than
+--- `ask`.
+local dropped_first = { 'all', 'provider', 'cached', 'mode', 'cost', 'usage', 'model' }
 
---- A chat's state and figures in at most `width` cells, if that is possible at all.
+--- A chat's state and figures, in at most `width` cells if the state fits.
 ---@param chat caliban.Chat
 ---@param width integer
 ---@return string left, string right
@@ -123,11 +125,11 @@ function M.line(chat, width)
   }
   local state = (status.phase == 'idle' and '○ ' or '● ') .. M.words(chat)
   local left, right = '', ''
-  for step = 0, #order do
-    if order[step] == 'provider' then
+  for step = 0, #dropped_first do
+    if dropped_first[step] == 'provider' then
       parts.model = parts.model:match('[^/]*$')
-    elseif step > 0 and (order[step] ~= 'mode' or status.mode == 'ask') then
-      parts[order[step]] = nil
+    elseif step > 0 and (dropped_first[step] ~= 'mode' or status.mode == 'ask') then
+      parts[dropped_first[step]] = nil
     end
     local tour = parts.model and status.tour and 'offline tour'
     local saved = chat.reading and 'read only' or status.unsaved and 'not saved'
@@ -142,7 +144,7 @@ end
 
 local focused = true
 
---- Tells a user who is elsewhere: it needs them, or it has finished.
+--- Notifies the user who does not look at the chat: it waits for them, it has finished, or its mode has changed.
 ---@param chat caliban.Chat
 ---@param before? caliban.Status
 function M.changed(chat, before)
@@ -169,7 +171,7 @@ function M.changed(chat, before)
   end
 end
 
---- Begins to watch whether the editor has the focus.
+--- Begins to watch whether Neovim has the focus.
 function M.watch()
   api.nvim_create_autocmd({ 'FocusLost', 'FocusGained' }, {
     group = api.nvim_create_augroup('caliban_focus', {}),

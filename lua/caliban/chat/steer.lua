@@ -4,8 +4,8 @@ local api = vim.api
 
 local M = {}
 
---- Terminals that send `<M-CR>` as bytes of its own, by the name that Neovim has for them. All others may send the bytes
---- of `<Esc>` and `<CR>`, and Neovim reads these as `<M-CR>` if both arrive within 'ttimeoutlen'.
+--- Terminals that send bytes of its own for `<M-CR>`, by Neovim's name for them. All others may send the bytes of
+--- `<Esc>` and `<CR>`, which Neovim reads as `<M-CR>` if both arrive within 'ttimeoutlen'.
 ---@type table<string, boolean?>
 local distinct =
   { ['xterm-kitty'] = true, ['xterm-ghostty'] = true, foot = true, ['foot-extra'] = true }
@@ -14,7 +14,7 @@ local distinct =
 ---@return '<M-CR>'|'g<CR>'
 function M.key()
   for _, ui in ipairs(api.nvim_list_uis()) do
-    -- of a remote UI 'stdout_tty' is not set
+    -- a remote UI does not set 'stdout_tty'
     if (ui.stdout_tty or ui.term_name ~= '') and not distinct[ui.term_name] then
       return 'g<CR>'
     end

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
---- A window of this tab that shows a file, the last used first.
+--- A window of this tab that shows a file, preferably the last used one.
 ---@return integer?
 local function code_window()
   local wins = api.nvim_tabpage_list_wins(0)
@@ -16,13 +16,13 @@ local function code_window()
   end
 end
 
---- The file name under the cursor or, as with `gf`, the first one behind it.
+--- The file name under the cursor or, as with `gf`, the first one after it.
 ---@param line string
 ---@param col integer
----@return string name '' for none
----@return string after the text behind the name
+---@return string name '' if there is none
+---@return string after the text after the name
 local function name_at(line, col)
-  -- only the text near the cursor: a line may be endless
+  -- only the text near the cursor: a line may be very long
   local from, start = 0, math.max(0, col - 1024)
   line, col = line:sub(start + 1, col + 4096), col - start
   while true do

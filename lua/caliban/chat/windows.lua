@@ -1,5 +1,5 @@
---- Where a chat is shown. Only windows it has opened are ever resized or closed; options are set for the
---- window and the buffer together, so that another buffer in the window brings its own.
+--- The windows of chats: opens, decorates and closes them. Only windows that show a chat are resized or closed. Options
+--- are set for a window and a buffer together, so that they do not apply to another buffer in the window.
 local M = {}
 
 local api = vim.api
@@ -29,13 +29,13 @@ local plain = {
 
 ---@param chat caliban.Chat
 ---@param win integer
----@return boolean # whether it is shown
+---@return boolean # whether the winbar is shown
 local function bar(chat, win)
   local left, right = require('caliban.chat.status').line(chat, api.nvim_win_get_width(win) - 3)
   return require('caliban.editor.name').winbar(win, '%%< %s%%=  %s ', left, right)
 end
 
---- What the composer's keys do in a phase; in the others a turn runs.
+--- The composer's keys by phase; in the other phases a turn runs.
 local hints = {
   idle = '<CR> send',
   offline = ':Caliban restart',
@@ -52,8 +52,7 @@ local function hint(chat, win)
   require('caliban.editor.name').winbar(win, '%%=%%#CalibanDim#%s · g? keys ', keys)
 end
 
---- Sets the lines above the windows of a chat, where they have changed. If another plugin has its own line above the
---- transcript, the state is shown in the composer.
+--- Updates the winbars of a chat. If another plugin has set its own on the transcript, the composer shows the state.
 ---@param chat caliban.Chat
 function M.decorate(chat)
   local stands = true
@@ -66,7 +65,7 @@ function M.decorate(chat)
   require('caliban.chat.composer').show_state(chat, not stands)
 end
 
---- The width of a transcript's rows may have changed.
+--- Fits a transcript to its windows, whose width may have changed.
 ---@param chat caliban.Chat
 function M.refit(chat)
   if require('caliban.chat.beside').refit(chat) and chat.listing then
@@ -97,12 +96,12 @@ local function watch_sizes()
   })
 end
 
---- Begins to watch the sizes of windows, and what other plugins put above those of chats.
+--- Begins to watch the sizes of windows, and the winbars that other plugins set.
 function M.watch()
   watch_sizes()
   local group = api.nvim_create_augroup('caliban_winbar', {})
   local due = false
-  -- once for many events: a plugin may answer each of our lines with one of its own
+  -- once for many events: a plugin may answer each of our winbars with its own
   local function look()
     local _ = due
       or vim.schedule(function()
@@ -115,19 +114,19 @@ function M.watch()
   api.nvim_create_autocmd('WinEnter', { group = group, callback = look })
 end
 
---- A window has begun to show a buffer of a chat.
+--- A window shows a buffer of a chat: sets its options.
 ---@param chat caliban.Chat
 ---@param buf integer
 function M.entered(chat, buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    -- once: what the user sets in it afterwards stays
+    -- once, so that options that the user sets afterwards stay
     if vim.w[win].caliban_buffer ~= buf then
       vim.w[win].caliban_buffer = buf
       set(win, plain)
       local chars = vim.o.fillchars
       set(win, {
         signcolumn = buf == chat.transcript and 'yes:1' or 'no',
-        -- what 'formatlistpat' finds at a line's beginning is how far its next rows are indented
+        -- wrapped rows are indented by the width of the text that 'formatlistpat' matches
         breakindentopt = buf == chat.transcript and 'list:-1' or '',
         fillchars = chars .. (chars == '' and '' or ',') .. 'eob: ',
       })
@@ -139,8 +138,8 @@ function M.entered(chat, buf)
   end
 end
 
---- Opens or closes windows without 'equalalways' resizing all others. Setting it again would do that too,
---- so the sizes are put back after it.
+--- Opens or closes windows while 'equalalways' is off, so that the others keep their sizes. Setting the option again
+--- resizes them, so their sizes are restored afterwards.
 ---@generic T
 ---@param fn fun(): T
 ---@return T
@@ -160,7 +159,7 @@ local function keeping_sizes(fn)
 end
 
 ---@param chat caliban.Chat
----@param composer? integer the composer's window, where that was left alone
+---@param composer? integer the composer's window, if that is still open
 ---@return integer win
 local function open_transcript(chat, composer)
   local layouts = require('caliban.chat.layout')
@@ -200,7 +199,7 @@ local function open_composer(chat, transcript)
   return win
 end
 
---- Shows a chat in a window that shows another, as it was left there.
+--- Shows a chat in a window of another chat, with the view that it last had.
 ---@param win integer
 ---@param chat caliban.Chat
 ---@param part 'transcript'|'composer'
@@ -217,15 +216,15 @@ local function swap(win, chat, part)
     if back then
       vim.fn.winrestview(back)
     else
-      -- it followed the end: what came meanwhile is seen
+      -- the window followed the end: go to the new end
       api.nvim_win_set_cursor(0, { api.nvim_buf_line_count(0), vim.v.maxcol - 1 })
     end
   end)
 end
 
---- Opens what is not open of a chat's windows in this tab.
+--- Opens the windows of a chat that are not open in this tab.
 ---@param chat caliban.Chat
----@return integer composer
+---@return integer composer the composer's window
 local function open(chat)
   local upper, lower =
     require('caliban.chat.layout').showing('transcript'),
@@ -251,7 +250,7 @@ local function open(chat)
   return lower
 end
 
---- Shows a part of a chat in a window that was opened for something else.
+--- Shows a part of a chat in an existing window.
 ---@param win integer
 ---@param chat caliban.Chat
 ---@param part 'transcript'|'composer'
@@ -276,19 +275,20 @@ function M.open(chat, focus)
   local ok, win = pcall(open, chat)
   if not ok then
     local full = tostring(win):find('E36:', 1, true)
-    local why = full and 'There is no room for the chat here.' or tostring(win)
+    local why = full and 'There is no room for the chat here. Close a window first.'
+      or tostring(win)
     return require('caliban.editor.notify').say(why)
   end
   M.entered(chat, chat.transcript)
   M.entered(chat, chat.composer)
   require('caliban.chat.layout').fit(chat)
-  -- the command-line window lets nobody out
+  -- the command-line window cannot be left
   if focus and #vim.fn.getcmdwintype() == 0 then
     api.nvim_set_current_win(win)
   end
 end
 
---- Closes a window; the last one shows what it showed before, else an empty buffer.
+--- Closes a window. The last window shows its previous buffer instead, or an empty one.
 ---@param win integer
 function M.shut(win)
   if pcall(api.nvim_win_close, win, true) then

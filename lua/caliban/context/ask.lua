@@ -1,13 +1,13 @@
---- Asking and adding from anywhere: the chat is shown, the focus stays.
+--- Sends a message or adds context from any window: the chat opens, the focus stays.
 local M = {}
 
-local MOST = 256 * 1024 -- bytes of one piece: more would hold the editor up on its way to the program
+local MOST = 256 * 1024 -- bytes of one excerpt: sending more to the program would block Neovim
 
 ---@class caliban.AskOpts: caliban.AddOpts
 ---@field context? caliban.Excerpt[]
 ---@field steer? boolean
 
---- Sends a message at once. In visual mode, or with a range, that text goes along.
+--- Sends a message. In visual mode the selection goes with it; with a buffer or a range, that text.
 ---@param text string
 ---@param opts? caliban.AskOpts
 function M.ask(text, opts)
@@ -33,7 +33,7 @@ function M.ask(text, opts)
   end
 end
 
---- Adds a piece of context to the composer, sending nothing.
+--- Adds an excerpt to the composer without sending.
 ---@param excerpt caliban.Excerpt
 ---@param focus boolean
 function M.add(excerpt, focus)
@@ -50,7 +50,7 @@ function M.add(excerpt, focus)
   end
 end
 
---- Asks for the question first.
+--- Prompts for a message and sends it.
 ---@param selection? caliban.Excerpt
 function M.prompt(selection)
   selection = selection or require('caliban.context.excerpt').visual()

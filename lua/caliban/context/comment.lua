@@ -1,11 +1,11 @@
---- Comments on what is under review: the model hears them with the change, which stays undecided.
+--- Comments on changes under review: the message goes to the model with a diff of the change, which stays undecided.
 local M = {}
 
 local decision = require('caliban.review.decision')
 local pending = require('caliban.review.pending')
 local algebra = require('caliban.review.hunks.algebra')
 
---- Of the diff that goes along.
+--- The most lines of the diff, and the most characters of one line.
 local MOST_LINES, MOST_CHARS = 200, 400
 
 ---@param out string[]
@@ -13,7 +13,7 @@ local MOST_LINES, MOST_CHARS = 200, 400
 ---@param lines string[]
 local function side(out, sign, lines)
   for _, line in ipairs(lines) do
-    -- NULs stand as '\n' within a line
+    -- a '\n' within a line of a buffer is a NUL
     line = line:gsub('\n', '\0')
     local short = vim.fn.strcharpart(line, 0, MOST_CHARS)
     out[#out + 1] = sign .. (short == line and line or short .. '…')
@@ -23,7 +23,7 @@ end
 --- Part of a review as a diff.
 ---@param r caliban.Review
 ---@param hunks caliban.Hunk[]
----@param title? string of what is proposed for the file as a whole
+---@param title? string the proposed deletion or renaming of the file
 ---@return caliban.Excerpt
 local function excerpt(r, hunks, title)
   local out = title and { title } or {} ---@type string[]
@@ -51,7 +51,7 @@ end
 
 ---@param opts caliban.Choice
 ---@return caliban.Excerpt[]
----@return string? session absent where nothing is commented on, and the user was told
+---@return string? session absent if the choice contains no change: then the user was told
 local function chosen(opts)
   local open, out, session =
     require('caliban.review.decision').chosen(opts, require('caliban.review').open()), {}, nil
@@ -96,8 +96,8 @@ local function send(session, text, context)
   end
 end
 
---- Sends a comment on what a choice means. The focus stays.
----@param text? string asked for where it is not given
+--- Sends a comment on the chosen changes. The focus stays.
+---@param text? string default: prompts for it
 ---@param opts caliban.Choice
 function M.comment(text, opts)
   local context, session = chosen(opts)

@@ -1,9 +1,9 @@
---- Pieces of buffers as context for a message: exact selections, ranges, whole files; unsaved text included.
+--- Excerpts of buffers as context for a message: selections, ranges or whole buffers, with unsaved changes.
 local M = {}
 
 local api = vim.api
 
---- The name of a buffer, as the user would write it.
+--- The name of a buffer as the user would write it: relative to the project, or with `~`.
 ---@param buf integer
 ---@return string
 function M.path(buf)
@@ -43,7 +43,7 @@ local function whole_lines(buf, first, last)
   return excerpt(buf, { first, last }, text, 'selection')
 end
 
---- A block selected to the ends of its lines (`$`), which getregion() cuts at the cursor.
+--- The text of a block that was selected to the ends of its lines (`$`): getregion() would cut it at the cursor.
 ---@param from [integer, integer] line and column
 ---@param to [integer, integer]
 ---@return string[]
@@ -60,12 +60,12 @@ local function ragged(from, to)
   return text
 end
 
---- What lies between two positions of the current buffer, as the visual mode would have it.
----@param from integer[] as of getpos()
+--- The text between two positions of the current buffer, as visual mode would select it.
+---@param from integer[] as getpos() returns it
 ---@param to integer[]
 ---@param mode string 'v', 'V' or CTRL-V
----@param exclusive? boolean
----@param to_ends? boolean
+---@param exclusive? boolean without the last character; default: as 'selection' says
+---@param to_ends? boolean a block to the ends of its lines
 ---@return caliban.Excerpt
 local function region(from, to, mode, exclusive, to_ends)
   local text
@@ -78,7 +78,7 @@ local function region(from, to, mode, exclusive, to_ends)
   return excerpt(api.nvim_get_current_buf(), lines, text, 'selection')
 end
 
---- The selection, while the mode is still visual; nil in any other mode.
+--- The current selection; nil outside of visual mode.
 ---@return caliban.Excerpt?
 function M.visual()
   local mode = vim.fn.mode()
@@ -89,7 +89,7 @@ function M.visual()
   return region(vim.fn.getpos('v'), vim.fn.getpos('.'), mode, nil, to_ends)
 end
 
---- Whether the block selected last went to the ends of its lines: only reselecting it tells.
+--- Whether the last selected block went to the ends of its lines: only reselecting it shows that.
 ---@return boolean
 local function went_to_ends()
   local view = vim.fn.winsaveview()
@@ -100,11 +100,11 @@ local function went_to_ends()
   return ends
 end
 
---- The range of a command in the current buffer: the selection just left, where the range is that, in its
---- exact shape; else whole lines.
+--- The range of a command in the current buffer: the last selection in its exact shape, if the range is that; else
+--- whole lines.
 ---@param first integer
 ---@param last integer
----@param visual boolean the range was written as '<,'>
+---@param visual boolean whether the range was written as '<,'>
 ---@return caliban.Excerpt
 function M.range(first, last, visual)
   local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
@@ -115,7 +115,7 @@ function M.range(first, last, visual)
   return region(from, to, mode, nil, mode == '\22' and went_to_ends())
 end
 
---- What a motion has covered.
+--- The text that an operator's motion has covered.
 ---@param kind 'line'|'char'|'block'
 ---@return caliban.Excerpt
 function M.motion(kind)
@@ -127,8 +127,7 @@ end
 ---@field buf? integer
 ---@field range? [integer, integer] lines, from 1
 
---- What `opts` names: a range of a buffer, or the whole of it. Without any: the selection in visual mode,
---- else the whole current buffer.
+--- A range of a buffer, or all of it. Without `opts`: the selection in visual mode, else the current buffer.
 ---@param opts? caliban.AddOpts
 ---@return caliban.Excerpt
 function M.of(opts)

@@ -1,7 +1,7 @@
---- Reads and writes regular files and nothing else: opening a pipe, a device or a socket may never return.
+--- Reads and writes regular files only: opening a pipe, a device or a socket may block forever.
 local M = {}
 
---- More bytes than any file has.
+--- The default limit of a read, in bytes: larger than any file (2^53).
 local MOST = 9007199254740992
 
 local kinds = {
@@ -12,8 +12,8 @@ local kinds = {
   block = 'it is a device',
 }
 
---- Why a path does not lead to a regular file, as the end of a sentence. Absent if it does, or if nothing is there.
---- Links are followed.
+--- Why a path does not lead to a regular file, as the end of a sentence. Absent for a regular file and for a path that
+--- does not exist. Follows links.
 ---@param path string
 ---@return string?
 function M.odd(path)
@@ -23,10 +23,10 @@ end
 
 --- The bytes of a regular file.
 ---@param path string
----@param limit? integer no more than so many bytes
----@return string? # absent if it cannot be read or is no regular file
+---@param limit? integer the most bytes to read
+---@return string? # absent if the file cannot be read or is not a regular file
 function M.read(path, limit)
-  -- a device is not even opened; the second check sees a file that has taken the name after this first one
+  -- `odd` spares a device from being opened; the `fstat` below catches a path that was replaced in between
   local constants = vim.uv.constants
   local flags = constants.O_RDONLY + constants.O_NONBLOCK + constants.O_NOCTTY
   local fd = not M.odd(path) and vim.uv.fs_open(path, flags, 0)
@@ -45,7 +45,7 @@ function M.read(path, limit)
   return part and (#parts == 1 and parts[1] or table.concat(parts)) or nil
 end
 
---- The names in a folder, in order.
+--- The names in a folder, sorted.
 ---@param folder string
 ---@return string[]
 function M.names(folder)
@@ -60,12 +60,12 @@ function M.names(folder)
   return out
 end
 
---- Replaces one of Caliban's own files: writes a new file beside it and renames that. Does not wait for the disk.
+--- Replaces one of Caliban's own files atomically: writes a temporary file beside it and renames that. Does not sync.
 ---@param path string
 ---@param texts string[]
 function M.replace(path, texts)
   local temporary = ('%s/.%s.tmp'):format(vim.fs.dirname(path), vim.fs.basename(path))
-  -- a file of this name is left from a crash; it is removed, never opened
+  -- a crash may have left a temporary file: remove it, never open it
   vim.uv.fs_unlink(temporary)
   local fd = vim.uv.fs_open(temporary, 'wx', 384) -- rw-------
   if not fd then

@@ -4,7 +4,7 @@ local M = {}
 --- Fires one autocommand event.
 ---@param name string
 ---@param data table
----@return string? error raised by a handler
+---@return string? # the error that a handler raised
 function M.fire(name, data)
   local opts = { pattern = name, modeline = false, data = data }
   local ok, err = pcall(vim.api.nvim_exec_autocmds, 'User', opts)

@@ -1,5 +1,5 @@
---- Files and their buffers: finding and loading one without a prompt or a window, its text here and on disk,
---- writing it.
+--- Files and their buffers: finds and loads a buffer without a prompt or a window, reads its text from the buffer or
+--- from disk, writes it.
 local M = {}
 
 local api = vim.api
@@ -29,7 +29,8 @@ end
 
 local guarded = {} ---@type table<integer, true>
 
---- Lets nothing but a BufWriteCmd write the buffer: an autocommand that is not `nested` runs none, and would write.
+--- Makes the buffer 'acwrite', so that only a BufWriteCmd can write it. Without that, a `:write` in an autocommand that
+--- is not `nested` would skip BufWriteCmd and write the file.
 ---@param buf integer
 ---@param on boolean
 function M.guard(buf, on)
@@ -44,7 +45,7 @@ function M.guard(buf, on)
   guarded[buf] = on or nil
 end
 
---- Whether a buffer is a file's, also while writes of it are guarded.
+--- Whether a buffer shows a file, also while it is guarded.
 ---@param buf integer
 ---@return boolean
 function M.ordinary(buf)
@@ -52,7 +53,7 @@ function M.ordinary(buf)
   return buftype == '' or buftype == 'acwrite' and guarded[buf] == true
 end
 
---- Whether a buffer holds no line at all: the one it shows is Neovim's own.
+--- Whether a buffer has no text at all: Neovim shows one empty line for it.
 ---@param buf integer
 ---@return boolean
 function M.empty(buf)
@@ -70,7 +71,7 @@ function M.lines(buf)
   return M.empty(buf) and {} or api.nvim_buf_get_lines(buf, 0, -1, false)
 end
 
---- Replaces rows; the buffer may hold no line, before or after.
+--- Replaces rows. The buffer may be empty before or after.
 ---@param buf integer
 ---@param start integer
 ---@param count integer
@@ -88,10 +89,10 @@ function M.eol(buf)
   return vim.bo[buf].endofline and not M.empty(buf)
 end
 
---- A file's text as its buffer would show it, lines joined by '\n'.
+--- The text on disk as the buffer would show it, lines joined by '\n'.
 ---@param buf integer
----@return string? text absent where there is no such file
----@return boolean? eol
+---@return string? text absent if the file cannot be read
+---@return boolean? eol whether the last line ends with a line break
 function M.disk(buf)
   local text = disk.read(api.nvim_buf_get_name(buf))
   if not text then
@@ -120,7 +121,7 @@ function M.text(buf)
   return table.concat(M.lines(buf), '\n')
 end
 
-local stamps = {} ---@type table<integer, string> when the file was last read or written, by its own clock
+local stamps = {} ---@type table<integer, string> by buffer: the file's mtime when it was last read or written
 
 ---@param path string
 ---@return string
@@ -142,14 +143,15 @@ api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'FileChangedShellPost' 
   end,
 })
 
---- Whether `:write` would ask: it compares with the last read, even where FileChangedShell has settled the matter.
+--- Whether `:write` would ask because the file has changed since it was read. Neovim asks even after a FileChangedShell
+--- autocommand has dealt with the change.
 ---@param buf integer
 ---@return boolean
 function M.stale(buf)
   return stamps[buf] ~= nil and stamps[buf] ~= M.stamp(buf)
 end
 
---- What an error says, without the places in the code it came through.
+--- An error's message without file names, line numbers and the traceback.
 ---@param err any
 ---@return string
 function M.reason(err)
@@ -172,13 +174,13 @@ function M.checktime(buf)
   end)
 end
 
---- Lets Neovim look at the file without asking anything.
+--- Has Neovim compare the buffer with its file without a prompt.
 ---@param buf integer
 ---@param choice ''|'reload'
----@return string? why it changed (`v:fcs_reason`), where it did and was not reloaded
+---@return string? # how the file has changed (`v:fcs_reason`); absent if it has not, or if 'autoread' has reloaded it
 function M.check(buf, choice)
   if M.odd(buf) then
-    -- Neovim would read it
+    -- `:checktime` would read from the pipe or device
     return 'changed'
   end
   local why
@@ -201,7 +203,7 @@ function M.refresh(buf)
   if not M.empty(buf) then
     M.check(buf, 'reload')
   elseif stat and stat.type == 'file' and stat.size > 0 then
-    -- it may have been opened before there was a file: then `:checktime` asks (W13)
+    -- the file may have been created after the buffer was opened: `:checktime` would ask (W13)
     api.nvim_buf_call(buf, function()
       vim.cmd('silent! edit')
     end)
@@ -228,22 +230,22 @@ function M.encodes(buf, text)
   return there ~= nil and vim.iconv(there, encoding, 'utf-8') == text
 end
 
---- Writes the buffer as `:write` does, its folder made first. The last line's end stays as it was.
+--- Writes the buffer as `:write` does, after making its folder. Adds no line break to a last line that had none.
 ---@param buf integer
----@param force boolean the disk was compared: do not ask about it
----@return string? why it was not written
+---@param force boolean do not ask about a change on disk: the caller has compared it
+---@return string? # why it was not written, the end of a sentence
 function M.write(buf, force)
   local keep, path = vim.bo[buf].fixendofline, api.nvim_buf_get_name(buf)
   local before = stamp(path)
   local odd = disk.odd(path)
   if odd then
-    -- Neovim would write to it and wait until somebody reads
+    -- writing to a pipe blocks until somebody reads
     return odd
   elseif not M.is_utf8(buf) and not M.encodes(buf, M.text(buf)) then
-    -- with a bang Neovim would write other characters in their place
+    -- `:write!` would replace the characters that do not fit
     return ('its encoding (%s) cannot hold the text'):format(vim.bo[buf].fileencoding)
   elseif vim.uv.fs_stat(path) and vim.fn.filewritable(path) == 0 then
-    -- nor would a bang ask whose permissions these are
+    -- `:write!` would override the permissions
     return 'its permissions forbid writing'
   end
   local ok, err = pcall(function()
@@ -269,9 +271,9 @@ function M.write(buf, force)
   end
 end
 
---- Writes the very text as it was on disk before, without autocommands.
+--- Writes the buffer's text unchanged: without autocommands, which might format it.
 ---@param buf integer
----@return string? why not
+---@return string? # why it was not written, the end of a sentence
 function M.restore(buf)
   local odd = M.odd(buf)
   if odd then
@@ -295,7 +297,7 @@ end
 ---@return string? err
 local function load(buf, quietly)
   vim.v.errmsg = ''
-  -- errors of the user's own autocommands do not matter here
+  -- an error in an autocommand of the user does not make the load fail
   pcall(function()
     if quietly then
       vim.cmd(('noautocmd silent! call bufload(%d)'):format(buf))
@@ -316,7 +318,7 @@ function M.unload(buf, created)
   pcall(api.nvim_buf_delete, buf, { force = true, unload = not created })
 end
 
---- Whether a file that is not there yet could be: its folder too may have to be made.
+--- Whether a file that does not exist can be created. Missing folders are made when it is written.
 ---@param path string
 ---@return boolean
 local function creatable(path)
@@ -349,12 +351,12 @@ local function forbidden(buf, there, path)
   end
 end
 
---- The buffer of a file, loaded, in no window if it was in none.
+--- The loaded buffer of a file. Opens no window.
 ---@param path string
----@param quietly? boolean without autocommands, for a buffer that does not stay
+---@param quietly? boolean run no autocommands: for a buffer that is unloaded again
 ---@return integer? buf
----@return string? why not, the end of a sentence
----@return boolean? created by this
+---@return string? why it could not be loaded, the end of a sentence
+---@return boolean? created whether this call created the buffer
 function M.load(path, quietly)
   local odd = not path:find('^/') and 'it is not a file on disk' or disk.odd(path)
   if odd then
@@ -370,7 +372,7 @@ function M.load(path, quietly)
     buf = buf or vim.fn.bufadd(names.listed(path))
     local err = load(buf, quietly)
     if err then
-      -- the load may have gone through, and a second try would edit it
+      -- `bufload` may have loaded the text despite the error: a second call must not find it loaded
       M.unload(buf, created)
       if err:find('E565', 1, true) then
         error(err, 0)
@@ -381,11 +383,11 @@ function M.load(path, quietly)
   return buf, nil, created
 end
 
---- The same, where it is fit to be changed.
+--- Like `load`, but fails if the buffer or the file must not be changed.
 ---@param path string
 ---@return integer? buf
 ---@return string? why not, the end of a sentence
----@return boolean? created by this
+---@return boolean? created whether this call created the buffer
 function M.open(path)
   local buf, err, created = M.load(path)
   if not buf then
@@ -401,7 +403,8 @@ function M.open(path)
   return buf, nil, created
 end
 
---- Shows a file or a folder in the current window, as `:edit` does. If that window may not change, splits one above.
+--- Shows a file or a folder in the current window, as `:edit` does. If that window has 'winfixbuf', opens a split
+--- above.
 ---@param path string absolute
 function M.show(path)
   local buf = M.find(path) or vim.fn.bufadd(names.listed(path))
@@ -414,7 +417,7 @@ function M.show(path)
   end
 end
 
---- What the program needs to know of a buffer's text.
+--- A buffer's text with all that its bytes on disk depend on.
 ---@param buf integer
 ---@return { text: string, eol: boolean, dos: boolean, bom: boolean }
 function M.snapshot(buf)

@@ -1,22 +1,22 @@
---- Keys mapped in a buffer for a while: the user's own come back.
+--- Maps keys in a buffer for a while and restores the user's own mappings afterwards.
 local M = {}
 
 local api = vim.api
 
 ---@class caliban.Mapping
 ---@field mode string
----@field lhs string `<localleader>` may stand first
----@field rhs function|string what it does, or the `<Plug>` map that does it
+---@field lhs string may begin with `<localleader>`
+---@field rhs function|string a function, or the `<Plug>` mapping to run
 ---@field desc string
 
 ---@class caliban.Mapped
 ---@field mode string
----@field lhs string as it is mapped
+---@field lhs string with `<localleader>` resolved
 ---@field rhs function|string
 ---@field desc string
----@field before? table the buffer's own map
+---@field before? table the mapping that this one replaces, as `maparg()` gives it
 
---- The localleader as it is typed.
+--- The localleader in key notation, as in `<Space>`.
 ---@return string
 function M.leader()
   local key = vim.g.maplocalleader
@@ -26,7 +26,7 @@ end
 ---@param buf integer
 ---@param mode string
 ---@param lhs string
----@return table? map the buffer's own
+---@return table? # the mapping of this buffer, not a global one
 local function own(buf, mode, lhs)
   local function look()
     return vim.fn.maparg(lhs, mode, false, true)
@@ -38,8 +38,8 @@ end
 
 ---@param buf integer
 ---@param key caliban.Mapped
----@return boolean # whether it does what it was mapped to
----@return table? map the buffer's, which does something else
+---@return boolean ours whether the key still has Caliban's mapping
+---@return table? other the buffer's mapping, if it is not Caliban's
 local function works(buf, key)
   local map = own(buf, key.mode, key.lhs)
   local ours = map ~= nil
@@ -48,10 +48,10 @@ local function works(buf, key)
   return ours, not ours and map or nil
 end
 
---- Maps the keys that something else has been mapped to, or that are not mapped at all.
+--- Maps those of the keys that do not have Caliban's mapping (any more).
 ---@param buf integer
 ---@param keys caliban.Mapped[]
----@return boolean # whether there was one
+---@return boolean # whether a key was mapped
 function M.take(buf, keys)
   local taken = false
   for _, key in ipairs(keys) do
@@ -68,7 +68,7 @@ end
 
 ---@param buf integer
 ---@param mappings caliban.Mapping[]
----@return caliban.Mapped[] # what `take` and `clear` are given
+---@return caliban.Mapped[] # for `take`, `key` and `clear`
 function M.set(buf, mappings)
   local keys = {} ---@type caliban.Mapped[]
   for _, m in ipairs(mappings) do
@@ -79,7 +79,7 @@ function M.set(buf, mappings)
   return keys
 end
 
---- The key that does it in normal mode now.
+--- The normal-mode key of a mapping; absent while the user has mapped that key to something else.
 ---@param buf integer
 ---@param keys caliban.Mapped[]
 ---@param desc string
@@ -92,7 +92,7 @@ function M.key(buf, keys, desc)
   end
 end
 
---- Gives the keys back. What has been mapped since to something else stays.
+--- Removes Caliban's mappings and restores the ones before. A key that the user has mapped since keeps that mapping.
 ---@param buf integer
 ---@param keys caliban.Mapped[]
 function M.clear(buf, keys)

@@ -1,10 +1,10 @@
---- Names of files, sessions and models, taken literally: made absolute, compared, found among the buffers, shown. No
---- function here expands wildcards, variables or backticks, or runs a shell.
+--- Names of files, sessions and models, taken literally. No function here expands wildcards, variables or backticks, or
+--- runs a shell.
 local M = {}
 
 local api = vim.api
 
---- The absolute path, without `.`, `..` and doubled slashes. Links stay.
+--- The absolute path, without `.`, `..` and doubled slashes. Does not resolve links.
 ---@param path string
 ---@return string
 function M.absolute(path)
@@ -15,7 +15,7 @@ function M.absolute(path)
   return vim.fs.normalize(full, { expand_env = false })
 end
 
---- The absolute path that a user or a model means: `~/` is the home folder.
+--- The absolute path of a path that a user or a model wrote: `~/` is the home folder.
 ---@param path string
 ---@param folder? string where a relative path begins; default: the working directory
 ---@return string
@@ -56,8 +56,8 @@ function M.shown(text)
   return (text:gsub('%c', '?'))
 end
 
---- The name under which `:edit` lists a file: relative if it is below the working directory. Neovim would take a name
---- that begins with `~` or like an address for something else: such a file keeps its absolute path.
+--- The name under which `:edit` lists a file: relative if it is below the working directory. A relative name that
+--- begins with `~` or with a URL's scheme would mean something else to Neovim: such a file keeps its absolute path.
 ---@param path string absolute
 ---@return string
 function M.listed(path)
@@ -66,7 +66,7 @@ function M.listed(path)
   return below and not odd and below or path
 end
 
---- A path as it is shown: relative if it is below the working directory.
+--- A path to show to the user: relative if it is below the working directory.
 ---@param path string
 ---@return string
 function M.short(path)
@@ -85,12 +85,13 @@ function M.buffer(full, but)
   end
 end
 
---- Sets the line above a window. `format` is a 'statusline' in which `%%` stands for `%`. The texts are put into it
---- literally: a `%` in them begins no item. A line that somebody else has put there since stays.
+--- Sets a window's 'winbar'. `format` is a 'statusline' value for `string.format`: `%%` stands for `%`, `%s` for the
+--- next text. Texts are escaped, so that a `%` in them begins no item. Does not replace a winbar that somebody else has
+--- set.
 ---@param win integer 0 for the current one
 ---@param format string
 ---@param ... string
----@return boolean # whether the line is there now
+---@return boolean # whether the winbar is set
 function M.winbar(win, format, ...)
   local texts = vim.tbl_map(function(text)
     return (M.shown(text):gsub('%%', '%%%%'))
@@ -107,7 +108,7 @@ function M.winbar(win, format, ...)
   return true
 end
 
---- The path with links resolved, also where the file is not there yet.
+--- The path with links resolved. The file need not exist.
 ---@param path string
 ---@return string
 function M.real(path)

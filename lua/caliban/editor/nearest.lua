@@ -1,10 +1,11 @@
---- The known word a misspelt one was probably meant to be: of settings and commands, which are checked before the program
---- runs. The program has its own (`src/nearest.rs`) for what a model writes: it suggests less, as a model acts on it.
+--- Suggests a known word for a misspelt setting or command, which Lua checks before the program runs. `src/nearest.rs`
+--- does the same for a model's misspellings, but suggests less: a model acts on a suggestion.
 local M = {}
 
+--- The Damerau-Levenshtein distance (optimal string alignment).
 ---@param a string
 ---@param b string
----@return integer # letters to change, add, drop or swap
+---@return integer # bytes to change, add, drop or swap
 local function distance(a, b)
   ---@type integer[], integer[], integer[]
   local two_above, above, row = {}, {}, {}
@@ -30,14 +31,14 @@ end
 
 ---@param word string
 ---@param known string[]
----@return string? # nil where nothing is near
+---@return string? # nil if no known word is near
 function M.find(word, known)
   if #word > 64 then
     return nil
   end
   local best, least = nil, math.max(1, #word / 2) + 0.5
   for _, name in ipairs(known) do
-    -- of two equally near the one of the same length
+    -- at the same distance a word of the same length wins
     local d = distance(word:lower(), name) + (#name == #word and 0 or 0.25)
     if d < least then
       best, least = name, d

@@ -1,10 +1,10 @@
---- Sentences for the user.
+--- Messages for the user.
 local M = {}
 
 local levels = vim.log.levels
 
 ---@param text string
----@return string # as much as stands in the last line without a key to dismiss it
+---@return string # cut to the width that Neovim shows without the hit-enter prompt
 local function fit(text)
   local room = vim.v.echospace
   local short = vim.fn.strcharpart(text:gsub('%s+', ' '), 0, room)
@@ -16,8 +16,8 @@ end
 
 local ns = vim.api.nvim_create_namespace('caliban_notify')
 
---- With 'cmdheight' 0 every message waits for Enter: there is a line for it until the next key. Who draws messages
---- elsewhere needs none.
+--- With 'cmdheight' 0 every message would show the hit-enter prompt: sets it to 1 until the next key. Plugins that draw
+--- messages elsewhere (noice, ui2) do not need that.
 local function make_room()
   if vim.o.cmdheight > 0 or package.loaded.noice or package.loaded['vim._core.ui2'] then
     return
@@ -51,12 +51,12 @@ end
 
 local waiting = {} ---@type [string, string?][]
 
---- Shows a message in one line; where that cuts it, `:messages` has the whole.
+--- Shows a message in one line. If it is cut, `:messages` has all of it.
 ---@param text string
 ---@param group? string
 function M.echo(text, group)
   table.insert(waiting, { text, group })
-  -- Neovim's wait after a wide one may let the next message in: it comes behind
+  -- Neovim handles events while it shows a wide message: a message that arrives then waits its turn
   if #waiting > 1 then
     return
   end
@@ -66,17 +66,18 @@ function M.echo(text, group)
   end
 end
 
---- Whether `vim.notify` is as Neovim has made it. A user's may be any thing that can be called.
+--- Whether `vim.notify` is Neovim's own. A plugin's may be a callable table.
 ---@return boolean
 local function is_own()
   local notify = vim.notify ---@type any
   local info = type(notify) == 'function' and debug.getinfo(notify, 'S')
   local source = info and info.source or ''
-  -- a Neovim may come without its own code's names
+  -- in a build without debug information Neovim's own code has no file name
   return source == '?' or source:find('^@vim/.*editor%.lua$') ~= nil
 end
 
---- By `vim.notify`. Neovim's own would ask for Enter where the message is wider than the screen.
+--- Shows a message by the user's `vim.notify`, else by `echo`: Neovim's own `vim.notify` would show the hit-enter
+--- prompt for a message that is wider than the screen.
 ---@param text string
 ---@param level? integer of vim.log.levels
 function M.show(text, level)
@@ -92,16 +93,17 @@ local beside_text = function()
   return false
 end
 
---- Has sentences for a user who types shown by `fn` where it can show them beside the text of a buffer.
----@param fn fun(buf: integer, text: string): boolean
+--- Registers the function that shows a message beside the text of a buffer while the user types there.
+---@param fn fun(buf: integer, text: string): boolean whether it has shown the message
 function M.divert(fn)
   beside_text = fn
 end
 
+--- Shows a message: beside the text in insert mode, where that is possible, else as `show` does.
 ---@param text string
----@param level? integer of vim.log.levels; a warning unless given
+---@param level? integer of vim.log.levels; default: WARN
 function M.say(text, level)
-  -- Neovim would write `-- INSERT --` over it
+  -- `-- INSERT --` would overwrite the message
   local typing = vim.fn.mode() == 'i'
   if not (typing and beside_text(vim.api.nvim_get_current_buf(), text)) then
     M.show(text, level or levels.WARN)

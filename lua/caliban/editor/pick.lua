@@ -1,17 +1,19 @@
---- A choice from a list that may be long. Neovim's own `vim.ui.select` prints all rows and stops after each screen, so
---- it is given only as many as fit. A picker that has replaced it searches by itself, and is given all.
+--- A choice from a list that may be long. Neovim's own `vim.ui.select` prints all rows and pages after each screen, so
+--- it gets only as many as fit. A plugin's picker can search, and gets all of them.
 local M = {}
 
---- The most rows of a long list that are offered at first.
+--- The most rows of a long list to offer at first.
 local MOST = 30
---- Rows of the screen that a list leaves free: for its title, for two more entries, and for the question below it.
+--- Rows of the screen that the first entries of a long list leave free: for the title, the two entries `All` and
+--- `Search`, and the prompt.
 local FREE = 6
 
 ---@class caliban.PickOpts
 ---@field prompt string
 ---@field format_item fun(item: any): string one line
----@field brief? fun(item: any, cells: integer): string the same where it is to take no more than so many cells
+---@field brief? fun(item: any, cells: integer): string one line of at most so many cells
 
+--- Whether `vim.ui.select` is Neovim's own.
 ---@return boolean
 local function is_plain()
   local select = vim.ui.select
@@ -19,7 +21,7 @@ local function is_plain()
   return info and vim.endswith(info.source, '/vim/ui.lua') or false
 end
 
---- A text, cut where it is wider than so many cells.
+--- Cuts a text to so many cells, with `…` at the end.
 ---@param text string
 ---@param cells integer
 ---@return string
@@ -34,7 +36,7 @@ function M.cut(text, cells)
   return vim.fn.strcharpart(text, 0, count) .. '…'
 end
 
---- An item in one row, with the number that stands before it.
+--- An item in one row of the screen, which also has room for its number.
 ---@param item any
 ---@param opts caliban.PickOpts
 ---@return string
@@ -43,11 +45,11 @@ local function in_one_row(item, opts)
   return M.cut(opts.brief and opts.brief(item, cells) or opts.format_item(item), cells)
 end
 
---- Whether a list has room on the screen, with all rows that its entries take and with its title and question.
+--- Whether a list fits on the screen with its title and prompt. An entry may take several rows.
 ---@param items any[]
 ---@param opts caliban.PickOpts
 ---@return boolean
-local function fits(items, opts)
+local function fits_screen(items, opts)
   local rows = FREE - 2
   for i, item in ipairs(items) do
     local text = ('%d: %s'):format(i, opts.format_item(item))
@@ -62,7 +64,7 @@ end
 ---@param items any[]
 ---@param opts caliban.PickOpts
 ---@param chosen fun(item: any)
-local function all(items, opts, chosen)
+local function offer_all(items, opts, chosen)
   vim.ui.select(items, opts, function(item)
     if item ~= nil then
       chosen(item)
@@ -70,7 +72,7 @@ local function all(items, opts, chosen)
   end)
 end
 
---- Asks for a text and offers the items that hold it.
+--- Asks for a text and offers the items that contain it.
 ---@param items any[]
 ---@param opts caliban.PickOpts
 ---@param chosen fun(item: any)
@@ -92,14 +94,14 @@ local function search(items, opts, chosen)
   end)
 end
 
---- Has the user choose one of the items, of which the most wanted come first.
+--- Lets the user choose one of the items. Only the first ones of a long list are offered at once.
 ---@param items any[]
 ---@param opts caliban.PickOpts
 ---@param chosen fun(item: any)
 function M.one(items, opts, chosen)
   local room = math.max(1, math.min(MOST, vim.o.lines - FREE, #items))
-  if not is_plain() or #items <= MOST + 2 and fits(items, opts) then
-    return all(items, opts, chosen)
+  if not is_plain() or #items <= MOST + 2 and fits_screen(items, opts) then
+    return offer_all(items, opts, chosen)
   end
   local rows = {} ---@type { text: string, go: fun() }[]
   for i = 1, room do
@@ -113,7 +115,7 @@ function M.one(items, opts, chosen)
   rows[room + 1] = {
     text = ('All %d …'):format(#items),
     go = function()
-      all(items, opts, chosen)
+      offer_all(items, opts, chosen)
     end,
   }
   rows[room + 2] = {

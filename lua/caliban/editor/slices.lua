@@ -1,16 +1,18 @@
---- Long work in slices, so that what the user types comes in between.
+--- Does long work in slices, so that Neovim handles keys in between.
 local M = {}
 
---- How long one slice takes, in ns: what is left of a frame is for a key and its redraw, and for a single step that
---- takes long: Lua's table of strings grows in one, 10 ms where 131,072 are in it.
+--- The length of a slice in ns. The rest of a frame is for a key, its redraw and a single slow step: Lua grows its
+--- table of strings at once, which takes 10 ms at 131,072 strings.
 local SLICE = 3e6
---- What it may have taken before a step that cannot rest: short work is done at once.
+--- The time in ns after which a slice ends before a long step, so that the step gets a slice of its own. Short work
+--- needs no pause.
 local FRESH = 1e6
 
 local running ---@type thread?
 local began = 0 ---@type number
 
---- Runs `fn` at once. Where that takes longer than a slice and `fn` may rest, the remainder is done later.
+--- Runs `fn` at once. If it takes longer than a slice, the first `rest` after that moves the remainder to a later
+--- slice.
 ---@param fn fun()
 function M.run(fn)
   local work = coroutine.create(fn)
@@ -22,14 +24,14 @@ function M.run(fn)
     if not ok then
       error(err, 0)
     elseif coroutine.status(work) ~= 'dead' then
-      -- a scheduled call would come before what the last key drew is shown
+      -- `vim.schedule` would run the next slice before Neovim has drawn the last key
       vim.defer_fn(slice, 1)
     end
   end
   slice()
 end
 
---- A step that cannot rest, without what the collector would do in it: that comes in the next ones.
+--- Runs a step that cannot pause with the garbage collector stopped: it collects in later steps.
 ---@param fn fun(...)
 ---@param ... any
 function M.whole(fn, ...)
@@ -41,8 +43,8 @@ function M.whole(fn, ...)
   end
 end
 
---- A place where the work may rest, and anything may have changed afterwards. Elsewhere than in `run` it does nothing.
----@param long? boolean what comes next takes long
+--- Ends the slice if its time is over. Anything may have changed when this returns. Does nothing outside of `run`.
+---@param long? boolean whether the next step takes long
 function M.rest(long)
   local mine = running and coroutine.running() == running
   if mine and vim.uv.hrtime() - began > (long and FRESH or SLICE) then

@@ -1,10 +1,10 @@
---- Finds the swap file of a file that is about to be loaded.
+--- Finds the swap file of a file before it is loaded.
 local M = {}
 
 local disk = require('caliban.editor.disk')
 local names = require('caliban.editor.name')
 
---- The paths that the file name in a swap file may mean: Neovim writes the home folder as `~user`.
+--- The paths that the file name in a swap file can stand for: Neovim writes the home folder as `~user`.
 ---@param written string
 ---@return string[]
 local function meant(written)
@@ -19,23 +19,23 @@ local function meant(written)
   return { own.homedir .. rest, (vim.env.HOME or own.homedir) .. rest }
 end
 
---- Whether a name in a folder of swap files belongs to this file: with the ending `.swp`, or `.swo` and so on.
+--- Whether `name` is a swap file's name for a file: its stem with `.swp`, `.swo` and so on.
 ---@param name string
----@param stem string
+---@param stem string the file's name, or its whole path with `%` for `/`
 ---@return boolean
 local function fits(name, stem)
   name = name:sub(1, 1) == '.' and stem:sub(1, 1) ~= '.' and name:sub(2) or name
   return #name == #stem + 4 and name:sub(1, #stem + 2) == stem .. '.s'
 end
 
---- Why a file is not loaded, if `found` is its swap file.
+--- Why a file must not be loaded, if `found` is its swap file.
 ---@param path string
 ---@param found string
 ---@return string?
-local function told(path, found)
+local function obstacle(path, found)
   local odd = disk.odd(found)
   if odd then
-    -- Neovim would open it as a swap file
+    -- Neovim would open the pipe or device as a swap file
     return 'its swap file is not a regular file: ' .. odd
   end
   local info = vim.fn.swapinfo(found)
@@ -49,8 +49,9 @@ local function told(path, found)
   end
 end
 
---- Why a file that has a swap file is not loaded unasked. Looked for beforehand: `bufload()` fires no SwapExists,
---- complains past `silent!`, and loads over it. Of 'directory' alone `~` and variables are expanded, which is the user's.
+--- Why a file must not be loaded: it has a swap file. Looks before the load, because `bufload()` fires no SwapExists,
+--- shows its error despite `silent!`, and loads the file anyway. Expands `~` and variables only in 'directory', the
+--- user's option.
 ---@param path string with links resolved
 ---@return string?
 function M.of(path)
@@ -60,7 +61,7 @@ function M.of(path)
     local folder = vim.fs.normalize(dir)
     folder = beside and vim.fs.joinpath(vim.fs.dirname(path), folder) or folder
     for _, name in ipairs(disk.names(folder)) do
-      local why = fits(name, stem) and told(path, vim.fs.joinpath(folder, name))
+      local why = fits(name, stem) and obstacle(path, vim.fs.joinpath(folder, name))
       if why then
         return why
       end

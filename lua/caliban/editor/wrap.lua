@@ -1,13 +1,13 @@
---- Texts in rows of so many cells, as the windows of a buffer have room for them.
+--- Breaks texts into rows that fit the width of a window.
 local M = {}
 
 local api = vim.api
 
 ---@class caliban.Narrowest the narrowest window that shows a transcript
 ---@field win integer
----@field room integer cells that a row of text has in it
+---@field room integer the cells that a row of text has
 
---- The beginning of a text, at most so many cells of it but one character at least.
+--- The beginning of a text: at most so many cells, but at least one character.
 ---@param text string
 ---@param width integer
 ---@return string
@@ -26,8 +26,8 @@ function M.first(text, width)
   return vim.fn.strcharpart(some, 0, count)
 end
 
---- Breaks a text between words into rows of at most so many cells, and a word only where it is wider than a row. The rows
---- behind the first begin with `indent`.
+--- Breaks a text into rows of at most so many cells: between words, and within a word only if it is wider than a row.
+--- All rows but the first begin with `indent`.
 ---@param text string
 ---@param width integer
 ---@param indent string
@@ -53,7 +53,7 @@ function M.rows(text, width, indent)
 end
 
 ---@param buf integer
----@return caliban.Narrowest? # absent where no window shows the buffer
+---@return caliban.Narrowest? # absent if no window shows the buffer
 function M.narrowest(buf)
   local found ---@type caliban.Narrowest?
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do

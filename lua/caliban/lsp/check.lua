@@ -1,5 +1,5 @@
---- What an edit did to the diagnostics: those of the new text against those from before it. The program is told at
---- once that it is looked into, and what came of it later.
+--- Compares the diagnostics after an edit with those before it. Tells the program at once that a check runs, and later
+--- what it found.
 local M = {}
 
 local api = vim.api
@@ -7,16 +7,16 @@ local fresh = require('caliban.lsp.fresh')
 local algebra = require('caliban.review.hunks.algebra')
 local watch = require('caliban.lsp.watch')
 
---- Errors and warnings; what is milder is no reason to do anything.
+--- The mildest severity that counts: warnings.
 local MILDEST = 2
---- Findings that are handed over: what is new, and what stood there before.
+--- The most findings to report: of new ones, and of ones that the file had before.
 local NEW, OLD = 200, 5
 
 ---@class caliban.Before
 ---@field lines string[] the text
----@field items table<integer, lsp.Diagnostic[]> by client; absent where they are not known
+---@field items table<integer, lsp.Diagnostic[]> by client; absent for a client whose diagnostics are not known
 ---@field others table<integer, table<string, lsp.Diagnostic[]>> of other files, by client and path
----@field ticks table<string, integer> of the other files that are loaded
+---@field ticks table<string, integer> 'changedtick' of the loaded files, by path
 
 ---@class caliban.Checking
 ---@field id integer
@@ -29,6 +29,7 @@ local NEW, OLD = 200, 5
 local running = {} ---@type table<integer, caliban.Checking> by buffer
 local count = 0
 
+--- 'changedtick' of each loaded file, by path.
 ---@return table<string, integer>
 local function ticks()
   local out = {}
@@ -65,8 +66,8 @@ local function tell(check, state, fields)
   require('caliban.program.process').notify(message)
 end
 
---- What is known of a file before an edit enters it. Where an earlier edit is still being looked into, it is what
---- was known before that: only the newest counts.
+--- The text and the diagnostics of a file before an edit. If the check of an earlier edit still runs, that check is
+--- dropped and its state before is used again, so that the new check covers both edits.
 ---@param buf integer
 ---@param lines string[]
 ---@return caliban.Before
@@ -89,7 +90,7 @@ function M.before(buf, lines)
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
     known.others[client.id] = watch.all(client)
     if fresh.pulls(client, buf) then
-      -- what follows on the wire comes after it
+      -- the request goes out before the edit does
       fresh.pull(client, buf, function(items)
         known.items[client.id] = items
       end)
@@ -100,7 +101,7 @@ function M.before(buf, lines)
   return known
 end
 
---- Names a diagnostic, wherever it stands.
+--- A key that is equal for the same diagnostic at the same place before and after an edit.
 ---@param it lsp.Diagnostic
 ---@param place string|integer
 ---@return string
@@ -112,9 +113,9 @@ local function key(it, place)
   )
 end
 
---- Where a line of the text before stands now: a row, or the hunk it is in.
----@param runs integer[][]
----@param side 1|3 of the text before, of the one after
+--- Maps the rows of one text to places that both texts share: the row after the edit, or the number of its hunk.
+---@param runs integer[][] start and count in the old text, start and count in the new one
+---@param side 1|3 the text of the rows: 1 the old one, 3 the new one
 ---@return fun(row: integer): string|integer, boolean
 local function placer(runs, side)
   ---@param row integer
@@ -165,7 +166,7 @@ local function first(found, most)
   return vim.list_slice(found, 1, most)
 end
 
---- Adds what one server says to what is told.
+--- Compares the diagnostics of one server and adds the result to `out`.
 ---@param path string
 ---@param before? lsp.Diagnostic[]
 ---@param after lsp.Diagnostic[]
@@ -180,7 +181,7 @@ function M.compare(path, before, after, runs, out)
       local name = key(it, where)
       local stood = (had[name] or 0) > 0
       had[name] = stood and had[name] - 1 or nil
-      -- of what was there before unknown: what stands on changed lines counts as the edit's
+      -- without diagnostics from before, those on changed lines count as new
       local list = (stood or not before and not changed) and out.remaining or out.added
       list[#list + 1] = finding(path, it)
     end
@@ -190,7 +191,7 @@ function M.compare(path, before, after, runs, out)
   end
 end
 
---- What is worse in other files whose own text nobody has changed.
+--- New diagnostics in other files whose text has not changed.
 ---@param check caliban.Checking
 ---@param clients vim.lsp.Client[]
 ---@return caliban.Finding[]
@@ -198,7 +199,7 @@ local function elsewhere(check, clients)
   local out, now = { added = {}, remaining = {}, fixed = 0 }, ticks()
   local name = api.nvim_buf_get_name(check.buf)
   for _, client in ipairs(clients) do
-    -- what it had reported of none by then it may report now for the first time
+    -- a server that had not reported on this file may report others now for the first time: that is not new
     local before = check.before.items[client.id] and check.before.others[client.id]
     for path, items in pairs(before and watch.all(client) or {}) do
       if path ~= name and check.before.ticks[path] == now[path] then
@@ -232,7 +233,7 @@ local function report(check, now)
   })
 end
 
---- Looks into what an edit that is settled, or written, has done. Nothing is told where no server has a word on it.
+--- Begins to check an edit that is settled or written. Tells nothing if no server reports on the buffer.
 ---@param buf integer
 ---@param session string
 ---@param path string

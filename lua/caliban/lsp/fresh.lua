@@ -1,28 +1,29 @@
---- A buffer's diagnostics that belong to its text as it is now, or the names of the servers whose are not there yet.
+--- Collects the diagnostics of a buffer's current text, and names the servers that have not reported on that text yet.
 local M = {}
 
 local wait = require('caliban.lsp.wait')
 local watch = require('caliban.lsp.watch')
 
 local PULL = 'textDocument/diagnostic'
---- How long a server must have been silent after what it published.
+--- How long a server must have published nothing more, in milliseconds.
 local SETTLE = 300
---- A server that asks for the question to be put again.
+--- The LSP error `ServerCancelled`: the client is to ask again.
 local SERVER_CANCELLED = -32802
 
 ---@class caliban.Fresh
----@field by_client table<integer, lsp.Diagnostic[]> without those whose word is not there
----@field notes string[] on the servers
+---@field by_client table<integer, lsp.Diagnostic[]> only of clients that have reported on the current text
+---@field notes string[] about the servers
 
 ---@class caliban.Awaited
 ---@field client vim.lsp.Client
 ---@field starting boolean
----@field pulls? boolean known once it has started
----@field asked? integer the version of the text that is asked about
+---@field pulls? boolean whether it answers requests for diagnostics; nil until it has started
+---@field asked? integer the version of the text in the last request
 ---@field request? integer
 ---@field items? lsp.Diagnostic[]
 ---@field failed? string
 
+--- Whether a client answers requests for diagnostics (pull); others only publish them (push).
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@return boolean
@@ -30,7 +31,7 @@ function M.pulls(client, buf)
   return client:supports_method(PULL, buf)
 end
 
---- Asks for the diagnostics of a buffer's text as it is now.
+--- Requests the diagnostics of a buffer's current text.
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@param done fun(items?: lsp.Diagnostic[], err?: lsp.ResponseError)
@@ -69,7 +70,7 @@ end
 
 ---@param buf integer
 ---@param it caliban.Awaited
----@return boolean # nothing more is to come from it
+---@return boolean # whether the client has reported or failed
 local function look(buf, it)
   if it.client:is_stopped() then
     it.failed = 'it has ended'
@@ -90,7 +91,7 @@ local function look(buf, it)
   return it.items ~= nil
 end
 
---- The clients that have a word on a buffer. One that was waited for in vain and has never published anything has none.
+--- The clients that report on a buffer: all but those that have never published anything although they were waited for.
 ---@param buf integer
 ---@return caliban.Awaited[]
 local function awaited(buf)
@@ -103,7 +104,7 @@ local function awaited(buf)
   return out
 end
 
---- What is to be said of a server beside its findings.
+--- A note about a server that failed or has not reported; nil if it has.
 ---@param buf integer
 ---@param it caliban.Awaited
 ---@return string?
@@ -131,11 +132,11 @@ local function gather(buf, all)
   return { by_client = by_client, notes = notes }
 end
 
---- Collects a buffer's diagnostics, for as long as it takes or `ms`.
+--- Collects a buffer's diagnostics for at most `ms` milliseconds.
 ---@param buf integer
 ---@param ms integer
 ---@param done fun(fresh: caliban.Fresh)
----@return fun()? stop absent: no server has a word on it, and nothing will be told
+---@return fun()? stop absent if no server reports on the buffer: then `done` is never called
 function M.collect(buf, ms, done)
   watch.start()
   local all = awaited(buf)
@@ -161,7 +162,7 @@ function M.collect(buf, ms, done)
   end
 end
 
---- Nobody waits for these any more.
+--- Cancels the requests that are still open.
 ---@param all caliban.Awaited[]
 function M.drop(all)
   for _, it in ipairs(all) do
@@ -174,7 +175,7 @@ end
 
 local WORDS = { 'error', 'warning', 'info', 'hint' }
 
---- One diagnostic in one line.
+--- A diagnostic on one line.
 ---@param it lsp.Diagnostic
 ---@return string
 function M.say(it)
@@ -189,14 +190,14 @@ function M.say(it)
 end
 
 ---@param it lsp.Diagnostic
----@return integer # 1 to 4; where a server says none it is an error
+---@return integer # 1 (error) to 4 (hint); 1 if the server gives none
 function M.severity(it)
   local severity = it.severity --[[@as integer?]]
   return severity and WORDS[severity] and severity or 1
 end
 
 ---@param it lsp.Diagnostic
----@return integer # from 0
+---@return integer # row, from 0
 function M.line(it)
   local line = vim.tbl_get(it, 'range', 'start', 'line')
   return type(line) == 'number' and math.max(math.floor(line), 0) or 0

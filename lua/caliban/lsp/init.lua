@@ -1,4 +1,5 @@
---- The program's questions to the user's language servers: each is answered by a `found`, whatever a server does.
+--- Puts the program's questions to the user's language servers. Each question is answered with one `found` message,
+--- even if a server fails or does not answer.
 local M = {}
 
 local file = require('caliban.editor.file')
@@ -8,19 +9,20 @@ local methods = require('caliban.lsp.read').methods
 local wait = require('caliban.lsp.wait')
 local watch = require('caliban.lsp.watch')
 
---- Findings that are handed over.
+--- The most findings of an answer.
 local MOST = 2000
---- Bytes of a file that is loaded for it.
+--- The largest file to load for a question, in bytes.
 local LARGEST = 5000000
---- How long a file that was just loaded may have no client at all.
+--- How long to wait for a first client of a file that was just loaded, in milliseconds.
 local ATTACHING = 1000
 
 ---@class caliban.Asked
 ---@field message caliban.Consult
----@field stop? fun() ends what is under way
+---@field stop? fun() ends the wait or the requests
 
-local asked = {} ---@type table<integer, caliban.Asked>
+local asked = {} ---@type table<integer, caliban.Asked> open questions, by id
 
+--- Answers a question, once.
 ---@param it caliban.Asked
 ---@param fields table
 local function answer(it, fields)
@@ -41,11 +43,11 @@ local function answer(it, fields)
   })
 end
 
---- Runs a part of the work; a fault in it is an answer too.
+--- Wraps a callback: it does nothing once the question is answered, and an error in it answers the question.
 ---@param it caliban.Asked
 ---@param run function
 ---@return function
-local function part(it, run)
+local function guarded(it, run)
   return function(...)
     if asked[it.message.id] ~= it then
       return
@@ -66,7 +68,7 @@ end
 ---@field note? string
 
 ---@param found caliban.Finding[]
----@return caliban.Finding[] # each place once
+---@return caliban.Finding[] # without duplicates
 local function distinct(found)
   local seen, out = {}, {}
   for _, it in ipairs(found) do
@@ -80,7 +82,7 @@ local function distinct(found)
 end
 
 ---@param found caliban.Finding[]
----@return caliban.Finding[] # each once, file by file and down each
+---@return caliban.Finding[] # without duplicates, sorted by path and line
 local function ordered(found)
   local out, place_of = distinct(found), {}
   for i, it in ipairs(out) do
@@ -114,13 +116,13 @@ local function request(reply, method, params, buf)
   reply.note = not sent and ('%s has ended'):format(reply.client.name) or nil
 end
 
---- Puts one request to each client, and answers with what all of them say, in the time there is.
+--- Sends a request to each client, and answers with the findings of all that reply before the time is over.
 ---@param it caliban.Asked
 ---@param clients vim.lsp.Client[]
 ---@param method caliban.Method
 ---@param params fun(client: vim.lsp.Client): table
 ---@param buf? integer
-local function put(it, clients, method, params, buf)
+local function request_all(it, clients, method, params, buf)
   local ms = require('caliban.config').get().lsp.request_ms
   local replies = {} ---@type caliban.Reply[]
   for _, client in ipairs(clients) do
@@ -148,7 +150,7 @@ local function put(it, clients, method, params, buf)
   local stop = wait.till(
     ms,
     all,
-    part(it, function()
+    guarded(it, function()
       drop()
       local found, notes = {}, {}
       for _, reply in ipairs(replies) do
@@ -170,10 +172,11 @@ local function put(it, clients, method, params, buf)
   end
 end
 
----@param buf? integer absent: of any
+--- The clients that support a method.
+---@param buf? integer default: the clients of all buffers
 ---@param method caliban.Method
----@return vim.lsp.Client[] able, string? why there is none
-local function able(buf, method)
+---@return vim.lsp.Client[] clients, string? why there is none
+local function supporting(buf, method)
   local all = vim.lsp.get_clients({ bufnr = buf })
   local out = vim.tbl_filter(function(client)
     return not client:is_stopped() and client:supports_method(method.name, buf)
@@ -190,7 +193,7 @@ local function able(buf, method)
   return out, ('%s does not support %s.'):format(table.concat(names, ', '), method.what)
 end
 
---------------------------------------------------------------------------------------------- what is asked
+--------------------------------------------------------------------------------------------- questions
 
 ---@param it caliban.Asked
 ---@param buf integer
@@ -199,12 +202,12 @@ local function diagnose(it, buf)
   it.stop = fresh.collect(
     buf,
     ms,
-    part(it, function(now)
+    guarded(it, function(now)
       local path = vim.api.nvim_buf_get_name(buf)
       local findings = {}
       for id, items in pairs(now.by_client) do
         local client = vim.lsp.get_client_by_id(id)
-        -- some that are asked also publish what takes them longer
+        -- some servers that can be asked also publish slower diagnostics
         local also = client and watch.fresh(client, buf, 0) and watch.last(client, buf) or {}
         for _, item in ipairs(vim.list_extend(vim.list_slice(items), also)) do
           findings[#findings + 1] = { path = path, line = fresh.line(item), text = fresh.say(item) }
@@ -221,7 +224,7 @@ local function diagnose(it, buf)
   end
 end
 
---- All that is known, file by file; files whose text has changed since are named only.
+--- Answers with the known diagnostics of all files. A file whose text has changed since is only named in a note.
 ---@param it caliban.Asked
 local function diagnose_all(it)
   watch.start()
@@ -263,15 +266,15 @@ local function ask(it, buf)
     return diagnose(it, buf)
   end
   local method = methods[message.query and 'query' or message.aspect]
-  local clients, why = able(buf, method)
+  local clients, why = supporting(buf, method)
   if why then
     return answer(it, { why = why })
   elseif message.query then
-    return put(it, clients, method, function()
+    return request_all(it, clients, method, function()
       return { query = message.query }
     end)
   elseif message.aspect == 'symbols' then
-    return put(it, clients, method, function()
+    return request_all(it, clients, method, function()
       return { textDocument = { uri = vim.uri_from_bufnr(buf) } }
     end, buf)
   end
@@ -279,9 +282,9 @@ local function ask(it, buf)
   if not col then
     return answer(it, { why = missing })
   end
-  -- several servers would rename the same places
+  -- only one server renames: several would change the same places
   clients = message.aspect == 'rename' and { clients[1] } or clients
-  put(it, clients, method, function(client)
+  request_all(it, clients, method, function(client)
     local params = place.params(buf, message.line, col, client)
     if message.aspect == 'references' then
       params = vim.tbl_extend('error', params, { context = { includeDeclaration = true } })
@@ -295,7 +298,7 @@ end
 --- Waits until the buffer has its clients, then asks.
 ---@param it caliban.Asked
 ---@param buf integer
----@param created boolean it was just loaded: its clients may be on their way
+---@param created boolean whether it was just loaded: its clients may attach soon
 local function attached(it, buf, created)
   local began = wait.now()
   it.stop = wait.till(
@@ -306,7 +309,7 @@ local function attached(it, buf, created)
       local patience = created and ATTACHING or 0
       return ready == all and (all > 0 or wait.now() - began >= patience)
     end,
-    part(it, function()
+    guarded(it, function()
       local name = file.short(it.message.path --[[@as string]])
       if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
         ask(it, buf)
@@ -319,9 +322,9 @@ local function attached(it, buf, created)
   )
 end
 
---- The file's buffer, loaded where that disturbs nobody now.
+--- Loads the file's buffer and asks, unless the user is in the middle of a command.
 ---@param it caliban.Asked
----@return boolean # it has come to something
+---@return boolean # false if the caller is to try again later
 local function open(it)
   local path = it.message.path --[[@as string]]
   local buf = file.find(path)
@@ -348,7 +351,7 @@ local function open(it)
   return true
 end
 
---- Puts a question to the language servers; returns at once.
+--- Starts to answer a question.
 ---@param message caliban.Consult
 function M.consult(message)
   local it = { message = message } ---@type caliban.Asked
@@ -357,15 +360,15 @@ function M.consult(message)
   if not message.path then
     local run = message.aspect == 'diagnostics' and diagnose_all
       or function()
-        local clients, why = able(nil, methods.query)
+        local clients, why = supporting(nil, methods.query)
         if why then
           return answer(it, { why = why })
         end
-        put(it, clients, methods.query, function()
+        request_all(it, clients, methods.query, function()
           return { query = message.query }
         end)
       end
-    return vim.schedule(part(it, function()
+    return vim.schedule(guarded(it, function()
       run(it)
     end))
   end
@@ -373,12 +376,12 @@ function M.consult(message)
   it.stop = wait.till(
     require('caliban.config').get().lsp.request_ms,
     function()
-      part(it, function()
+      guarded(it, function()
         opened = open(it)
       end)()
       return opened or asked[message.id] ~= it
     end,
-    part(it, function(came)
+    guarded(it, function(came)
       if not came then
         answer(
           it,
@@ -389,7 +392,7 @@ function M.consult(message)
   )
 end
 
---- A turn was stopped: nobody waits for its answers any more.
+--- A turn was stopped: answers all its questions.
 ---@param session string
 function M.halt(session)
   for id, it in pairs(asked) do

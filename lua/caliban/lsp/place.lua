@@ -1,9 +1,9 @@
---- Places as a model names them (a line and what stands on it) and as language servers do.
+--- Converts places between a model's form (a line and a symbol on it) and a language server's (a position).
 local M = {}
 
 local api = vim.api
 
---- The last name in what was given: of `a.b(c)` it is `b`.
+--- The last name of an expression: `b` of `a.b(c)`.
 ---@param symbol string
 ---@return string
 local function name(symbol)
@@ -13,7 +13,7 @@ end
 
 ---@param line string
 ---@param word string
----@return integer? column in bytes, from 0; as a whole word where it stands as one
+---@return integer? column in bytes, from 0: of the first whole word, else of the first match
 local function column(line, word)
   local at, first = 1, nil ---@type integer, integer?
   while true do
@@ -29,7 +29,7 @@ local function column(line, word)
   end
 end
 
---- Where a symbol stands in a buffer.
+--- Finds a symbol on a line of a buffer.
 ---@param buf integer
 ---@param row integer
 ---@param symbol string
@@ -47,7 +47,7 @@ function M.find(buf, row, symbol)
   end
   local at = column(line, word)
   if at then
-    -- of a name reached by a longer one, that one's last part
+    -- in `a.b` the symbol is `b`: prefer its place there to another `b` on the line
     local whole = line:find(vim.trim(symbol), 1, true)
     local _, inner = vim.trim(symbol):gsub('%(.*$', ''):find('^.*[^%w_$\128-\255]')
     return whole and inner and whole + inner - 1 or at
@@ -64,7 +64,7 @@ function M.find(buf, row, symbol)
   return nil, ('`%s` is not on line %d, which %s\n%s'):format(word, row + 1, reads, where)
 end
 
---- A place in a client's own measure.
+--- A place as request parameters, in the client's offset encoding.
 ---@param buf integer
 ---@param row integer
 ---@param col integer bytes
@@ -81,7 +81,7 @@ function M.params(buf, row, col, client)
 end
 
 ---@param uri string
----@return string # a path where it is a file's
+---@return string # the path of a `file:` URI, else the URI
 function M.path(uri)
   return vim.startswith(uri, 'file:') and vim.uri_to_fname(uri) or uri
 end

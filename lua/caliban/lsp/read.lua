@@ -1,4 +1,5 @@
---- What language servers answer, as findings. What makes no sense is an error or left out.
+--- Reads the answers of language servers as findings. A malformed answer raises an error; a malformed entry is left
+--- out.
 local M = {}
 
 local place = require('caliban.lsp.place')

@@ -1,11 +1,11 @@
---- What a language server would change for another name, file by file. Nothing is changed here.
+--- Reads a language server's workspace edit for a rename as changes of files. Changes nothing itself.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
 local place = require('caliban.lsp.place')
 
---- Files of one renaming, and bytes of one that is not loaded.
+--- The most files of a rename, and the most bytes of a file that is not loaded.
 local MOST = 200
 local LARGEST = 5000000
 
@@ -29,9 +29,9 @@ local function text_of(path)
   return ((ends == both and dos or text):gsub('\n$', ''))
 end
 
---- The byte of a text at a position.
+--- The byte offset of a position in a text.
 ---@param lines string[]
----@param starts integer[] of the lines, in bytes
+---@param starts integer[] the byte offset of each line
 ---@param position lsp.Position
 ---@param encoding 'utf-8'|'utf-16'|'utf-32'
 ---@return integer
@@ -63,7 +63,7 @@ local function splices(text, edits, encoding)
   return out
 end
 
---- The changes in the order in which they are to be made.
+--- The document changes of a workspace edit, in the order in which they apply.
 ---@param result table
 ---@return table[]
 local function changes(result)
@@ -77,6 +77,7 @@ local function changes(result)
   return out
 end
 
+--- Whether an edit is for another version of the text than the buffer's.
 ---@param buf? integer
 ---@param version any
 ---@return boolean
@@ -85,7 +86,7 @@ local function outdated(buf, version)
   return known ~= nil and type(version) == 'number' and version ~= known
 end
 
---- What a server answered, as changes of files. What is malformed raises an error.
+--- Converts a server's answer to changes of files. Raises an error if it is malformed.
 ---@param result table a workspace edit
 ---@param client vim.lsp.Client
 ---@return caliban.Rewrite[]? rewrites

@@ -1,18 +1,18 @@
---- Waits for what only time brings, without holding up the editor.
+--- Waits for a condition by polling, without blocking Neovim.
 local M = {}
 
-local EVERY = 30
+local EVERY = 30 -- milliseconds
 
 ---@return number milliseconds
 function M.now()
   return vim.uv.hrtime() / 1e6
 end
 
---- Probes until it is true or the time is over.
+--- Calls `probe` until it returns true or the time is over, then `done`.
 ---@param ms integer
 ---@param probe fun(): boolean
----@param done fun(came: boolean)
----@return fun() stop nothing more is called
+---@param done fun(came: boolean) gets the last result of `probe`
+---@return fun() stop ends the wait: neither function is called any more
 function M.till(ms, probe, done)
   local timer = assert(vim.uv.new_timer())
   local began, over = M.now(), false

@@ -1,5 +1,5 @@
---- What language servers were told of each file and what they last published on it: which text that was about,
---- Neovim itself does not keep.
+--- Records the version of each file's text that a language server has received, and the diagnostics that it published
+--- last. Neovim does not record which version diagnostics belong to.
 local M = {}
 
 local now = require('caliban.lsp.wait').now
@@ -7,18 +7,18 @@ local place = require('caliban.lsp.place')
 local PUBLISH = 'textDocument/publishDiagnostics'
 
 ---@class caliban.Published
----@field version? number of the text it is about
+---@field version? number the version of the text that the diagnostics are about, if the server says so
 ---@field at number milliseconds
 ---@field items lsp.Diagnostic[]
 
----@class caliban.Told
+---@class caliban.SentText the last text that a server has received
 ---@field version integer
 ---@field at number milliseconds
 
 ---@class caliban.Watched
 ---@field published table<string, caliban.Published> by path
----@field told table<string, caliban.Told> by path
----@field mute? boolean it has been waited for in vain, and never published anything
+---@field sent table<string, caliban.SentText> by path
+---@field mute? boolean it has never published anything, although it was waited for
 
 local watched = {} ---@type table<integer, caliban.Watched>
 local listens = false
@@ -27,10 +27,11 @@ local ours = {} ---@type table<function, true>
 ---@param client_id integer
 ---@return caliban.Watched
 function M.of(client_id)
-  watched[client_id] = watched[client_id] or { published = {}, told = {} }
+  watched[client_id] = watched[client_id] or { published = {}, sent = {} }
   return watched[client_id]
 end
 
+--- Wraps a client's handler of published diagnostics with one that records them.
 ---@param client vim.lsp.Client
 local function hook(client)
   local before = client.handlers[PUBLISH] ---@as function?
@@ -56,14 +57,14 @@ local function on_notify(event)
   local data = event.data
   if data.method == 'textDocument/didOpen' or data.method == 'textDocument/didChange' then
     local document = data.params.textDocument
-    local told = { version = document.version, at = now() }
-    M.of(data.client_id).told[place.path(document.uri)] = told
+    local sent = { version = document.version, at = now() }
+    M.of(data.client_id).sent[place.path(document.uri)] = sent
   end
 end
 
---- Adds what Neovim keeps of a client's diagnostics, as the client sent it.
+--- Adds the diagnostics that Neovim stores for a client, in the form in which the client sent them.
 ---@param client vim.lsp.Client
----@param pulled boolean
+---@param pulled boolean the requested ones, not the published ones
 ---@param out table<string, lsp.Diagnostic[]> by path
 local function remember(client, pulled, out)
   local space = vim.lsp.diagnostic.get_namespace(client.id, pulled)
@@ -76,7 +77,7 @@ local function remember(client, pulled, out)
   end
 end
 
---- Begins to listen, once.
+--- Begins to record. Later calls do nothing.
 function M.start()
   if listens then
     return
@@ -104,15 +105,16 @@ function M.start()
   })
   for _, client in ipairs(vim.lsp.get_clients()) do
     hook(client)
-    local said = {} ---@type table<string, lsp.Diagnostic[]>
-    remember(client, false, said)
-    for path, items in pairs(said) do
+    local known = {} ---@type table<string, lsp.Diagnostic[]>
+    remember(client, false, known)
+    for path, items in pairs(known) do
       M.of(client.id).published[path] = { at = 0, items = items }
     end
   end
 end
 
---- What a server said last of a buffer, whatever text that was about; nil where it has said nothing.
+--- The diagnostics that a server published last for a buffer, for any version of its text; nil if it has published
+--- none.
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@return lsp.Diagnostic[]?
@@ -121,9 +123,9 @@ function M.last(client, buf)
   return published and published.items
 end
 
---- What a server published last on every file it spoke of.
+--- The diagnostics that a server published last for each file.
 ---@param client vim.lsp.Client
----@return table<string, lsp.Diagnostic[]> # by path; the lists are not to be changed
+---@return table<string, lsp.Diagnostic[]> # by path; the caller must not change the lists
 function M.all(client)
   local out = {}
   for path, published in pairs(M.of(client.id).published) do
@@ -132,7 +134,7 @@ function M.all(client)
   return out
 end
 
---- The same, with what was pulled from it.
+--- The published and the requested diagnostics of a server for each file.
 ---@param client vim.lsp.Client
 ---@return table<string, lsp.Diagnostic[]> # by path
 function M.everything(client)
@@ -144,26 +146,26 @@ function M.everything(client)
   return out
 end
 
---- Whether a server's last word on a buffer is about its text as it is now, and nothing has followed it for a while.
+--- Whether the diagnostics that a server published last are about a buffer's current text.
 ---@param client vim.lsp.Client
 ---@param buf integer
----@param settle integer milliseconds
----@param starting? boolean it had not started when it was first asked about: it is told of the buffer yet
+---@param settle integer how long it must have published nothing more, in milliseconds
+---@param starting? boolean the server was starting when the wait began: it has yet to receive the buffer
 ---@return boolean
 function M.fresh(client, buf, settle, starting)
   local path = vim.api.nvim_buf_get_name(buf)
   local it = M.of(client.id)
-  local told, published = it.told[path], it.published[path]
+  local sent, published = it.sent[path], it.published[path]
   local version = vim.lsp.util.buf_versions[buf] or 0
-  if not told then
-    -- it had its say before we listened, and nothing has changed since
+  if not sent then
+    -- it received the text before we began to record, and the text has not changed since
     return not starting and (not published or now() - published.at >= settle)
   elseif not published or now() - published.at < settle then
     return false
   elseif published.version then
     return published.version >= version
   end
-  return told.version >= version and published.at > told.at
+  return sent.version >= version and published.at > sent.at
 end
 
 return M

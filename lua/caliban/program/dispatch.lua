@@ -1,4 +1,4 @@
---- Hands out what the program says, by kind. It stands above all that hears of the program, and requires it only then.
+--- Passes each message of the program to the module that handles its kind, which is required at the first message.
 local M = {}
 
 ---@type table<string, fun(message: any): any>
@@ -52,7 +52,7 @@ local handlers = {
   consult = function(message)
     require('caliban.lsp').consult(message)
   end,
-  -- these wait for the user, and the program must not wait with them
+  -- scheduled: these prompt the user, and the program must not wait for the answer
   models = vim.schedule_wrap(function(message)
     require('caliban.sessions.models').offer(message)
   end),
@@ -96,8 +96,8 @@ local handlers = {
   end,
 }
 
---- Called by the program, as a request; the answer is its back-pressure. What a newer program may say
---- beyond this is let pass.
+--- Handles one message. The program calls this as a request, so that it sends no faster than Neovim handles messages.
+--- Ignores kinds that only a newer program knows.
 ---@param message table
 ---@return any
 function M.receive(message)

@@ -1,24 +1,24 @@
---- The program's process: started, shaken hands with, sent notifications, started anew. What it says goes to `dispatch`.
---- Never `rpcrequest`: it would block the editor.
+--- The program's process: starts it, shakes hands, sends it notifications, restarts it. Its messages go to `dispatch`.
+--- Never `rpcrequest`: that would block the editor.
 local M = {}
 
 local here = debug.getinfo(1, 'S').source:sub(2) ---@diagnostic disable-line: need-check-nil
 local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(here))))
 
 ---@class caliban.Link
----@field job? integer nil while the program does not run
----@field leaving? integer a program that is on its way out, before the next starts
+---@field job? integer the channel; nil while the program does not run
+---@field leaving? integer the channel of a program that is ending for a restart
 ---@field welcome? caliban.Welcome
----@field queue table[] what waits for the welcome
----@field outliving table<string, table> what must outlive the program: reviews and drafts
----@field stderr string[] its last lines
----@field ended? string why it does not run any more
+---@field queue table[] messages that wait for the welcome
+---@field outliving table<string, table> messages for the next program, where none runs: verdicts and drafts
+---@field stderr string[] the last lines that the program wrote
+---@field ended? string why the program does not run any more
 local link = { queue = {}, outliving = {}, stderr = {} }
 
----@class caliban.ProcessListener what follows from the process, for those above
----@field ended? fun(why: string, unsent: table[]): boolean it has ended; whether the user sees that
----@field restarted? fun() another one runs
----@field under_review? fun(): string[] absolute paths of files
+---@class caliban.ProcessListener callbacks of the modules above
+---@field ended? fun(why: string, unsent: table[]): boolean the program has ended; returns whether it has shown that
+---@field restarted? fun() a new program runs
+---@field under_review? fun(): string[] absolute paths of the files under review
 
 local listeners = {} ---@type caliban.ProcessListener[]
 
@@ -51,8 +51,8 @@ local function program()
       return path
     end
   end
-  local say_how = "Caliban's program is not built. Run: cargo build --release in %s"
-  return nil, say_how:format(require('caliban.editor.name').tilde(root))
+  local text = "Caliban's program is not built. Run: cargo build --release in %s"
+  return nil, text:format(require('caliban.editor.name').tilde(root))
 end
 
 ---@param data string[]
@@ -68,7 +68,7 @@ local function on_stderr(_, data)
 end
 
 ---@param why string
-local function dead(why)
+local function ended(why)
   local unsent = link.queue
   link.job, link.welcome, link.queue, link.ended = nil, nil, {}, why
   local shown = false
@@ -85,7 +85,7 @@ local UNREADABLE = 65
 
 ---@param code integer
 ---@return string
-local function how_it_ended(code)
+local function reason_of_exit(code)
   if code == UNREADABLE then
     return 'it could not read what Neovim sent'
   end
@@ -103,8 +103,8 @@ local function on_exit(job, code)
   elseif job ~= link.job then
     return
   end
-  local say_so = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
-  dead(say_so:format(how_it_ended(code)))
+  local text = 'The program ended (%s). Your text is safe; :Caliban restart starts it again.'
+  ended(text:format(reason_of_exit(code)))
 end
 
 ---@param message caliban.FromNvim
@@ -115,7 +115,7 @@ local function transmit(message)
   end
 end
 
---- Files whose review outlived the last program, or whose verdict did.
+--- Files whose review or verdict has outlived the last program.
 ---@return string[] absolute paths
 local function under_review()
   local out = {}
@@ -137,7 +137,7 @@ local function utc_offset()
 end
 
 --- Starts the program unless it runs.
----@return boolean started, string? why not
+---@return boolean running, string? why not
 function M.start()
   if link.job or link.leaving then
     return true
@@ -156,7 +156,7 @@ function M.start()
     return false, ('%s could not be started.'):format(path)
   end
   link.job = job
-  -- `api_info()` tells it too, in a millisecond
+  -- quicker than `api_info()`, which takes a millisecond
   local version = vim.api.nvim_exec2('version', { output = true }).output:match('NVIM v(%S+)')
   transmit({
     kind = 'hello',
@@ -171,15 +171,15 @@ function M.start()
   return true
 end
 
---- The program that runs now, to tell it from one before; nil while none does.
+--- The channel of the running program, which differs from those of former programs; nil while none runs.
 ---@return integer?
 function M.program()
   return link.job
 end
 
---- Stores a message that outlives the program, under what the next such message would replace.
+--- Keeps a draft or a verdict for the next program. A later one on the same subject replaces it.
 ---@param message table
----@return boolean # whether it is of that kind
+---@return boolean # whether the message is a draft or a verdict
 local function outlives(message)
   if message.kind == 'draft' then
     link.outliving['draft ' .. message.session] = message
@@ -191,11 +191,11 @@ local function outlives(message)
   return true
 end
 
---- Sends a message to the program, starting it where it never ran. After it has ended only drafts and
---- reviews are taken, for the program that comes after it.
+--- Sends a message to the program, and starts the program if none has run yet. After the program has ended only drafts
+--- and verdicts are accepted: the next program gets them.
 ---@param message caliban.FromNvim
----@return boolean taken
----@return string? why why not
+---@return boolean accepted
+---@return string? why not
 function M.notify(message)
   if not link.job and outlives(message) then
     return true
@@ -215,9 +215,9 @@ function M.notify(message)
   return true
 end
 
---- The same for what the user has asked for: a refusal is told.
+--- Like `notify`, for a command of the user: shows why the message was not accepted.
 ---@param message caliban.FromNvim
----@return boolean taken
+---@return boolean accepted
 function M.ask(message)
   local ok, why = M.notify(message)
   if not ok then
@@ -226,15 +226,15 @@ function M.ask(message)
   return ok
 end
 
---- The program has answered the handshake: it is told what has waited for that.
+--- The program has answered the handshake: sends it the messages that have waited.
 ---@param message caliban.Welcome
 function M.welcome(message)
   local own = require('caliban.version')
   if message.version ~= own then
     local job = link.job
-    local say_so =
+    local text =
       'The plugin is version %s, its program %s. Run: cargo build --release in %s, then :Caliban restart'
-    dead(say_so:format(own, message.version, require('caliban.editor.name').tilde(root)))
+    ended(text:format(own, message.version, require('caliban.editor.name').tilde(root)))
     vim.fn.jobstop(job or 0)
     return
   end
@@ -246,8 +246,8 @@ function M.welcome(message)
   end
 end
 
---- Starts the program anew, after the one that runs has saved everything and let go of its sessions. Every
---- chat is opened again, and its transcript comes back from the session.
+--- Restarts the program, after the running one has saved everything and released its sessions. Opens every chat again:
+--- the transcript comes back from the session.
 function M.restart()
   if link.job then
     link.leaving, link.job, link.welcome = link.job, nil, nil
@@ -270,23 +270,23 @@ function M.restart()
   vim.list_extend(link.queue, unsent)
 end
 
---- How long Neovim waits at its end for a program that is busy with a slow disk, in ms; <C-c> goes on at once.
+--- How long Neovim waits when it exits for a program that writes to a slow disk, in ms; <C-c> ends the wait.
 local PATIENCE = 10000
 
---- The editor goes: waits until the program has all that it was told, and what it had to do, on disk.
----@return boolean done
+--- Neovim exits: waits until the program has handled all messages, saved its sessions and ended.
+---@return boolean # whether the program has ended without an error
 function M.finish()
   if not link.job then
     return false
   end
-  -- it reads on to the end of its input; a signal, and a kill two seconds later, is what Neovim would do
+  -- the program reads its input to the end; Neovim would send it a signal, and kill it two seconds later
   pcall(vim.fn.chanclose, link.job, 'rpc')
   return vim.fn.jobwait({ link.job }, PATIENCE)[1] == 0
 end
 
 ---@class caliban.Report
----@field path? string the program
----@field missing? string why there is none
+---@field path? string the program's executable
+---@field missing? string why there is no executable
 ---@field running boolean
 ---@field welcome? caliban.Welcome
 ---@field ended? string

@@ -1,29 +1,29 @@
---- Where the program keeps this project's conversations, and what a look at the folder tells. The rule of the
---- folder's name is the program's (src/store/mod.rs): a slug, and the beginning of a digest of the root.
+--- The folder in which the program stores this project's conversations, and the files in it. Its name is made in
+--- src/store/mod.rs: a slug, and the first 8 digits of the SHA-256 of the root.
 local M = {}
 
 local disk = require('caliban.editor.disk')
 
---- The second line of a journal begins within so many bytes.
+--- The second line of a journal begins within its first so many bytes.
 local JOURNAL = 65536
 
----@class caliban.OpenChats what the chats of this editor tell of themselves
----@field root fun(): string? of the project of the one in use
----@field kept_in fun(session: string): string? root of the project that keeps it; absent: it is not written from here
+---@class caliban.OpenChats answers about the chats that are open in this Neovim
+---@field root fun(): string? the root of the current chat's project
+---@field root_of fun(session: string): string? the root of a session's project; absent: this Neovim does not write it
 
 ---@type caliban.OpenChats
 local chats = {
   root = function() end,
-  kept_in = function() end,
+  root_of = function() end,
 }
 
---- The chats are there, and tell of themselves from now on.
----@param told caliban.OpenChats
-function M.listen(told)
-  chats = told
+--- Registers the source of answers about open chats.
+---@param answers caliban.OpenChats
+function M.listen(answers)
+  chats = answers
 end
 
---- The project's root: the session's, else the nearest folder with `.git`, else the working directory.
+--- The project's root: that of the current chat, else the nearest folder with `.git`, else the working directory.
 ---@return string
 function M.root()
   local root = chats.root()
@@ -39,8 +39,9 @@ function M.root()
   return cwd
 end
 
+--- Caliban's folder below an XDG base directory.
 ---@param variable string
----@param below_home string
+---@param below_home string the base directory if the variable is not set
 ---@return string
 function M.folder(variable, below_home)
   local given = vim.env[variable]
@@ -49,9 +50,9 @@ function M.folder(variable, below_home)
   return vim.fs.joinpath(base, 'caliban')
 end
 
---- The project's folder, once a conversation of it is kept.
----@param root? string the root of another project
----@return string?
+--- The folder of a project's conversations.
+---@param root? string the project's root; default: this project's
+---@return string? # absent if the project has no conversation on disk
 function M.dir(root)
   local digest = '-' .. vim.fn.sha256(root or M.root()):sub(1, 8)
   local all = vim.fs.joinpath(M.folder('XDG_DATA_HOME', '.local/share'), 'sessions')
@@ -65,7 +66,7 @@ end
 --- The files of the project's folder whose names begin with `start` and end with `stop`.
 ---@param start string
 ---@param stop string
----@param root? string the root of another project
+---@param root? string the project's root; default: this project's
 ---@return string[] paths
 function M.files(start, stop, root)
   local dir = M.dir(root)
@@ -87,7 +88,7 @@ function M.sessions()
   return names
 end
 
---- Whether something of a conversation is on disk.
+--- Whether a conversation has a session file, a journal or a draft on disk.
 ---@param session string
 ---@return boolean
 function M.has(session)
@@ -100,7 +101,7 @@ function M.has(session)
   return false
 end
 
---- The messages sent in this project, the newest last, each once.
+--- The messages that were sent in this project, the newest last, without repetitions.
 ---@return string[]
 function M.history()
   local prompts, seen = {}, {} ---@type string[], table<string, boolean>
@@ -117,8 +118,8 @@ function M.history()
   return prompts
 end
 
---- The conversations that something waits in from before: a turn that was cut off when the editor or the program
---- ended (its journal holds more than its first line), or is running in another Neovim; or a review.
+--- The conversations in which something waits for the user: a pending review, or a turn that did not end (the journal
+--- has more than its first line): it was interrupted when Neovim or the program ended, or runs in another Neovim.
 ---@return string[]
 function M.waiting()
   local names = {} ---@type table<string, true>
@@ -132,11 +133,11 @@ function M.waiting()
   return vim.tbl_keys(names)
 end
 
---- The folder of a conversation that is kept on disk and written from here.
+--- The folder of a conversation; absent if this Neovim does not write that conversation.
 ---@param session string
 ---@return string?
-function M.kept_in(session)
-  local root = chats.kept_in(session)
+function M.folder_of(session)
+  local root = chats.root_of(session)
   return root and M.dir(root)
 end
 

@@ -1,15 +1,15 @@
---- What the program asks of the user's files: their text as it stands in the editor, and to save it.
+--- Answers the program's requests about the user's files: reads their text from the buffers, and saves them.
 local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 
----@class caliban.Reviewing what the reviews tell of a buffer
----@field pending fun(buf: integer): integer hunks that must not be on disk yet
----@field undecided fun(buf: integer): boolean whether something in it waits for the user
----@field gone fun(buf: integer): boolean whether the model has deleted its file, and it is left for the user to look at
----@field saved fun(buf: integer) it was written
+---@class caliban.Reviewing answers about the review of a buffer
+---@field pending fun(buf: integer): integer the number of hunks that must not be written yet
+---@field undecided fun(buf: integer): boolean whether a hunk or the file itself waits for the user's decision
+---@field gone fun(buf: integer): boolean whether the model has deleted the file, and the buffer only shows its text
+---@field saved fun(buf: integer) to be called after the buffer was written
 
 ---@type caliban.Reviewing
 local reviews = {
@@ -25,14 +25,14 @@ local reviews = {
   saved = function() end,
 }
 
---- There are reviews, and they tell of themselves from now on.
----@param told caliban.Reviewing
-function M.listen(told)
-  reviews = told
+--- Registers the source of answers about reviews.
+---@param answers caliban.Reviewing
+function M.listen(answers)
+  reviews = answers
 end
 
---- A file's text as Neovim decodes it. A file that Neovim cannot write back unchanged is no text. Reading runs
---- no autocommand (those for archives run programs), and a buffer that was not loaded stays so.
+--- A file's text as Neovim decodes it; none if Neovim could not encode it again. Runs no autocommands (those for
+--- archives run programs), and unloads a buffer that it has loaded.
 ---@param path string
 ---@return caliban.BufferText
 local function decoded(path)
@@ -52,6 +52,7 @@ local function decoded(path)
   return answer
 end
 
+--- The text of a file's buffer, if it has unsaved changes or pending hunks. With `decode`, the text of any file.
 ---@param message caliban.Read
 ---@return caliban.BufferText
 function M.read(message)
@@ -86,9 +87,10 @@ function M.changed()
   end, file.changed())
 end
 
---- What tells the text of each file from another of it, where that is a buffer's.
+--- A stamp for the text of each file, which changes with the text: 'undecided' while a decision is pending, '' if the
+--- buffer has no unsaved changes.
 ---@param message caliban.Stamps
----@return string[]
+---@return string[] # in the order of the paths
 function M.stamps(message)
   local stamps = {} ---@type table<string, string>
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -105,9 +107,9 @@ function M.stamps(message)
   end, message.paths)
 end
 
---- Saves files that are modified and have nothing pending.
+--- Saves modified files. Does not save one that has pending hunks or has changed on disk.
 ---@param message caliban.Save
----@return string[] unsaved
+---@return string[] # the paths of the modified files that were not saved
 function M.save(message)
   return vim.tbl_filter(function(path)
     local buf = file.find(path)

@@ -1,10 +1,11 @@
---- A conversation that two Neovims want: the second is asked what to do, and the first lets go of it if it is to.
+--- A conversation that is open in another Neovim: the user of the second Neovim chooses what to do, and the first
+--- releases the conversation if the second takes it over.
 local M = {}
 
 local api = vim.api
 
---- How long the first may be in the middle of something, and how often it is looked at, in milliseconds. The program
---- of the second waits a second longer.
+--- How long the first Neovim tries to release the conversation while the user is busy there, and how often, in
+--- milliseconds. The program of the second waits a second longer.
 local PATIENCE, AGAIN = 4000, 50
 
 ---@param session string
@@ -13,16 +14,16 @@ local function claim(session, way)
   require('caliban.program.process').ask({ kind = 'claim', session = session, way = way })
 end
 
---- Asks the Neovim that has it to let go; whether it does, the program finds out.
+--- Asks the other Neovim to release the conversation. The program sees whether it does.
 ---@param message caliban.Held
-local function take(message)
+local function take_over(message)
   pcall(function()
     local channel = vim.fn.sockconnect('pipe', message.server, { rpc = true })
     local root = require('caliban.program.project').root()
     local by = ('process %d'):format(vim.fn.getpid())
     local code = "require('caliban.sessions.handover').yield(...)"
     vim.rpcnotify(channel, 'nvim_exec_lua', code, { message.session, root, by })
-    -- what it has not heard when it is closed is not heard any more: our program has given up by then
+    -- closing the channel drops an unread request: by then our program has given up
     vim.defer_fn(function()
       pcall(vim.fn.chanclose, channel)
     end, PATIENCE + 1000)
@@ -30,7 +31,7 @@ local function take(message)
   claim(message.session, 'take')
 end
 
---- Whether a question now would not take the keys that are meant for something else.
+--- Whether a prompt may open now without taking keys that were meant for something else.
 ---@return boolean
 local function may_ask()
   return #api.nvim_list_uis() > 0
@@ -39,11 +40,11 @@ local function may_ask()
     and vim.fn.getchar(1) == 0
 end
 
---- The conversation that was asked for is another Neovim's.
+--- The requested conversation is open in another Neovim: offers to read it, to copy it or to take it over.
 ---@param message caliban.Held
 function M.offer(message)
   local chats = require('caliban.chat.chats')
-  -- else a new one stands in for it already
+  -- not set if the user did not ask for this conversation: then a new one is open in its place
   local wanted = chats.wanted
   chats.wanted = false
   if not may_ask() then
@@ -60,15 +61,15 @@ function M.offer(message)
     elseif index == 2 then
       claim(message.session, 'fork')
     elseif index == 3 then
-      take(message)
+      take_over(message)
     end
   end)
 end
 
---- Another Neovim wants it: its reviews are given up, its turn is stopped, and it can be read here.
+--- Another Neovim takes the conversation over: hands its reviews on, stops its turn, and leaves it open for reading.
 ---@param session string
----@param root string of its project
----@param by string
+---@param root string the root of its project
+---@param by string the other Neovim, for messages
 function M.yield(session, root, by)
   local chat = require('caliban.chat.chats').find(session)
   local tries = PATIENCE / AGAIN
@@ -76,7 +77,7 @@ function M.yield(session, root, by)
     if not chat or chat.root ~= root or chat.reading then
       return
     elseif require('caliban.review.restore.leave').give_up(session) then
-      -- the draft goes along
+      -- the other Neovim reads the draft from the disk
       require('caliban.chat.composer').save(chat)
       chat.yielded = chat.sent
       require('caliban.program.process').notify({ kind = 'yield', session = session, by = by })

@@ -1,4 +1,4 @@
---- The conversations of this project, to choose from.
+--- The conversations of this project: the picker, and commands to rename, copy, delete and export one.
 local M = {}
 
 local names = require('caliban.editor.name')
@@ -9,22 +9,22 @@ local function say(text, level)
   require('caliban.editor.notify').say(text, level)
 end
 
---- Asks for the list; it is offered when it comes.
----@param text? string only those in which it stands
+--- Asks the program for the list, which `offer` shows.
+---@param text? string list only the conversations that contain it
 function M.ask(text)
   require('caliban.program.process').ask({ kind = 'list_sessions', text = text or '' })
 end
 
---- Gives the chat in use another name, or a title.
+--- Renames the current chat's conversation, or gives it a title.
 ---@param name string
 function M.rename(name)
   require('caliban.chat').send({ kind = 'rename_session', name = name })
 end
 
---- How many of the user's messages stand below the cursor in the transcript, and whether it is on one of them.
+--- Counts the user's messages below the cursor's block in the transcript.
 ---@param chat caliban.Chat
----@return integer? after
----@return boolean is_prompt
+---@return integer? after absent if the cursor is on no block
+---@return boolean is_prompt whether the cursor is on a message of the user
 local function below_cursor(chat)
   local paint = require('caliban.chat.paint')
   local under = paint.at(chat, vim.api.nvim_win_get_cursor(0)[1] - 1)
@@ -39,7 +39,7 @@ local function below_cursor(chat)
   return after, under.shape == 'user'
 end
 
---- Goes on in a copy: up to the message under the cursor where that is in the transcript, else of all.
+--- Copies the conversation and continues in the copy. With the cursor in a transcript, the copy ends there.
 function M.fork()
   local chats = require('caliban.chat.chats')
   local chat = require('caliban.chat').get()
@@ -56,7 +56,7 @@ function M.fork()
   chats.send(chat, message)
 end
 
---- Moves a conversation into the trash, once the user has said so again.
+--- Moves a conversation to the trash after the user has confirmed.
 ---@param name string
 function M.delete(name)
   local chat = require('caliban.chat.chats').find(name)
@@ -73,15 +73,15 @@ function M.delete(name)
   end)
 end
 
---- Writes the chat in use to a file.
----@param file string '' for one named after it
----@param force boolean
+--- Writes the current chat to a file.
+---@param file string '' for a file named after the conversation
+---@param force boolean overwrite an existing file
 function M.export(file, force)
   local path = file == '' and '' or names.meant(file)
   require('caliban.chat').send({ kind = 'export_session', file = path, force = force })
 end
 
---- Puts a text into the clipboard, else where `p` finds it.
+--- Copies a text to the clipboard; without a clipboard, to the unnamed register.
 ---@param text string
 function M.copy(text)
   local register = vim.fn.has('clipboard') == 1 and '+' or '"'
@@ -93,7 +93,7 @@ function M.copy(text)
   )
 end
 
---- Offers what was sent in this project; the choice goes into the composer.
+--- Offers the messages that were sent in this project. The chosen one goes into the composer.
 ---@param message caliban.History
 function M.history(message)
   local chat = require('caliban.chat.chats').find(message.session)
@@ -112,6 +112,7 @@ function M.history(message)
   end)
 end
 
+--- An age in words, as in `3 h ago`.
 ---@param seconds integer
 ---@return string
 function M.ago(seconds)
@@ -129,13 +130,14 @@ local function size(bytes)
   return bytes < 1e6 and ('%d kB'):format(math.ceil(bytes / 1e3)) or ('%.1f MB'):format(bytes / 1e6)
 end
 
---- The least cells that a title keeps where a row is narrow.
+--- The fewest cells of a title in a narrow row.
 local FEW = 12
 
 local open = { here = 'open here', elsewhere = 'open in another Neovim' }
 
+--- The row of a conversation.
 ---@param item caliban.SessionRow
----@param cells? integer what the row is to fit into: its title is cut for that, what stands behind it is not
+---@param cells? integer the width to fit into, for which only the title is cut
 ---@return string
 local function line(item, cells)
   if item.problem then
@@ -162,11 +164,11 @@ end
 ---@class caliban.SessionChoice
 ---@field name string
 ---@field text string
----@field row? caliban.SessionRow of a conversation on disk
----@field problem? string
----@field root? string
+---@field row? caliban.SessionRow for a conversation on disk
+---@field problem? string why the conversation cannot be read
+---@field root? string the root of the project to copy it from, if that is another one
 
---- The chats here that are not on disk: never saved, or nothing said in them yet.
+--- The chats of this Neovim that are not on disk: never saved, or without a message yet.
 ---@param sessions caliban.SessionRow[]
 ---@return caliban.SessionChoice[]
 local function unsaved(sessions)
@@ -185,6 +187,7 @@ local function unsaved(sessions)
   return choices
 end
 
+--- Offers the list; opens the chosen conversation.
 ---@param message caliban.Sessions
 function M.offer(message)
   local items = {} ---@type caliban.SessionChoice[]

@@ -1,4 +1,4 @@
---- The modes: how much the agent does before the user has decided.
+--- The modes: how much the agent does without asking the user.
 local M = {}
 
 ---@type table<caliban.Mode, string>
@@ -8,12 +8,13 @@ local means = {
   ['auto-edit'] = 'edits are written at once, and reviewed afterwards; commands ask',
 }
 
----@param mode? caliban.Mode absent: the one after the present one
+--- Sets the mode of the current chat.
+---@param mode? caliban.Mode default: the mode after the current one
 function M.set(mode)
   require('caliban.chat').send({ kind = 'set_mode', mode = mode })
 end
 
---- Has the user choose.
+--- Lets the user choose a mode.
 function M.ask()
   local chat = require('caliban.chat.chats').current
   local now = chat and chat.status and chat.status.mode

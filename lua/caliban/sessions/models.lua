@@ -1,4 +1,4 @@
---- Choosing a model from all there are, and giving a provider's key.
+--- Lets the user choose a model, and enter the key of a provider.
 local M = {}
 
 local name = require('caliban.editor.name')
@@ -9,13 +9,14 @@ local function say(text, level)
   require('caliban.editor.notify').say(text, level)
 end
 
---- Asks for the list; it comes when the providers have answered.
+--- Asks the program for the list, which `offer` shows once the providers have answered.
 function M.ask()
   if require('caliban.chat').send({ kind = 'list_models' }) then
     vim.api.nvim_echo({ { 'Asking for models …' } }, false, {})
   end
 end
 
+--- Offers the models, the current one first. The chosen one becomes the chat's.
 ---@param message caliban.Models
 function M.offer(message)
   local chats = require('caliban.chat.chats')
@@ -52,7 +53,7 @@ function M.offer(message)
   end)
 end
 
---- Asks the program whose key can be given.
+--- Asks the program which providers take a key.
 ---@param provider? string
 function M.connect(provider)
   require('caliban.program.process').ask({ kind = 'ask_for_key', provider = provider })
@@ -68,12 +69,12 @@ local function ask_secret(provider)
 end
 
 ---@param provider string
-local function take(provider)
+local function ask_and_store(provider)
   local key = vim.trim(ask_secret(provider) or '')
   if key == '' then
-    return say('No key was given; nothing was changed.', vim.log.levels.INFO)
+    return say('No key was entered; nothing was changed.', vim.log.levels.INFO)
   end
-  -- an earlier answer was about another key than this one
+  -- the providers' errors so far were about the former key
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     require('caliban.chat.composer').unwarn(chat)
   end
@@ -83,7 +84,7 @@ end
 ---@param message caliban.Connect
 function M.want(message)
   if message.provider then
-    return take(message.provider)
+    return ask_and_store(message.provider)
   end
   local opts = {
     prompt = 'Provider',
@@ -95,7 +96,7 @@ function M.want(message)
   }
   vim.ui.select(message.providers, opts, function(item)
     if item then
-      take(item.name)
+      ask_and_store(item.name)
     end
   end)
 end

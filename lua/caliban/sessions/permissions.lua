@@ -1,15 +1,16 @@
---- What the user has allowed for a session: a list, from which each can be taken back.
+--- The permissions that the user has granted for a session: a list from which one can be revoked.
 local M = {}
 
---- Asks for the list; it is offered when it comes.
+--- Asks the program for the list, which `offer` shows.
 function M.ask()
   require('caliban.chat').send({ kind = 'permissions' })
 end
 
+--- Offers the permissions; revokes the chosen one.
 ---@param message caliban.Permissions
 function M.offer(message)
   local opts = {
-    prompt = 'Allowed for this session. Choose one to take it back:',
+    prompt = 'Allowed for this session. Choose one to revoke it:',
     format_item = function(row)
       return require('caliban.editor.name').shown(row.label)
     end,

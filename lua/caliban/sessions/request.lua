@@ -1,9 +1,9 @@
---- The request that went out last, to look at.
+--- Shows the last request that was sent to the model.
 local M = {}
 
 local api = vim.api
 
---- Goes to a window beside which another can be opened: the composer is too low.
+--- Leaves the chat's windows for one that can be split: the composer is too low.
 local function leave_chat()
   local chats = require('caliban.chat.chats')
   if not chats.of(api.nvim_get_current_buf()) then
@@ -21,14 +21,14 @@ end
 ---@type vim.api.keyset.cmd_mods?
 local mods
 
---- Asks for it. It is shown as `:new` would, with these modifiers (`:vertical`, `:tab`).
----@param given? vim.api.keyset.cmd_mods
+--- Asks the program for the request, which `show` puts into a new window.
+---@param given? vim.api.keyset.cmd_mods modifiers for that window (`:vertical`, `:tab`)
 function M.ask(given)
   mods = given
   require('caliban.chat').send({ kind = 'show_request' })
 end
 
---- Goes to the window of a buffer of this name, else makes both; it is not to be written.
+--- Goes to the window of the scratch buffer of this name, or creates both.
 ---@param name string
 ---@param modifiers? vim.api.keyset.cmd_mods
 ---@return integer buf
@@ -48,6 +48,7 @@ function M.window(name, modifiers)
   return buf
 end
 
+--- Shows a request in a buffer of its own.
 ---@param message caliban.Request
 function M.show(message)
   local buf = M.window(('caliban://%s/request'):format(message.session), mods)
@@ -55,7 +56,7 @@ function M.show(message)
   api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(message.body, '\n'))
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   vim.bo[buf].filetype = 'json'
-  -- where there is no room, the address stays
+  -- in a narrow window the address stays, and the figures after it are cut
   local first, rest = message.about:match('^(.-)( · .*)$')
   require('caliban.editor.name').winbar(0, ' %s%%<%s', first or message.about, rest or '')
 end

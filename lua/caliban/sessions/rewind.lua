@@ -1,4 +1,4 @@
---- The turns that changed files: chosen from a list, looked at as a difference, taken back.
+--- Rewinds: lists the turns that changed files, shows the diff that takes one back, and changes the files.
 local M = {}
 
 local api = vim.api
@@ -10,7 +10,7 @@ local function say(text, level)
   require('caliban.editor.notify').say(text, level)
 end
 
---- Asks for the list; it is offered when it comes.
+--- Asks the program for the turns, which `offer` shows.
 function M.ask()
   require('caliban.chat').send({ kind = 'rewind' })
 end
@@ -24,6 +24,7 @@ local function line(turn)
   return names.shown(('%s  (%s · %s)'):format(turn.title, files, ago))
 end
 
+--- Offers the turns; asks the program for a preview of the chosen one.
 ---@param message caliban.Turns
 function M.offer(message)
   local opts = { prompt = 'Rewind', format_item = line }
@@ -36,7 +37,7 @@ function M.offer(message)
   end)
 end
 
----@class caliban.Difference what a preview shows
+---@class caliban.Difference the content of a preview
 ---@field message caliban.Preview
 ---@field starts integer[] the first line of each file, from 1
 
@@ -57,7 +58,7 @@ local function lines(message, shown)
   return out
 end
 
---- The window goes too, where it is not the last.
+--- Closes the preview and its window, unless that is the last one.
 local function close()
   api.nvim_buf_delete(0, { force = true })
 end
@@ -70,7 +71,7 @@ local function take_back(shown, files)
     paths[#paths + 1] = it.todo and it.path or nil
   end
   if #paths == 0 then
-    return say('There is nothing to take back here.', vim.log.levels.INFO)
+    return say('Nothing to take back here.', vim.log.levels.INFO)
   end
   local message = shown.message
   local taken = require('caliban.program.process').ask({
@@ -111,7 +112,7 @@ local function map(buf, shown)
   key('q', 'Leave it as it is', close)
 end
 
---- What a rewind would do, in a window of its own.
+--- Shows what a rewind would change, in a window of its own.
 ---@param message caliban.Preview
 function M.preview(message)
   local name = ('caliban://%s/rewind'):format(message.session)
@@ -128,6 +129,7 @@ end
 
 --------------------------------------------------------------------------------------------- doing it
 
+--- Changes the text of a buffer.
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@return string? why not
@@ -139,7 +141,7 @@ local function change(p, buf)
   elseif not require('caliban.review.arrival').calm(buf) then
     return 'the editor was busy'
   end
-  -- to be changed as if by hand: a review that there is of it follows
+  -- changed as if by hand: an open review of the buffer follows the change
   local r = require('caliban.review.state').new(buf, false)
   local ok, err = tracking.edit(r, function()
     entry.apply(r, plan)
@@ -148,7 +150,7 @@ local function change(p, buf)
   return not ok and require('caliban.editor.file').reason(err) or nil
 end
 
---- What stands in the file's buffer under review, if it was written before it was decided: that goes with it.
+--- Takes back a rename or a new file by deciding its review, if the file was written before the decision (auto-edit).
 ---@param p caliban.WireProposal
 ---@param buf integer
 ---@param r caliban.Review
@@ -167,8 +169,8 @@ local function undecided(p, buf, r)
 end
 
 ---@param p caliban.WireProposal
----@return string? why it was not done
----@return string? unsaved it is done, and why it is not on disk
+---@return string? why the file was not changed
+---@return string? unsaved why the file was changed but not saved
 local function restore(p)
   local file, whole = require('caliban.editor.file'), require('caliban.review.whole')
   local buf, why, created = file.open(p.path)
@@ -202,7 +204,7 @@ local function restore(p)
   return nil, unsaved
 end
 
---- Does one thing to one file, in its buffer.
+--- Takes back the change of one file, in its buffer.
 ---@param message caliban.Restore
 ---@return caliban.Restored
 function M.restore(message)
@@ -213,7 +215,7 @@ function M.restore(message)
   return { done = why == nil, why = why or unsaved or '' }
 end
 
---- A file was written on disk.
+--- The program has written a file on disk: reads its buffer again.
 ---@param message caliban.Refresh
 function M.refresh(message)
   local buffers, file = require('caliban.review'), require('caliban.editor.file')

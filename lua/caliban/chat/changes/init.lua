@@ -1,5 +1,5 @@
---- The block of a chat that lists what is under review. It is made here, from the reviews as they stand, so it
---- holds with the program busy or dead; nothing is read back from it but which line the cursor is on.
+--- The block of a chat that lists its changes under review. Lua composes it from the reviews, so that it is right even
+--- while the program is busy or dead. A key reads only the cursor's line number from it, and the item of that line.
 local M = {}
 
 local api = vim.api
@@ -11,35 +11,36 @@ local state = require('caliban.review.state')
 local ns = api.nvim_create_namespace('caliban_chat_review')
 local group = api.nvim_create_augroup('caliban_chat_review', {})
 
---- Hunks in all that are listed unasked; of one file that are listed at all; cells of a hunk's row, which is to fit
---- into the narrowest chat at the bottom of a screen.
+--- The most changes for which the list shows hunks at first; the most hunks of a file that it ever shows; the
+--- width of a hunk's row in cells, which fits into the narrowest chat at the bottom of a screen.
 local FEW, MOST, WIDE = 30, 2000, 57
---- How the list says what became of changes.
+--- The list's words for decisions.
 local WORDS =
   { accepted = 'kept', reworked = 'reworked', part = 'kept in part', rejected = 'undone' }
---- Milliseconds without a change until typing is followed.
+--- The pause in typing, in milliseconds, after which the list is composed again.
 local CALM = 100
 
 ---@class caliban.Listed a file of the list
 ---@field r caliban.Review
----@field of caliban.Entered[] the proposals it is about
----@field state integer undo state that the first of them made; 0 where that is not all it did
----@field open? boolean as the user wants it
----@field outcome? string once it is settled
+---@field of caliban.Entered[] the proposals of the review
+---@field state integer the undo state that the first proposal made; 0 if it also deletes or renames the file
+---@field open? boolean whether the user has opened or closed its hunks; nil if neither
+---@field outcome? string what was decided, once the review is settled
 
 ---@class caliban.Listing
 ---@field files caliban.Listed[]
----@field folded? boolean as the user wants it
----@field spread? boolean more than its first line is shown
----@field items caliban.Item[] what each line of the block is
+---@field folded? boolean whether the user has closed or opened the list; nil if neither
+---@field spread? boolean whether more than its first line is shown
+---@field items caliban.Item[] one for each line of the block
 
----@class caliban.Item a line of the list
----@field acts boolean keys may decide on it; with nothing below it is all there is
----@field session? string of all there is
+---@class caliban.Item a line of the list: for a hunk (`r`, `hunk`), a file (`r`, `listed`) or all changes (`session`)
+---@field acts boolean whether keys can decide on it
+---@field session? string
 ---@field r? caliban.Review
----@field listed? caliban.Listed it is this file's own line
+---@field listed? caliban.Listed
 ---@field hunk? caliban.Hunk
 
+--- A number with its noun, as in `2 files`.
 ---@param n integer
 ---@param what string
 ---@return string
@@ -58,19 +59,20 @@ local function find(listing, r)
   end
 end
 
---- What is pending in a file: nothing once its buffer is gone.
+--- The number of pending changes of a file; 0 once its buffer is unloaded.
 ---@param it caliban.Listed
 ---@return integer
-local function waiting(it)
+local function count_pending(it)
   return api.nvim_buf_is_loaded(it.r.buf) and state.count(it.r) or 0
 end
 
+--- The number of pending changes, and of files with pending changes.
 ---@param listing caliban.Listing
 ---@return integer changes, integer files
-local function total(listing)
+local function count_all(listing)
   local changes, files = 0, 0
   for _, it in ipairs(listing.files) do
-    local n = waiting(it)
+    local n = count_pending(it)
     changes, files = changes + n, files + math.min(n, 1)
   end
   return changes, files
@@ -78,16 +80,17 @@ end
 
 --------------------------------------------------------------------------------------------- lines
 
+--- Finds an undo state in the undo tree.
 ---@param entries vim.fn.undotree.entry[]
 ---@param state integer
 ---@return vim.fn.undotree.entry? found
----@return boolean aside on a branch that is not the present one
-local function made(entries, state)
+---@return boolean aside whether it is on a branch other than the current one
+local function find_state(entries, state)
   for _, entry in ipairs(entries) do
     if entry.seq == state then
       return entry, false
     end
-    local found = entry.alt and made(entry.alt, state)
+    local found = entry.alt and find_state(entry.alt, state)
     if found then
       return found, true
     end
@@ -95,7 +98,7 @@ local function made(entries, state)
   return nil, false
 end
 
---- Whether the user has undone what was settled.
+--- Whether the user has undone the proposals of a settled review.
 ---@param it caliban.Listed
 ---@return boolean
 local function undone(it)
@@ -103,13 +106,14 @@ local function undone(it)
     return false
   end
   local tree = vim.fn.undotree(it.r.buf)
-  local found, aside = made(tree.entries, it.state)
+  local found, aside = find_state(tree.entries, it.state)
   return found ~= nil and (aside or it.state > tree.seq_cur)
 end
 
+--- The decisions on a file in words, after `first`.
 ---@param it caliban.Listed
 ---@param first string|false|nil
----@return string[] first and what was decided
+---@return string[]
 local function decided(it, first)
   local parts = first and { first } or {}
   return vim.list_extend(
@@ -118,14 +122,14 @@ local function decided(it, first)
   )
 end
 
---- What stands at the right of a file's line.
+--- The words at the right end of a file's line.
 ---@param it caliban.Listed
 ---@return string
 local function beside_line(it)
   local r, rest = it.r, require('caliban.review.undone')
   if rest.holds(r) then
     return rest.words
-  elseif waiting(it) == 0 then
+  elseif count_pending(it) == 0 then
     return it.outcome and (undone(it) and 'undone' or it.outcome) or ''
   end
   local hunks = state.count(r) - (r.whole and 1 or 0)
@@ -144,7 +148,7 @@ local function label(it)
   local r = it.r
   local what = r.whole and require('caliban.review.whole').line(r)
     or r.create and 'new'
-    or r.auto and waiting(it) > 0 and 'written'
+    or r.auto and count_pending(it) > 0 and 'written'
   local path = require('caliban.editor.file').short(r.path)
   return clean(what and ('%s  %s'):format(path, what) or path)
 end
@@ -158,7 +162,8 @@ local function line(hunk)
   return counts .. clean(short == text and text or short .. '…')
 end
 
---- The first line where nothing is pending. A file is not reviewed while a redo can still take its undo back.
+--- The first line of a list without pending changes. After an undo of all changes the file does not count as reviewed
+--- while its verdict is delayed, because a redo may bring the changes back.
 ---@param listing caliban.Listing
 ---@return string
 local function settled(listing)
@@ -170,8 +175,8 @@ local function settled(listing)
   return ('  %s reviewed'):format(count(#listing.files, 'file'))
 end
 
---- Whether more than the first line is to be shown: while the model is at work, what it says is to be seen. Nothing
---- folds under the cursor.
+--- Whether to show more than the first line. While the model works, the list is folded so that its reply stays visible;
+--- a list under the cursor does not fold.
 ---@param chat caliban.Chat
 ---@param listing caliban.Listing
 ---@return boolean
@@ -187,10 +192,10 @@ end
 
 --- Whether a file's hunks are listed.
 ---@param it caliban.Listed
----@param changes integer of all files
+---@param changes integer the number of pending changes in all files
 ---@return boolean
 local function is_open(it, changes)
-  if waiting(it) == 0 then
+  if count_pending(it) == 0 then
     return false
   elseif it.open ~= nil then
     return it.open
@@ -216,7 +221,7 @@ end
 ---@param listing caliban.Listing
 ---@return string[] lines
 ---@return caliban.Item[] items
----@return boolean waits something is to be decided
+---@return boolean waits whether a change is pending
 local function compose(chat, listing)
   local lines, items = { '' }, { { acts = false } } ---@type string[], caliban.Item[]
   ---@param text string
@@ -224,7 +229,7 @@ local function compose(chat, listing)
   local function add(text, item)
     lines[#lines + 1], items[#items + 1] = text, item
   end
-  local changes, files = total(listing)
+  local changes, files = count_all(listing)
   local waits = changes > 0
   if not waits then
     add(settled(listing), { acts = false })
@@ -243,7 +248,7 @@ local function compose(chat, listing)
   end
   for _, it in ipairs(listing.files) do
     local open = is_open(it, changes)
-    local hunks = waiting(it) - (it.r.whole and 1 or 0)
+    local hunks = count_pending(it) - (it.r.whole and 1 or 0)
     local mark = hunks <= 0 and ' ' or open and '▾' or '▸'
     add(('  %s %s'):format(mark, label(it)), { acts = true, r = it.r, listed = it })
     if open then
@@ -255,11 +260,12 @@ end
 
 --------------------------------------------------------------------------------------------- painting
 
+--- Highlights the files' lines and shows the words at their right ends.
 ---@param chat caliban.Chat
 ---@param top integer row of the first line
 ---@param lines string[]
 ---@param items caliban.Item[]
-local function dress(chat, top, lines, items)
+local function set_marks(chat, top, lines, items)
   api.nvim_buf_clear_namespace(chat.transcript, ns, 0, -1)
   for i, item in ipairs(items) do
     if item.listed then
@@ -275,7 +281,7 @@ local function dress(chat, top, lines, items)
   end
 end
 
---- What the cursor's line of the block is.
+--- The item under the cursor, if keys can decide on it.
 ---@param chat caliban.Chat
 ---@return caliban.Item?
 function M.under(chat)
@@ -288,11 +294,11 @@ end
 
 local mapped = {} ---@type table<integer, caliban.Mapped[]> by transcript
 
---- The keys that decide are there while the cursor is on the block.
+--- Maps the keys that decide while the cursor is on an item, and unmaps them elsewhere.
 ---@param chat caliban.Chat
 local function map(chat)
   local buf = chat.transcript
-  local waits = chat.listing and total(chat.listing) > 0
+  local waits = chat.listing and count_all(chat.listing) > 0
   local on = waits and api.nvim_get_current_buf() == buf and M.under(chat)
   if on and not mapped[buf] then
     mapped[buf] =
@@ -315,9 +321,9 @@ local function listen(chat)
   })
 end
 
---- Shows the list as things stand.
+--- Composes the list from the reviews and shows it.
 ---@param chat caliban.Chat
----@param follow? boolean windows that follow the end go along
+---@param follow? boolean whether windows that follow the end go on following it; default: true
 function M.refresh(chat, follow)
   local listing = chat.listing
   if not listing or not require('caliban.chat.chats').usable(chat.transcript) then
@@ -327,15 +333,15 @@ function M.refresh(chat, follow)
   local top = require('caliban.chat.paint').review(chat, lines, waits, follow ~= false)
   if top then
     listing.items = items
-    dress(chat, top, lines, items)
+    set_marks(chat, top, lines, items)
     map(chat)
   end
 end
 
---- The transcript was painted anew, without the list.
+--- Shows the list again after the transcript was reset.
 ---@param chat caliban.Chat
 function M.restore(chat)
-  if not chat.listing or total(chat.listing) == 0 then
+  if not chat.listing or count_all(chat.listing) == 0 then
     chat.listing = nil
     return
   end
@@ -343,7 +349,7 @@ function M.restore(chat)
   M.refresh(chat)
 end
 
---- Opens or closes what a line stands for: the hunks of its file, or the whole list.
+--- Opens or closes the hunks of an item's file, or the whole list.
 ---@param chat caliban.Chat
 ---@param item caliban.Item
 function M.toggle(chat, item)
@@ -353,7 +359,7 @@ function M.toggle(chat, item)
   end
   local it = item.r and find(listing, item.r)
   if it then
-    it.open = not is_open(it, (total(listing)))
+    it.open = not is_open(it, (count_all(listing)))
   else
     listing.folded = listing.spread
   end
@@ -393,17 +399,17 @@ function soon(chat, now)
   timer:start(now and 0 or CALM, 0, vim.schedule_wrap(flush))
 end
 
---- Begins a list, unless there is one with something to decide.
+--- Adds a review to the chat's list. If that has no pending changes, begins a new list.
 ---@param chat caliban.Chat
 ---@param r caliban.Review
 ---@return caliban.Listed
-local function list(chat, r)
+local function add_review(chat, r)
   local listing = chat.listing or { files = {}, items = {} }
   local _, i = find(listing, r)
   if i then
     table.remove(listing.files, i)
   end
-  if total(listing) == 0 then
+  if count_all(listing) == 0 then
     listing = { files = {}, items = {} }
     listen(chat)
   end
@@ -414,9 +420,9 @@ local function list(chat, r)
   return it
 end
 
---- A review has been looked at.
+--- A review may have changed: updates its chat's list soon.
 ---@param r caliban.Review
----@param now? boolean it was decided just now, not typed in
+---@param now? boolean at once, after a decision; default: once typing pauses
 function M.touch(r, now)
   local chats = require('caliban.chat.chats')
   local chat = chats.find(r.session) or chats.current
@@ -425,15 +431,16 @@ function M.touch(r, now)
     return
   elseif state.count(r) > 0 then
     if not it or it.of ~= r.proposals then
-      it = list(chat, r)
+      it = add_review(chat, r)
     end
   end
   soon(chat, now or false)
 end
 
+--- Calls `fn` for each list that has a review, and updates the list.
 ---@param r caliban.Review
 ---@param fn fun(it: caliban.Listed)
-local function with(r, fn)
+local function update_listed(r, fn)
   for _, chat in ipairs(require('caliban.chat.chats').all) do
     local it = find(chat.listing, r)
     if it then
@@ -443,11 +450,11 @@ local function with(r, fn)
   end
 end
 
---- Nothing of a review is pending any more; what was decided still stands.
+--- A review is settled: notes its outcome in the list.
 ---@param r caliban.Review
----@param unsaved string why its text is not on disk; '' where it is
+---@param unsaved string why its text is not on disk; '' if it is
 function M.settled(r, unsaved)
-  with(r, function(it)
+  update_listed(r, function(it)
     local parts = decided(it, r.deleted and 'deleted' or r.was and 'renamed')
     parts[1] = parts[1] or 'undone'
     parts[#parts + 1] = unsaved ~= '' and 'not saved' or nil

@@ -1,11 +1,11 @@
---- Deciding from the chat: what the keys do on a line of the list of what is under review.
+--- The actions of the keys on a line of the chat's list of changes.
 local M = {}
 
 local api = vim.api
 
 local list = require('caliban.chat.changes')
 
---- What the cursor's line is, as things stand now.
+--- The item under the cursor, after the list was composed anew.
 ---@param chat caliban.Chat
 ---@return caliban.Item?
 local function item(chat)
@@ -13,7 +13,7 @@ local function item(chat)
   return list.under(chat)
 end
 
---- Whether a review still has a hunk.
+--- Whether a review still has a hunk, unchanged.
 ---@param r caliban.Review
 ---@param it caliban.Hunk
 ---@return boolean
@@ -26,11 +26,11 @@ local function stands(r, it)
   return false
 end
 
---- What a line means; of a hunk's line the file, where that is wanted.
+--- The changes that an item stands for.
 ---@param it caliban.Item
----@param whole boolean
+---@param whole boolean the whole file, even for a hunk's line
 ---@param reason? string
----@return caliban.Choice?
+---@return caliban.Choice? # absent if the hunk has changed: then the user was told
 local function choice(it, whole, reason)
   local r, hunk = it.r, it.hunk
   if not r then
@@ -38,15 +38,17 @@ local function choice(it, whole, reason)
   elseif whole or not hunk then
     return { scope = 'file', buf = r.buf, reason = reason }
   elseif not stands(r, hunk) then
-    require('caliban.editor.notify').show('This hunk has changed since it was listed.')
+    require('caliban.editor.notify').show(
+      'This hunk has changed since it was listed. Read it again, then decide.'
+    )
     return nil
   end
   return { scope = 'hunk', buf = r.buf, row = hunk.start, reason = reason }
 end
 
---- What a choice means: where it names nothing and the cursor is on a list, what its line is.
+--- Resolves a choice that names no buffer or range: on a list it means the item under the cursor.
 ---@param opts caliban.Choice
----@return caliban.Choice? absent: it means nothing, and the user was told
+---@return caliban.Choice? # absent if there is nothing to decide on: then the user was told
 function M.resolve(opts)
   local named = opts.buf or opts.range or opts.scope == 'all'
   local buf = api.nvim_get_current_buf()
@@ -61,7 +63,7 @@ function M.resolve(opts)
   return choice(it, opts.scope == 'file', opts.reason)
 end
 
---- Asks why, and rejects.
+--- Asks for a reason and rejects the item under the cursor.
 ---@param chat caliban.Chat
 function M.because(chat)
   local it = item(chat)
@@ -76,9 +78,9 @@ function M.because(chat)
   end)
 end
 
---- Goes to the hunk or the file.
+--- Goes to the hunk or the file under the cursor.
 ---@param chat caliban.Chat
----@return boolean # false where there is none
+---@return boolean # false if there is none
 function M.go(chat)
   local it = item(chat)
   if not (it and it.r and api.nvim_buf_is_loaded(it.r.buf)) then
@@ -88,7 +90,7 @@ function M.go(chat)
   return true
 end
 
---- Opens or closes the hunks of a file, or the whole list.
+--- Opens or closes the hunks of the file under the cursor, or the whole list.
 ---@param chat caliban.Chat
 function M.toggle(chat)
   local it = item(chat)
@@ -97,6 +99,7 @@ function M.toggle(chat)
   end
 end
 
+--- Goes to the hunk or the file under the cursor, else opens or closes the list.
 ---@param chat caliban.Chat
 function M.enter(chat)
   if not M.go(chat) then

@@ -1,8 +1,8 @@
---- The keys that are there while the cursor is on the list of what is under review. They do what the public maps do.
+--- The keys that are mapped while the cursor is on the list of changes. They run the public `<Plug>` mappings.
 local M = {}
 
 ---@param lhs string
----@param plug string the name of a `<Plug>` map
+---@param plug string the name of a `<Plug>` mapping
 ---@param desc string
 ---@return caliban.Mapping
 local function map(lhs, plug, desc)

@@ -47,7 +47,7 @@ local texts_of = setmetatable({}, { __mode = 'k' }) ---@type table<string[], str
 ---@param path string
 ---@return string? # absent where the conversation is not kept
 local function name_of(session, path)
-  local dir = require('caliban.program.project').kept_in(session)
+  local dir = require('caliban.program.project').folder_of(session)
   return dir and ('%s/%s.review-%s'):format(dir, session, vim.fn.sha256(path):sub(1, 12))
 end
 
