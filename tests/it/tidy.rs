@@ -198,6 +198,16 @@ fn lua_imports_in_no_circle() {
 }
 
 #[test]
+fn slices_and_ropes_are_hidden_behind_the_hunks() {
+    let slices = "local slices = require('caliban.editor.slices')";
+    check(rooms::inner, "lua/caliban/review/hunks/long.lua", slices, &[]);
+    let told = "lua/caliban/review/x.lua:2: imports caliban.editor.slices, as review/hunks alone may";
+    check(rooms::inner, "lua/caliban/review/x.lua", &format!("\n{slices}"), &[told]);
+    check(rooms::inner, "lua/caliban/review/x.lua", "require('caliban.review.hunks.long')", &[]);
+    holds(&files(&["lua/"], ".lua"), rooms::inner);
+}
+
+#[test]
 fn the_record_of_a_review_has_one_writer() {
     let class =
         "---@class caliban.Review: caliban.X\n---@field a integer\n---@field b? X\n\n---@field c X";

@@ -5,7 +5,7 @@ local arrival = require('caliban.review.arrival')
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local settlement = require('caliban.review.settlement')
-local slices = require('caliban.editor.slices')
+local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local whole = require('caliban.review.whole')
@@ -74,7 +74,6 @@ local function fits(reviews, item)
     end
     all[#all + 1] = one
   end
-  slices.rest(true)
   for _, it in ipairs(all) do
     local holds = entry.holds(it.plan, it.buf, reviews.of(it.buf))
     if not holds or arrival.stopped(item) or not arrival.calm(it.buf) then
@@ -215,7 +214,7 @@ function M.enter(reviews, item)
     count = count + #it.plan.edits
   end
   if all and count > MANY then
-    slices.whole(let_in, reviews, item, all)
+    long.step(let_in, reviews, item, all)
   elseif all then
     let_in(reviews, item, all)
   end

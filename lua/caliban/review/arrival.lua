@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 local listeners = require('caliban.review.listeners')
-local slices = require('caliban.editor.slices')
+local long = require('caliban.review.hunks.long')
 
 ---@class caliban.Arriving proposals that enter together
 ---@field proposals caliban.WireProposal[]
@@ -49,27 +49,31 @@ function M.calm(buf)
     and vim.fn.pumvisible() == 0
 end
 
---- Tries each that waits, one after the other.
+--- Lets an item in, if it need not wait any longer.
+---@param item caliban.Arriving
+---@param blocked table<string, 'calm'|'review'> paths that items before it wait for
 ---@param enter caliban.Enter
-local function try(enter)
-  local blocked = {} ---@type table<string, 'calm'|'review'>
-  for _, item in ipairs(vim.list_slice(waiting)) do
-    local waits ---@type 'calm'|'review'|nil
-    -- a file's proposals enter in their order
-    for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
-      waits = waits or blocked[p.path]
-    end
-    item.waits = waits or enter(item)
-    for _, p in ipairs(item.proposals) do
-      blocked[p.path] = item.waits
-    end
-    if item.waits == nil then
-      waiting = vim.tbl_filter(function(other)
-        return other ~= item
-      end, waiting)
-    end
-    slices.rest()
+local function try(item, blocked, enter)
+  local waits ---@type 'calm'|'review'|nil
+  -- a file's proposals enter in their order
+  for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
+    waits = waits or blocked[p.path]
   end
+  item.waits = waits or enter(item)
+  for _, p in ipairs(item.proposals) do
+    blocked[p.path] = item.waits
+  end
+  if item.waits == nil then
+    waiting = vim.tbl_filter(function(other)
+      return other ~= item
+    end, waiting)
+  end
+end
+
+--- What the first item waits for; false where no item waits.
+---@return 'calm'|'review'|false|nil
+local function first_waits()
+  return #waiting > 0 and waiting[1].waits
 end
 
 --- Whether a try could help: SafeState comes round again after each one.
@@ -119,11 +123,12 @@ function M.retry(enter)
   -- never within an autocommand
   vim.schedule(function()
     scheduled, trying = false, true
-    slices.run(function()
-      local before = #waiting > 0 and waiting[1].waits
-      local ok, err = pcall(try, enter)
+    local before, blocked = first_waits(), {} ---@type any, table<string, 'calm'|'review'>
+    long.each(vim.list_slice(waiting), function(item)
+      try(item, blocked, enter)
+    end, function(ok, err)
       trying = false
-      if (#waiting > 0 and waiting[1].waits) ~= before then
+      if first_waits() ~= before then
         listeners.tell('waiting')
       end
       watch(enter)

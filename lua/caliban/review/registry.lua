@@ -13,7 +13,7 @@ local index = require('caliban.review.hunks.index')
 local listeners = require('caliban.review.listeners')
 local undone = require('caliban.review.undone')
 local settlement = require('caliban.review.settlement')
-local slices = require('caliban.editor.slices')
+local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
@@ -365,7 +365,6 @@ local function enter(item)
     elseif not again then
       return nil
     end
-    slices.rest()
   end
 end
 
@@ -418,13 +417,13 @@ end
 --- Agrees to hunks: the base moves.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.accept(opts)
-  slices.whole(choose, 'accept', opts)
+  long.step(choose, 'accept', opts)
 end
 
 --- Takes hunks back: the buffer moves, in one undo step a file.
 ---@param opts? caliban.Choice|caliban.ReviewOpts
 function M.reject(opts)
-  slices.whole(choose, 'reject', opts)
+  long.step(choose, 'reject', opts)
 end
 
 --- The reviews with something pending, in the order they began.

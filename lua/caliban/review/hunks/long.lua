@@ -15,6 +15,36 @@ local PART, MANY, SOME = 1000, 4000, 64
 --- Bytes that are hashed in one go; the program does the same (`Text::hash_of_parts`).
 local CHUNK = 65536
 
+--- Runs `work` at once, in slices: keys are read between them. Then `over` gets its result, as `pcall` returns it.
+---@param work fun(): any
+---@param over fun(ok: boolean, result: any)
+function M.run(work, over)
+  slices.run(function()
+    over(pcall(work))
+  end)
+end
+
+--- Calls `fn` with each item, in slices as `run`.
+---@generic T
+---@param items T[]
+---@param fn fun(item: T)
+---@param over fun(ok: boolean, err: any)
+function M.each(items, fn, over)
+  M.run(function()
+    for _, item in ipairs(items) do
+      fn(item)
+      slices.rest()
+    end
+  end, over)
+end
+
+--- Runs a step on many hunks that cannot rest: while it runs, the garbage collector does not.
+---@param fn fun(...)
+---@param ... any
+function M.step(fn, ...)
+  slices.whole(fn, ...)
+end
+
 --- The lines of a buffer, and the same joined. It may have changed since.
 ---@param buf integer
 ---@return string[] lines
@@ -70,10 +100,41 @@ function M.joined(lines)
   return table.concat(parts, '\n')
 end
 
+--- The base under a buffer's lines, joined.
+---@param lines string[]
+---@param hunks caliban.Hunk[] that stand in these lines
+---@return string text
+---@return integer count of its lines
+function M.base(lines, hunks)
+  slices.rest(true)
+  local base = algebra.base(lines, hunks)
+  slices.rest(true)
+  return M.joined(base), #base
+end
+
+--- A table as JSON, with long lists whose items are encoded one after the other.
+---@param fields table<string, any>
+---@param lists table<string, (table|string)[]> an item that is a string is JSON already
+---@return string
+function M.json(fields, lists)
+  local json = vim.json.encode(fields):sub(1, -2)
+  for name, list in pairs(lists) do
+    local items = {} ---@type string[]
+    for i, item in ipairs(list) do
+      items[i] = type(item) == 'string' and item or vim.json.encode(item)
+      slices.rest()
+    end
+    json = ('%s,"%s":[%s]'):format(json, name, table.concat(items, ','))
+  end
+  slices.rest(true)
+  return json .. '}'
+end
+
 --- How many lines a joined text has.
 ---@param text string
 ---@return integer
 function M.count(text)
+  slices.rest(true)
   local lines, at = 1, text:find('\n', 1, true)
   while at do
     lines, at = lines + 1, text:find('\n', at + 1, true)
@@ -135,7 +196,10 @@ end
 ---@param edits caliban.Edit[]
 ---@return caliban.Rope
 function M.after(lines, edits)
-  return rope.of(lines_after(lines, edits))
+  local after = rope.of(lines_after(lines, edits))
+  -- the edits enter next, in a step that cannot rest
+  slices.rest(true)
+  return after
 end
 
 --- The same, joined.

@@ -6,9 +6,7 @@ local api = vim.api
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
 local index = require('caliban.review.hunks.index')
-local algebra = require('caliban.review.hunks.algebra')
 local long = require('caliban.review.hunks.long')
-local slices = require('caliban.editor.slices')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
@@ -70,23 +68,6 @@ local function text_of(proposal)
   return texts_of[lines]
 end
 
---- As JSON, its long lists item by item.
----@param fields table<string, any>
----@param lists table<string, table[]|string[]> items that are texts are JSON already
----@return string
-local function encoded(fields, lists)
-  local json = vim.json.encode(fields):sub(1, -2)
-  for name, list in pairs(lists) do
-    local items = {} ---@type string[]
-    for i, item in ipairs(list) do
-      items[i] = type(item) == 'string' and item or vim.json.encode(item)
-      slices.rest()
-    end
-    json = ('%s,"%s":[%s]'):format(json, name, table.concat(items, ','))
-  end
-  return json .. '}'
-end
-
 --- What is written of a review, and nothing of it twice.
 ---@param r caliban.Review
 ---@return string head
@@ -104,22 +85,17 @@ local function parts(r)
     return at[text]
   end
   local list, eol = index.list(r.hunks), file.eol(r.buf)
-  local lines = tracking.lines(r)
-  -- from here on the buffer may be gone
-  slices.rest(true)
-  lines = algebra.base(lines, list)
-  slices.rest(true)
-  local base = add(long.joined(lines), #lines)
+  -- from here on the buffer may be gone: this work goes on between keys
+  local base = add(long.base(tracking.lines(r), list))
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
     local fields = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
     fields.key, fields.count = it.key, it.count
-    return encoded(fields, { edits = it.edits })
+    return long.json(fields, { edits = it.edits })
   end, r.proposals)
-  slices.rest(true)
   local text = r.origin
   local origin = text and (at[text] or add(text, text == '' and 0 or long.count(text)))
-  local head = encoded({
+  local head = long.json({
     version = 1,
     session = r.session,
     path = r.path,
@@ -159,7 +135,6 @@ local function save(name, r)
   end
   local tick = api.nvim_buf_get_changedtick(r.buf)
   local head, texts = parts(r)
-  slices.rest(true)
   if not there(r) then
     return true
   elseif tick ~= api.nvim_buf_get_changedtick(r.buf) then
@@ -192,8 +167,9 @@ end
 ---@param r caliban.Review
 local function start(name, r)
   saving[r] = false
-  slices.run(function()
-    local ok, done = pcall(save, name, r)
+  long.run(function()
+    return save(name, r)
+  end, function(ok, done)
     local again = saving[r] or done == false
     saving[r] = nil
     if not ok then
