@@ -3,6 +3,7 @@ local H = require('bench')
 local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local rope = require('caliban.review.hunks.rope')
+local tracking = require('caliban.review.hunks.tracking')
 local T = {}
 local eq = H.eq
 
@@ -313,7 +314,7 @@ function T.drawing_goes_on_from_what_stands()
       H.settle()
     end
     local r = review.of(buf)
-    if r and r.hunks.count > 0 then
+    if r and tracking.count(r) > 0 then
       vim.api.nvim_exec_autocmds('CursorMoved', { buffer = buf })
       local bit_by_bit = shown(buf)
       overlay.clear(buf)

@@ -185,7 +185,8 @@ local function let_in(reviews, item, all)
       state.base(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
       begun[it.buf] = r
     end
-    steps[#steps + 1] = { fit = it, r = r, hunks = r.hunks, modified = vim.bo[it.buf].modified }
+    steps[#steps + 1] =
+      { fit = it, r = r, hunks = tracking.hunks(r), modified = vim.bo[it.buf].modified }
   end
   local one, why = apply(steps)
   if one then

@@ -3,7 +3,6 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -25,11 +24,11 @@ local whole = require('caliban.review.whole')
 ---@param reason? string
 ---@return integer? decided absent: the buffer cannot be changed, and the user was told
 function M.decide(r, verdict, first, last, reason)
-  local taken, rest, after = algebra.take(index.list(r.hunks), first, last)
+  local taken, rest, after = algebra.take(tracking.list(r), first, last)
   if #taken == 0 then
     return 0
   elseif verdict == 'accept' then
-    tracking.set(r, index.of(rest))
+    tracking.set_list(r, rest)
     state.act(r, true)
     verdicts.decided(r, verdict, taken)
     return #taken
@@ -46,7 +45,7 @@ function M.decide(r, verdict, first, last, reason)
     )
     return nil
   end
-  tracking.set(r, index.of(after))
+  tracking.set_list(r, after)
   state.act(r, true)
   verdicts.decided(r, verdict, taken)
   state.drop(r, taken)
@@ -74,7 +73,7 @@ function M.rows(r, opts)
   elseif opts.scope == 'file' or opts.scope == 'all' then
     return 0, api.nvim_buf_line_count(r.buf)
   end
-  local _, hunk = index.at(r.hunks, opts.row or cursor(r.buf))
+  local _, hunk = tracking.at(r, opts.row or cursor(r.buf))
   if hunk then
     return hunk.start, hunk.start + #hunk.new
   end
@@ -105,7 +104,7 @@ function M.choose(verdict, opts, chosen, look)
   for _, r in ipairs(chosen) do
     local first, last = M.rows(r, opts)
     local all = opts.scope == 'file' or opts.scope == 'all'
-    if r.whole and (all or r.hunks.count == 0) then
+    if r.whole and (all or tracking.count(r) == 0) then
       first, last = 0, api.nvim_buf_line_count(r.buf)
       local kind = r.whole.kind
       local done = whole.decide(r, verdict, opts.reason)

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
+local algebra = require('caliban.review.hunks.algebra')
 local long = require('caliban.review.hunks.long')
 local state = require('caliban.review.state')
 local tracking = require('caliban.review.hunks.tracking')
@@ -25,7 +25,7 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@param r? caliban.Review
 ---@return boolean
 function M.holds(plan, buf, r)
-  local was = r and r.open and r.hunks or nil
+  local was = r and r.open and tracking.hunks(r) or nil
   return api.nvim_buf_is_loaded(buf)
     and plan.tick == api.nvim_buf_get_changedtick(buf)
     and plan.was == was
@@ -59,14 +59,14 @@ end
 ---@param r caliban.Review
 function M.follow_eol(r)
   local last = r.eol and r.proposals[#r.proposals]
-  if not last or r.hunks.count == 0 then
+  if not last or tracking.count(r) == 0 then
     return
   elseif not r.open then
     M.set_eol(r, last.eol[2])
   elseif vim.bo[r.buf].endofline ~= last.eol[2] then
-    local list = index.list(r.hunks)
-    if index.ends(list[#list]) then
-      tracking.set(r, index.of(vim.list_slice(list, 1, #list - 1)))
+    local list = tracking.list(r)
+    if algebra.ends(list[#list]) then
+      tracking.set_list(r, vim.list_slice(list, 1, #list - 1))
     end
   end
 end
@@ -131,7 +131,7 @@ end
 ---@return caliban.Plan? plan absent: it cannot enter
 ---@return caliban.Unfit? unfit why not; absent too: it has changed meanwhile
 function M.plan(p, buf, r)
-  local tick, was = api.nvim_buf_get_changedtick(buf), r and r.hunks
+  local tick, was = api.nvim_buf_get_changedtick(buf), r and tracking.hunks(r)
   local lines, text = long.read(buf)
   local fits = p.binary or current(p, buf, text, r ~= nil)
   local count = math.max(#p.hunks, 1)

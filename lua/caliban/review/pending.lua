@@ -2,7 +2,6 @@
 local M = {}
 
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
@@ -30,11 +29,11 @@ local state = require('caliban.review.state')
 ---@field turn integer
 ---@field waits 'calm'|'review'
 
---- The hunks of a review, in the order of their rows.
+--- The pending hunks of a review, in the order of their rows.
 ---@param r caliban.Review
 ---@return caliban.Hunk[]
 function M.list(r)
-  return index.list(r.hunks)
+  return tracking.list(r)
 end
 
 ---@param r caliban.Review

@@ -9,7 +9,6 @@ local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
 local write_guard = require('caliban.review.write_guard')
-local index = require('caliban.review.hunks.index')
 local listeners = require('caliban.review.listeners')
 local undone = require('caliban.review.undone')
 local settlement = require('caliban.review.settlement')
@@ -73,7 +72,7 @@ local function settle(r)
   local line = settlement.summary(r, written, unsaved)
   if r.deleted and there and not (r.own and vim.bo[r.buf].modified) then
     forget(r)
-    whole.close(r)
+    whole.close(r.buf, r)
   end
   state.settled(r)
   settlement.unlist(r)
@@ -102,7 +101,9 @@ local function lose(r)
   end
   if r.open then
     local stays = r.deleted or r.was ~= nil
-    tracking.decide(r, stays and r.decided or nil)
+    if not stays then
+      tracking.decide(r, nil)
+    end
     settlement.report(r, not stays, stays and '' or 'its buffer was closed')
     M.retry()
   end
@@ -124,7 +125,7 @@ local function protect(r)
   local set = guarded[r] == 'guard' and write_guard.set or write_guard.follow
   set(r.buf, {
     refusal = function()
-      local n = r.hunks.count
+      local n = tracking.count(r)
       local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
       return ('%s has %s under review: %s'):format(file.short(r.path), pending, ADVICE)
     end,
@@ -151,7 +152,7 @@ end
 --- Refuses writes where there is text that waits: only that must not be written.
 ---@param r caliban.Review
 local function stand(r)
-  local stands = (r.auto or r.hunks.count == 0) and 'by' or 'guard'
+  local stands = (r.auto or tracking.count(r) == 0) and 'by' or 'guard'
   if guarded[r] ~= stands then
     guarded[r] = stands
     protect(r)
@@ -238,10 +239,7 @@ local function listen(r)
       if reviews[r.buf] ~= r then
         return true
       end
-      if r.busy then
-        tracking.follow(r, tick, first, last, new_last)
-      else
-        tracking.typed(r, tick, first, last, new_last)
+      if tracking.changed(r, tick, first, last, new_last) then
         M.soon(r)
       end
     end,
@@ -461,7 +459,7 @@ require('caliban.program.process').listen({
 require('caliban.program.workspace').listen({
   pending = function(buf)
     local r = M.of(buf)
-    return r and not r.auto and r.hunks.count or 0
+    return r and not r.auto and tracking.count(r) or 0
   end,
   undecided = function(buf)
     local r = M.of(buf)

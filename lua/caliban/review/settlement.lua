@@ -3,8 +3,6 @@ local M = {}
 
 local api = vim.api
 local file = require('caliban.editor.file')
-local formatting = require('caliban.review.hunks.formatting')
-local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -54,7 +52,7 @@ function M.written(r, past)
     return nil
   end
   state.written(r, text)
-  local n = r.hunks.count
+  local n = tracking.count(r)
   local pending = ('%d hunk%s'):format(n, n == 1 and '' or 's')
   return past and ('%s was written with %s under review.'):format(file.short(r.path), pending)
     or nil
@@ -73,12 +71,7 @@ end
 ---@return boolean
 local function refused(r, edit, mine)
   local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
-  for _, hunk in ipairs(r.dropped) do
-    if vim.deep_equal(hunk.new, edit.lines) and vim.deep_equal(hunk.old, now) then
-      return true
-    end
-  end
-  return false
+  return state.has_rejected(r, now, edit.lines)
 end
 
 --- The disk changed: its changes outside the user's and the proposed ones are taken over.
@@ -130,16 +123,14 @@ end
 local function discard(r)
   local wins = vim.fn.win_findbuf(r.buf)
   for _, win in ipairs(wins) do
-    if not r.created or not r.from[win] then
+    if not r.created or not state.shown_before(r, win) then
       return false
     end
   end
   for _, win in ipairs(wins) do
-    local back = r.from[win]
-    api.nvim_win_set_buf(
-      win,
-      api.nvim_buf_is_valid(back) and back or api.nvim_create_buf(true, false)
-    )
+    local back = state.shown_before(r, win)
+    local there = back and api.nvim_buf_is_valid(back)
+    api.nvim_win_set_buf(win, there and back or api.nvim_create_buf(true, false))
   end
   return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
 end
@@ -201,7 +192,10 @@ local function unwanted(r, disk)
   return r.create
     and not file.odd(r.buf)
     and file.empty(r.buf)
-    and (not disk or r.auto and r.acted and verdict.tally(r).rejected > 0 and disk == r.origin)
+    and (
+      not disk
+      or r.auto and state.has_acted(r) and verdict.tally(r).rejected > 0 and disk == r.origin
+    )
 end
 
 --- Saves what was agreed on.
@@ -222,7 +216,7 @@ function M.save(r)
     vim.bo[r.buf].modified = false
     discard(r)
     return false, ''
-  elseif not r.clash and not r.acted then
+  elseif not r.clash and not state.has_acted(r) then
     -- `u` past what was saved is not a wish to write
     return false, 'it was undone'
   end
@@ -254,9 +248,7 @@ function M.summary(r, written, unsaved)
   elseif r.was then
     parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
   end
-  if r.decided then
-    vim.list_extend(parts, verdict.words(r, WORDS))
-  end
+  vim.list_extend(parts, verdict.words(r, WORDS))
   if r.spared then
     parts[#parts + 1] = 'rejected'
   end
@@ -325,7 +317,7 @@ function M.report(r, gone, unsaved)
     saved = unsaved == '',
     unsaved = unsaved,
     reasons = r.reasons,
-    formattings = formatting.list(r.formatted),
+    formattings = tracking.formattings(r),
   }
   texts[r] = nil
   require('caliban.program.process').notify(message)

@@ -48,7 +48,53 @@ end
 ---@param r caliban.Review
 ---@return integer
 function M.count(r)
-  return r.hunks.count + (r.whole and 1 or 0)
+  return tracking.count(r) + (r.whole and 1 or 0)
+end
+
+--- Whether the user has decided something since the review was last settled.
+---@param r caliban.Review
+---@return boolean
+function M.has_acted(r)
+  return r.acted
+end
+
+--- Whether the user has rejected a hunk that made `new` of `old`, since the review was last settled.
+---@param r caliban.Review
+---@param old string[]
+---@param new string[]
+---@return boolean
+function M.has_rejected(r, old, new)
+  for _, hunk in ipairs(r.dropped) do
+    if vim.deep_equal(hunk.new, new) and vim.deep_equal(hunk.old, old) then
+      return true
+    end
+  end
+  return false
+end
+
+--- The buffer that a window showed before it showed the file.
+---@param r caliban.Review
+---@param win integer
+---@return integer? # absent: Caliban did not put the file there
+function M.shown_before(r, win)
+  return r.from[win]
+end
+
+--- The fields that the record on disk keeps; `restore` takes them back.
+---@param r caliban.Review
+---@return table<string, any>
+function M.stored(r)
+  return {
+    session = r.session,
+    path = r.path,
+    create = r.create,
+    auto = r.auto,
+    binary = r.binary == true,
+    own = r.own == true,
+    reasons = r.reasons,
+    was = r.was,
+    whole = r.whole,
+  }
 end
 
 --------------------------------------------------------------------------------------------- its life

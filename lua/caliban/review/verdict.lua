@@ -65,7 +65,7 @@ function M.follow(r)
   local it = written[r]
   if it.seen < #r.proposals then
     it.seen = #r.proposals
-    it.came[#it.came + 1] = r.hunks
+    it.came[#it.came + 1] = tracking.hunks(r)
   end
 end
 
@@ -107,6 +107,13 @@ function M.decided(r, verdict, taken)
       tracking.decide(r, { fate = fate, of = keys, before = r.decided })
     end
   end
+end
+
+--- Whether the user has decided on any change in the present undo state.
+---@param r caliban.Review
+---@return boolean
+function M.is_any(r)
+  return r.decided ~= nil
 end
 
 ---@param one? caliban.Decision
@@ -160,7 +167,7 @@ end
 function M.tally(r)
   local fates, past, pieces = fold(r)
   local pending = {} ---@type table<integer, true>
-  for _, hunk in ipairs(index.list(r.hunks)) do
+  for _, hunk in ipairs(tracking.list(r)) do
     for _, k in ipairs(hunk.of or {}) do
       pending[math.abs(k)], past[math.abs(k)] = true, k < 0 or past[math.abs(k)]
     end
@@ -181,11 +188,14 @@ function M.tally(r)
   return out
 end
 
---- A tally as words, as `1 accepted`; none for what there is none of.
+--- A tally in words, as `1 accepted`. Empty where nothing is decided in the present undo state.
 ---@param r caliban.Review
 ---@param words table<caliban.Decision, string>
 ---@return string[]
 function M.words(r, words)
+  if not M.is_any(r) then
+    return {}
+  end
   local tally, out = M.tally(r), {}
   for _, fate in ipairs({ 'accepted', 'reworked', 'part', 'rejected' }) do
     if tally[fate] > 0 then

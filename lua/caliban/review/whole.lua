@@ -180,7 +180,7 @@ function M.at_once(p, buf)
   if not ok then
     return err
   end
-  M.close({ buf = buf, from = {} })
+  M.close(buf)
 end
 
 ---@param r caliban.Review
@@ -313,17 +313,18 @@ function M.conclude(r, whole)
 end
 
 --- Closes the buffer of a file that is no more, its windows kept.
----@param r { buf: integer, from: table<integer, integer> }
-function M.close(r)
-  for _, win in ipairs(vim.fn.win_findbuf(r.buf)) do
-    local back = r.from[win]
+---@param buf integer
+---@param r? caliban.Review
+function M.close(buf, r)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local back = r and state.shown_before(r, win)
       or api.nvim_win_call(win, function()
         return vim.fn.bufnr('#')
       end)
-    local fits = back > 0 and back ~= r.buf and api.nvim_buf_is_loaded(back)
+    local fits = back > 0 and back ~= buf and api.nvim_buf_is_loaded(back)
     pcall(api.nvim_win_set_buf, win, fits and back or api.nvim_create_buf(true, false))
   end
-  pcall(api.nvim_buf_delete, r.buf, { force = true })
+  pcall(api.nvim_buf_delete, buf, { force = true })
 end
 
 return M

@@ -112,10 +112,7 @@ end
 ---@return string[] first and what was decided
 local function decided(it, first)
   local parts = first and { first } or {}
-  return vim.list_extend(
-    parts,
-    it.r.decided and require('caliban.review.verdict').words(it.r, WORDS) or {}
-  )
+  return vim.list_extend(parts, require('caliban.review.verdict').words(it.r, WORDS))
 end
 
 --- What stands at the right of a file's line.

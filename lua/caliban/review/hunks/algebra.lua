@@ -106,6 +106,13 @@ function M.diff(old, new, at, of, typed)
   end, M.runs(old, new))
 end
 
+--- Whether it is of the last newline alone: its line stands for it.
+---@param it caliban.Hunk|caliban.Edit
+---@return boolean
+function M.ends(it)
+  return #it.old == 1 and #it.new == 1 and it.old[1] == it.new[1]
+end
+
 ---@param hunk caliban.Hunk
 ---@return integer end_ row after its last line
 local function stop(hunk)

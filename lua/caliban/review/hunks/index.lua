@@ -194,13 +194,6 @@ local function replaced(hunks, i, j, list, delta)
   return { blocks = blocks, count = count }
 end
 
---- Whether it is of the last newline alone: its line stands for it.
----@param it caliban.Hunk|caliban.Edit
----@return boolean
-function M.ends(it)
-  return #it.old == 1 and #it.new == 1 and it.old[1] == it.new[1]
-end
-
 --- What a formatter changed is the user's work only where they had changed it before.
 ---@param before caliban.Hunk[]
 ---@param after caliban.Hunk[]

@@ -228,7 +228,7 @@ function M.stacked(lines, edits, was)
     return vim.list_slice(lines, first + 1, last)
   end
   local list, last = stack.stacked(index.list(was), edits, get), edits[#edits]
-  if last and index.ends(last) and not algebra.at(list, last.start) then
+  if last and algebra.ends(last) and not algebra.at(list, last.start) then
     list[#list + 1] = { start = last.start, new = last.new, old = last.old, of = last.of }
   end
   return index.of(list)

@@ -74,12 +74,82 @@ function M.new(buf)
   return r
 end
 
+--------------------------------------------------------------------------------------------- questions
+
+--- How many hunks are pending.
+---@param r caliban.Tracked
+---@return integer
+function M.count(r)
+  return r.hunks.count
+end
+
+--- The pending hunks, in the order of their rows.
+---@param r caliban.Tracked
+---@return caliban.Hunk[]
+function M.list(r)
+  return index.list(r.hunks)
+end
+
+--- The pending hunks as `set` takes them.
+---@param r caliban.Tracked
+---@return caliban.Hunks
+function M.hunks(r)
+  return r.hunks
+end
+
+--- The pending hunk that holds a row, and its number.
+---@param r caliban.Tracked
+---@param row integer
+---@return integer? number from 1
+---@return caliban.Hunk?
+function M.at(r, row)
+  return index.at(r.hunks, row)
+end
+
+--- The pending hunks that reach into rows [first, last], or touch them.
+---@param r caliban.Tracked
+---@param first integer
+---@param last integer
+---@return caliban.Hunk[]
+function M.near(r, first, last)
+  return index.near(r.hunks, first, last)
+end
+
+--- The first pending hunk that begins after a row, or the last that begins before it.
+---@param r caliban.Tracked
+---@param row integer
+---@param step 1|-1
+---@return caliban.Hunk?
+function M.beyond(r, row, step)
+  return index.beyond(r.hunks, row, step)
+end
+
+--- Whether the user has undone or redone a change, and `sync` has not found the hunks of that undo state yet.
+---@param r caliban.Tracked
+---@return boolean
+function M.is_undoing(r)
+  return r.undoing ~= nil
+end
+
+--- What formatters changed since the review was last settled.
+---@param r caliban.Tracked
+---@return caliban.WireFormatting[]
+function M.formattings(r)
+  return formatting.list(r.formatted)
+end
+
 --------------------------------------------------------------------------------------------- as it is told
 
 ---@param r caliban.Tracked
 ---@param hunks caliban.Hunks that are in the buffer
 function M.set(r, hunks)
   r.hunks = hunks
+end
+
+---@param r caliban.Tracked
+---@param list caliban.Hunk[] that are in the buffer
+function M.set_list(r, list)
+  r.hunks = index.of(list)
 end
 
 ---@param r caliban.Tracked
@@ -202,7 +272,7 @@ end
 ---@param new_last integer
 ---@return string[]? old absent: not known, or not to be followed
 ---@return string[] new
-function M.follow(r, tick, first, last, new_last)
+local function follow(r, tick, first, last, new_last)
   local lines = r.lines
   if not lines and r.hunks.count == 0 then
     return nil, {}
@@ -365,26 +435,32 @@ local function step(r)
   end
 end
 
+--- Neovim tells of a change: rows [first, last) became [first, new_last).
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
-function M.typed(r, tick, first, last, new_last)
+---@return boolean by_user else `edit` made it
+function M.changed(r, tick, first, last, new_last)
+  if r.busy then
+    follow(r, tick, first, last, new_last)
+    return false
+  end
   -- one command's many changes are of one kind, and the tree grows with the history
   if r.burst < MOST then
     step(r)
   end
   r.burst = r.burst + 1
   local was, lines = r.hunks, r.lines
-  local old, new = M.follow(r, tick, first, last, new_last)
+  local old, new = follow(r, tick, first, last, new_last)
   local formats = lines and r.lines and formatting.runs()
   if lines and r.lines and formats then
     M.format(r, lines, r.lines)
   end
   if r.undoing then
     table.insert(r.undoing, { first = first, last = last, new = new })
-    return
+    return true
   end
   local own = true
   if was.count > 0 then
@@ -395,6 +471,7 @@ function M.typed(r, tick, first, last, new_last)
     moved.note(r.moved, index.near(was, first, last), first, old, new)
   end
   r.own = r.own or own
+  return true
 end
 
 return M

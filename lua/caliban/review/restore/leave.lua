@@ -3,7 +3,6 @@ local M = {}
 
 local arrival = require('caliban.review.arrival')
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
 local record = require('caliban.review.restore.record')
 local registry = require('caliban.review.registry')
 local tracking = require('caliban.review.hunks.tracking')
@@ -13,7 +12,7 @@ local undone = require('caliban.review.undone')
 ---@param r caliban.Review
 local function leave(r)
   record.hand_over(r)
-  local list = index.list(r.hunks)
+  local list = tracking.list(r)
   if not r.auto then
     tracking.edit(r, function()
       for i = #list, 1, -1 do

@@ -5,7 +5,6 @@ local M = {}
 local api = vim.api
 local disk = require('caliban.editor.disk')
 local file = require('caliban.editor.file')
-local index = require('caliban.review.hunks.index')
 local long = require('caliban.review.hunks.long')
 local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
@@ -84,34 +83,26 @@ local function parts(r)
     end
     return at[text]
   end
-  local list, eol = index.list(r.hunks), file.eol(r.buf)
+  local list, eol = tracking.list(r), file.eol(r.buf)
   -- from here on the buffer may be gone: this work goes on between keys
   local base = add(long.base(tracking.lines(r), list))
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)
-    local fields = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
-    fields.key, fields.count = it.key, it.count
-    return long.json(fields, { edits = it.edits })
+    local one = { id = it.id, eol = it.eol, whole = it.whole, to = it.to, text = text }
+    one.key, one.count = it.key, it.count
+    return long.json(one, { edits = it.edits })
   end, r.proposals)
   local text = r.origin
   local origin = text and (at[text] or add(text, text == '' and 0 or long.count(text)))
-  local head = long.json({
+  local fields = vim.tbl_extend('error', state.stored(r), {
     version = 1,
-    session = r.session,
-    path = r.path,
-    create = r.create,
-    auto = r.auto,
-    binary = r.binary == true,
-    own = r.own == true,
     eol = eol,
     decided = require('caliban.review.verdict').list(r),
-    reasons = r.reasons,
-    was = r.was,
-    whole = r.whole,
     base = base,
     origin = origin,
     texts = counts,
-  }, {
+  })
+  local head = long.json(fields, {
     hunks = vim.tbl_map(function(it)
       return { start = it.start, new = it.new, old = it.old, of = it.of, typed = it.typed }
     end, list),

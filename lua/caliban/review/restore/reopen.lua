@@ -6,7 +6,6 @@ local api = vim.api
 local entry = require('caliban.review.entry')
 local file = require('caliban.editor.file')
 local names = require('caliban.editor.name')
-local index = require('caliban.review.hunks.index')
 local record = require('caliban.review.restore.record')
 local algebra = require('caliban.review.hunks.algebra')
 local settlement = require('caliban.review.settlement')
@@ -174,7 +173,7 @@ local function merged(it, stood, now)
   local text = with(now, agreed)
   local puts = algebra.merge(it.base, stood, text)
   local last = it.hunks[#it.hunks]
-  if last and index.ends(last) and text[#text] == last.old[1] then
+  if last and algebra.ends(last) and text[#text] == last.old[1] then
     puts[#puts + 1] = { start = #text - 1, count = 1, lines = last.new }
   end
   local final = with(text, puts)
@@ -276,7 +275,7 @@ local function change(r, it, plan)
         file.put(r.buf, puts[i].start, puts[i].count, puts[i].lines)
       end
     end
-    tracking.set(r, index.of(plan.hunks))
+    tracking.set_list(r, plan.hunks)
     take_up_whole(r, it)
   end)
 end
@@ -326,7 +325,7 @@ function M.enter(reviews, item)
   vim.bo[buf].buflisted = true
   state.restore(r, it, plan.own)
   verdict.take_up(r, it.decided or {}, plan.again)
-  state.act(r, r.decided ~= nil)
+  state.act(r, verdict.is_any(r))
   record.adopt(r, it.name)
   for _, h in ipairs(plan.lost) do
     state.because(r, h.new, LOST)

@@ -3,7 +3,6 @@
 local M = {}
 
 local api = vim.api
-local index = require('caliban.review.hunks.index')
 local algebra = require('caliban.review.hunks.algebra')
 
 local space = api.nvim_create_namespace('caliban.review')
@@ -149,7 +148,7 @@ local function draw(buf, hunk, from, to)
       left, right = differing(line, hunk.new[i])
     end
     above[i] = removed(line, #left > 0 and line:find('[%c]') and {} or left)
-    if index.ends(hunk) then
+    if algebra.ends(hunk) then
       table.insert(
         above[i],
         2,

@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local index = require('caliban.review.hunks.index')
+local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 
 ---@param win integer
@@ -44,7 +44,7 @@ local function land(r, row)
   end
   api.nvim_win_set_cursor(0, { row + 1, 0 })
   vim.cmd('normal! zv')
-  local _, hunk = index.at(r.hunks, row)
+  local _, hunk = tracking.at(r, row)
   require('caliban.review.ui.overlay').uncover(
     r.buf,
     row + math.max(hunk and #hunk.new or 0, 1) - 1
@@ -56,7 +56,7 @@ end
 ---@param r caliban.Review
 ---@param hunk? caliban.Hunk
 function M.to(r, hunk)
-  local first = hunk or require('caliban.review.pending').list(r)[1] ---@as caliban.Hunk?
+  local first = hunk or tracking.list(r)[1] ---@as caliban.Hunk?
   if r.whole and not hunk then
     return land(r, 0)
   elseif first then
@@ -72,7 +72,7 @@ end
 ---@param step 1|-1
 ---@return integer? row
 local function beyond(r, row, step)
-  local hunk = index.beyond(r.hunks, row, step)
+  local hunk = tracking.beyond(r, row, step)
   if step == 1 and row < 0 and r.whole or step == -1 and not hunk and row > 0 and r.whole then
     return 0
   end
@@ -111,7 +111,7 @@ function M.quickfix(open)
       items[#items + 1] =
         { bufnr = r.buf, lnum = 1, text = require('caliban.review.whole').line(r) }
     end
-    for _, h in ipairs(index.list(r.hunks)) do
+    for _, h in ipairs(tracking.list(r)) do
       local text = ('-%d +%d  %s'):format(#h.old, #h.new, vim.trim(h.new[1] or h.old[1] or ''))
       items[#items + 1] = { bufnr = r.buf, lnum = math.min(h.start + 1, last), text = text }
     end

@@ -3,9 +3,9 @@ local M = {}
 
 local api = vim.api
 local drawing = require('caliban.review.ui.drawing')
-local index = require('caliban.review.hunks.index')
 local maps = require('caliban.editor.maps')
 local registry = require('caliban.review.registry')
+local tracking = require('caliban.review.hunks.tracking')
 local undone = require('caliban.review.undone')
 
 local hints = api.nvim_create_namespace('caliban.review.hint')
@@ -105,7 +105,7 @@ local function header(r)
   if undone.holds(r) then
     return undone.words
   end
-  local n = r.hunks.count
+  local n = tracking.count(r)
   local what = ('%d change%s by Caliban%s'):format(
     n,
     n == 1 and '' or 's',
@@ -201,7 +201,7 @@ end
 local function hints_of(r, i)
   local accept, reject = M.key(r.buf, 'accept hunk'), M.key(r.buf, 'reject hunk')
   local keys = ('  %s  %s'):format(worded(accept, 'accept'), worded(reject, 'reject'))
-  local counted = ('  [%d/%d]%s'):format(i, r.hunks.count, keys:sub(2))
+  local counted = ('  [%d/%d]%s'):format(i, tracking.count(r), keys:sub(2))
   local jump = ('%s  %s'):format(counted, worded(M.key(r.buf, 'next hunk'), 'next'))
   local bare = ('  %s  %s'):format(accept, reject)
   return { jump, counted, keys, bare }
@@ -224,14 +224,13 @@ end
 ---@param buf integer
 local function hint(buf)
   local state = shown[buf] ---@as caliban.Shown?
-  if not state or state.review.undoing then
+  if not state or tracking.is_undoing(state.review) then
     return
   end
   local text, row ---@type string?, integer
   if buf == api.nvim_get_current_buf() then
     row = api.nvim_win_get_cursor(0)[1] - 1
-    local all = state.review.hunks
-    local i = index.at(all, row)
+    local i = tracking.at(state.review, row)
     if undone.holds(state.review) then
       text = fitting({ '  ' .. undone.words }, row)
     elseif i then
@@ -291,7 +290,7 @@ local function paint(r, back)
   -- before the marks: with them Neovim has to measure the windows again. The first ones may bring a column for signs
   local head = state.top and header_lines(buf, header(r))
   for _, rows in ipairs(ranges) do
-    for _, hunk in ipairs(index.near(r.hunks, rows[1], rows[2])) do
+    for _, hunk in ipairs(tracking.near(r, rows[1], rows[2])) do
       local it = drawing.draw(buf, hunk, rows, marks, before[hunk.new], after[hunk.new])
       before[hunk.new], after[hunk.new] = nil, it
       top = hunk.start == 0 and it or top
@@ -321,7 +320,7 @@ local function listen(buf)
         event.event == 'BufEnter'
         and state
         and maps.take(buf, state.keys)
-        and not state.review.undoing
+        and not tracking.is_undoing(state.review)
       then
         return paint(state.review, false)
       end
@@ -333,7 +332,7 @@ local function listen(buf)
     buffer = buf,
     callback = function(event)
       local state = shown[buf]
-      if not state or state.review.undoing then
+      if not state or tracking.is_undoing(state.review) then
         return
       end
       local scroll = event.event == 'WinScrolled' and vim.v.event[event.match] or nil --[[@as { topline: integer }?]]
