@@ -254,7 +254,7 @@ end
 ---@return string[]
 local function shown(buf)
   local out = {}
-  for _, name in ipairs({ 'caliban.review.hunks.algebra', 'caliban.review.hint' }) do
+  for _, name in ipairs({ 'caliban.review', 'caliban.review.hint' }) do
     local space = vim.api.nvim_create_namespace(name)
     for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do
       mark[4].ns_id = nil
