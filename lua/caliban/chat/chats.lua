@@ -83,7 +83,7 @@ end
 function M.send(chat, message)
   if message.kind == 'send' then
     -- a verdict that waits goes first
-    require('caliban.review.undone').over()
+    require('caliban.review.undone').tell_all()
   end
   if not chat.session then
     table.insert(chat.outbox, message)

@@ -182,7 +182,7 @@ local function let_in(reviews, item, all)
     local r = begun[it.buf]
     if not r then
       r = reviews.begin(item, it.p, it.buf)
-      state.base(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
+      state.set_origin(r, r.open and r.origin or settlement.origin(it.buf, it.plan.text))
       begun[it.buf] = r
     end
     steps[#steps + 1] =

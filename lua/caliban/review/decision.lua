@@ -29,7 +29,7 @@ function M.decide(r, verdict, first, last, reason)
     return 0
   elseif verdict == 'accept' then
     tracking.set_list(r, rest)
-    state.act(r, true)
+    state.set_acted(r, true)
     verdicts.decided(r, verdict, taken)
     return #taken
   end
@@ -46,11 +46,11 @@ function M.decide(r, verdict, first, last, reason)
     return nil
   end
   tracking.set_list(r, after)
-  state.act(r, true)
+  state.set_acted(r, true)
   verdicts.decided(r, verdict, taken)
-  state.drop(r, taken)
+  state.add_rejected(r, taken)
   for _, hunk in ipairs((reason or '') ~= '' and taken or {}) do
-    state.because(r, hunk.new, reason or '')
+    state.add_reason(r, hunk.new, reason or '')
   end
   return #taken
 end

@@ -135,7 +135,7 @@ function M.plan(p, buf, r)
   local lines, text = long.read(buf)
   local fits = p.binary or current(p, buf, text, r ~= nil)
   local count = math.max(#p.hunks, 1)
-  local key = require('caliban.review.verdict').keys(count)
+  local key = require('caliban.review.verdict').new_keys(count)
   local edits = fits and long.edits(p.hunks, lines, key) or nil
   if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= tick then
     return nil

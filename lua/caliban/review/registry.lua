@@ -115,7 +115,7 @@ end
 ---@param r caliban.Review
 ---@return string why it was not written; '' where it was
 local function persist(r)
-  local why = settlement.through(r)
+  local why = settlement.write_pending(r)
   say(why ~= '' and ('%s is not written: %s.'):format(file.short(r.path), why) or nil)
   return why
 end
@@ -151,10 +151,10 @@ end
 
 --- Refuses writes where there is text that waits: only that must not be written.
 ---@param r caliban.Review
-local function stand(r)
-  local stands = (r.auto or tracking.count(r) == 0) and 'by' or 'guard'
-  if guarded[r] ~= stands then
-    guarded[r] = stands
+local function guard(r)
+  local wanted = (r.auto or tracking.count(r) == 0) and 'by' or 'guard'
+  if guarded[r] ~= wanted then
+    guarded[r] = wanted
     protect(r)
   end
 end
@@ -174,16 +174,16 @@ function M.look(r, decided)
     verdict.follow(r)
     if not r.open then
       state.open(r)
-      state.base(r, r.origin or settlement.origin(r.buf))
+      state.set_origin(r, r.origin or settlement.origin(r.buf))
     end
     undone.stop(r)
-    stand(r)
+    guard(r)
     listeners.tell('pending', r, decided or false)
   elseif r.open and not decided and tracking.returns(r) then
     undone.begin(r, function(at_once)
       return M.conclude(r, at_once)
     end)
-    stand(r)
+    guard(r)
     listeners.tell('pending', r, false)
   else
     return M.conclude(r, decided)
@@ -239,12 +239,12 @@ local function listen(r)
       if reviews[r.buf] ~= r then
         return true
       end
-      if tracking.changed(r, tick, first, last, new_last) then
+      if tracking.on_lines(r, tick, first, last, new_last) then
         M.soon(r)
       end
     end,
     on_changedtick = function(_, _, tick)
-      tracking.ticked(r, tick)
+      tracking.on_changedtick(r, tick)
     end,
     on_reload = function()
       reread(r, false)
@@ -297,7 +297,7 @@ local function begin(item, p, buf)
     end, order)
     order[#order + 1] = buf
   elseif r.auto and not p.at_once then
-    state.wait(r)
+    state.leave_auto_edit(r)
   end
   return r
 end
@@ -312,7 +312,7 @@ function M.renamed(from, to)
   end
   for _, r in pairs(reviews) do
     if r.session == from then
-      state.rename(r, to)
+      state.set_session(r, to)
       listeners.tell('renamed', r)
     end
   end
@@ -395,7 +395,7 @@ end
 ---@param opts? caliban.Choice
 local function choose(verdict, opts)
   opts = opts or {}
-  local ended, chosen = undone.over(), decision.chosen(opts, M.open())
+  local ended, chosen = undone.tell_all(), decision.chosen(opts, M.open())
   if ended and #chosen == 0 then
     return say(ended)
   end
@@ -472,7 +472,7 @@ require('caliban.program.workspace').listen({
   saved = function(buf)
     local r = M.of(buf)
     if r then
-      tracking.own(r, false)
+      tracking.set_own(r, false)
     end
   end,
 })

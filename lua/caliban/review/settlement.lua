@@ -81,20 +81,20 @@ function M.merge(r, why)
   local name = file.short(r.path)
   local odd = file.odd(r.buf)
   if odd then
-    state.clash(r, odd)
+    state.set_clash(r, odd)
     return warn(('%s is not a file any more: %s. Your text stays in the buffer.'):format(name, odd))
   end
   local disk = file.disk(r.buf)
   if why == 'deleted' or not disk then
-    state.clash(r, 'it was deleted on disk')
+    state.set_clash(r, 'it was deleted on disk')
     return warn(name .. ' was deleted on disk while you were reviewing; the buffer is kept.')
   end
   local was = r.origin
-  state.base(r, disk)
+  state.set_origin(r, disk)
   if disk == was then
     return
   elseif not was then
-    state.clash(r, 'it changed on disk too')
+    state.set_clash(r, 'it changed on disk too')
     return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
   end
   tracking.sync(r)
@@ -107,11 +107,11 @@ function M.merge(r, why)
     for i = #edits, 1, -1 do
       local e = edits[i]
       file.put(r.buf, e.start, e.count, e.lines)
-      tracking.change(r, e.start, e.start + e.count, e.lines)
+      tracking.follow_edit(r, e.start, e.start + e.count, e.lines)
     end
   end)
   if clashes > 0 then
-    state.clash(r, 'it changed on disk too')
+    state.set_clash(r, 'it changed on disk too')
     local rest = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
     warn(('%s changed on disk while you were reviewing; %s'):format(name, rest))
   end
@@ -140,7 +140,7 @@ end
 local function compare(r)
   local odd = file.odd(r.buf)
   if odd then
-    state.clash(r, odd)
+    state.set_clash(r, odd)
     return
   end
   -- of a new file it would ask (W13)
@@ -174,7 +174,7 @@ end
 --- Writes what is pending too, as auto-edit mode has it.
 ---@param r caliban.Review
 ---@return string why it was not written; '' where it was
-function M.through(r)
+function M.write_pending(r)
   compare(r)
   local disk = file.disk(r.buf)
   local why = write(r, disk)
@@ -249,7 +249,7 @@ function M.summary(r, written, unsaved)
     parts[#parts + 1] = 'renamed from ' .. file.short(r.was)
   end
   vim.list_extend(parts, verdict.words(r, WORDS))
-  if r.spared then
+  if r.whole_rejected then
     parts[#parts + 1] = 'rejected'
   end
   if #parts == 0 then

@@ -20,9 +20,9 @@ local tracking = require('caliban.review.hunks.tracking')
 ---@field session string
 ---@field proposals caliban.Entered[]
 ---@field reasons caliban.Reason[]
----@field dropped caliban.Hunk[] rejected since it was last settled
+---@field rejected caliban.Hunk[] rejected since it was last settled
 ---@field acted boolean something was decided since it was last settled
----@field spared? boolean what was proposed for the file as a whole was rejected
+---@field whole_rejected? boolean what was proposed for the file as a whole was rejected
 ---@field create boolean
 ---@field whole? caliban.Whole what is proposed for the file as a whole
 ---@field deleted? boolean the user has agreed that it goes
@@ -64,7 +64,7 @@ end
 ---@param new string[]
 ---@return boolean
 function M.has_rejected(r, old, new)
-  for _, hunk in ipairs(r.dropped) do
+  for _, hunk in ipairs(r.rejected) do
     if vim.deep_equal(hunk.new, new) and vim.deep_equal(hunk.old, old) then
       return true
     end
@@ -107,28 +107,28 @@ end
 function M.begin(r, p, owner, own)
   r.path, r.session, r.create = p.path, owner, p.create
   r.auto, r.binary = p.at_once, p.binary
-  r.proposals, r.reasons, r.dropped, r.acted = {}, {}, {}, false
+  r.proposals, r.reasons, r.rejected, r.acted = {}, {}, {}, false
   r.clash, r.eol = nil, nil
   tracking.decide(r, nil)
-  tracking.own(r, own)
+  tracking.set_own(r, own)
 end
 
 --- What waits joins what is written already: from now on it is written once it is decided.
 ---@param r caliban.Review
-function M.wait(r)
+function M.leave_auto_edit(r)
   r.auto = false
 end
 
 --- Something has been pending.
 ---@param r caliban.Review
 function M.open(r)
-  tracking.open(r, true)
+  tracking.set_open(r, true)
 end
 
 --- Nothing is pending any more, and it is looked at what that comes to.
 ---@param r caliban.Review
 function M.close(r)
-  tracking.open(r, false)
+  tracking.set_open(r, false)
 end
 
 --- It is another Neovim's from now on.
@@ -142,8 +142,8 @@ end
 --- What it came to is told.
 ---@param r caliban.Review
 function M.settled(r)
-  r.reasons, r.dropped, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
-  r.deleted, r.was, r.spared = nil, nil, nil
+  r.reasons, r.rejected, r.acted, r.clash, r.origin = {}, {}, false, nil, nil
+  r.deleted, r.was, r.whole_rejected = nil, nil, nil
   tracking.settled(r)
 end
 
@@ -153,12 +153,12 @@ end
 ---@param own boolean the user has unsaved changes
 function M.restore(r, it, own)
   r.was, r.proposals, r.reasons = it.was, it.proposals, it.reasons
-  tracking.own(r, own)
+  tracking.set_own(r, own)
 end
 
 ---@param r caliban.Review
 ---@param session string
-function M.rename(r, session)
+function M.set_session(r, session)
   r.session = session
 end
 
@@ -191,33 +191,33 @@ end
 --- The user has decided something, or what was decided is decided no more.
 ---@param r caliban.Review
 ---@param acted boolean
-function M.act(r, acted)
+function M.set_acted(r, acted)
   r.acted = acted
 end
 
 ---@param r caliban.Review
 ---@param lines string[] that it is about
 ---@param reason string
-function M.because(r, lines, reason)
+function M.add_reason(r, lines, reason)
   r.reasons[#r.reasons + 1] = { lines = lines, reason = reason }
 end
 
 --- Hunks are rejected, and not in the buffer any more.
 ---@param r caliban.Review
 ---@param taken caliban.Hunk[]
-function M.drop(r, taken)
-  vim.list_extend(r.dropped, taken)
+function M.add_rejected(r, taken)
+  vim.list_extend(r.rejected, taken)
 end
 
 --- What was proposed for the file as a whole is rejected.
 ---@param r caliban.Review
-function M.spare(r)
-  r.spared, r.acted = true, true
+function M.reject_whole(r)
+  r.whole_rejected, r.acted = true, true
 end
 
 --- The user has agreed that the file goes.
 ---@param r caliban.Review
-function M.delete(r)
+function M.agree_to_deletion(r)
   r.deleted = true
 end
 
@@ -232,28 +232,28 @@ end
 
 ---@param r caliban.Review
 ---@param path string
-function M.move(r, path)
+function M.set_path(r, path)
   r.path = path
 end
 
 ---@param r caliban.Review
 ---@param win integer that it is shown in from now on
 ---@param buf integer that the window showed
-function M.shown(r, win, buf)
+function M.keep_window(r, win, buf)
   r.from[win] = buf
 end
 
 --- Sets the file's text on disk from before the review.
 ---@param r caliban.Review
 ---@param origin? string
-function M.base(r, origin)
+function M.set_origin(r, origin)
   r.origin = origin
 end
 
 --- The file on disk has changes that a save would overwrite.
 ---@param r caliban.Review
 ---@param why string
-function M.clash(r, why)
+function M.set_clash(r, why)
   r.clash = why
 end
 
@@ -262,7 +262,7 @@ end
 ---@param text string
 function M.written(r, text)
   r.clash, r.origin = nil, text
-  tracking.own(r, false)
+  tracking.set_own(r, false)
 end
 
 return M

@@ -67,7 +67,7 @@ end
 
 --- Every verdict that waits is told, even where the editor is in the middle of something.
 ---@return string? line for the user, where there was one
-function M.over()
+function M.tell_all()
   local before, line = resting, nil ---@type table<caliban.Review, caliban.Resting>, string?
   resting = {}
   for _, it in pairs(before) do
@@ -113,7 +113,7 @@ api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {
 api.nvim_create_autocmd('VimLeavePre', {
   group = group,
   callback = function()
-    M.over()
+    M.tell_all()
   end,
 })
 

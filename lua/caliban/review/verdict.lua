@@ -25,7 +25,7 @@ local last = 0 ---@type integer the last key that was given out
 --- Keys for the changes of a proposal.
 ---@param count integer
 ---@return integer # the one before the first
-function M.keys(count)
+function M.new_keys(count)
   last = last + count
   return last - count
 end
@@ -112,7 +112,7 @@ end
 --- Whether the user has decided on any change in the present undo state.
 ---@param r caliban.Review
 ---@return boolean
-function M.is_any(r)
+function M.has_decisions(r)
   return r.decided ~= nil
 end
 
@@ -193,7 +193,7 @@ end
 ---@param words table<caliban.Decision, string>
 ---@return string[]
 function M.words(r, words)
-  if not M.is_any(r) then
+  if not M.has_decisions(r) then
     return {}
   end
   local tally, out = M.tally(r), {}

@@ -195,7 +195,7 @@ local function move(r, from, to)
   as_ordinary(r.buf, function()
     move_buffer(r.buf, to, r.binary)
   end)
-  state.move(r, to)
+  state.set_path(r, to)
 end
 
 --- Does it, where it is not done.
@@ -293,9 +293,9 @@ function M.decide(r, verdict, reason)
   if verdict == 'accept' then
     M.conclude(r, whole)
   else
-    state.spare(r)
+    state.reject_whole(r)
     if (reason or '') ~= '' then
-      state.because(r, {}, reason or '')
+      state.add_reason(r, {}, reason or '')
     end
   end
   return true
@@ -306,7 +306,7 @@ end
 ---@param whole caliban.Whole
 function M.conclude(r, whole)
   if whole.kind == 'delete' then
-    state.delete(r)
+    state.agree_to_deletion(r)
   else
     state.agree_to_path(r, whole.from)
   end

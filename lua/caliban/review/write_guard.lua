@@ -8,9 +8,9 @@ local names = require('caliban.editor.name')
 local group = api.nvim_create_augroup('caliban.review.write_guard', {})
 
 local guarded = {} ---@type table<integer, caliban.Guarded>
-local heedless = {} ---@type table<integer, string> how 'autoread' comes back
+local autoread_before = {} ---@type table<integer, string> how 'autoread' comes back
 local seen = {} ---@type table<integer, string> the file's stamp when it was last looked at
-local insists = false -- the command that runs was typed with a bang
+local has_bang = false -- the command that runs was typed with a bang
 
 ---@class caliban.Guarded
 ---@field refusal fun(): string the sentence shown instead of a write
@@ -20,7 +20,7 @@ local insists = false -- the command that runs was typed with a bang
 
 --- Not an error of `:write`: from an autocommand that takes three lines and a key to dismiss.
 ---@param text string
-local function complain(text)
+local function refuse(text)
   vim.v.errmsg = text
   require('caliban.editor.notify').echo(text, 'ErrorMsg')
 end
@@ -75,7 +75,7 @@ local function write(buf, own, it, event)
     end
   end
   if not ok then
-    complain(tostring(err):match('E%d+: .*') or tostring(err))
+    refuse(tostring(err):match('E%d+: .*') or tostring(err))
   end
 end
 
@@ -104,11 +104,11 @@ function M.set(buf, it)
     nested = true,
     callback = function(event)
       local own = names.real(event.match) == names.real(api.nvim_buf_get_name(buf))
-      if own and not (insists and vim.v.cmdbang == 1) then
+      if own and not (has_bang and vim.v.cmdbang == 1) then
         -- a BufWriteCmd of the user's may have come before; else 'modified' stays, so that the write has failed
         -- for `:wq` and `:wqa`
         if not it.written(true) then
-          complain(it.refusal())
+          refuse(it.refusal())
         end
       else
         write(buf, own, it, event)
@@ -142,7 +142,7 @@ end
 function M.follow(buf, it)
   M.clear(buf)
   -- else what another program writes would be read over the hunks
-  heedless[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
+  autoread_before[buf] = vim.bo[buf].autoread == vim.go.autoread and 'global' or 'own'
   vim.bo[buf].autoread = false
   api.nvim_create_autocmd('BufWritePost', {
     group = group,
@@ -162,7 +162,7 @@ function M.clear(buf)
   file.guard(buf, false)
   if api.nvim_buf_is_valid(buf) then
     api.nvim_clear_autocmds({ group = group, buffer = buf })
-    local was = heedless[buf] ---@as string?
+    local was = autoread_before[buf] ---@as string?
     if was == 'own' then
       vim.bo[buf].autoread = true
     elseif was then
@@ -171,11 +171,11 @@ function M.clear(buf)
       end)
     end
   end
-  heedless[buf] = nil
+  autoread_before[buf] = nil
 end
 
 --- Makes them ordinary files until the command at hand has run.
-local function aside()
+local function lift_briefly()
   for buf in pairs(guarded) do
     file.guard(buf, false)
   end
@@ -187,7 +187,7 @@ local function aside()
 end
 
 --- Neovim asks only of ordinary files whether they changed on disk.
-local function look()
+local function check_disk()
   for _, buf in ipairs(vim.tbl_keys(guarded)) do
     local now = file.stamp(buf)
     if now ~= seen[buf] then
@@ -205,11 +205,11 @@ end
 
 api.nvim_create_autocmd(
   { 'FocusGained', 'BufEnter', 'CursorHold', 'ShellCmdPost', 'TermLeave', 'VimResume' },
-  { group = group, nested = true, callback = look }
+  { group = group, nested = true, callback = check_disk }
 )
 
 -- it shortens the names of ordinary files only, and another's would be written
-api.nvim_create_autocmd('DirChangedPre', { group = group, callback = aside })
+api.nvim_create_autocmd('DirChangedPre', { group = group, callback = lift_briefly })
 
 --- To go to an entry of a list Neovim looks for a window with an ordinary file, and else makes one.
 ---@return string keys
@@ -240,7 +240,7 @@ api.nvim_create_autocmd({ 'FileType', 'BufEnter' }, {
   end,
 })
 
-local asides = { checktime = true, mksession = true, mkview = true }
+local LIFTED = { checktime = true, mksession = true, mkview = true }
 
 -- typed, `:w!` and `:noautocmd w` are meant
 api.nvim_create_autocmd('CmdlineLeave', {
@@ -252,10 +252,10 @@ api.nvim_create_autocmd('CmdlineLeave', {
     end
     local line = vim.fn.getcmdline()
     -- the bang of `:silent!` is about errors
-    insists = line:gsub('%f[%a]sil%a*!', ''):find('%a!') ~= nil
+    has_bang = line:gsub('%f[%a]sil%a*!', ''):find('%a!') ~= nil
     local ok, cmd = pcall(api.nvim_parse_cmd, line, {})
-    if ok and (cmd.mods.noautocmd or asides[cmd.cmd]) then
-      aside()
+    if ok and (cmd.mods.noautocmd or LIFTED[cmd.cmd]) then
+      lift_briefly()
     end
   end,
 })
@@ -264,7 +264,7 @@ api.nvim_create_autocmd('CmdlineLeave', {
 api.nvim_create_autocmd('SafeState', {
   group = group,
   callback = function()
-    insists = false
+    has_bang = false
   end,
 })
 

@@ -23,7 +23,7 @@ pub(super) const FACTS: [&str; 18] = [
     "whole",
     "deleted",
     "was",
-    "spared",
+    "whole_rejected",
     "open",
     "own",
     "origin",

@@ -162,14 +162,14 @@ end
 ---@param first integer
 ---@param last integer
 ---@param lines string[]
-function M.change(r, first, last, lines)
+function M.follow_edit(r, first, last, lines)
   r.hunks = index.change(r.hunks, first, last, lines)
 end
 
 --- Whether the user has unsaved changes outside the hunks.
 ---@param r caliban.Tracked
 ---@param own boolean
-function M.own(r, own)
+function M.set_own(r, own)
   r.own = own
 end
 
@@ -181,7 +181,7 @@ end
 
 ---@param r caliban.Tracked
 ---@param open boolean
-function M.open(r, open)
+function M.set_open(r, open)
   r.open = open
 end
 
@@ -194,7 +194,7 @@ end
 --- The buffer is at this changedtick, its text as it was.
 ---@param r caliban.Tracked
 ---@param tick integer
-function M.ticked(r, tick)
+function M.on_changedtick(r, tick)
   r.tick = tick
 end
 
@@ -226,7 +226,7 @@ end
 
 --- Keeps the hunks of the undo state that is about to be left.
 ---@param r caliban.Tracked
-local function remember(r)
+local function keep_state(r)
   r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
 end
 
@@ -250,7 +250,7 @@ end
 ---@param r caliban.Tracked
 ---@param at integer
 ---@param check boolean the buffer still is what it was there
-local function land(r, at, check)
+local function restore_state(r, at, check)
   local state = r.states[at]
   if state and (not check or fits(r, index.list(state.hunks))) then
     r.hunks, r.own, r.decided = state.hunks, state.own, state.decided
@@ -295,7 +295,7 @@ end
 --- A command of many changes, looked at as one: what stands where another thing stood.
 ---@param r caliban.Tracked
 ---@param it caliban.Moved
-local function leap(r, it)
+local function note_burst(r, it)
   local far = r.far --[[@as { hunks: caliban.Hunks, lines: caliban.Rope }]]
   local first, last, new_last = rope.differing(far.lines, r.lines or M.read(r))
   local old = rope.lines(far.lines, first, last)
@@ -305,10 +305,10 @@ end
 
 --- A command is over: what it moved keeps its owner.
 ---@param r caliban.Tracked
-local function conclude(r)
+local function end_command(r)
   local it = r.moved or moved.new()
   if r.far and not r.undoing then
-    leap(r, it)
+    note_burst(r, it)
   end
   r.moved, r.far = nil, nil
   if not r.undoing then
@@ -332,7 +332,7 @@ end
 
 --- Reads `lines`; those of a long text are there later.
 ---@param r caliban.Tracked
-local function copy(r)
+local function read_lines(r)
   r.lines = nil
   if r.reading then
     return
@@ -354,7 +354,7 @@ end
 
 ---@param r caliban.Tracked
 ---@return caliban.Rope? # absent: the buffer has to be read
-local function known(r)
+local function current_lines(r)
   local holds = r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf)
   return holds and r.lines or nil
 end
@@ -363,30 +363,30 @@ end
 ---@param r caliban.Tracked
 ---@return string
 function M.text(r)
-  local lines = known(r)
+  local lines = current_lines(r)
   return lines and rope.text(lines) or file.text(r.buf)
 end
 
 ---@param r caliban.Tracked
 ---@return string[]
 function M.lines(r)
-  local lines = known(r)
+  local lines = current_lines(r)
   return lines and rope.lines(lines, 0, lines.count) or file.lines(r.buf)
 end
 
 --- Brings the hunks up to date with the buffer.
 ---@param r caliban.Tracked
 function M.sync(r)
-  conclude(r)
+  end_command(r)
   r.burst = 0
   if r.undoing then
-    land(r, M.seq(r), true)
+    restore_state(r, M.seq(r), true)
   end
   r.hunks = index.tighten(r.hunks)
   if r.hunks.count == 0 then
     r.lines = r.open and r.lines or nil
   elseif not r.lines or r.lines.count ~= api.nvim_buf_line_count(r.buf) then
-    copy(r)
+    read_lines(r)
   end
 end
 
@@ -396,7 +396,7 @@ end
 ---@param after? caliban.Rope its lines then, if they are known already
 ---@return boolean ok, any err
 function M.edit(r, change, after)
-  remember(r)
+  keep_state(r)
   if after then
     r.lines = nil
   end
@@ -414,23 +414,23 @@ end
 
 --- `synced` is what tells undo and redo from typing: a new change has an open undo block.
 ---@param r caliban.Tracked
-local function step(r)
+local function follow_undo(r)
   local tree = vim.fn.undotree(r.buf)
   if tree.synced == 1 then
     if not r.undoing then
-      conclude(r)
-      remember(r)
+      end_command(r)
+      keep_state(r)
     end
     r.undoing = r.undoing or {}
     return
   end
   if r.undoing then
     local parent = tree.entries[#tree.entries - 1]
-    land(r, parent and parent.seq or 0, false)
+    restore_state(r, parent and parent.seq or 0, false)
   end
   if tree.seq_cur ~= r.seq then
-    conclude(r)
-    remember(r)
+    end_command(r)
+    keep_state(r)
     r.seq = tree.seq_cur
   end
 end
@@ -442,14 +442,14 @@ end
 ---@param last integer
 ---@param new_last integer
 ---@return boolean by_user else `edit` made it
-function M.changed(r, tick, first, last, new_last)
+function M.on_lines(r, tick, first, last, new_last)
   if r.busy then
     follow(r, tick, first, last, new_last)
     return false
   end
   -- one command's many changes are of one kind, and the tree grows with the history
   if r.burst < MOST then
-    step(r)
+    follow_undo(r)
   end
   r.burst = r.burst + 1
   local was, lines = r.hunks, r.lines

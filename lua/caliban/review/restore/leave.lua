@@ -34,7 +34,7 @@ end
 ---@return boolean done else a buffer may not change now
 function M.give_up(session)
   local calm = arrival.calm
-  undone.over()
+  undone.tell_all()
   local mine = vim.tbl_filter(function(r)
     return r.session == session
   end, registry.open())

@@ -315,7 +315,7 @@ function M.enter(reviews, item)
   local p = item.proposals[1]
   p.at_once = p.at_once and not vim.bo[buf].modified and not puts_anything(plan) and not it.whole
   local r = reviews.begin(item, p, buf)
-  state.base(r, settlement.origin(buf))
+  state.set_origin(r, settlement.origin(buf))
   local ok, err = change(r, it, plan)
   if not ok then
     reviews.look(r)
@@ -325,15 +325,15 @@ function M.enter(reviews, item)
   vim.bo[buf].buflisted = true
   state.restore(r, it, plan.own)
   verdict.take_up(r, it.decided or {}, plan.again)
-  state.act(r, verdict.is_any(r))
+  state.set_acted(r, verdict.has_decisions(r))
   record.adopt(r, it.name)
   for _, h in ipairs(plan.lost) do
-    state.because(r, h.new, LOST)
+    state.add_reason(r, h.new, LOST)
   end
   local n = state.count(r)
   if n == 0 then
     -- nothing was decided here
-    state.act(r, false)
+    state.set_acted(r, false)
   end
   state.open(r)
   if n > 0 then

@@ -31,7 +31,7 @@ local function show(r)
       vim.wo.winfixbuf = false
     end
   end
-  state.shown(r, api.nvim_get_current_win(), api.nvim_get_current_buf())
+  state.keep_window(r, api.nvim_get_current_win(), api.nvim_get_current_buf())
   api.nvim_set_current_buf(r.buf)
 end
 
