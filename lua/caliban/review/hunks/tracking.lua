@@ -1,4 +1,4 @@
---- Which hunks belong to which undo state of a buffer: follows typing, `u` and `<C-r>`.
+--- The pending hunks of a buffer, for each of its undo states. They follow typing, `u` and `<C-r>`.
 local M = {}
 
 local api = vim.api
@@ -9,47 +9,48 @@ local moved = require('caliban.review.hunks.moved')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 
---- Changes of one command whose moves are followed one by one.
+--- Up to so many changes of a command, moved lines are found change by change.
 local MOST = 50
---- Lines that are read in one go.
+--- Lines that are read without a rest.
 local PART = 4000
 
----@class caliban.Tracked the hunks of a buffer, undo state by undo state; written here alone
+---@class caliban.Tracked the hunks of a buffer, for each undo state; only this module sets its fields
 ---@field buf integer
 ---@field hunks caliban.Hunks
 ---@field own boolean the user has unsaved changes outside the hunks
----@field decided? caliban.Decided the last decision of the undo state `hunks` belong to
----@field open boolean something has been pending since it was last settled
----@field seq integer the undo state `hunks` belong to
----@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> other undo states
----@field undoing? caliban.Change[] an undo or redo was seen and not looked up yet; what it changed
----@field burst integer changes since the last look
----@field lines? caliban.Rope the buffer's, while something is pending
----@field reading? boolean they are being read
----@field tick integer the buffer's changedtick that `lines` are of
----@field moved? caliban.Moved what the running command has moved
----@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the first change of it not followed
----@field busy boolean the buffer is being changed from here
----@field formatted? caliban.Formatted[] what formatters changed since it was last settled
+---@field decided? caliban.Decided the last decision in this undo state
+---@field open boolean changes have been pending since the review was last settled
+---@field seq integer the undo state that `hunks`, `own` and `decided` belong to
+---@field states table<integer, { hunks: caliban.Hunks, own: boolean, decided?: caliban.Decided }> of the other undo states
+---@field undoing? caliban.Change[] the changes of an undo or redo whose undo state `sync` has not looked up yet
+---@field burst integer changes since the last `sync`
+---@field lines? caliban.Rope of the buffer, while hunks are pending
+---@field reading? boolean `lines` are being read
+---@field tick integer the changedtick of the buffer when it had these `lines`
+---@field moved? caliban.Moved the lines that the running command has moved
+---@field far? { hunks: caliban.Hunks, lines: caliban.Rope } before the running command's first change past `MOST`
+---@field busy boolean `edit` is changing the buffer
+---@field formatted? caliban.Formatted[] what formatters changed since the review was last settled
 
 ---@class caliban.Change rows [first, last) became `new`
 ---@field first integer
 ---@field last integer
 ---@field new string[]
 
---- Ends the running undo block.
+--- Ends the open undo block.
 ---@param buf integer
 local function cut_undo(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
+--- The number of the buffer's undo state.
 ---@param r caliban.Tracked
 ---@return integer
 function M.seq(r)
   return vim.fn.undotree(r.buf).seq_cur
 end
 
---- Whether `<C-r>` leads to a text with hunks in it.
+--- Whether `<C-r>` can bring hunks back.
 ---@param r caliban.Tracked
 ---@return boolean
 function M.returns(r)
@@ -138,16 +139,16 @@ function M.formattings(r)
   return formatting.list(r.formatted)
 end
 
---------------------------------------------------------------------------------------------- as it is told
+--------------------------------------------------------------------------------------------- setting fields
 
 ---@param r caliban.Tracked
----@param hunks caliban.Hunks that are in the buffer
+---@param hunks caliban.Hunks that stand in the buffer
 function M.set(r, hunks)
   r.hunks = hunks
 end
 
 ---@param r caliban.Tracked
----@param list caliban.Hunk[] that are in the buffer
+---@param list caliban.Hunk[] that stand in the buffer
 function M.set_list(r, list)
   r.hunks = index.of(list)
 end
@@ -157,7 +158,7 @@ function M.empty(r)
   r.hunks = index.of({})
 end
 
---- Rows [first, last) became these lines, and not by the user.
+--- Rows [first, last) became these lines, and the change is not the user's.
 ---@param r caliban.Tracked
 ---@param first integer
 ---@param last integer
@@ -166,13 +167,13 @@ function M.follow_edit(r, first, last, lines)
   r.hunks = index.change(r.hunks, first, last, lines)
 end
 
---- Whether the user has unsaved changes outside the hunks.
 ---@param r caliban.Tracked
----@param own boolean
+---@param own boolean the user has unsaved changes outside the hunks
 function M.set_own(r, own)
   r.own = own
 end
 
+--- Sets the last decision of the present undo state.
 ---@param r caliban.Tracked
 ---@param decided? caliban.Decided
 function M.decide(r, decided)
@@ -191,16 +192,16 @@ function M.settled(r)
   r.lines, r.formatted = nil, nil
 end
 
---- The buffer is at this changedtick, its text as it was.
+--- Neovim has counted a change that left the text as it was.
 ---@param r caliban.Tracked
 ---@param tick integer
 function M.on_changedtick(r, tick)
   r.tick = tick
 end
 
---- The buffer's text is read from disk again, or it is unloaded: nothing is pending.
+--- Neovim reads the buffer's text from disk again, or unloads the buffer: nothing is pending.
 ---@param r caliban.Tracked
----@return caliban.Hunk[] # pending before
+---@return caliban.Hunk[] # that were pending
 function M.reread(r)
   local was = index.list(r.hunks)
   r.hunks, r.states, r.undoing = index.of({}), {}, nil
@@ -208,7 +209,7 @@ function M.reread(r)
   return was
 end
 
---- The text is there.
+--- Neovim has read the text.
 ---@param r caliban.Tracked
 function M.reloaded(r)
   r.own, r.seq = false, M.seq(r)
@@ -222,9 +223,9 @@ function M.format(r, before, after)
   r.formatted = formatting.noted(r.formatted, before, after)
 end
 
---------------------------------------------------------------------------------------------- as it goes
+--------------------------------------------------------------------------------------------- following the buffer
 
---- Keeps the hunks of the undo state that is about to be left.
+--- Keeps the hunks of the present undo state, before the buffer leaves it.
 ---@param r caliban.Tracked
 local function keep_state(r)
   r.states[r.seq] = { hunks = r.hunks, own = r.own, decided = r.decided }
@@ -232,7 +233,7 @@ end
 
 ---@param r caliban.Tracked
 ---@param list caliban.Hunk[]
----@return boolean whether they are in the buffer
+---@return boolean whether the hunks' lines stand in the buffer
 local function fits(r, list)
   if r.lines then
     return rope.hold(r.lines, list)
@@ -246,10 +247,11 @@ local function fits(r, list)
   return true
 end
 
---- Takes up the hunks of the undo state that `u` or `<C-r>` went to.
+--- Sets the hunks that were kept of the undo state that `u` or `<C-r>` went to. Where they are not known, or do not fit,
+--- the hunks follow the changes that the undo made.
 ---@param r caliban.Tracked
----@param at integer
----@param check boolean the buffer still is what it was there
+---@param at integer the undo state
+---@param check boolean whether to check that the hunks fit the buffer
 local function restore_state(r, at, check)
   local state = r.states[at]
   if state and (not check or fits(r, index.list(state.hunks))) then
@@ -264,13 +266,13 @@ local function restore_state(r, at, check)
   r.seq, r.undoing = at, nil
 end
 
---- Keeps `lines` what the buffer's are.
+--- Changes `lines` as the buffer changed.
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
----@return string[]? old absent: not known, or not to be followed
+---@return string[]? old absent where they are not known, or moved lines are not looked for in this change
 ---@return string[] new
 local function follow(r, tick, first, last, new_last)
   local lines = r.lines
@@ -292,7 +294,7 @@ local function follow(r, tick, first, last, new_last)
   return rope.lines(lines, first, last), new
 end
 
---- A command of many changes, looked at as one: what stands where another thing stood.
+--- Looks for lines that a command of many changes has moved: the changes past `MOST` count as one.
 ---@param r caliban.Tracked
 ---@param it caliban.Moved
 local function note_burst(r, it)
@@ -303,7 +305,7 @@ local function note_burst(r, it)
   moved.note(it, index.near(far.hunks, first, last), first, old, new)
 end
 
---- A command is over: what it moved keeps its owner.
+--- A command is over: the lines that it moved keep their owner.
 ---@param r caliban.Tracked
 local function end_command(r)
   local it = r.moved or moved.new()
@@ -316,7 +318,7 @@ local function end_command(r)
   end
 end
 
---- The buffer's lines, read in parts.
+--- Reads the buffer's lines, in slices.
 ---@param r caliban.Tracked
 ---@return caliban.Rope
 function M.read(r)
@@ -330,7 +332,7 @@ function M.read(r)
   return rope.of(lines)
 end
 
---- Reads `lines`; those of a long text are there later.
+--- Sets `lines` from the buffer. Those of a long text are there later.
 ---@param r caliban.Tracked
 local function read_lines(r)
   r.lines = nil
@@ -353,7 +355,7 @@ local function read_lines(r)
 end
 
 ---@param r caliban.Tracked
----@return caliban.Rope? # absent: the buffer has to be read
+---@return caliban.Rope? # absent where the buffer has to be read
 local function current_lines(r)
   local holds = r.tick == api.nvim_buf_get_changedtick(r.buf) and not file.empty(r.buf)
   return holds and r.lines or nil
@@ -374,7 +376,7 @@ function M.lines(r)
   return lines and rope.lines(lines, 0, lines.count) or file.lines(r.buf)
 end
 
---- Brings the hunks up to date with the buffer.
+--- Brings the hunks up to date with the buffer. To be called before they are asked for.
 ---@param r caliban.Tracked
 function M.sync(r)
   end_command(r)
@@ -393,7 +395,7 @@ end
 --- Changes the buffer in one undo step of its own.
 ---@param r caliban.Tracked
 ---@param change fun()
----@param after? caliban.Rope its lines then, if they are known already
+---@param after? caliban.Rope the buffer's lines after the change, where the caller knows them
 ---@return boolean ok, any err
 function M.edit(r, change, after)
   keep_state(r)
@@ -412,7 +414,8 @@ function M.edit(r, change, after)
   return ok, err
 end
 
---- `synced` is what tells undo and redo from typing: a new change has an open undo block.
+--- Finds out which undo state a change belongs to. After an undo or redo the undo tree is `synced`; a new change has an
+--- open undo block.
 ---@param r caliban.Tracked
 local function follow_undo(r)
   local tree = vim.fn.undotree(r.buf)
@@ -435,19 +438,19 @@ local function follow_undo(r)
   end
 end
 
---- Neovim tells of a change: rows [first, last) became [first, new_last).
+--- Follows a change of the buffer: rows [first, last) became rows [first, new_last).
 ---@param r caliban.Tracked
 ---@param tick integer
 ---@param first integer
 ---@param last integer
 ---@param new_last integer
----@return boolean by_user else `edit` made it
+---@return boolean by_user false where `edit` made the change
 function M.on_lines(r, tick, first, last, new_last)
   if r.busy then
     follow(r, tick, first, last, new_last)
     return false
   end
-  -- one command's many changes are of one kind, and the tree grows with the history
+  -- so many changes come from one command: all are typed, or all undone. `undotree()` takes longer with the history
   if r.burst < MOST then
     follow_undo(r)
   end
