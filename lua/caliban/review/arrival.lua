@@ -1,4 +1,4 @@
---- Proposals on their way into a buffer: each waits until entering it disturbs nothing the user is in the middle of.
+--- Proposals on their way into buffers. Each waits until it may enter without disturbing what the user is doing.
 local M = {}
 
 local api = vim.api
@@ -8,19 +8,19 @@ local long = require('caliban.review.hunks.long')
 ---@class caliban.Arriving proposals that enter together
 ---@field proposals caliban.WireProposal[]
 ---@field session string
----@field owner string the conversation in which it is reviewed
+---@field owner string the conversation that reviews them
 ---@field turn integer
----@field waits? 'calm'|'review' for a quiet moment, or for another conversation's review of the file
----@field created? table<integer, true> buffers that were made for it
----@field record? caliban.Record a review of before, which comes back
----@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? how it enters, unless as a proposal
+---@field waits? 'calm'|'review' `calm`: for the user to finish a command; `review`: for another conversation's review of the file
+---@field created? table<integer, true> buffers that were made for them
+---@field record? caliban.Record of a review that is to be reopened
+---@field enter? fun(reviews: caliban.Reviews, item: caliban.Arriving): boolean? instead of `admission.enter`
 ---@field batch? caliban.Batch
 
----@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil what it still waits for
+---@alias caliban.Enter fun(item: caliban.Arriving): 'calm'|'review'|nil lets an item in, or returns what it waits for
 
 local waiting = {} ---@type caliban.Arriving[]
-local stopped = {} ---@type table<string, boolean>
-local trying, scheduled, again = false, false, false
+local stopped = {} ---@type table<string, boolean> turns, by `key`
+local trying, scheduled, again = false, false, false -- `again`: a retry was asked for during a try
 local group ---@type integer?
 
 ---@param session string
@@ -30,8 +30,8 @@ local function key(session, turn)
   return session .. '\0' .. turn
 end
 
---- Whether a buffer may change now. `state()` names what Neovim is halfway through; a macro it does not name.
----@param buf? integer absent: it is not loaded yet
+--- Whether a buffer may change now. `state()` tells of a half-typed command and the like, but not of a macro.
+---@param buf? integer absent where it is not loaded yet
 ---@return boolean
 function M.calm(buf)
   local busy = vim.fn.getcmdwintype() .. vim.fn.state('x')
@@ -49,13 +49,13 @@ function M.calm(buf)
     and vim.fn.pumvisible() == 0
 end
 
---- Lets an item in, if it need not wait any longer.
+--- Tries to let an item in.
 ---@param item caliban.Arriving
----@param blocked table<string, 'calm'|'review'> paths that items before it wait for
+---@param blocked table<string, 'calm'|'review'> by path of the items before it: what they wait for
 ---@param enter caliban.Enter
 local function try(item, blocked, enter)
   local waits ---@type 'calm'|'review'|nil
-  -- a file's proposals enter in their order
+  -- the proposals for a file enter in their order
   for _, p in ipairs(M.stopped(item) and {} or item.proposals) do
     waits = waits or blocked[p.path]
   end
@@ -76,9 +76,9 @@ local function first_waits()
   return #waiting > 0 and waiting[1].waits
 end
 
---- Whether a try could help: SafeState comes round again after each one.
+--- Whether a try could let an item in. Without this test tries would never end: each one brings another SafeState.
 ---@return boolean
-local function hopeful()
+local function may_enter()
   local calm = vim.fn.getcmdwintype() == ''
     and api.nvim_get_mode().mode == 'n'
     and vim.fn.reg_recording() == ''
@@ -94,7 +94,7 @@ end
 local EVENTS =
   { 'SafeState', 'ModeChanged', 'CmdwinLeave', 'InsertLeave', 'RecordingLeave', 'BufEnter' }
 
---- Waits for what may be calm, or no more.
+--- Listens for events after which the editor may be calm, as long as items wait.
 ---@param enter caliban.Enter
 local function watch(enter)
   if #waiting > 0 and not group then
@@ -102,7 +102,7 @@ local function watch(enter)
     api.nvim_create_autocmd(EVENTS, {
       group = group,
       callback = function()
-        if hopeful() then
+        if may_enter() then
           M.retry(enter)
         end
       end,
@@ -113,6 +113,7 @@ local function watch(enter)
   end
 end
 
+--- Tries to let the items in, once the running event is over.
 ---@param enter caliban.Enter
 function M.retry(enter)
   again = trying
@@ -120,7 +121,7 @@ function M.retry(enter)
     return
   end
   scheduled = true
-  -- never within an autocommand
+  -- an autocommand may not change buffers
   vim.schedule(function()
     scheduled, trying = false, true
     local before, blocked = first_waits(), {} ---@type any, table<string, 'calm'|'review'>
@@ -142,7 +143,7 @@ function M.retry(enter)
   end)
 end
 
---- The proposals of a message, those together that enter together.
+--- The proposals of a message as items: one for each group.
 ---@param message caliban.Propose
 ---@return caliban.Arriving[]
 function M.grouped(message)
@@ -159,6 +160,7 @@ function M.grouped(message)
   return items
 end
 
+--- Adds items to those that wait.
 ---@param items caliban.Arriving[]
 ---@param enter caliban.Enter
 function M.push(items, enter)
@@ -166,19 +168,20 @@ function M.push(items, enter)
   M.retry(enter)
 end
 
+--- The items that wait.
 ---@return caliban.Arriving[]
 function M.waiting()
   return waiting
 end
 
---- Lets nothing of a turn in any more.
+--- No proposal of a turn may enter any more.
 ---@param session string
 ---@param turn integer
 function M.stop(session, turn)
   stopped[key(session, turn)] = true
 end
 
---- No turn of a session runs: the next may have the number of one that was stopped.
+--- No turn of a session runs: forgets the stopped turns, whose numbers the next turns may have.
 ---@param session string
 function M.rest(session)
   for it in pairs(stopped) do

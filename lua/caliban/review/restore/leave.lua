@@ -1,4 +1,4 @@
---- Gives up the reviews of a conversation that another Neovim takes over: it finds them on disk.
+--- Gives up the reviews of a conversation that another Neovim takes over. That Neovim reads them from disk.
 local M = {}
 
 local arrival = require('caliban.review.arrival')
@@ -8,7 +8,7 @@ local registry = require('caliban.review.registry')
 local tracking = require('caliban.review.hunks.tracking')
 local undone = require('caliban.review.undone')
 
---- Takes the hunks out of a buffer, as they are kept on disk. What was written at once stays.
+--- Writes the record of a review, and takes its hunks out of the buffer. Hunks that are in the file already stay.
 ---@param r caliban.Review
 local function leave(r)
   record.hand_over(r)
@@ -29,9 +29,9 @@ local function leave(r)
   end
 end
 
---- Gives up what is under review in a conversation.
+--- Gives up the reviews of a conversation.
 ---@param session string
----@return boolean done else a buffer may not change now
+---@return boolean done false where a buffer may not change now
 function M.give_up(session)
   local calm = arrival.calm
   undone.tell_all()

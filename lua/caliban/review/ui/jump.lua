@@ -1,4 +1,4 @@
---- Going from hunk to hunk, across files and windows.
+--- Goes from hunk to hunk, across files and windows.
 local M = {}
 
 local api = vim.api
@@ -15,7 +15,7 @@ local function free(win)
     and api.nvim_win_get_config(win).relative == ''
 end
 
---- Goes to a window with the buffer: one that shows it, else the current one, else one that is free.
+--- Goes to a window that shows the file. If there is none, the current window shows it, or another one that may.
 ---@param r caliban.Review
 local function show(r)
   local here, anywhere = vim.fn.bufwinid(r.buf), vim.fn.win_findbuf(r.buf)
@@ -35,6 +35,7 @@ local function show(r)
   api.nvim_set_current_buf(r.buf)
 end
 
+--- Puts the cursor on a row of the file, and keeps its place before in the jump list.
 ---@param r caliban.Review
 ---@param row integer
 local function land(r, row)
@@ -51,10 +52,9 @@ local function land(r, row)
   )
 end
 
---- Goes to a hunk. Without one: to the top of a file that is to be deleted or renamed, else to the file's first hunk if
---- it has any.
+--- Goes to a hunk.
 ---@param r caliban.Review
----@param hunk? caliban.Hunk
+---@param hunk? caliban.Hunk absent: the top of a file that is to be deleted or renamed, else the first hunk
 function M.to(r, hunk)
   local first = hunk or tracking.list(r)[1] ---@as caliban.Hunk?
   if r.whole and not hunk then
@@ -66,7 +66,7 @@ function M.to(r, hunk)
   show(r)
 end
 
---- Where a review's next hunk begins beyond a row; a file to be deleted or renamed stands for one at its top.
+--- The row of the next hunk. The top of a file that is to be deleted or renamed counts as a hunk.
 ---@param r caliban.Review
 ---@param row integer
 ---@param step 1|-1
@@ -76,14 +76,14 @@ local function beyond(r, row, step)
   if step == 1 and row < 0 and r.whole or step == -1 and not hunk and row > 0 and r.whole then
     return 0
   end
-  -- one that is hung below the last line is shown on it
+  -- lines that are removed at the end are shown on the last line
   local start = hunk and math.min(hunk.start, api.nvim_buf_line_count(r.buf) - 1)
   return start and (start - row) * step > 0 and start or nil
 end
 
---- The next hunk of this buffer, else of the next file, else of this one from its other end.
+--- Goes to the next hunk of this file, else to the first one of the next file. From the last file it goes to the first.
 ---@param open caliban.Review[]
----@param step 1|-1
+---@param step 1|-1 1: forwards
 function M.go(open, step)
   if #open == 0 then
     return require('caliban.editor.notify').show('Nothing is under review.')
@@ -102,6 +102,7 @@ function M.go(open, step)
   land(r, beyond(r, step == 1 and -1 or api.nvim_buf_line_count(r.buf) + 1, step) or 0)
 end
 
+--- Lists the pending hunks in the quickfix list.
 ---@param open caliban.Review[]
 function M.quickfix(open)
   local items = {}
