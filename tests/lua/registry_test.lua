@@ -200,7 +200,7 @@ end
 
 function T.writing_is_refused()
   local sentence =
-    'f.txt has 1 hunk under review: accept or reject them first, or :w! to write what is shown.'
+    'f.txt has 1 hunk under review: accept or reject it first, or :w! to write the buffer as it is.'
   for _, command in ipairs({ 'w', 'wa', 'wqa', 'update', 'x', 'wq' }) do
     H.review('a b c', 'a X c')
     local err = H.try(command)

@@ -121,7 +121,7 @@ function M.retry(enter)
     return
   end
   scheduled = true
-  -- an autocommand may not change buffers
+  -- not within the autocommand: buffers may be locked there
   vim.schedule(function()
     scheduled, trying = false, true
     local before, blocked = first_waits(), {} ---@type any, table<string, 'calm'|'review'>

@@ -1,4 +1,5 @@
---- The end of a review: the disk compared, merged and written.
+--- The end of a review: compares the buffer with the file on disk, merges changes made there, writes the file, and tells
+--- the program.
 local M = {}
 
 local api = vim.api
@@ -8,7 +9,7 @@ local tracking = require('caliban.review.hunks.tracking')
 local state = require('caliban.review.state')
 local verdict = require('caliban.review.verdict')
 
---- How the user is told what became of the changes; `edit::outcome` has the words for the model.
+--- Words for the user about changes; `edit::outcome` has the words for the model.
 local WORDS = {
   accepted = 'accepted',
   reworked = 'reworked',
@@ -16,9 +17,9 @@ local WORDS = {
   rejected = 'rejected',
 }
 
---- The buffer's text before the write that ends it, which may close the buffer.
+--- The buffer's text before the write that ends the review: that write may close the buffer.
 local texts = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, string>
---- The diagnostics before an edit that is not settled yet.
+--- The diagnostics before the edits of a review that is not settled yet.
 local diagnostics = setmetatable({}, { __mode = 'k' }) ---@type table<caliban.Review, caliban.Before>
 
 ---@param text string
@@ -26,25 +27,25 @@ local function warn(text)
   require('caliban.editor.notify').show(text, vim.log.levels.WARN)
 end
 
---- The text on disk that the buffer is known to go back to.
+--- The file's text on disk.
 ---@param buf integer
----@param text? string the buffer's, where it is known
----@return string? text absent where the file changed unseen, or is not there
+---@param text? string of the buffer, where the caller knows it
+---@return string? text absent where the file has changed since the buffer read it, or does not exist
 function M.origin(buf, text)
   if file.stale(buf) then
     return nil
   end
-  local there = vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
-  if there and not vim.bo[buf].modified then
+  local exists = vim.uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
+  if exists and not vim.bo[buf].modified then
     return text or file.text(buf)
   end
   local disk = file.disk(buf)
   return disk
 end
 
---- What is shown was written, hunks and all.
+--- The buffer was written with its pending hunks.
 ---@param r caliban.Review
----@param past boolean it seems so, past the guard
+---@param past boolean whether a write may have passed by the guard: then the file on disk tells
 ---@return string? line for the user
 function M.written(r, past)
   local text = tracking.text(r)
@@ -59,35 +60,37 @@ function M.written(r, past)
 end
 
 ---@param text string
----@return string[]
+---@return string[] lines
 local function split(text)
   return text == '' and {} or vim.split(text, '\n', { plain = true })
 end
 
---- Whether a change on disk is one that was rejected: the text went there past the guard while it was shown.
+--- Whether a change on disk is a rejected hunk: something wrote the buffer past the guard while the hunk was in it.
 ---@param r caliban.Review
----@param edit { start: integer, count: integer, lines: string[] }
----@param mine string[]
+---@param edit { start: integer, count: integer, lines: string[] } that would bring the change into the buffer
+---@param mine string[] lines of the buffer
 ---@return boolean
-local function refused(r, edit, mine)
+local function was_rejected(r, edit, mine)
   local now = vim.list_slice(mine, edit.start + 1, edit.start + edit.count)
   return state.has_rejected(r, now, edit.lines)
 end
 
---- The disk changed: its changes outside the user's and the proposed ones are taken over.
+--- The file changed on disk: brings these changes into the buffer, except those to lines that the buffer has changed.
 ---@param r caliban.Review
----@param why string
+---@param why string as `v:fcs_reason`
 function M.merge(r, why)
   local name = file.short(r.path)
   local odd = file.odd(r.buf)
   if odd then
     state.set_clash(r, odd)
-    return warn(('%s is not a file any more: %s. Your text stays in the buffer.'):format(name, odd))
+    return warn(('%s is no longer a file: %s. Your text stays in the buffer.'):format(name, odd))
   end
   local disk = file.disk(r.buf)
   if why == 'deleted' or not disk then
     state.set_clash(r, 'it was deleted on disk')
-    return warn(name .. ' was deleted on disk while you were reviewing; the buffer is kept.')
+    return warn(
+      name .. ' was deleted on disk while you were reviewing it. The buffer keeps its text.'
+    )
   end
   local was = r.origin
   state.set_origin(r, disk)
@@ -95,13 +98,13 @@ function M.merge(r, why)
     return
   elseif not was then
     state.set_clash(r, 'it changed on disk too')
-    return warn(name .. ' changed on disk while you were reviewing; your unsaved text is kept.')
+    return warn(name .. ' changed on disk while you were reviewing it. The buffer keeps your text.')
   end
   tracking.sync(r)
   local mine = file.lines(r.buf)
   local edits, clashes = algebra.merge(split(was), split(disk), mine)
   edits = vim.tbl_filter(function(e)
-    return not refused(r, e, mine)
+    return not was_rejected(r, e, mine)
   end, edits)
   tracking.edit(r, function()
     for i = #edits, 1, -1 do
@@ -112,14 +115,15 @@ function M.merge(r, why)
   end)
   if clashes > 0 then
     state.set_clash(r, 'it changed on disk too')
-    local rest = ('%d of its changes'):format(clashes) .. ' could not be taken over.'
-    warn(('%s changed on disk while you were reviewing; %s'):format(name, rest))
+    local rest =
+      '%s changed on disk while you were reviewing it. %d of the changes there %s with yours.'
+    warn(rest:format(name, clashes, clashes == 1 and 'conflicts' or 'conflict'))
   end
 end
 
---- Removes the buffer of a new file nobody wanted, unless the user opened it.
+--- Removes the buffer of a new file that was rejected, unless the user has opened it.
 ---@param r caliban.Review
----@return boolean
+---@return boolean done
 local function discard(r)
   local wins = vim.fn.win_findbuf(r.buf)
   for _, win in ipairs(wins) do
@@ -135,7 +139,7 @@ local function discard(r)
   return r.created and pcall(api.nvim_buf_delete, r.buf, { force = true })
 end
 
---- Lets Neovim look at the disk, and takes over what changed there.
+--- Lets Neovim look whether the file changed on disk, and merges the changes.
 ---@param r caliban.Review
 local function compare(r)
   local odd = file.odd(r.buf)
@@ -143,17 +147,18 @@ local function compare(r)
     state.set_clash(r, odd)
     return
   end
-  -- of a new file it would ask (W13)
+  -- about a new file Neovim would ask the user (W13)
   local why = not r.create and file.check(r.buf, '')
   if why and not r.clash then
     M.merge(r, why)
   end
 end
 
+--- Writes the buffer, unless changes on disk or of the user stand against that.
 ---@param r caliban.Review
----@param disk? string the disk's text now
+---@param disk? string the file's text on disk now
 ---@return string why it was not written; '' where it was
----@return boolean changed autocommands of the write changed the text
+---@return boolean changed whether autocommands of the write changed the text
 local function write(r, disk)
   if disk and disk ~= r.origin then
     M.merge(r, 'changed')
@@ -171,7 +176,7 @@ local function write(r, disk)
   return failed, loaded and api.nvim_buf_get_changedtick(r.buf) ~= tick
 end
 
---- Writes what is pending too, as auto-edit mode has it.
+--- Writes the file with its pending hunks, in auto-edit mode.
 ---@param r caliban.Review
 ---@return string why it was not written; '' where it was
 function M.write_pending(r)
@@ -184,9 +189,9 @@ function M.write_pending(r)
   return why
 end
 
---- A new file that is on disk already, and rejected whole.
+--- Whether a new file was rejected as a whole, and there is nothing on disk that others wrote.
 ---@param r caliban.Review
----@param disk? string
+---@param disk? string the file's text on disk
 ---@return boolean
 local function unwanted(r, disk)
   return r.create
@@ -198,7 +203,7 @@ local function unwanted(r, disk)
     )
 end
 
---- Saves what was agreed on.
+--- Saves the accepted changes.
 ---@param r caliban.Review
 ---@return boolean written
 ---@return string why the text is not on disk; '' where it is
@@ -217,7 +222,7 @@ function M.save(r)
     discard(r)
     return false, ''
   elseif not r.clash and not state.has_acted(r) then
-    -- `u` past what was saved is not a wish to write
+    -- after `u` alone the user has not asked for a write
     return false, 'it was undone'
   end
   local failed, changed = write(r, disk)
@@ -227,8 +232,7 @@ function M.save(r)
   return failed == '', failed
 end
 
---- A buffer that was made for the review, and nobody has been in, is in the list no longer than there is something
---- to see.
+--- Takes a buffer that was made for the review, and that the user has never entered, out of the buffer list.
 ---@param r caliban.Review
 function M.unlist(r)
   if r.created and api.nvim_buf_is_valid(r.buf) and not vim.bo[r.buf].modified then
@@ -237,9 +241,10 @@ function M.unlist(r)
   end
 end
 
+--- How a review ended, for the user.
 ---@param r caliban.Review
 ---@param written boolean
----@param unsaved string
+---@param unsaved string why the text is not on disk; '' where it is
 ---@return string
 function M.summary(r, written, unsaved)
   local parts = {}
@@ -263,20 +268,20 @@ function M.summary(r, written, unsaved)
   return ('%s: %s'):format(file.short(r.path), table.concat(parts, ', '))
 end
 
---- An edit is about to enter: keeps what is known of the diagnostics.
+--- An edit is about to enter: keeps the diagnostics before it.
 ---@param r caliban.Review
 ---@param lines string[] of the buffer
 function M.remember(r, lines)
   diagnostics[r] = diagnostics[r] or require('caliban.lsp.check').before(r.buf, lines)
 end
 
---- The edit has not entered, or is over.
+--- Forgets these diagnostics: the edit has not entered, or the review is settled.
 ---@param r caliban.Review
 function M.forget(r)
   diagnostics[r] = nil
 end
 
---- Has it looked into what the edits did to the diagnostics, before the program is told of them.
+--- Begins to compare the diagnostics with those before the edits. To be called before the program gets the verdict.
 ---@param r caliban.Review
 function M.check(r)
   local before = diagnostics[r] ---@as caliban.Before?
@@ -288,12 +293,12 @@ end
 
 --- Tells the program how a review ended.
 ---@param r caliban.Review
----@param gone boolean
+---@param gone boolean whether the file or its buffer no longer exists, and the user has not agreed to that
 ---@param unsaved string why the text is not on disk; '' where it is
 function M.report(r, gone, unsaved)
   require('caliban.review.listeners').tell('reported', r, unsaved)
-  local there = api.nvim_buf_is_loaded(r.buf)
-  local odd = there
+  local is_loaded = api.nvim_buf_is_loaded(r.buf)
+  local is_foreign = is_loaded
     and not r.binary
     and (vim.bo[r.buf].fileformat == 'mac' or not file.is_utf8(r.buf))
   ---@type caliban.Reviewed
@@ -309,11 +314,11 @@ function M.report(r, gone, unsaved)
     was = r.was,
     deleted = r.deleted == true,
     gone = gone,
-    -- of CR alone the program knows no line ends, and of encodings UTF-8
-    text = there and (unsaved ~= '' or r.deleted and r.own or odd) and file.text(r.buf)
+    -- the text of files that the program cannot read as the buffer has them: it knows no CR alone, and only UTF-8
+    text = is_loaded and (unsaved ~= '' or r.deleted and r.own or is_foreign) and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,
-    eol = not there or file.eol(r.buf),
+    eol = not is_loaded or file.eol(r.buf),
     saved = unsaved == '',
     unsaved = unsaved,
     reasons = r.reasons,
