@@ -212,7 +212,7 @@ fn in_auto_edit_mode_a_deletion_is_done_at_once_and_taken_back() {
     let scene = done("delete", delete("a.txt"));
     assert_eq!(scene.on_disk("a.txt"), None);
     assert_eq!(scene.answer(2, "c1"), "a.txt is deleted; the user may still undo it.");
-    scene.nvim.wait_screen("Caliban deletes this file, done · ");
+    scene.nvim.wait_screen("Caliban has deleted this file · ");
     // the text is nowhere else
     scene.nvim.keys(":qa<CR>");
     scene.nvim.wait_screen("E37");
@@ -400,7 +400,7 @@ fn what_came_in_the_way_meanwhile() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     fs::write(scene.nvim.setup.path("b.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");
-    scene.nvim.wait_screen("a.txt: Caliban cannot rename to b.txt: b.txt exists already");
+    scene.nvim.wait_screen("a.txt: Caliban cannot rename it to b.txt: b.txt exists already");
     assert_eq!(scene.pending(), 1);
     assert_eq!(scene.on_disk("b.txt").as_deref(), Some("theirs\n"));
     fs::remove_file(scene.nvim.setup.path("b.txt")).unwrap();
@@ -409,6 +409,6 @@ fn what_came_in_the_way_meanwhile() {
     let scene = pending("delete", delete("a.txt"));
     fs::write(scene.nvim.setup.path("a.txt"), "theirs\n").unwrap();
     scene.nvim.keys(":Caliban accept file<CR>");
-    scene.nvim.wait_screen("a.txt: Caliban cannot delete: it changed on disk");
+    scene.nvim.wait_screen("a.txt: Caliban cannot delete it: it changed on disk");
     assert_eq!(scene.on_disk("a.txt").as_deref(), Some("theirs\n"));
 }

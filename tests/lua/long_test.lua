@@ -286,7 +286,7 @@ local KEYS = {
   ':%d|undo<CR>',
 }
 
---- Marks after many small redraws are the same as after one drawing of the whole.
+--- Many small redraws leave the same marks as one drawing of everything.
 function T.a_redraw_after_changes_looks_like_a_first_drawing()
   math.randomseed(6)
   local overlay, review = require('caliban.review.ui.overlay'), require('caliban.review')

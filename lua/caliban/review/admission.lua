@@ -112,7 +112,7 @@ local function take_back(done)
   end
 end
 
---- Enters proposals, or none of them where one fails.
+--- Enters proposals. If one fails, takes the others out again.
 ---@param steps caliban.Step[]
 ---@return caliban.WireProposal? failed
 ---@return string? why

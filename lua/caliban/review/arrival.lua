@@ -76,7 +76,7 @@ local function first_waits()
   return #waiting > 0 and waiting[1].waits
 end
 
---- Whether a try could let an item in. Without this test tries would never end: each one brings another SafeState.
+--- Whether a try could let an item in. Each try brings another SafeState event: without this check tries would never end.
 ---@return boolean
 local function may_enter()
   local calm = vim.fn.getcmdwintype() == ''
@@ -143,7 +143,7 @@ function M.retry(enter)
   end)
 end
 
---- The proposals of a message as items: one for each group.
+--- Makes items of the proposals in a message: one item for each group.
 ---@param message caliban.Propose
 ---@return caliban.Arriving[]
 function M.grouped(message)
@@ -160,7 +160,7 @@ function M.grouped(message)
   return items
 end
 
---- Adds items to those that wait.
+--- Lets items enter as soon as they may.
 ---@param items caliban.Arriving[]
 ---@param enter caliban.Enter
 function M.push(items, enter)

@@ -377,7 +377,7 @@ local function enter(item)
   end
 end
 
---- Tries again to let in what waits.
+--- Tries again to enter the items that wait.
 function M.retry()
   arrival.retry(enter)
 end

@@ -75,7 +75,7 @@ local function was_rejected(r, edit, mine)
   return state.has_rejected(r, now, edit.lines)
 end
 
---- The file changed on disk: brings these changes into the buffer, except those to lines that the buffer has changed.
+--- The file changed on disk: merges these changes into the buffer. Lines that the buffer has changed too stay.
 ---@param r caliban.Review
 ---@param why string as `v:fcs_reason`
 function M.merge(r, why)
@@ -169,7 +169,7 @@ local function write(r, disk)
     return 'it has other unsaved changes', false
   end
   texts[r] = tracking.text(r)
-  -- a write counts as one change of a modified buffer
+  -- writing a modified buffer adds one to its changedtick
   local tick = api.nvim_buf_get_changedtick(r.buf) + (vim.bo[r.buf].modified and 1 or 0)
   local failed = file.write(r.buf, disk ~= nil) or ''
   local loaded = api.nvim_buf_is_loaded(r.buf)
@@ -314,7 +314,7 @@ function M.report(r, gone, unsaved)
     was = r.was,
     deleted = r.deleted == true,
     gone = gone,
-    -- the text of files that the program cannot read as the buffer has them: it knows no CR alone, and only UTF-8
+    -- the program cannot read a file whose line ends are CR alone, or whose encoding is not UTF-8: it gets the text
     text = is_loaded and (unsaved ~= '' or r.deleted and r.own or is_foreign) and file.text(r.buf)
       or unsaved ~= '' and texts[r]
       or nil,

@@ -101,7 +101,7 @@ api.nvim_create_autocmd('BufEnter', {
   end,
 })
 
--- not TextChanged: outside of insert mode it comes when the program changes a chat
+-- not TextChanged: that comes also when the program changes a chat
 api.nvim_create_autocmd({ 'TextChangedI', 'TextChangedP' }, {
   group = group,
   callback = function(event)

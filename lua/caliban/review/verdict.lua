@@ -37,8 +37,7 @@ local function key(hunk)
   return table.concat(hunk.old, '\n') .. '\0' .. table.concat(hunk.new, '\n')
 end
 
---- As `key`, and the same for hunks whose new lines differ only in blanks. Empty where the hunk itself changes only
---- blanks.
+--- As `key`, but equal for hunks whose new lines differ only in blanks. Empty if the hunk changes nothing but blanks.
 ---@param hunk caliban.Hunk
 ---@return string
 local function without_blanks(hunk)
@@ -229,7 +228,7 @@ end
 ---@param again? boolean whether accepted changes have to be decided again
 function M.take_up(r, list, again)
   for _, it in ipairs(r.proposals) do
-    -- new keys must differ from those of the Neovim before
+    -- new keys must differ from those in the record
     last = math.max(last, (it.key or 0) + (it.count or 0))
   end
   tracking.decide(r, nil)

@@ -19,15 +19,21 @@ local function words(whole)
   return whole.to and ('rename to %s'):format(file.short(whole.to)) or 'delete'
 end
 
+---@param whole caliban.Whole
+---@return string # as `words`, within a sentence about the file
+local function words_in_sentence(whole)
+  return whole.to and ('rename it to %s'):format(file.short(whole.to)) or 'delete it'
+end
+
 --- The header of the file, for the user.
 ---@param r caliban.Review
 ---@return string
 function M.title(r)
   local whole = r.whole --[[@as caliban.Whole]]
-  return ('Caliban %s this file%s%s'):format(
-    whole.kind == 'delete' and 'deletes' or 'renames',
-    whole.to and ' to ' .. file.short(whole.to) or '',
-    whole.done and ', done' or ''
+  local verb = whole.kind == 'delete' and 'delete' or 'rename'
+  return ('Caliban %s this file%s'):format(
+    whole.done and ('has %sd'):format(verb) or verb .. 's',
+    whole.to and ' to ' .. file.short(whole.to) or ''
   )
 end
 
@@ -85,7 +91,7 @@ end
 function M.refusal(p, buf, r)
   local pending = r and r.open and r.whole
   if pending and (p.whole or pending.kind == 'delete') then
-    return 'the user has not decided yet whether to ' .. words(pending) .. ' it'
+    return 'the user has not decided yet whether to ' .. words_in_sentence(pending)
   elseif not p.whole then
     return nil
   elseif r and r.open and r.own or not (r and r.open) and vim.bo[buf].modified then
@@ -285,9 +291,11 @@ function M.decide(r, verdict, reason)
     failed = revert(r)
   end
   if failed then
-    local text = verdict == 'accept' and 'cannot %s: %s' or 'cannot take back %s: %s'
+    local wish = verdict == 'accept' and words_in_sentence(whole)
+      or whole.kind == 'delete' and 'take back the deletion'
+      or 'take back the renaming'
     require('caliban.editor.notify').show(
-      ('%s: Caliban ' .. text):format(file.short(r.path), words(whole), failed),
+      ('%s: Caliban cannot %s: %s'):format(file.short(r.path), wish, failed),
       vim.log.levels.ERROR
     )
     return false

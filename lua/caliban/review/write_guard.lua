@@ -212,11 +212,11 @@ api.nvim_create_autocmd(
   { group = group, nested = true, callback = check_disk }
 )
 
--- `:cd` shortens the names of unguarded buffers only; a guarded one would then be written to another file
+-- `:cd` adapts the relative names of unguarded buffers only: that of a guarded one would lead to another file
 api.nvim_create_autocmd('DirChangedPre', { group = group, callback = lift_briefly })
 
---- The keys for `<CR>` in a quickfix window. To show an entry Neovim looks for a window with an unguarded file, and splits
---- one where there is none: these keys go to a window with a guarded file first.
+--- The keys for `<CR>` in a quickfix window. Neovim shows an entry in a window with an unguarded file, and splits a window
+--- where there is none: these keys go to a window with a guarded file first.
 ---@return string
 local function from_list()
   local target ---@type integer?
@@ -266,7 +266,7 @@ api.nvim_create_autocmd('CmdlineLeave', {
   end,
 })
 
--- a command may run others that are not typed: only at SafeState all of them are over
+-- a command may run other commands: all of them are over at SafeState
 api.nvim_create_autocmd('SafeState', {
   group = group,
   callback = function()

@@ -257,7 +257,7 @@ local function line_by_line(hunks, first, new)
   return out, within
 end
 
---- The hunks after a change whose new lines are all the user's: they lose the lines that were replaced, and keep `old`.
+--- The hunks after a change whose new lines are all the user's: the hunks lose the replaced lines, and keep `old`.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param last integer
@@ -312,13 +312,13 @@ local function shared(before, new)
   return head, tail
 end
 
---- The hunks after a change across several of them, as a formatter makes it: lines of hunks that it left alone are found
---- by a diff.
+--- The hunks after a change across several hunks, as a formatter makes it. A diff finds the lines of hunks that the change
+--- left alone.
 ---@param hunks caliban.Hunk[]
 ---@param first integer
 ---@param before (string|false)[]
 ---@param new string[]
----@return caliban.Hunk[]? hunks absent where it left no line alone
+---@return caliban.Hunk[]? hunks absent where the change left no line alone
 ---@return boolean? own as `change`
 local function piecewise(hunks, first, before, new)
   local marked = {}

@@ -195,7 +195,7 @@ local function replaced(hunks, i, j, list, delta)
   return { blocks = blocks, count = count }
 end
 
---- A formatter made of `before` the hunks `after`: only those are typed whose changes the user had typed in before.
+--- A formatter changed the hunks `before` into `after`: a hunk is typed only if the user had typed in its changes before.
 ---@param before caliban.Hunk[]
 ---@param after caliban.Hunk[]
 local function formatted(before, after)

@@ -1,5 +1,5 @@
---- Work on long texts and many hunks, in slices: between two of them Neovim reads keys. Anything may have changed when a
---- function returns, if `run` or `each` called it.
+--- Work on long texts and many hunks, in slices: between two slices Neovim reads keys. Within `run` and `each`, anything
+--- may have changed when one of these functions returns.
 local M = {}
 
 local api = vim.api
@@ -68,7 +68,7 @@ function M.read(buf)
   return lines, text
 end
 
---- The hash by which the program knows a text. Of a long text it is the hash of its parts' hashes.
+--- The hash by which the program knows a text. A long text has the hash of the hashes of its parts.
 ---@param text string
 ---@return string
 function M.hash(text)
@@ -112,7 +112,7 @@ function M.base(lines, hunks)
   return M.joined(base), #base
 end
 
---- A table as JSON, with long lists whose items are encoded one after the other.
+--- A table as JSON. The items of `lists` are encoded one after the other.
 ---@param fields table<string, any>
 ---@param lists table<string, (table|string)[]> an item that is a string is JSON already
 ---@return string

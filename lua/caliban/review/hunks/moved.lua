@@ -1,4 +1,4 @@
---- Whose lines are after a command that moves them: `:sort`, `:move`, `J`, `gq`, a filter. Neovim reports lines that go
+--- Finds the owners of lines that a command has moved: `:sort`, `:move`, `J`, `gq`, a filter. Neovim reports lines that go
 --- and lines that come; a line that goes and comes again keeps its owner.
 local M = {}
 
@@ -92,7 +92,7 @@ local function came(moved, all)
   return out
 end
 
---- Adds the words of lines to `out`, or takes them off.
+--- Counts the words of lines in `out`, up or down.
 ---@param lines table<string, integer> and how often each is there
 ---@param sign 1|-1
 ---@param out table<string, integer> by word: how often it is there

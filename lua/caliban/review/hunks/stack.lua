@@ -24,8 +24,8 @@ local function under(hunk, edits)
   return hunk.of
 end
 
---- The hunks after a proposal's edits entered a text with hunks; the base stays. Where edits and hunks touch, one hunk is
---- made of them.
+--- The hunks after a proposal's edits entered a text with hunks; the base stays. Edits and hunks that touch become one
+--- hunk.
 ---@param hunks caliban.Hunk[]
 ---@param edits caliban.Edit[] ascending
 ---@param get fun(first: integer, last: integer): string[] lines of the text before the edits

@@ -9,7 +9,7 @@ local moved = require('caliban.review.hunks.moved')
 local rope = require('caliban.review.hunks.rope')
 local slices = require('caliban.editor.slices')
 
---- Up to so many changes of a command, moved lines are found change by change.
+--- After so many changes of one command, moved lines are no longer looked for change by change.
 local MOST = 50
 --- Lines that are read without a rest.
 local PART = 4000
@@ -91,7 +91,7 @@ function M.list(r)
   return index.list(r.hunks)
 end
 
---- The pending hunks as `set` takes them.
+--- The pending hunks, in the form that `set` takes.
 ---@param r caliban.Tracked
 ---@return caliban.Hunks
 function M.hunks(r)

@@ -1,5 +1,5 @@
 --- Keeps open reviews on disk, so that they outlive the editor. Each file under review has a record beside the file of
---- its conversation. The first line of a record is JSON; the texts follow, whose lengths that line has.
+--- its conversation. The first line of a record is JSON, with the lengths of the texts that follow.
 local M = {}
 
 local api = vim.api
@@ -85,7 +85,7 @@ local function parts(r)
     return at[text]
   end
   local list, eol = tracking.list(r), file.eol(r.buf)
-  -- the following works in slices: the buffer may be gone after each of them
+  -- `long.base` works in slices: when it returns, the buffer may be gone
   local base = add(long.base(tracking.lines(r), list))
   local proposals = vim.tbl_map(function(it)
     local text = add(text_of(it), #it.lines)

@@ -17,7 +17,7 @@ local verdict = require('caliban.review.verdict')
 local LOST =
   '(from Caliban, not from the user) The hunk could not be restored: the text around it changed while the editor was closed.'
 
----@class caliban.Put replaces rows of a buffer by `lines`
+---@class caliban.Put rows of a buffer that are replaced by `lines`
 ---@field start integer
 ---@field count integer
 ---@field lines string[]
@@ -132,8 +132,8 @@ local function part_of(it, hunk)
   end
 end
 
---- Gives hunks that were made from the texts the keys of their changes: those of a hunk or edit with the same lines in
---- the record, else those of an edit that has their lines.
+--- Sets the keys of hunks that were made from texts: the keys of a hunk or edit in the record with the same lines, else
+--- the keys of an edit that contains their lines.
 ---@param it caliban.Record
 ---@param list caliban.Hunk[]
 local function named(it, list)
@@ -204,7 +204,7 @@ local function merged(it, stood, now)
 end
 
 --- How a review comes back into a buffer with these lines. The buffer counts as having the hunks if it differs less from
---- the text with them than from the text on disk at that time.
+--- the text with the hunks than from the text on disk at that time.
 ---@param it caliban.Record
 ---@param now string[]
 ---@return caliban.Reopening
@@ -232,7 +232,7 @@ local function count(n, what)
   return ('%d %s%s'):format(n, what, n == 1 and '' or 's')
 end
 
---- A review of the batch is back, or waits. After the last one shows one message for all.
+--- Counts a review of the batch as done: it is back, or waits for its file. After the last one shows a message for all.
 ---@param batch caliban.Batch
 local function one_done(batch)
   batch.left = batch.left - 1

@@ -192,7 +192,7 @@ function M.erase(buf, it)
   end
 end
 
---- Whether a hunk needs no drawing: its marks are where they were drawn, and no wanted row lacks them.
+--- Whether a hunk is drawn already: its marks are where they were set, and each wanted row has its marks.
 ---@param buf integer
 ---@param it caliban.Drawn
 ---@param hunk caliban.Hunk

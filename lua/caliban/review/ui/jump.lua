@@ -15,7 +15,8 @@ local function free(win)
     and api.nvim_win_get_config(win).relative == ''
 end
 
---- Goes to a window that shows the file. If there is none, the current window shows it, or another one that may.
+--- Goes to a window that shows the file. If there is none, shows it in the current window, or in another if the current
+--- one must not show other buffers.
 ---@param r caliban.Review
 local function show(r)
   local here, anywhere = vim.fn.bufwinid(r.buf), vim.fn.win_findbuf(r.buf)

@@ -13,7 +13,7 @@ local hints = api.nvim_create_namespace('caliban.review.hint')
 local struck = api.nvim_create_namespace('caliban.review.struck')
 local group = api.nvim_create_augroup('caliban.review.ui.overlay', {})
 
---- Hunks so many rows above and below a window are drawn too.
+--- How many rows above and below a window are drawn too.
 local MARGIN = 50
 
 --- Commands that do the same as a key.
@@ -190,7 +190,7 @@ local function room_behind(row)
   if #line > 8 * vim.o.columns or room <= 0 then
     return 0
   end
-  -- the cells of its last row on the screen, and the one of the line's end
+  -- the cells of the line's last row on the screen, with the cell of the line's end
   local last = vim.fn.virtcol({ row + 1, '$' }) --[[@as integer]]
   local used = vim.wo.wrap and last > 1 and (last - 2) % room + 1 or last - 1
   return room - used - 1
@@ -289,8 +289,8 @@ local function paint(r, back)
   end
   local before, after, top = state.drawn, {}, nil ---@type table<string[], caliban.Drawn>, table<string[], caliban.Drawn>, caliban.Drawn?
   local marks, ranges = drawing.marks(buf), visible(buf)
-  -- after new marks Neovim has to measure the windows again. But the first marks may add the column for signs, which
-  -- narrows them: then the header is made last
+  -- new marks make Neovim measure the windows again, so the header is made before them. The first marks may add the
+  -- column for signs, which narrows the windows: then the header is made after them
   local head = state.top and header_lines(buf, header(r))
   for _, rows in ipairs(ranges) do
     for _, hunk in ipairs(tracking.near(r, rows[1], rows[2])) do
