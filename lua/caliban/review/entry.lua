@@ -55,9 +55,9 @@ function M.set_eol(r, wanted)
   bo.fixendofline = wanted and eol[2]
 end
 
---- Brings 'endofline' and the hunks into line, as the newline at the end is no part of an undo state. After a redo that
---- brings all hunks back, sets it as the last proposal did. Where the user or a rewind has set it back, drops the hunk
---- that stood for it.
+--- Makes 'endofline' and the hunks agree: the newline at the end is no part of an undo state. After a redo that brings
+--- the hunks back, sets the option as the last proposal did. Where the user or a rewind has set the option back, drops
+--- the hunk that stands for the newline.
 ---@param r caliban.Review
 function M.follow_eol(r)
   local last = r.eol and r.proposals[#r.proposals]

@@ -17,7 +17,7 @@ function M.halt(message)
   M.stopped(message.session, message.turn)
 end
 
---- A conversation was opened: its reviews on disk continue.
+--- A conversation was opened: reopens its reviews from disk.
 ---@param message caliban.SessionOpened
 function M.take_up(message)
   require('caliban.review.restore.reopen').take_up(message)

@@ -1,5 +1,5 @@
---- What the user decided on the changes that were proposed for a file. From these decisions the user reads a notice and
---- the list of changes, and the program tells the model. Each change has a key, and each hunk lists the keys of the
+--- What the user decided on the changes that were proposed for a file. A notice and the list of changes tell the user
+--- about these decisions, and the program tells the model. Each change has a key, and each hunk lists the keys of the
 --- changes that it is a part of. A change that is neither decided nor pending is no longer in the text.
 local M = {}
 

@@ -127,7 +127,7 @@ function M.set(buf, it)
       M.clear(buf)
     end,
   })
-  -- a `:noautocmd w` shows only here
+  -- a `:noautocmd w` runs no BufWriteCmd, but it clears 'modified'
   api.nvim_create_autocmd('BufModifiedSet', {
     group = group,
     buffer = buf,

@@ -56,7 +56,7 @@ function M.runs(old, new)
   elseif #old == 1 and #new == 1 then
     return old[1] ~= new[1] and { { 0, 1, 0, 1 } } or {}
   end
-  -- `histogram` takes seconds where thousands of hunks meet
+  -- `histogram` takes seconds for texts with thousands of differences
   local opts = { result_type = 'indices', algorithm = 'patience' }
   local out = {}
   for _, d in
@@ -106,7 +106,7 @@ function M.diff(old, new, at, of, typed)
   end, M.runs(old, new))
 end
 
---- Whether only the newline at the end of the file differs. The last line, unchanged, stands for it.
+--- Whether a hunk stands for the newline at the end of the file: its old and its new line are the same.
 ---@param it caliban.Hunk|caliban.Edit
 ---@return boolean
 function M.ends(it)
@@ -319,7 +319,7 @@ end
 ---@param before (string|false)[]
 ---@param new string[]
 ---@return caliban.Hunk[]? hunks absent where the change left no line alone
----@return boolean? own as `change`
+---@return boolean? own as `change` returns it
 local function piecewise(hunks, first, before, new)
   local marked = {}
   for n, line in ipairs(before) do

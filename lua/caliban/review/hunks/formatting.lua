@@ -5,7 +5,7 @@ local M = {}
 local api = vim.api
 local rope = require('caliban.review.hunks.rope')
 
---- How many changes are kept, and how many bytes a text has that is sent to the program.
+--- At most so many changes are kept, and only texts of fewer bytes are sent to the program.
 local MOST, LONG = 10, 1000000
 
 ---@class caliban.Formatted

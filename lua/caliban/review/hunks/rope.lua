@@ -58,7 +58,7 @@ local function find(rope, row)
   return #pieces, at
 end
 
---- The rows [first, last).
+--- The lines in rows [first, last).
 ---@param rope caliban.Rope
 ---@param first integer
 ---@param last integer

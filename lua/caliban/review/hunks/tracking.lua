@@ -11,7 +11,7 @@ local slices = require('caliban.editor.slices')
 
 --- After so many changes of one command, moved lines are no longer looked for change by change.
 local MOST = 50
---- Lines that are read without a rest.
+--- Lines that are read between two rests.
 local PART = 4000
 
 ---@class caliban.Tracked the hunks of a buffer, for each undo state; only this module sets its fields
@@ -209,7 +209,7 @@ function M.reread(r)
   return was
 end
 
---- Neovim has read the text.
+--- Neovim has read the buffer's text from disk.
 ---@param r caliban.Tracked
 function M.reloaded(r)
   r.own, r.seq = false, M.seq(r)

@@ -62,7 +62,7 @@ local function differing(old, new)
   end
   local left, right = {}, {}
   local runs = algebra.runs(a, b)
-  -- in lines with little in common the words say nothing
+  -- lines that have little in common get no highlighted words
   local changed = 0
   for _, d in ipairs(runs) do
     changed = changed + math.max(d[2], d[4])
