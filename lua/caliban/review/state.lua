@@ -250,7 +250,7 @@ function M.set_origin(r, origin)
   r.origin = origin
 end
 
---- The file on disk has changes that a save would overwrite.
+--- Keeps why the file on disk must not be overwritten.
 ---@param r caliban.Review
 ---@param why string
 function M.set_clash(r, why)
