@@ -201,7 +201,8 @@ fn lua_imports_in_no_circle() {
 fn slices_and_ropes_are_hidden_behind_the_hunks() {
     let slices = "local slices = require('caliban.editor.slices')";
     check(rooms::inner, "lua/caliban/review/hunks/long.lua", slices, &[]);
-    let told = "lua/caliban/review/x.lua:2: imports caliban.editor.slices, as review/hunks alone may";
+    let told =
+        "lua/caliban/review/x.lua:2: imports caliban.editor.slices, as review/hunks alone may";
     check(rooms::inner, "lua/caliban/review/x.lua", &format!("\n{slices}"), &[told]);
     check(rooms::inner, "lua/caliban/review/x.lua", "require('caliban.review.hunks.long')", &[]);
     holds(&files(&["lua/"], ".lua"), rooms::inner);
@@ -226,7 +227,8 @@ fn the_record_of_a_review_has_one_writer() {
         "local it = r.a\nif r.a == r.b then f(r.a) end\nother.a, r.c = 1, 2\nf(r.a, { x = 1 })",
         &[],
     );
-    holds(&files(&["lua/"], ".lua"), |path, text| record::writes(path, text, &fields_of_a_review()));
+    let of = fields_of_a_review();
+    holds(&files(&["lua/"], ".lua"), |path, text| record::writes(path, text, &of));
 }
 
 /// Each field of a review's record, with the file that declares it.
