@@ -164,7 +164,7 @@ fn a_renaming_is_rejected() {
 fn a_file_with_unsaved_text_is_not_renamed() {
     let scene = pending("rename", rename("a.txt", "b.txt"));
     scene.nvim.keys("5GAmine<Esc>:Caliban accept file<CR>");
-    scene.nvim.wait_screen("cannot rename to b.txt: its buffer has unsaved changes");
+    scene.nvim.wait_screen("cannot rename it to b.txt: its buffer has unsaved changes");
     assert_eq!((scene.pending(), buffers(&scene).as_str()), (1, "a.txt+"));
     scene.nvim.keys(":w<CR>");
     let told = decide(&scene, ":Caliban accept file<CR>");
